@@ -1,0 +1,54 @@
+# Two commands do all set-up on a machine that has only Python 3.11+ and make:
+#   make demo    create the environment, install lawsmith, run `lawsmith demo`
+#   make test    create the environment, install lawsmith and the test tools, run all tests
+#
+# Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (test processes),
+# DATA (a folder with the published tables; without it the tests that need them are skipped).
+
+PYTHON ?= python3
+VENV ?= .venv
+JOBS ?= 2
+DATA ?=
+PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+ifneq ($(DATA),)
+export LAWSMITH_DATA := $(abspath $(DATA))
+endif
+
+.PHONY: demo test check lint types bench coverage clean
+
+demo: $(VENV)/.base
+	$(VENV)/bin/lawsmith demo
+
+test: $(VENV)/.dev
+	$(VENV)/bin/python -m pytest -n $(JOBS)
+
+check: lint types test
+
+lint: $(VENV)/.dev
+	$(VENV)/bin/ruff check src tests benchmarks
+	$(VENV)/bin/ruff format --check src tests benchmarks
+
+types: $(VENV)/.dev
+	$(VENV)/bin/mypy
+
+# The speed bars of the fitter, side by side with the classical multi-start grid.
+bench: $(VENV)/.dev
+	$(VENV)/bin/python benchmarks/fitter.py
+
+# The coverage table of docs/coverage.md, from scratch (hours on two cores).
+coverage: $(VENV)/.dev
+	$(VENV)/bin/python benchmarks/coverage.py
+
+$(VENV)/bin/python:
+	$(PYTHON) -m venv $(VENV)
+
+$(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
+	$(PIP) -e .
+	touch $@
+
+$(VENV)/.dev: $(VENV)/.base
+	$(PIP) -e ".[dev]"
+	touch $@
+
+clean:
+	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache
