@@ -1,0 +1,122 @@
+"""Clean columns, one value per run, to a Study: configurations, replicates, diverged runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.grid import AnyArray, AxisKind, BoolArray, Grid, IntArray, distinct
+from lawsmith.runs import Runs, State
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+# Measured compute of two seeds of one run may differ in the last digits; more is another run.
+SAME_COMPUTE = 0.01
+_MAX_LISTED = 5
+
+
+def assemble(
+    table: Mapping[str, AnyArray],
+    others: pd.DataFrame,
+    target: BoolArray,
+    options: ReadOptions,
+    *,
+    name: str,
+) -> Study:
+    """The study of k runs.
+
+    table   loss, N, D, C and axes, (k,) each
+    others  the file's other columns, the row numbers of the k runs as index
+    target  (k,) runs of the source's own target region
+    """
+    inputs = {column: values for column, values in table.items() if column != "loss"}
+    notes = []
+    # A compute column that was asked for may be any cost; one found as FLOPs is 6ND.
+    if options.compute == "auto" and "D" not in inputs and {"N", "C"} <= set(inputs):
+        inputs["D"] = inputs["C"] / (6.0 * inputs["N"])
+        notes.append("the table has no tokens: D is C/(6N)")
+    axes = _axes(inputs)
+    first, index = distinct({axis: inputs[axis] for axis in axes})
+    columns = {column: values[first] for column, values in inputs.items()}
+    runs = Runs.from_losses(index, table["loss"], diverged_above=options.diverged_above)
+    repeats = _repeats(index)
+    if repeats:
+        notes.append(_repeat_note(others, repeats))
+    return Study(
+        name=name,
+        title=name,
+        grid=Grid.from_columns(
+            columns, axes={axis: _kind(columns[axis]) for axis in axes}, compute=_compute(inputs)
+        ),
+        runs=runs,
+        log=_log(others, runs, repeats),
+        target=np.isin(np.arange(len(first)), index[target]),
+        default_law=_default_law(inputs),
+        notes=tuple(notes),
+    )
+
+
+def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
+    """The columns that make a configuration: C is one only where nothing else tells runs apart."""
+    axes = [name for name in inputs if name != "C"]
+    if "C" not in inputs:
+        return axes
+    if not axes:
+        return ["C"]
+    _, index = distinct({axis: inputs[axis] for axis in axes})
+    low, high = np.full(index.max() + 1, np.inf), np.zeros(index.max() + 1)
+    np.minimum.at(low, index, inputs["C"])
+    np.maximum.at(high, index, inputs["C"])
+    return axes if bool((high <= (1.0 + SAME_COMPUTE) * low).all()) else ["C", *axes]
+
+
+def _kind(values: AnyArray) -> AxisKind:
+    if values.dtype != np.float64:
+        return "categorical"
+    return "log" if bool((values > 0.0).all()) else "linear"
+
+
+def _compute(inputs: Mapping[str, AnyArray]) -> str | None:
+    if "C" in inputs:
+        return "C"
+    return "6ND" if {"N", "D"} <= set(inputs) else None
+
+
+def _default_law(inputs: Mapping[str, AnyArray]) -> str | None:
+    if _compute(inputs):
+        return "LC"
+    return "LN" if "N" in inputs else "LD" if "D" in inputs else None
+
+
+def _repeats(index: IntArray) -> list[IntArray]:
+    """For each configuration with more than one run, its runs."""
+    order = np.argsort(index, kind="stable")
+    groups = np.split(order, np.flatnonzero(np.diff(index[order])) + 1)
+    return [group for group in groups if len(group) > 1]
+
+
+def _repeat_note(frame: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
+    """How many configurations repeat, and which columns tell their runs apart."""
+    runs = np.concatenate(repeats)
+    part = frame.iloc[runs].astype(str)
+    group = np.repeat(np.arange(len(repeats)), [len(rows) for rows in repeats])
+    within = part.groupby(group).nunique().max() > 1
+    # A column with another value in every run (a job's name, a loss) says nothing.
+    telling = [str(c) for c in part.columns if within[c] and part[c].nunique() < len(part)]
+    note = f"{len(repeats)} configurations were run more than once ({len(runs)} runs)"
+    if not telling:
+        return note
+    listed = ", ".join(telling[:_MAX_LISTED])
+    return f"{note}; these runs differ in {listed}: an axis if it matters, else replicates"
+
+
+def _log(frame: pd.DataFrame, runs: Runs, repeats: Sequence[IntArray]) -> ReadLog:
+    return ReadLog(
+        n_rows=len(frame),
+        diverged=tuple(frame.index[runs.state == State.DIVERGED.value].tolist()),
+        replicates=tuple(tuple(frame.index[rows].tolist()) for rows in repeats),
+    )

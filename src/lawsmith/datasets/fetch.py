@@ -1,0 +1,176 @@
+"""Find a catalogued table: in $LAWSMITH_DATA, then in the cache, then at its public address.
+
+A download is written under a temporary name, checked, and renamed into place, so that what lies
+in the cache is whole. The library prints nothing: progress goes to the caller's function.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import http.client
+import os
+import tempfile
+import urllib.error
+import urllib.request
+from collections.abc import Callable
+from pathlib import Path
+from typing import IO
+
+from lawsmith.datasets.entries import Entry, Source
+from lawsmith.errors import LawsmithError
+
+Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known
+
+TIMEOUT_S = 30.0
+MAX_BYTES = 64 * 2**20
+_CHUNK = 2**16
+
+
+def cache_dir() -> Path:
+    """$LAWSMITH_CACHE, else lawsmith in $XDG_CACHE_HOME, else ~/.cache/lawsmith."""
+    if told := os.environ.get("LAWSMITH_CACHE"):
+        return Path(told).expanduser()
+    base = os.environ.get("XDG_CACHE_HOME")
+    return (Path(base) if base else Path.home() / ".cache") / "lawsmith"
+
+
+def data_dir() -> Path | None:
+    """$LAWSMITH_DATA, None where it is not set."""
+    told = os.environ.get("LAWSMITH_DATA")
+    return Path(told).expanduser() if told else None
+
+
+def locate(entry: Entry, *, progress: Progress | None = None) -> tuple[Path, ...]:
+    """The files of ``entry`` on this machine, in the order of its sources; fetched if need be."""
+    return tuple(_locate(entry, source, progress) for source in entry.sources)
+
+
+def present(entry: Entry) -> bool:
+    """Whether every file of ``entry`` is on this machine already; nothing is fetched."""
+    return all(any(p.is_file() for p in _places(entry, s)) for s in entry.sources)
+
+
+def _places(entry: Entry, source: Source) -> list[Path]:
+    """Where a file may lie, best first."""
+    folders = [folder for folder in (data_dir(), cache_dir()) if folder is not None]
+    return [folder / entry.folder / source.file for folder in folders]
+
+
+def _locate(entry: Entry, source: Source, progress: Progress | None) -> Path:
+    *given, cached = _places(entry, source)
+    for path in given:
+        if path.is_file():
+            _check(path.read_bytes(), source, where=str(path))
+            return path
+    if cached.is_file() and _is_whole(cached, source):
+        return cached
+    if source.url is None:
+        raise _not_at_hand(entry, source)
+    return _download(entry, source, cached, progress)
+
+
+def _is_whole(path: Path, source: Source) -> bool:
+    """Whether a cached file is what it should be; if not it is fetched again."""
+    try:
+        _check(path.read_bytes(), source, where=str(path))
+    except LawsmithError:
+        return False
+    return True
+
+
+def _check(data: bytes, source: Source, *, where: str) -> None:
+    """The file's length and checksum, as far as they are known."""
+    if source.n_bytes is not None and len(data) != source.n_bytes:
+        got, want = f"{len(data)} bytes", f"{source.n_bytes}"
+        raise LawsmithError(where, got=got, want=want, hint="not the published file")
+    digest = hashlib.sha256(data).hexdigest()
+    if source.sha256 is not None and digest != source.sha256:
+        got, want = f"sha256 {digest[:12]}…", f"{source.sha256[:12]}…"
+        raise LawsmithError(where, got=got, want=want, hint="not the published file")
+
+
+def _download(entry: Entry, source: Source, path: Path, progress: Progress | None) -> Path:
+    """Fetch the file into the cache at ``path``."""
+    assert source.url is not None
+    try:
+        data = _get(source.url, source.file, progress)
+    except (OSError, http.client.HTTPException, ValueError) as error:
+        raise _failed(entry, source, _reason(error)) from None
+    if source.convert is not None:
+        data = source.convert(data)
+    _check(data, source, where=source.url)
+    try:
+        _write(data, path)
+    except OSError as error:
+        hint = "point $LAWSMITH_CACHE at a folder that can be written"
+        raise LawsmithError(str(path), got=_reason(error), want="a cache", hint=hint) from None
+    return path
+
+
+def _get(url: str, file: str, progress: Progress | None) -> bytes:
+    """The bytes at ``url``, complete."""
+    with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
+        length = response.headers.get("Content-Length")
+        total = int(length) if length is not None else None
+        data = _read(response, file, total, progress)
+    if total is not None and len(data) != total:
+        raise OSError(f"the connection closed after {len(data)} of {total} bytes")
+    return data
+
+
+def _read(stream: IO[bytes], file: str, total: int | None, progress: Progress | None) -> bytes:
+    data = bytearray()
+    while chunk := stream.read(_CHUNK):
+        data += chunk
+        if len(data) > MAX_BYTES:
+            raise OSError(f"more than {MAX_BYTES // 2**20} MB")
+        if progress is not None:
+            progress(file, len(data), total)
+    return bytes(data)
+
+
+def _write(data: bytes, path: Path) -> None:
+    """``data`` at ``path``, whole or not at all."""
+    path.parent.mkdir(parents=True, exist_ok=True)
+    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
+    try:
+        with os.fdopen(handle, "wb") as stream:
+            stream.write(data)
+        Path(temporary).replace(path)
+    except BaseException:
+        Path(temporary).unlink(missing_ok=True)
+        raise
+
+
+def _failed(entry: Entry, source: Source, reason: str) -> LawsmithError:
+    """The download failed: say what was tried, and where the file can be put by hand."""
+    where = f"{entry.name}: download of {source.url}"
+    return LawsmithError(where, got=reason, want=_tried(entry, source), hint=_by_hand(source))
+
+
+def _not_at_hand(entry: Entry, source: Source) -> LawsmithError:
+    """There is nothing to download: say plainly how to have the table."""
+    hint = entry.obtain or _by_hand(source)
+    return LawsmithError(entry.name, got="no table", want=_tried(entry, source), hint=hint)
+
+
+def _tried(entry: Entry, source: Source) -> str:
+    """Where the file was looked for."""
+    data = "$LAWSMITH_DATA" if data_dir() else "$LAWSMITH_DATA, which is not set,"
+    place = f"{entry.folder}/{source.file}"
+    return f"{place} in {data} or in the cache {cache_dir()}"
+
+
+def _by_hand(source: Source) -> str:
+    return f"put {source.file} there, or give its path instead of the name"
+
+
+def _reason(error: Exception) -> str:
+    match error:
+        case urllib.error.HTTPError():
+            return f"HTTP {error.code} {error.reason}"
+        case urllib.error.URLError():
+            text = getattr(error.reason, "strerror", None) or str(error.reason)
+        case _:
+            text = getattr(error, "strerror", None) or str(error)
+    return " ".join(text.split()) or type(error).__name__

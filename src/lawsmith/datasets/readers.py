@@ -1,0 +1,195 @@
+"""A file of finished runs (CSV, Parquet or JSON lines) to a pandas table, or one line of error."""
+
+from __future__ import annotations
+
+import csv
+import gzip
+import json
+import zlib
+from collections import Counter
+from collections.abc import Callable
+from io import StringIO
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from lawsmith.errors import LawsmithError, suggest
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+MAX_BYTES = 512 * 2**20
+FORMATS = "a CSV (.csv, .tsv), Parquet (.parquet) or JSON-lines (.jsonl, .ndjson) file"
+_PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
+
+
+def read_frame(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
+    """The table in ``path``; row i of the file below its header is row i − 1 here.
+
+    Text may be gzipped (``.csv.gz``). Pickles are never opened: reading one can run any code.
+    """
+    path = Path(path)
+    read = _reader(path)
+    _check_file(path, max_bytes=max_bytes)
+    try:
+        frame = read(path, max_bytes)
+    except OSError as error:
+        raise LawsmithError(str(path), got=_reason(error), want="a readable file") from None
+    if not len(frame.columns):
+        raise LawsmithError(str(path), got="no columns", want="a table with one row per run")
+    if not len(frame):
+        raise LawsmithError(str(path), got="a header and no rows", want="at least one run")
+    return frame
+
+
+def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
+    """The reader for the file's extension."""
+    suffixes = [s.lower() for s in path.suffixes]
+    if suffixes and suffixes[-1] == ".gz":
+        suffixes.pop()
+    match suffixes[-1] if suffixes else "":
+        case ".csv" | ".tsv" | ".txt":
+            return _read_csv
+        case ".jsonl" | ".ndjson" | ".json":
+            return _read_json_lines
+        case ".parquet" | ".pq":
+            return _read_parquet
+        case suffix if suffix in _PICKLES or ".pickle" in suffixes or ".pkl" in suffixes:
+            hint = "a pickle can run code, so it is never opened: convert it to CSV yourself"
+            raise LawsmithError(str(path), got="a pickle", want=FORMATS, hint=hint)
+        case suffix if path.exists() or suffix:
+            got = f"the extension {suffix!r}" if suffix else "no extension"
+            raise LawsmithError(str(path), got=got, want=FORMATS)
+        case _:
+            raise LawsmithError(str(path), got="no such file", want=FORMATS)
+
+
+def _check_file(path: Path, *, max_bytes: int) -> None:
+    """Refuse what is missing, not a file, empty or too big, before any byte is read."""
+    if path.is_dir():
+        raise LawsmithError(str(path), got="a directory", want=FORMATS)
+    if not path.exists():
+        siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
+        hint = suggest(path.name, siblings)
+        raise LawsmithError(str(path), got="no such file", want=FORMATS, hint=hint)
+    size = path.stat().st_size
+    if size == 0:
+        raise LawsmithError(str(path), got="an empty file", want="a table with one row per run")
+    if size > max_bytes:
+        raise _too_big(path, f"a file of {size / 2**20:,.0f} MB", max_bytes)
+
+
+def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
+    import pandas as pd
+
+    text = _read_text(path, max_bytes)
+    header = text.split("\n", 1)[0]
+    separator = max(",\t;", key=header.count)
+    _check_fields(path, text, separator)
+    return pd.read_csv(StringIO(text), sep=separator, float_precision="round_trip")
+
+
+def _check_fields(path: Path, text: str, separator: str) -> None:
+    """Every row as long as the header: pandas would fill or shift ragged rows in silence."""
+    reader = csv.reader(StringIO(text), delimiter=separator)
+    try:
+        header = next((row for row in reader if row), [])
+        repeated = [name for name, n in Counter(header).items() if n > 1]
+        if repeated:
+            got = f"the column {repeated[0]!r} twice"
+            raise LawsmithError(str(path), got=got, want="distinct column names")
+        for row in reader:
+            if row and len(row) != len(header):
+                where = f"{path}: line {reader.line_num}"
+                raise LawsmithError(where, got=f"{len(row)} fields", want=f"{len(header)}")
+    except csv.Error as error:
+        where = f"{path}: line {reader.line_num}"
+        raise LawsmithError(where, got=_reason(error), want="a row of a CSV table") from None
+
+
+def _read_json_lines(path: Path, max_bytes: int) -> pd.DataFrame:
+    import pandas as pd
+
+    text = _read_text(path, max_bytes)
+    rows: list[dict[str, Any]] = []
+    for number, line in enumerate(text.split("\n"), start=1):
+        if line.strip():
+            rows.append(_json_object(line, where=f"{path}: line {number}"))
+    return pd.DataFrame(rows)
+
+
+def _json_object(line: str, *, where: str) -> dict[str, Any]:
+    hint = None
+    try:
+        row = json.loads(line)
+        got = f"a JSON {type(row).__name__}"
+    except (json.JSONDecodeError, RecursionError):
+        row, got = None, f"{_shorten(line)!r}"
+    if isinstance(row, dict):
+        return row
+    if line.lstrip().startswith(("[", "{")):
+        hint = "one object per line, as pandas writes with to_json(orient='records', lines=True)"
+    raise LawsmithError(where, got=got, want="one JSON object", hint=hint)
+
+
+def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
+    import pandas as pd
+    import pyarrow as pa
+
+    try:
+        return pd.read_parquet(path, engine="pyarrow")
+    except (pa.ArrowException, ValueError) as error:
+        got = f"bytes that are not Parquet: {_reason(error)}"
+        raise LawsmithError(str(path), got=got, want=FORMATS) from None
+
+
+def _read_text(path: Path, max_bytes: int) -> str:
+    """The decoded text of a plain or gzipped file, at most ``max_bytes`` of it."""
+    try:
+        if path.suffix.lower() == ".gz":
+            with gzip.open(path) as stream:
+                data = stream.read(max_bytes + 1)
+        else:
+            data = path.read_bytes()
+    except (gzip.BadGzipFile, EOFError, zlib.error) as error:
+        raise LawsmithError(str(path), got=_reason(error), want="a whole gzip file") from None
+    if len(data) > max_bytes:
+        raise _too_big(path, "more than that when unpacked", max_bytes)
+    if b"\0" in data:
+        raise LawsmithError(str(path), got="a binary file", want=FORMATS, hint=_magic(data))
+    try:
+        text = data.decode("utf-8-sig")
+    except UnicodeDecodeError as error:
+        got = f"byte {error.start} that is not UTF-8 text"
+        raise LawsmithError(str(path), got=got, want=FORMATS, hint=_magic(data)) from None
+    if not text.strip():
+        raise LawsmithError(str(path), got="an empty file", want="a table with one row per run")
+    return text.replace("\r\n", "\n").replace("\r", "\n").lstrip("\n")
+
+
+def _magic(data: bytes) -> str | None:
+    """What the first bytes say the file really is."""
+    for start, kind in {
+        b"PAR1": "Parquet: name it .parquet",
+        b"\x1f\x8b": "gzip: name it .gz",
+        b"PK\x03\x04": "a zip archive or a spreadsheet: export it as CSV",
+        b"\x80": "a pickle, which is never opened: convert it to CSV yourself",
+        b"\xff\xfe": "UTF-16 text: save it as UTF-8",
+    }.items():
+        if data.startswith(start):
+            return f"it looks like {kind}"
+    return None
+
+
+def _too_big(path: Path, got: str, max_bytes: int) -> LawsmithError:
+    hint = "filter it first: one row per finished run is enough"
+    return LawsmithError(str(path), got=got, want=f"at most {max_bytes / 2**20:,.0f} MB", hint=hint)
+
+
+def _reason(error: Exception) -> str:
+    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
+    return _shorten(text, limit=120)
+
+
+def _shorten(text: str, *, limit: int = 40) -> str:
+    line = " ".join(text.split())
+    return line if len(line) <= limit else line[: limit - 1] + "…"

@@ -1,0 +1,105 @@
+"""What reading a table of runs yields, Study and ReadLog, and how it is read, ReadOptions."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import TYPE_CHECKING, Literal
+
+import numpy as np
+
+from lawsmith.datasets.cells import Fault
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import BoolArray, Grid
+from lawsmith.runs import Runs
+
+if TYPE_CHECKING:
+    from lawsmith.datasets.synthetic import Truth
+
+
+@dataclass(frozen=True)
+class ReadOptions:
+    """How to read a table of runs.
+
+    columns            N, D, C, loss or an axis → its name in the file; what is not said is looked
+                       up by well-known names
+    where              keep the rows for which this expression holds
+    target             the rows for which this holds are the source's own held-out target region
+    drop_largest_loss  leave out that many done runs, those of largest loss
+    skip_bad_rows      leave out rows with a bad cell instead of refusing the table
+    diverged_above     a loss above this is a diverged run, as NaN is
+    compute            'auto' (the C column if there is one, else 6ND), '6ND', or a column
+    loss_sign          'any' for losses relative to a baseline; laws of log loss cannot use those
+    """
+
+    columns: Mapping[str, str] = field(default_factory=dict)
+    where: str | None = None
+    target: str | None = None
+    drop_largest_loss: int = 0
+    skip_bad_rows: bool = False
+    diverged_above: float = np.inf
+    compute: str = "auto"
+    loss_sign: Literal["positive", "any"] = "positive"
+
+    def __post_init__(self) -> None:
+        if self.drop_largest_loss < 0:
+            got = self.drop_largest_loss
+            raise LawsmithError("--drop-largest-loss", got=got, want="0 or a number of runs")
+        if not self.diverged_above > 0.0:
+            raise LawsmithError("diverged_above", got=self.diverged_above, want="a loss above 0")
+
+    def then(self, other: ReadOptions) -> ReadOptions:
+        """These options narrowed by ``other``: filters join, columns and compute override."""
+        wheres = [f"({text})" for text in (self.where, other.where) if text]
+        return replace(
+            self,
+            columns={**self.columns, **other.columns},
+            where=" and ".join(wheres) or None,
+            target=other.target or self.target,
+            drop_largest_loss=self.drop_largest_loss + other.drop_largest_loss,
+            skip_bad_rows=self.skip_bad_rows or other.skip_bad_rows,
+            diverged_above=min(self.diverged_above, other.diverged_above),
+            compute=self.compute if other.compute == "auto" else other.compute,
+        )
+
+
+@dataclass(frozen=True)
+class ReadLog:
+    """What became of the rows of a table, which are counted from 1 below its header."""
+
+    n_rows: int
+    n_filtered: int = 0
+    bad: tuple[Fault, ...] = ()
+    dropped: tuple[int, ...] = ()
+    diverged: tuple[int, ...] = ()
+    replicates: tuple[tuple[int, ...], ...] = ()
+
+    @property
+    def n_bad(self) -> int:
+        """Rows left out for a bad cell."""
+        return len({fault.row for fault in self.bad})
+
+
+@dataclass(frozen=True, eq=False)
+class Study:
+    """Runs on a grid, with what a reader of results must know about them.
+
+    target       (m,) configurations of the source's own held-out target region
+    notes        one sentence each, to be shown beside results
+    default_law  a law's name; None where no built-in law applies
+    truth        the law behind a synthetic study
+    """
+
+    name: str
+    title: str
+    grid: Grid
+    runs: Runs
+    log: ReadLog
+    target: BoolArray
+    default_law: str | None
+    notes: tuple[str, ...] = ()
+    truth: Truth | None = None
+
+    @property
+    def synthetic(self) -> bool:
+        return self.truth is not None

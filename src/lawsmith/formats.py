@@ -1,0 +1,56 @@
+"""Numbers as people read them: 1.71B parameters, 300B tokens, 1.5e21 FLOPs, intervals."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable
+
+_SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
+
+
+def number(x: float, digits: int = 4) -> str:
+    """``x`` to ``digits`` significant digits, without trailing zeros: 0.4498, 1.5e21, n/a."""
+    if math.isnan(x):
+        return "n/a"
+    if math.isinf(x):
+        return "∞" if x > 0 else "-∞"
+    rounded = float(f"{x:.{digits - 1}e}") + 0.0  # + 0.0: no minus sign on zero
+    if rounded == 0.0 or 1e-4 <= abs(rounded) < 1e6:
+        places = digits - 1 - (math.floor(math.log10(abs(rounded))) if rounded else 0)
+        text = f"{rounded:.{max(places, 0)}f}"
+        return text.rstrip("0").rstrip(".") if "." in text else text
+    return scientific(rounded, digits)
+
+
+def scientific(x: float, digits: int = 3) -> str:
+    """``x`` as mantissa and exponent: 1.5e21, 2e-5."""
+    if not math.isfinite(x):
+        return number(x, digits)
+    mantissa, exponent = f"{x:.{digits - 1}e}".split("e")
+    short = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa
+    return f"{short}e{int(exponent)}"
+
+
+def count(x: float, digits: int = 3) -> str:
+    """Parameters or tokens with a suffix: 125M, 1.71B, 300B, 1.2T; 1e15 and above as 1e15."""
+    # Rounded first, so that 999,999 becomes 1M and not 1000K.
+    rounded = float(f"{x:.{digits - 1}e}") if math.isfinite(x) else x
+    for size, suffix in _SUFFIXES:
+        if size <= abs(rounded) < 1e15:
+            return number(rounded / size, digits) + suffix
+    return number(rounded, digits) if abs(rounded) < 1e15 else scientific(rounded, digits)
+
+
+def flops(x: float, digits: int = 3) -> str:
+    """Compute in FLOPs: 1.5e21."""
+    return scientific(x, digits)
+
+
+def percent(x: float, digits: int = 3) -> str:
+    """A fraction as a percentage: 0.0123 is 1.23%."""
+    return f"{number(100.0 * x, digits)}%" if math.isfinite(x) else number(x, digits)
+
+
+def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:
+    """Two ends written by ``form``: [1.62, 1.81]."""
+    return f"[{form(low)}, {form(high)}]"

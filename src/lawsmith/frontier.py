@@ -1,0 +1,82 @@
+"""The frontier operator Π: the best-loss envelope of a grid, by a law's independent variables.
+
+Notation and shapes
+    C       (m,) compute of each row
+    loss    (m,) one loss per configuration (`Runs.config_loss`); not finite where unknown
+    cells   (m,) integer cell of each row (`Grid.cells`)
+    losses  (B, m) a batch of loss vectors on the same grid: bootstrap draws, posterior samples
+
+For L(C), Π is the strict compute–loss Pareto frontier, not the minimum per compute level. For any
+other law it is the minimum over the axes the law does not model: one row per cell of its inputs.
+
+Replicates are averaged before Π. The least of several replicates would be a minimum over noise as
+well as over configurations, more optimistic the more often a configuration was repeated.
+
+Ties have one order: less compute first, then the lower row. A loss that is not finite is never on
+the frontier.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+
+
+def frontier(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> IntArray:
+    """Π: rows on the frontier of a law in ``inputs``, ascending in C or in cell."""
+    if inputs == ("C",):
+        return pareto(grid.C, loss)
+    return cell_minima(grid.cells(inputs), loss)
+
+
+def frontier_batch(grid: Grid, losses: FloatArray, inputs: tuple[str, ...]) -> BoolArray:
+    """(B, m) membership of each row in Π of each loss vector."""
+    if inputs == ("C",):
+        return pareto_batch(grid.C, losses)
+    return _membership(cell_minima_batch(grid.cells(inputs), losses), losses.shape)
+
+
+def pareto(C: FloatArray, loss: FloatArray) -> IntArray:
+    """Rows whose loss is strictly below every loss at no more compute, ascending in C."""
+    rows = np.flatnonzero(np.isfinite(loss))
+    rows = rows[np.lexsort((rows, loss[rows], C[rows]))]
+    best_before = np.minimum.accumulate(np.concatenate([[np.inf], loss[rows]]))[:-1]
+    return rows[loss[rows] < best_before]
+
+
+def cell_minima(cells: IntArray, loss: FloatArray) -> IntArray:
+    """The row of least loss in each cell, ascending in cell; cells without a loss are absent."""
+    rows = np.flatnonzero(np.isfinite(loss))
+    rows = rows[np.lexsort((rows, loss[rows], cells[rows]))]
+    return rows[np.unique(cells[rows], return_index=True)[1]]
+
+
+def pareto_batch(C: FloatArray, losses: FloatArray) -> BoolArray:
+    """(B, m) membership of each row in `pareto` of each loss vector."""
+    rows = cell_minima_batch(np.unique(C, return_inverse=True)[1].astype(np.int64), losses)
+    least = np.where(rows < 0, np.inf, np.take_along_axis(losses, np.maximum(rows, 0), axis=1))
+    best = np.minimum.accumulate(least, axis=1)
+    best_before = np.concatenate([np.full((len(best), 1), np.inf), best[:, :-1]], axis=1)
+    return _membership(np.where(least < best_before, rows, -1), losses.shape)
+
+
+def cell_minima_batch(cells: IntArray, losses: FloatArray) -> IntArray:
+    """(B, n_cells) row of least loss in each distinct cell, ascending in cell; −1 where none."""
+    n_rows = losses.shape[1]
+    order = np.argsort(cells, kind="stable")  # stable: within a cell the lower row comes first
+    _, starts, sizes = np.unique(cells[order], return_index=True, return_counts=True)
+    sorted_losses = losses[:, order]
+    sorted_losses[~np.isfinite(sorted_losses)] = np.inf
+    least = np.minimum.reduceat(sorted_losses, starts, axis=1)
+    is_least = sorted_losses == np.repeat(least, sizes, axis=1)
+    place = np.where(is_least, np.arange(n_rows), n_rows)
+    first = np.minimum.reduceat(place, starts, axis=1)
+    return np.where(np.isfinite(least), order[first], -1)
+
+
+def _membership(rows: IntArray, shape: tuple[int, ...]) -> BoolArray:
+    """(B, m) masks from rows (B, n), where −1 stands for no row."""
+    on = np.zeros((shape[0], shape[1] + 1), dtype=np.bool_)
+    np.put_along_axis(on, rows, True, axis=1)  # −1 is the spare last column
+    return on[:, :-1]

@@ -1,0 +1,438 @@
+"""Grid: the candidate runs of a study, their compute, levels, windows, unit cube and held-out part.
+
+Notation and shapes
+    m           candidates (rows), in a fixed order
+    N, D, λ     named inputs, one column of shape (m,) each; λ is any number of hyperparameters
+    C           (m,) cost of a run in FLOPs, 6ND unless said otherwise
+    s           (m,) the variable that slices the study: C, or N (iso-parameter), or D (iso-token)
+    s_0 < s_1 < …   levels, the distinct values of s; j counts levels from 0
+    S_j, W_j    (m,) masks: slice S_j = rows of level j, window W_j = S_0 ∪ … ∪ S_j
+    τ           held-out threshold on C
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from typing import Any, Literal, get_args
+
+import numpy as np
+import numpy.typing as npt
+
+from lawsmith.errors import LawsmithError, unknown
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]
+
+AxisKind = Literal["log", "linear", "categorical"]
+ComputeFormula = Callable[[Mapping[str, AnyArray]], npt.ArrayLike]
+
+
+def _six_n_d(columns: Mapping[str, AnyArray]) -> FloatArray:
+    """C = 6ND: forward and backward pass of a dense transformer (Kaplan et al. 2020, §2.1)."""
+    cost: FloatArray = 6.0 * columns["N"] * columns["D"]
+    return cost
+
+
+COMPUTE: dict[str, ComputeFormula] = {"6ND": _six_n_d}
+
+
+@dataclass(frozen=True)
+class Axis:
+    """One input of a configuration and the scale on which its values are compared."""
+
+    name: str
+    kind: AxisKind
+
+
+@dataclass(frozen=True)
+class HeldOut:
+    """Which rows are kept apart to judge a law; make it with `by_compute`, `largest` or `parse`."""
+
+    kind: Literal["compute", "largest"]
+    fraction: float
+    name: str
+
+    def __post_init__(self) -> None:
+        if self.kind == "compute" and not 0.0 < self.fraction < 1.0:
+            want = "a fraction between 0 and 1, such as 0.5"
+            raise LawsmithError("hold-out", got=f"{self.fraction:g}", want=want)
+
+    @classmethod
+    def by_compute(cls, fraction: float) -> HeldOut:
+        """Hold out C ≥ τ = (1 − fraction)·max C: 0.5 the upper half, 0.9 all above 10 %."""
+        return cls(kind="compute", fraction=float(fraction), name="C")
+
+    @classmethod
+    def largest(cls, name: str) -> HeldOut:
+        """Hold out the rows at the largest value of column ``name``."""
+        return cls(kind="largest", fraction=0.0, name=name)
+
+    @classmethod
+    def parse(cls, text: str) -> HeldOut:
+        """The split written as '0.5' (a fraction of compute) or 'largest-N' (a column)."""
+        word = text.strip()
+        if word.startswith("largest-") and len(word) > len("largest-"):
+            return cls.largest(word.removeprefix("largest-"))
+        try:
+            fraction = float(word)
+        except ValueError:
+            want = "a fraction of compute such as 0.5, or largest-N, or largest-D"
+            hint = "did you mean largest-N?" if word.lower().startswith("largest") else None
+            raise LawsmithError("hold-out", got=repr(text), want=want, hint=hint) from None
+        return cls.by_compute(fraction)
+
+    def __str__(self) -> str:
+        return f"{self.fraction:g}" if self.kind == "compute" else f"largest-{self.name}"
+
+    def threshold(self, grid: Grid) -> float:
+        """τ: the least held-out value of C (by compute) or of the column (largest)."""
+        top = float(np.max(grid.numbers(self.name)))
+        # 1 − 0.7 is 0.30000000000000004: rounding keeps a run at exactly 0.3·max C held out.
+        return round(1.0 - self.fraction, 12) * top if self.kind == "compute" else top
+
+
+@dataclass(frozen=True, eq=False)
+class Grid:
+    """The candidates of a study: named columns, the axes of a configuration, and the cost C.
+
+    columns    m rows each; float64, or str for text. Columns that are not axes are carried along.
+    axes       the columns that make a configuration, in order; configurations are distinct
+    slice_by   'C' or a column: the variable that slices, separate from the cost
+    tolerance  relative; a level takes in the values up to (1 + tolerance) times its least one,
+               for tokens rounded to whole batches. 0: levels are exact.
+    """
+
+    columns: Mapping[str, AnyArray]
+    axes: tuple[Axis, ...]
+    C: FloatArray
+    slice_by: str = "C"
+    tolerance: float = 0.0
+
+    def __post_init__(self) -> None:
+        columns = {name: _frozen(_as_column(name, v)) for name, v in self.columns.items()}
+        object.__setattr__(self, "columns", columns)
+        object.__setattr__(self, "C", _frozen(_as_column("C", self.C)))
+        _check_lengths({**columns, "C": self.C})
+        _check_costs(columns, self.C)
+        _check_axes(columns, self.axes)
+        _check_distinct(columns, self.axes)
+        if not 0.0 <= self.tolerance < np.inf:
+            raise LawsmithError("grid.tolerance", got=self.tolerance, want="0 or a small fraction")
+        self.numbers(self.slice_by)
+
+    @classmethod
+    def from_columns(
+        cls,
+        columns: Mapping[str, npt.ArrayLike],
+        *,
+        axes: Mapping[str, AxisKind] | None = None,
+        compute: str | ComputeFormula | None = "6ND",
+        slice_by: str = "C",
+        tolerance: float = 0.0,
+    ) -> Grid:
+        """A grid of a table's distinct configurations.
+
+        axes     scale of each axis by name; without it every column is an axis: categorical if
+                 text, log if all values are positive, else linear (a shrink factor of 0)
+        compute  a formula of `COMPUTE`, the name of a column, or a callable of the columns;
+                 None for a table without compute: every run costs 1, so there is one level
+        """
+        table = {name: _as_column(name, values) for name, values in columns.items()}
+        _check_lengths(table)
+        kinds = axes if axes is not None else {n: _guess_kind(v) for n, v in table.items()}
+        return cls(
+            columns=table,
+            axes=tuple(Axis(name, kind) for name, kind in kinds.items()),
+            C=_compute(table, compute),
+            slice_by=slice_by,
+            tolerance=tolerance,
+        )
+
+    def __len__(self) -> int:
+        return len(self.C)
+
+    @property
+    def N(self) -> FloatArray:
+        """(m,) parameters."""
+        return self.numbers("N")
+
+    @property
+    def D(self) -> FloatArray:
+        """(m,) training tokens."""
+        return self.numbers("D")
+
+    @property
+    def hp(self) -> Mapping[str, AnyArray]:
+        """λ: the axes other than N and D."""
+        return {a.name: self.columns[a.name] for a in self.axes if a.name not in ("N", "D")}
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """Names of the columns, in order."""
+        return tuple(self.columns)
+
+    def column(self, name: str) -> AnyArray:
+        """(m,) the column ``name``; 'C' is the cost."""
+        if name == "C":
+            return self.C
+        if name not in self.columns:
+            raise unknown("column", name, [*self.columns, "C"])
+        return self.columns[name]
+
+    def numbers(self, name: str) -> FloatArray:
+        """(m,) the column ``name``, which must hold numbers."""
+        values = self.column(name)
+        if values.dtype != np.float64:
+            raise LawsmithError(f"column {name}", got="text", want="numbers")
+        return values
+
+    @property
+    def slicer(self) -> FloatArray:
+        """(m,) s, the variable that slices."""
+        return self.numbers(self.slice_by)
+
+    @cached_property
+    def _level_starts(self) -> FloatArray:
+        """(n_levels,) least value of s in each level."""
+        starts: list[float] = []
+        for value in np.unique(self.slicer).tolist():
+            if not starts or value > starts[-1] + self.tolerance * abs(starts[-1]):
+                starts.append(value)
+        return _frozen(np.array(starts))
+
+    @cached_property
+    def level_of(self) -> IntArray:
+        """(m,) level of each row."""
+        ranks = np.searchsorted(self._level_starts, self.slicer, side="right") - 1
+        return _frozen(ranks.astype(np.int64))
+
+    @cached_property
+    def levels(self) -> FloatArray:
+        """(n_levels,) ascending; a merged level's value is its largest member."""
+        tops = np.full(len(self._level_starts), -np.inf)
+        np.maximum.at(tops, self.level_of, self.slicer)
+        return _frozen(tops)
+
+    def slice(self, j: int) -> BoolArray:
+        """(m,) S_j, the rows of level j."""
+        return np.equal(self.level_of, self._level(j))
+
+    def window(self, j: int) -> BoolArray:
+        """(m,) W_j, the rows of levels 0 to j."""
+        return np.less_equal(self.level_of, self._level(j))
+
+    def _level(self, j: int) -> int:
+        if not 0 <= j < len(self.levels):
+            raise LawsmithError("level", got=j, want=f"0 to {len(self.levels) - 1}")
+        return j
+
+    def reach_window(self, frontier: float, reach: float | None) -> BoolArray:
+        """(m,) rows with s ≤ max(next level above ``frontier``, ``reach``·frontier).
+
+        With ``reach`` None the window grows by one level; above the last level it is everything.
+        """
+        if reach is not None and not reach >= 1.0:
+            raise LawsmithError("reach", got=reach, want="a factor of at least 1, or none")
+        # Starts, not tops: a frontier inside a merged level has that whole level already.
+        n_reached = int(np.searchsorted(self._level_starts, frontier, side="right"))
+        limit = float(self.levels[min(n_reached, len(self.levels) - 1)])
+        if reach is not None:
+            limit = max(limit, reach * frontier)
+        return np.less_equal(self.slicer, limit)
+
+    def unit(self) -> FloatArray:
+        """(m, d) the unit cube: log and linear axes min–max scaled, categorical axes one-hot.
+
+        A constant numeric axis is 0.5 throughout. Scales are those of this grid, so take a
+        subset's coordinates as ``grid.unit()[rows]`` where the two must agree.
+        """
+        blocks = [_unit_axis(self.columns[axis.name], axis.kind) for axis in self.axes]
+        return np.concatenate([np.empty((len(self), 0)), *blocks], axis=1)
+
+    def cells(self, names: Sequence[str]) -> IntArray:
+        """(m,) cell of each row: rows equal in all of ``names`` share one.
+
+        Cells are numbered from 0 in ascending order of the columns, whatever the order of rows.
+        """
+        return cell_ids([self.column(name) for name in names], len(self))
+
+    def subset(self, rows: npt.ArrayLike) -> Grid:
+        """The grid of ``rows`` (indices or a mask), in that order; levels are its own."""
+        index = _row_index(rows, len(self))
+        columns = {name: values[index] for name, values in self.columns.items()}
+        return Grid(columns, self.axes, self.C[index], self.slice_by, self.tolerance)
+
+    def split(self, hold_out: HeldOut) -> tuple[IntArray, IntArray]:
+        """(pool rows, held-out rows), both ascending and neither empty."""
+        # τ is a product: a run at exactly the threshold must not fall below it by rounding.
+        tau = hold_out.threshold(self)
+        held = self.numbers(hold_out.name) >= tau - 1e-12 * abs(tau)
+        if held.all():
+            want = "a split that leaves rows to fit"
+            got = f"{hold_out}, which holds out all {len(self)} rows"
+            raise LawsmithError("hold-out", got=got, want=want)
+        return np.flatnonzero(~held), np.flatnonzero(held)
+
+
+def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
+    """(m,) rank of each row among the distinct rows of ``columns``, in lexicographic order."""
+    ids = np.zeros(m, dtype=np.int64)
+    for column in columns:
+        values, code = np.unique(column, return_inverse=True)
+        # Renumbering after each column keeps ids below m², far from overflow.
+        ids = np.unique(ids * len(values) + code, return_inverse=True)[1].astype(np.int64)
+    return ids
+
+
+def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
+    """(first, index): a table's distinct configurations, and which of them each row repeats.
+
+    ``first`` holds the row where each configuration first appears, ascending: the rows of a
+    `Grid`. ``index`` (m,) numbers each row's configuration in that order: the index of `Runs`.
+    """
+    table = {name: _as_column(name, values) for name, values in columns.items()}
+    _check_lengths(table)
+    ids = cell_ids(list(table.values()), len(next(iter(table.values()))))
+    first = np.unique(ids, return_index=True)[1]
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.sort(first).astype(np.int64), rank[ids]
+
+
+def _frozen(values: AnyArray) -> AnyArray:
+    values = values.copy() if values.flags.writeable or values.base is not None else values
+    values.setflags(write=False)
+    return values
+
+
+def _as_column(name: str, values: npt.ArrayLike) -> AnyArray:
+    """A column of float64, or of str."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise LawsmithError(f"column {name}", got=f"shape {array.shape}", want="one value a row")
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "UT":
+        return array.astype(np.str_, copy=False)
+    if any(isinstance(value, str) for value in array):
+        for row, value in enumerate(array):
+            if not isinstance(value, str):
+                got = f"{value!r} among text in row {row}"
+                raise LawsmithError(f"column {name}", got=got, want="text in every row")
+        return array.astype(np.str_)
+    try:
+        # Only objects are cast: numpy would also make numbers of dates.
+        return array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "no")
+    except (TypeError, ValueError):
+        raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
+
+
+def _check_lengths(columns: Mapping[str, AnyArray]) -> None:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if not lengths or 0 in lengths.values():
+        raise LawsmithError("grid", got="no rows", want="at least one row")
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise LawsmithError("grid", got=f"columns of lengths {got}", want="one length")
+
+
+def _check_costs(columns: Mapping[str, AnyArray], C: FloatArray) -> None:
+    if "C" in columns and not np.array_equal(columns["C"], C):
+        hint = "say compute='C' to use it as the cost, or rename it"
+        raise LawsmithError("column C", got="values other than the compute", hint=hint)
+    for name, values in {**columns, "C": C}.items():
+        if name in ("N", "D", "C"):
+            _check_numbers(name, values, positive=True)
+
+
+def _check_axes(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
+    for axis in axes:
+        if axis.name not in columns:
+            raise unknown("axis", axis.name, columns)
+        if axis.kind not in get_args(AxisKind):
+            raise unknown(f"axis {axis.name}", axis.kind, get_args(AxisKind))
+        if axis.kind != "categorical":
+            _check_numbers(axis.name, columns[axis.name], positive=axis.kind == "log")
+
+
+def _check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
+    """Finite numbers, and positive ones where a logarithm or a cost is meant."""
+    want = "finite numbers above 0" if positive else "finite numbers"
+    if values.dtype != np.float64:
+        hint = None if name in ("N", "D", "C") else "make it a categorical axis"
+        raise LawsmithError(f"column {name}", got=repr(str(values[0])), want=want, hint=hint)
+    bad = ~np.isfinite(values) | ((values <= 0.0) if positive else False)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise LawsmithError(f"column {name}", got=f"{values[row]:g} in row {row}", want=want)
+
+
+def _check_distinct(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
+    m = len(next(iter(columns.values())))
+    ids = cell_ids([columns[axis.name] for axis in axes], m)
+    first = np.unique(ids, return_index=True)[1]
+    if len(first) == m:
+        return
+    row = int(np.setdiff1d(np.arange(m), first)[0])
+    got = f"one configuration in rows {int(first[ids[row]])} and {row}"
+    hint = "repeats of a configuration are replicates and belong to Runs"
+    raise LawsmithError("grid", got=got, want="distinct configurations", hint=hint)
+
+
+def _guess_kind(values: AnyArray) -> AxisKind:
+    if values.dtype != np.float64:
+        return "categorical"
+    return "log" if bool((values > 0.0).all()) else "linear"
+
+
+def _compute(table: Mapping[str, AnyArray], compute: str | ComputeFormula | None) -> AnyArray:
+    """(m,) cost of each row; see `Grid.from_columns`."""
+    if compute is None:
+        return np.ones(len(next(iter(table.values()))))
+    if isinstance(compute, str) and compute in COMPUTE:
+        _check_formula(table, compute)
+        compute = COMPUTE[compute]
+    if isinstance(compute, str):
+        if compute not in table:
+            raise unknown("compute", compute, [*COMPUTE, *table])
+        return table[compute]
+    with np.errstate(over="ignore"):  # an infinite cost is refused by name, without a warning
+        return _as_column("C", compute(table))
+
+
+def _check_formula(table: Mapping[str, AnyArray], formula: str) -> None:
+    missing = [name for name in ("N", "D") if name not in table]
+    if missing:
+        got = f"a table without {' and '.join(missing)}"
+        hint = "name a compute column, or say compute=None for unit costs"
+        raise LawsmithError(f"compute {formula}", got=got, want="N and D", hint=hint)
+    for name in ("N", "D"):
+        _check_numbers(name, table[name], positive=True)
+
+
+def _unit_axis(values: AnyArray, kind: AxisKind) -> FloatArray:
+    """(m, 1) in [0, 1] for a numeric axis, (m, n_values) one-hot for a categorical one."""
+    if kind == "categorical":
+        return np.eye(len(np.unique(values)))[np.unique(values, return_inverse=True)[1]]
+    scaled = np.log(values) if kind == "log" else values
+    low, high = float(scaled.min()), float(scaled.max())
+    if low == high:
+        return np.full((len(values), 1), 0.5)
+    return np.asarray((scaled - low) / (high - low), dtype=np.float64)[:, None]
+
+
+def _row_index(rows: npt.ArrayLike, m: int) -> IntArray:
+    """Row indices of a mask (m,) or of indices, within 0 … m − 1."""
+    array = np.asarray(rows)
+    if array.dtype == np.bool_:
+        if array.shape != (m,):
+            raise LawsmithError("rows", got=f"a mask of shape {array.shape}", want=f"({m},)")
+        return np.flatnonzero(array)
+    index = array.astype(np.int64)
+    if index.ndim != 1 or not bool(((index >= 0) & (index < m)).all()):
+        raise LawsmithError("rows", got="rows outside the grid", want=f"indices 0 to {m - 1}")
+    return index

@@ -1,0 +1,314 @@
+"""Fitting a law: cold starts, polishing, and many loss vectors at once.
+
+A cold fit (1) proposes starts, (2) brings them near the minimum by least squares on log loss,
+which has the widest basins, (3) keeps the distinct ones and (4) polishes the stated objective
+to a vanishing gradient, δ shrinking to its stated value on the way.
+Shapes as in :mod:`lawsmith.laws.law`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field, replace
+from typing import Any
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import BoolArray, FloatArray
+from lawsmith.laws.law import Law
+from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
+from lawsmith.laws.optimise import Problem, Solution, minimise, objective_value, residuals
+from lawsmith.laws.starts import spread_over_bounds
+
+
+@dataclass(frozen=True)
+class Prior:
+    """Knowledge about one parameter: normal in phi (so log-normal for a positive parameter).
+
+    ``value`` is in natural units; ``sd`` is that of phi: relative for a positive parameter
+    (0.02 means 2 %), absolute for an exponent.
+    """
+
+    value: float
+    sd: float
+
+
+@dataclass(frozen=True)
+class LawFit:
+    """A finished fit: the law, its parameters, and how the optimiser got there."""
+
+    law: Law
+    phi: FloatArray  # (p,)
+    x: FloatArray = field(repr=False)  # (q, n) log inputs
+    loss: FloatArray = field(repr=False)  # (n,)
+    weights: FloatArray = field(repr=False)  # (n,)
+    objective: Objective
+    value: float
+    status: str  # "converged" or "stalled"
+    gradient: float  # scaled gradient at the end, free parameters only
+    n_basins: int
+    condition: float
+    at_bounds: tuple[str, ...]
+    fixed: Mapping[str, float]
+    priors: Mapping[str, Prior]
+
+    @property
+    def n_points(self) -> int:
+        return int(self.loss.size)
+
+    @property
+    def params(self) -> dict[str, float]:
+        """Natural parameters by name."""
+        return self.law.natural(self.phi)
+
+    @property
+    def log_params(self) -> dict[str, float]:
+        """Logs of the positive parameters by name."""
+        return {p.name: float(v) for p, v in zip(self.law.params, self.phi, strict=True) if p.positive}
+
+    @property
+    def free(self) -> BoolArray:
+        return np.array([name not in self.fixed for name in self.law.names])
+
+    @property
+    def residuals(self) -> FloatArray:
+        """Residuals of log loss: predicted minus observed, (n,)."""
+        f = self.law.form.value(self.phi[None], self.x[:, None, :])[0]
+        return np.asarray(f - np.log(self.loss))
+
+    def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
+        """Predicted loss at the named inputs."""
+        f = self.law.form.value(self.phi[None], self.law.log_inputs(inputs))[0]
+        return np.asarray(np.exp(f))
+
+
+@dataclass(frozen=True)
+class BatchFit:
+    """Many finished fits of one law: phi (B, p), objective (B,), converged (B,)."""
+
+    law: Law
+    phi: FloatArray
+    value: FloatArray
+    converged: BoolArray
+
+    def log_loss(self, inputs: Mapping[str, Any]) -> FloatArray:
+        """Log of each fit's predicted loss at the named inputs, (B, n)."""
+        return self.law.form.value(self.phi, self.law.log_inputs(inputs))
+
+
+def fit_law(
+    law: Law,
+    inputs: Mapping[str, Any],
+    loss: Any,
+    *,
+    weights: Any = None,
+    objective: Objective | None = None,
+    fixed: Mapping[str, float] | None = None,
+    priors: Mapping[str, Prior] | None = None,
+) -> LawFit:
+    """Fit ``law`` to losses at named inputs, from cold starts.
+
+    weights (n,) multiply each point's share of the objective; ``fixed`` pins parameters at
+    natural values; ``priors`` pull them softly.
+    """
+    x, losses = law.log_inputs(inputs)[:, 0, :], _check_losses(loss)
+    if losses.size != x.shape[1]:
+        raise LawsmithError("losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point")
+    w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
+    pinned = {law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()}
+    _check_enough(law, losses, w, n_free=law.n_params - len(pinned), n_priors=len(priors or {}))
+    problem = _problem(law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned)
+    start = _cold_starts(law, problem, pinned)
+    solution = _polish(problem, start)
+    if priors:
+        problem = _with_priors(law, problem, priors, solution.phi[_best(solution)])
+        solution = _polish(problem, solution.phi)
+    return _finish(law, problem, solution, fixed=dict(fixed or {}), priors=dict(priors or {}))
+
+
+def fit_batch(
+    law: Law,
+    x: FloatArray,
+    losses: FloatArray,
+    *,
+    start: FloatArray,
+    weights: FloatArray | None = None,
+    objective: Objective | None = None,
+    fixed: Mapping[str, float] | None = None,
+) -> BatchFit:
+    """Fit many loss vectors at once, warm from ``start`` ((p,) or (B, p)).
+
+    x (q, n) for one set of points shared by all, or (q, B, n) for a frontier each; pad shorter
+    frontiers with weight 0 (and any positive loss). losses (B, n).
+    """
+    n_problems = losses.shape[0]
+    x3 = x[:, None, :] if x.ndim == 2 else x
+    w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
+    pinned = {law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()}
+    problem = _problem(law, objective or law.objective, x3, losses, w, pinned)
+    begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
+    begin[:, list(pinned)] = list(pinned.values())
+    solution = _continue_delta(problem, begin)
+    return BatchFit(law, solution.phi, solution.value, solution.converged)
+
+
+def _check_losses(loss: Any) -> FloatArray:
+    losses = np.atleast_1d(np.asarray(loss, dtype=float))
+    bad = ~(np.isfinite(losses) & (losses > 0))
+    if bad.any():
+        row = int(np.flatnonzero(bad)[0])
+        raise LawsmithError(f"loss {row}", got=losses[row], want="a finite number above 0")
+    return losses
+
+
+def _check_enough(law: Law, losses: FloatArray, w: FloatArray, *, n_free: int, n_priors: int) -> None:
+    n = int(np.count_nonzero(w > 0))
+    if n < n_free - n_priors or n == 0:
+        raise LawsmithError(
+            f"{law.name}",
+            got=f"{n} point{'s' if n != 1 else ''}",
+            want=f"at least {n_free - n_priors} ({n_free} free parameters)",
+            hint="fix a parameter, add runs, or choose a law with fewer parameters",
+        )
+
+
+def _problem(
+    law: Law,
+    objective: Objective,
+    x: FloatArray,
+    losses: FloatArray,
+    w: FloatArray,
+    pinned: Mapping[int, float],
+) -> Problem:
+    lower, upper = law.bounds()
+    free = np.ones(law.n_params, dtype=bool)
+    for j, value in pinned.items():
+        free[j] = False
+        lower[j], upper[j] = min(lower[j], value), max(upper[j], value)
+    none = np.zeros(law.n_params)
+    return Problem(
+        law.form, objective, x, np.log(losses), w, lower, upper, free, none, none
+    )
+
+
+def _cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
+    if law.starts is None:
+        start = spread_over_bounds(law.params, pinned)
+        rough = replace(problem, objective=LEAST_SQUARES_LOG)
+        value = objective_value(_repeat(rough, len(start)), start)
+        return start[np.argsort(value, kind="stable")[:24]]
+    return law.starts(problem.x, problem.y[0], problem.w[0], pinned)
+
+
+def _repeat(problem: Problem, times: int) -> Problem:
+    """The same single problem ``times`` over, one for each start."""
+    shape = (times, problem.y.shape[1])
+    return replace(
+        problem, y=np.broadcast_to(problem.y, shape), w=np.broadcast_to(problem.w, shape)
+    )
+
+
+def _polish(problem: Problem, start: FloatArray) -> Solution:
+    """From several starts to the distinct local minima of one problem, as a batch."""
+    rough = _repeat(replace(problem, objective=LEAST_SQUARES_LOG), len(start))
+    near = minimise(rough, start, max_iterations=60, tolerance=1e-5)
+    keep = _distinct(problem, near.phi, near.value)
+    return _continue_delta(_repeat(problem, len(keep)), near.phi[keep])
+
+
+def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
+    """Rows of phi that predict differently, best value first."""
+    f = problem.form.value(phi, problem.x)
+    kept: list[int] = []
+    for row in np.argsort(value, kind="stable"):
+        if np.isfinite(value[row]) and all(np.abs(f[row] - f[k]).max() > 1e-4 for k in kept):
+            kept.append(int(row))
+    return kept or [int(np.argmin(value))]
+
+
+def _continue_delta(problem: Problem, start: FloatArray) -> Solution:
+    """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.
+
+    Huber's Hessian has only the points within δ; from afar there are none. Each stage ends near
+    the next one's minimum, where Newton's steps are right.
+    """
+    objective = problem.objective
+    phi = start
+    if np.isfinite(objective.delta):
+        spread = np.median(np.abs(residuals(problem, phi)), axis=-1).max()
+        delta = spread
+        while delta > 2 * objective.delta:
+            stage = replace(problem, objective=objective.with_delta(delta))
+            phi = minimise(stage, phi, max_iterations=12, tolerance=1e-3).phi
+            delta /= 4
+    return minimise(problem, phi)
+
+
+def _with_priors(
+    law: Law, problem: Problem, priors: Mapping[str, Prior], phi: FloatArray
+) -> Problem:
+    """Weigh priors against the data: prior precision times the objective's noise unit.
+
+    For an M-estimator that unit is E[ψ²]/E[ρ″], the noise variance for least squares.
+    """
+    r = residuals(problem, phi[None])
+    n_free = int(problem.free.sum())
+    dof = max(r.size - n_free, 1)
+    psi2 = float((problem.objective.psi(r) ** 2).sum()) / dof
+    unit = psi2 / max(float(problem.objective.rho2(r).mean()), 1.0 / r.size)
+    mean, weight = np.zeros(law.n_params), np.zeros(law.n_params)
+    for name, prior in priors.items():
+        j = law.position(name)
+        if not prior.sd > 0:
+            raise LawsmithError(f"prior of {name}", got=f"sd {prior.sd}", want="an sd above 0")
+        mean[j], weight[j] = law.params[j].to_phi(prior.value), unit / prior.sd**2
+    return replace(problem, prior_mean=mean, prior_weight=weight)
+
+
+def _best(solution: Solution) -> int:
+    """The lowest objective; of starts that tie to rounding, the smallest gradient."""
+    tied = solution.value <= solution.value.min() * (1 + 1e-12)
+    return int(np.argmin(np.where(tied, solution.gradient, np.inf)))
+
+
+def _finish(
+    law: Law,
+    problem: Problem,
+    solution: Solution,
+    *,
+    fixed: dict[str, float],
+    priors: dict[str, Prior],
+) -> LawFit:
+    best = _best(solution)
+    phi = solution.phi[best]
+    settled = solution.converged | (solution.gradient < 1e-4)
+    basins = _distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
+    names = np.array(law.names)
+    on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper))
+    return LawFit(
+        law=law,
+        phi=phi,
+        x=problem.x[:, 0, :],
+        loss=np.exp(problem.y[0]),
+        weights=np.array(problem.w[0]),
+        objective=problem.objective,
+        value=float(solution.value[best]),
+        status="converged" if solution.converged[best] else "stalled",
+        gradient=float(solution.gradient[best]),
+        n_basins=max(len(basins), 1),
+        condition=_condition(law, problem, phi),
+        at_bounds=tuple(str(name) for name in names[on_edge]),
+        fixed=fixed,
+        priors=priors,
+    )
+
+
+def _condition(law: Law, problem: Problem, phi: FloatArray) -> float:
+    """Condition number of the free columns of the weighted Jacobian, each scaled to unit length."""
+    _, jac = law.form.value_and_jac(phi[None], problem.x)
+    columns = (jac[0] * np.sqrt(problem.w[0]))[problem.free]
+    norm = np.linalg.norm(columns, axis=1, keepdims=True)
+    if columns.size == 0 or not np.all(norm > 0):
+        return float("inf") if columns.size else 1.0
+    return float(np.linalg.cond(columns / norm))

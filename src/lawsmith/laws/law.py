@@ -1,0 +1,242 @@
+"""What a law is: a form, its gradient, and how its parameters are written in natural and log units.
+
+Notation and shapes
+    p parameters, q inputs, n points, B independent problems solved side by side.
+    phi   (B, p)     working parameters: logs of the positive ones, the others as they are
+    x     (q, B, n)  logs of the inputs (B may be 1: the same points for every problem)
+    f     (B, n)     log of the predicted loss
+    jac   (B, p, n)  gradient of f with respect to phi
+    curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n)
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import Any, Protocol
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.grid import FloatArray
+from lawsmith.laws.objective import HUBER, Objective
+
+
+@dataclass(frozen=True)
+class Param:
+    """One parameter of a law: its name, whether it is positive (then fitted as a log), its bounds.
+
+    Bounds and ``start`` are in natural units; a positive parameter's lower bound stands for zero.
+    """
+
+    name: str
+    positive: bool = False
+    lower: float = -np.inf
+    upper: float = np.inf
+    start: float | None = None
+
+    def to_phi(self, value: float) -> float:
+        return float(np.log(value)) if self.positive else float(value)
+
+    def to_natural(self, phi: FloatArray | float) -> Any:
+        return np.exp(phi) if self.positive else phi
+
+
+def coefficient(name: str, *, lower: float = 1e-6, upper: float = 1e30) -> Param:
+    """A positive parameter (E, A, B, …), fitted as its log."""
+    return Param(name, positive=True, lower=lower, upper=upper)
+
+
+def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
+    """An exponent, fitted as it is."""
+    return Param(name, lower=lower, upper=upper)
+
+
+class Form(Protocol):
+    """The mathematics of a law (see the module's notation)."""
+
+    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray: ...
+
+    def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]: ...
+
+    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray: ...
+
+
+Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
+
+
+@dataclass(frozen=True)
+class Law:
+    """A scaling law: predicted loss as a function of named inputs, with named parameters.
+
+    ``objective`` is the one the law's authors publish fits with; it is the fitter's default.
+    ``starts(x, log_loss, weights, fixed)`` proposes starting points (S, p) for a cold fit.
+    """
+
+    name: str
+    formula: str
+    inputs: tuple[str, ...]
+    params: tuple[Param, ...]
+    form: Form = field(repr=False)
+    starts: Starts | None = field(default=None, repr=False)
+    objective: Objective = HUBER
+
+    @property
+    def n_params(self) -> int:
+        return len(self.params)
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        return tuple(p.name for p in self.params)
+
+    def position(self, name: str) -> int:
+        if name not in self.names:
+            raise unknown(f"parameter of {self.name}", name, self.names)
+        return self.names.index(name)
+
+    def bounds(self) -> tuple[FloatArray, FloatArray]:
+        """Lower and upper bounds of phi, (p,) each."""
+        lower = np.array([p.to_phi(p.lower) for p in self.params])
+        upper = np.array([p.to_phi(p.upper) for p in self.params])
+        return lower, upper
+
+    def phi(self, params: Mapping[str, float]) -> FloatArray:
+        """Natural parameters by name → phi (p,)."""
+        for name in params:
+            self.position(name)
+        missing = [name for name in self.names if name not in params]
+        if missing:
+            raise LawsmithError(f"parameters of {self.name}", got=list(params), want=str(missing))
+        for p in self.params:
+            if p.positive and not params[p.name] > 0:
+                raise LawsmithError(f"{self.name}.{p.name}", got=params[p.name], want="above 0")
+        return np.array([p.to_phi(params[p.name]) for p in self.params])
+
+    def natural(self, phi: FloatArray) -> dict[str, float]:
+        """Phi (p,) → natural parameters by name."""
+        return {p.name: float(p.to_natural(phi[i])) for i, p in enumerate(self.params)}
+
+    def log_inputs(self, inputs: Mapping[str, Any]) -> FloatArray:
+        """Named inputs (arrays or numbers) → x (q, 1, n)."""
+        missing = [name for name in self.inputs if name not in inputs]
+        if missing:
+            raise LawsmithError(
+                f"inputs of {self.name}", got=", ".join(inputs) or "none", want=", ".join(missing)
+            )
+        columns = [np.atleast_1d(np.asarray(inputs[name], dtype=float)) for name in self.inputs]
+        if any(not np.all(c > 0) or not np.all(np.isfinite(c)) for c in columns):
+            raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
+        return np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :]
+
+    def predict(self, params: Mapping[str, float], inputs: Mapping[str, Any]) -> FloatArray:
+        """Predicted loss at the named inputs, for natural parameters."""
+        x = self.log_inputs(inputs)
+        return np.asarray(np.exp(self.form.value(self.phi(params)[None], x)[0]))
+
+
+def numerical_curvature(
+    form: Form, phi: FloatArray, x: FloatArray, w: FloatArray, *, step: float = 1e-5
+) -> FloatArray:
+    """``curv`` by central differences of the analytic gradient, for forms without one of their own.
+
+    The gradient is exact, so the error is O(step²), far below what a Newton step notices.
+    """
+    p = phi.shape[1]
+    curv = np.empty((phi.shape[0], p, p))
+    for k in range(p):
+        h = np.zeros(p)
+        h[k] = step
+        _, up = form.value_and_jac(phi + h, x)
+        _, down = form.value_and_jac(phi - h, x)
+        curv[:, k, :] = np.einsum("bpn,bn->bp", up - down, w) / (2 * step)
+    return np.asarray((curv + curv.transpose(0, 2, 1)) / 2)
+
+
+@dataclass(frozen=True)
+class FormulaForm:
+    """A user's formula ``predict(inputs, **params) -> loss``, differentiated by complex step.
+
+    The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae made of
+    numpy's analytic functions; abs, maximum and comparisons would break it, and are refused by
+    the check in :func:`define`.
+    """
+
+    predict: Callable[..., Any]
+    inputs: tuple[str, ...]
+    params: tuple[Param, ...]
+
+    def _log_loss(self, phi: Any, x: FloatArray) -> Any:
+        columns = {name: np.exp(x[i]) for i, name in enumerate(self.inputs)}
+        values = {
+            p.name: (np.exp(phi[:, i]) if p.positive else phi[:, i])[:, None]
+            for i, p in enumerate(self.params)
+        }
+        return np.log(self.predict(columns, **values))
+
+    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            return np.asarray(np.real(self._log_loss(phi, x)), dtype=float)
+
+    def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        f = self.value(phi, x)
+        jac = np.empty((f.shape[0], phi.shape[1], f.shape[1]))
+        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
+            for k in range(phi.shape[1]):
+                nudged = phi.astype(complex)
+                nudged[:, k] += 1e-30j
+                jac[:, k] = np.imag(self._log_loss(nudged, x)) / 1e-30
+        return f, jac
+
+    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
+        return numerical_curvature(self, phi, x, w)
+
+
+def define(
+    name: str,
+    predict: Callable[..., Any],
+    *,
+    inputs: Sequence[str],
+    params: Sequence[Param],
+    formula: str = "",
+) -> Law:
+    """A law of the user's own: ``predict(inputs, **params)`` returns the loss.
+
+    ``inputs`` maps each input's name to an array; parameters arrive as arrays that broadcast
+    against it. Give each parameter finite bounds: cold fits start from points spread over them.
+
+    >>> import numpy as np
+    >>> law = define(
+    ...     "saturating", lambda x, E, A, alpha: E + A / (1 + x["D"]) ** alpha,
+    ...     inputs=["D"], params=[coefficient("E", lower=0.1, upper=10),
+    ...                           coefficient("A", lower=1, upper=1e4), exponent("alpha")])
+    >>> float(law.predict({"E": 2.0, "A": 100.0, "alpha": 0.5}, {"D": 1e4 - 1})[0])
+    3.0
+    """
+    form = FormulaForm(predict, tuple(inputs), tuple(params))
+    law = Law(name, formula or name, tuple(inputs), tuple(params), form)
+    _check_differentiable(law)
+    return law
+
+
+def _check_differentiable(law: Law) -> None:
+    """Compare the complex step with plain differences once, so that a broken formula is told."""
+    lower, upper = law.bounds()
+    if not np.all(np.isfinite(lower) & np.isfinite(upper)):
+        open_ended = law.names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]
+        raise LawsmithError(f"{law.name}.{open_ended}", got="an open bound", want="finite bounds")
+    phi = ((lower + upper) / 2)[None] + 0.01
+    x = np.log(np.array([1e3, 1e6]))[None, None].repeat(len(law.inputs), axis=0)
+    f, jac = law.form.value_and_jac(phi, x)
+    if not np.all(np.isfinite(f)):
+        return  # the middle of the bounds need not be a sensible place
+    for k in range(law.n_params):
+        h = np.zeros(law.n_params)
+        h[k] = 1e-5
+        plain = (law.form.value(phi + h, x) - law.form.value(phi - h, x)) / 2e-5
+        if not np.allclose(jac[:, k], plain, rtol=1e-3, atol=1e-6):
+            raise LawsmithError(
+                f"law {law.name}",
+                got=f"a gradient in {law.names[k]} that plain differences contradict",
+                want="a formula of smooth numpy functions",
+                hint="abs, maximum, where and comparisons cannot be differentiated here",
+            )

@@ -1,0 +1,104 @@
+"""The noise of single runs, and a smooth loss surface to tell it from real differences.
+
+A frontier is a minimum over noisy runs, so how optimistic it is depends on the noise of a run
+and on how many runs nearly tie. Both are read off a regression of log loss on all inputs: an
+intercept per (N, D) cell and a cubic bowl in the hyperparameters whose centre drifts with scale,
+fitted to the runs near each cell's best, where a bowl is a fair description.
+
+Notation and shapes: m runs; y (m,) log loss; h (m, k) hyperparameters and s (m, l) scale inputs,
+both in the unit cube; cells (m,) ids of equal scale inputs.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from itertools import combinations_with_replacement
+
+import numpy as np
+
+from lawsmith.grid import BoolArray, FloatArray, IntArray
+
+NEAR = 5.0  # a run is near its cell's best when its fitted loss is within this many noise SDs
+MIN_NEAR = 6  # runs of a cell that always count as near, so that a bowl can be seen
+MIN_DOF = 8
+_PASSES = 6
+
+
+@dataclass(frozen=True)
+class Surface:
+    """A smooth estimate of log loss (m,), the runs it was fitted to, and the noise around it."""
+
+    mean: FloatArray  # (m,) only to be trusted where near
+    near: BoolArray  # (m,)
+    noise_sd: float  # of log loss
+    dof: int
+
+
+def smooth_surface(
+    y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray
+) -> Surface | None:
+    """The surface, or None when there are too few runs to tell noise from shape."""
+    best = _cell_least(y, cells)
+    near = y - best[cells] <= np.quantile(y - best[cells], 0.8)
+    surface: Surface | None = None
+    for _ in range(_PASSES):
+        surface = _regress(y, _basis(h, s, cells, near), near)
+        if surface is None:
+            return None
+        near = _nearest(surface, cells)
+    return surface
+
+
+def _cell_least(y: FloatArray, cells: IntArray) -> FloatArray:
+    least = np.full(int(cells.max()) + 1, np.inf)
+    np.minimum.at(least, cells, y)
+    return least
+
+
+def _nearest(surface: Surface, cells: IntArray) -> BoolArray:
+    """The runs that noise could make a cell's best.
+
+    Chosen by *fitted* loss: choosing by observed loss would truncate the noise.
+    """
+    excess = surface.mean - _cell_least(surface.mean, cells)[cells]
+    order = np.lexsort((excess, cells))
+    _, start, size = np.unique(cells[order], return_index=True, return_counts=True)
+    rank = np.empty(len(cells), dtype=np.int64)
+    rank[order] = np.arange(len(cells)) - np.repeat(start, size)
+    return np.asarray((excess <= NEAR * surface.noise_sd) | (rank < MIN_NEAR))
+
+
+def _basis(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> FloatArray:
+    """Columns of the regression, (m, b); centred on the runs near the optimum."""
+    u, v = h - h[near].mean(axis=0), s - s[near].mean(axis=0)
+    n_cells = int(cells.max()) + 1
+    blocks = [np.eye(n_cells)[cells] if _crowded(cells) else _polynomial(v, 3)]
+    if u.shape[1]:
+        bowl = _polynomial(u, 2)[:, 1:]
+        cubes = u**3
+        drift = (u[:, :, None] * v[:, None, :]).reshape(len(u), -1)
+        blocks += [bowl, cubes, drift]
+    return np.concatenate(blocks, axis=1)
+
+
+def _crowded(cells: IntArray) -> bool:
+    """Whether cells have runs enough for an intercept each."""
+    return len(cells) >= 5 * len(np.unique(cells))
+
+
+def _polynomial(u: FloatArray, degree: int) -> FloatArray:
+    columns = [np.ones(len(u))]
+    for d in range(1, degree + 1):
+        for powers in combinations_with_replacement(range(u.shape[1]), d):
+            columns.append(np.prod(u[:, powers], axis=1))
+    return np.stack(columns, axis=1)
+
+
+def _regress(y: FloatArray, basis: FloatArray, near: BoolArray) -> Surface | None:
+    coefficients, _, rank, _ = np.linalg.lstsq(basis[near], y[near], rcond=1e-9)
+    mean = basis @ coefficients
+    dof = int(near.sum()) - int(rank)
+    if dof < MIN_DOF:
+        return None
+    residual = y[near] - mean[near]
+    return Surface(mean, near, float(np.sqrt((residual**2).sum() / dof)), dof)

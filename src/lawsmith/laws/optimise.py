@@ -1,0 +1,241 @@
+"""A batched Newton / Levenberg–Marquardt minimiser for Σ w·ρ(residual) + priors inside bounds.
+
+B problems advance side by side, each with its own damping; those that converge leave the
+batch. Newton's Hessian is exact (ρ″ and the form's curvature), so a fit ends with a gradient
+that vanishes to rounding instead of a step that merely became small.
+
+Shapes as in :mod:`lawsmith.laws.law`.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lawsmith.grid import BoolArray, FloatArray
+from lawsmith.laws.law import Form
+from lawsmith.laws.objective import Objective
+
+GRADIENT_TOLERANCE = 1e-9
+_EPS = np.finfo(float).eps
+
+
+@dataclass(frozen=True)
+class Problem:
+    """What is minimised: the form on points x with log losses y and weights w, plus priors.
+
+    ``prior_mean``, ``prior_weight`` (p,): penalty ½·weight·(phi − mean)², 0 where there is none.
+    """
+
+    form: Form
+    objective: Objective
+    x: FloatArray  # (q, B or 1, n)
+    y: FloatArray  # (B, n) log losses
+    w: FloatArray  # (B, n), 0 for padding
+    lower: FloatArray  # (p,)
+    upper: FloatArray  # (p,)
+    free: BoolArray  # (p,)
+    prior_mean: FloatArray  # (p,)
+    prior_weight: FloatArray  # (p,)
+
+    def take(self, rows: np.ndarray) -> Problem:
+        """The sub-batch of those problems."""
+        x = self.x if self.x.shape[1] == 1 else self.x[:, rows]
+        return replace(self, x=x, y=self.y[rows], w=self.w[rows])
+
+
+@dataclass(frozen=True)
+class Solution:
+    """phi (B, p), objective (B,), scaled gradient (B,), converged (B,), iterations spent."""
+
+    phi: FloatArray
+    value: FloatArray
+    gradient: FloatArray
+    converged: BoolArray
+    n_iterations: int
+
+
+@dataclass(frozen=True)
+class _Point:
+    """Everything known at the current phi of a batch."""
+
+    value: FloatArray  # (B,)
+    grad: FloatArray  # (B, p)
+    hess: FloatArray  # (B, p, p)
+    scale: FloatArray  # (B, p) Gauss–Newton diagonal, the damping's metric
+    cosine: FloatArray  # (B,) scaled gradient
+
+
+def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
+    """Residuals (B, n) of log loss or loss, as the objective asks."""
+    f = problem.form.value(phi, problem.x)
+    if problem.objective.on == "log":
+        return np.asarray(f - problem.y)
+    return np.asarray(np.exp(f) - np.exp(problem.y))
+
+
+def objective_value(problem: Problem, phi: FloatArray) -> FloatArray:
+    """The objective (B,), penalties of priors included; +∞ where the form overflows."""
+    r = residuals(problem, phi)
+    return _total(problem, phi, r)
+
+
+def _total(problem: Problem, phi: FloatArray, r: FloatArray) -> FloatArray:
+    with np.errstate(invalid="ignore"):
+        value = (problem.w * problem.objective.rho(r)).sum(axis=-1)
+    if problem.prior_weight.any():
+        value = value + 0.5 * ((phi - problem.prior_mean) ** 2 @ problem.prior_weight)
+    return np.where(np.isfinite(value), value, np.inf)
+
+
+def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
+    f, jac = problem.form.value_and_jac(phi, problem.x)
+    objective, w = problem.objective, problem.w
+    if objective.on == "log":
+        r, scale_f = f - problem.y, None
+    else:
+        scale_f = np.exp(f)
+        r = scale_f - np.exp(problem.y)
+    psi, rho2 = w * objective.psi(r), w * objective.rho2(r)
+    inner = psi if scale_f is None else psi * scale_f
+    curv = problem.form.curvature(phi, problem.x, inner)
+    if scale_f is not None:
+        # the loss is exp(f): its Hessian is exp(f)·(∇²f + ∇f∇fᵀ)
+        jac_plain, jac = jac, jac * scale_f[:, None, :]
+        curv = curv + (jac_plain * inner[:, None, :]) @ jac_plain.transpose(0, 2, 1)
+    jac_t = jac.transpose(0, 2, 1)
+    grad = (psi[:, None, :] @ jac_t)[:, 0, :]
+    hess = (jac * rho2[:, None, :]) @ jac_t + curv
+    sw = np.sqrt(w)
+    scale = ((jac * sw[:, None, :]) ** 2).sum(axis=-1)
+    size = np.sqrt((np.divide(psi, sw, out=np.zeros_like(psi), where=sw > 0) ** 2).sum(axis=-1))
+    if problem.prior_weight.any():
+        offset = phi - problem.prior_mean
+        grad = grad + offset * problem.prior_weight
+        hess = hess + np.diag(problem.prior_weight)
+        scale = scale + problem.prior_weight
+        size = np.sqrt(size**2 + (offset**2) @ problem.prior_weight)
+    grad, hess = _hold_at_bounds(problem, phi, grad, hess)
+    # Curvature that mere rounding of phi could produce is not a gradient: losses known to
+    # 1e-15 make ψ as small as that in noise-free fits.
+    norm = np.sqrt(np.maximum(scale, 1e-300)) * np.maximum(size, 1e-13 * sw.sum(axis=-1))[:, None]
+    cosine = np.abs(grad / norm).max(axis=1)
+    return _Point(_total(problem, phi, r), grad, hess, scale, cosine)
+
+
+def _hold_at_bounds(
+    problem: Problem, phi: FloatArray, grad: FloatArray, hess: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Take fixed parameters, and those pushed against a bound, out of the step."""
+    held = (phi <= problem.lower) & (grad > 0) | (phi >= problem.upper) & (grad < 0)
+    held |= ~problem.free
+    if not held.any():
+        return grad, hess
+    moving = ~held
+    hess = hess * (moving[:, :, None] & moving[:, None, :])
+    index = np.arange(phi.shape[1])
+    hess[:, index, index] += held
+    return grad * moving, hess
+
+
+def minimise(
+    problem: Problem,
+    start: FloatArray,
+    *,
+    max_iterations: int = 200,
+    tolerance: float = GRADIENT_TOLERANCE,
+) -> Solution:
+    """Minimise every problem of the batch from ``start`` (B, p)."""
+    n_problems = problem.y.shape[0]
+    phi = np.clip(np.array(start, dtype=float), problem.lower, problem.upper)
+    value, gradient = np.full(n_problems, np.inf), np.full(n_problems, np.inf)
+    live = np.arange(n_problems)
+    here, part = phi.copy(), problem
+    damping, growth = np.full(n_problems, 1e-3), np.full(n_problems, 2.0)
+    point = _evaluate(part, here)
+    stalled = np.zeros(n_problems, dtype=int)
+    # Residuals of 1e-13: a noise-free fit, where the gradient is rounding itself.
+    floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
+    iteration = 0
+    for iteration in range(1, max_iterations + 1):
+        step, expected = _step(point, damping)
+        trial = np.clip(here + step, problem.lower, problem.upper)
+        after = _evaluate(part, trial)
+        gain = point.value - after.value
+        slack = 64 * _EPS * np.abs(point.value)
+        better = (gain > 0) | ((gain >= -slack) & (after.cosine < point.cosine))
+        quality = np.where(expected > 0, gain / np.maximum(expected, 1e-300), -1.0)
+        damping, growth = _adapt(damping, growth, better, quality)
+        here, point = np.where(better[:, None], trial, here), _choose(better, after, point)
+        # Steps that no longer change the objective: rounding has been reached.
+        stalled = np.where(better & (gain > slack), 0, stalled + 1)
+        exact = point.value <= floor[live]
+        finished = (point.cosine <= tolerance) | (stalled >= 12) | ~np.isfinite(point.value)
+        finished |= exact & (stalled >= 2)
+        if finished.any() or iteration == max_iterations:
+            done = finished if iteration < max_iterations else np.ones_like(finished)
+            phi[live[done]], value[live[done]] = here[done], point.value[done]
+            gradient[live[done]] = point.cosine[done]
+            keep = np.flatnonzero(~done)
+            if keep.size == 0:
+                break
+            live, here, part = live[keep], here[keep], part.take(keep)
+            damping, growth, stalled = damping[keep], growth[keep], stalled[keep]
+            point = _take(point, keep)
+    converged = (gradient <= 1e3 * tolerance) | (value <= floor)
+    return Solution(phi, value, gradient, converged, iteration)
+
+
+def _step(point: _Point, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """The damped Newton step (B, p) and the decrease its quadratic model expects (B,)."""
+    p = point.grad.shape[1]
+    index = np.arange(p)
+    metric = np.maximum(point.scale, 1e-12 * point.scale.max(axis=1, keepdims=True) + 1e-300)
+    root = np.sqrt(metric)
+    # Scaled to a unit diagonal metric: phi's natural units differ by orders of magnitude.
+    hess = point.hess / (root[:, :, None] * root[:, None, :])
+    grad = point.grad / root
+    damped = hess.copy()
+    damped[:, index, index] += damping[:, None]
+    try:
+        scaled = -np.linalg.solve(damped, grad[:, :, None])[:, :, 0]
+    except np.linalg.LinAlgError:
+        damped[:, index, index] += 1e-8
+        scaled = -np.linalg.solve(damped, grad[:, :, None])[:, :, 0]
+    # An indefinite Hessian may point uphill: fall back to the gradient, damping will grow.
+    slope = (scaled * grad).sum(axis=1)
+    uphill = ~(slope < 0)
+    if uphill.any():
+        scaled[uphill] = -grad[uphill] / (1 + damping[uphill, None])
+        slope = (scaled * grad).sum(axis=1)
+    curve = (scaled[:, None, :] @ hess @ scaled[:, :, None])[:, 0, 0]
+    return scaled / root, -(slope + 0.5 * curve)
+
+
+def _adapt(
+    damping: FloatArray, growth: FloatArray, better: BoolArray, quality: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """Nielsen's rule: shrink smoothly with the quality of the model, grow ever faster on failure."""
+    shrink = np.clip(1 - (2 * np.clip(quality, -1, 2) - 1) ** 3, 1 / 10, 2)
+    damping = np.where(better, damping * shrink, damping * growth)
+    return np.clip(damping, 1e-15, 1e12), np.where(better, 2.0, growth * 2)
+
+
+def _choose(better: BoolArray, after: _Point, before: _Point) -> _Point:
+    if better.all():
+        return after
+    b1, b2 = better[:, None], better[:, None, None]
+    return _Point(
+        np.where(better, after.value, before.value),
+        np.where(b1, after.grad, before.grad),
+        np.where(b2, after.hess, before.hess),
+        np.where(b1, after.scale, before.scale),
+        np.where(better, after.cosine, before.cosine),
+    )
+
+
+def _take(point: _Point, rows: np.ndarray) -> _Point:
+    return _Point(
+        point.value[rows], point.grad[rows], point.hess[rows], point.scale[rows], point.cosine[rows]
+    )

@@ -1,0 +1,139 @@
+"""Starting points for cold fits: variable projection on a grid of exponents.
+
+Given its exponents, a sum of power terms is linear in its coefficients, which non-negative
+least squares on relative residuals then finds exactly; only the few exponents are searched
+on a grid. Shapes as in :mod:`lawsmith.laws.law`; G grid points, K terms.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import combinations, product
+
+import numpy as np
+
+from lawsmith.grid import FloatArray, IntArray
+from lawsmith.laws.forms import SumOfPowers
+from lawsmith.laws.law import Param
+
+# Candidate exponents: one dense list for laws with a single exponent, a thinner one for products.
+EXPONENTS_1D = 0.02 * 1.25 ** np.arange(22)
+EXPONENTS_2D = np.array([0.03, 0.06, 0.1, 0.15, 0.21, 0.28, 0.36, 0.46, 0.6, 0.8, 1.2])
+MAX_STARTS = 4
+
+
+def sum_of_powers_starts(
+    form: SumOfPowers,
+    params: tuple[Param, ...],
+    x: FloatArray,
+    y: FloatArray,
+    w: FloatArray,
+    fixed: Mapping[int, float],
+) -> FloatArray:
+    """The grid's local minima with their projected coefficients, (S, p). x (q, 1, n), y (n,)."""
+    phi, shape = _exponent_grid(form, params, fixed)
+    ratio = _project(form, phi, x, y, w, fixed)
+    score = (w * np.minimum(np.log(ratio) ** 2, 0.04)).sum(axis=-1)
+    return phi[_local_minima(score.reshape(shape))]
+
+
+def _exponent_grid(
+    form: SumOfPowers, params: tuple[Param, ...], fixed: Mapping[int, float]
+) -> tuple[FloatArray, tuple[int, ...]]:
+    """phi (G, p) with exponents on the grid and coefficients 1; the grid's shape."""
+    used = sorted({power.exponent for term in form.terms for power in term.powers})
+    values = EXPONENTS_1D if len([j for j in used if j not in fixed]) < 2 else EXPONENTS_2D
+    choices = []
+    for j in used:
+        low, high = params[j].lower, params[j].upper
+        both = np.concatenate([-values[::-1], values])
+        inside = both[(both >= low) & (both <= high)]
+        choices.append(np.array([fixed[j]]) if j in fixed else inside)
+    phi = np.zeros((int(np.prod([len(c) for c in choices])), len(params)))
+    phi[:, used] = np.array(list(product(*choices)))
+    return phi, tuple(len(c) for c in choices)
+
+
+def _project(
+    form: SumOfPowers,
+    phi: FloatArray,
+    x: FloatArray,
+    y: FloatArray,
+    w: FloatArray,
+    fixed: Mapping[int, float],
+) -> FloatArray:
+    """Set the log coefficients of phi (G, p) to the non-negative least-squares ones, in place.
+
+    Returns predicted over observed loss, (G, n).
+    """
+    for j, value in fixed.items():
+        phi[:, j] = value
+    relative = np.exp(form.logs(phi, x) - y)  # (K, G, n): each term over the loss, coefficient 1
+    held = [k for k, term in enumerate(form.terms) if term.coefficient in fixed]
+    open_ = [k for k in range(len(form.terms)) if k not in held]
+    target = np.broadcast_to(1.0 - relative[held].sum(axis=0), relative.shape[1:])
+    c = _nonnegative(relative[open_].transpose(1, 0, 2), target, w)
+    ratio = np.array(1.0 - target)
+    for column, k in enumerate(open_):
+        # A term the projection drops still needs a log: a thousandth of the loss.
+        kept = np.maximum(c[:, column], 1e-3 / relative[k].mean(axis=-1))
+        phi[:, form.terms[k].coefficient] = np.log(kept)
+        ratio += kept[:, None] * relative[k]
+    return ratio
+
+
+def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> FloatArray:
+    """min Σ w(target − cᵀdesign)², c ≥ 0, for each g: (G, K). K ≤ 3, so try every support."""
+    n_grid, n_terms, _ = design.shape
+    norm = np.sqrt((w * design**2).sum(axis=-1)) + 1e-300
+    unit = design / norm[:, :, None]
+    gram = (unit * w) @ unit.transpose(0, 2, 1)
+    moment = (unit @ (w * target)[:, :, None])[:, :, 0]
+    best, gain = np.zeros((n_grid, n_terms)), np.zeros(n_grid)
+    for size in range(1, n_terms + 1):
+        for support in combinations(range(n_terms), size):
+            s = list(support)
+            block = gram[:, s][:, :, s] + 1e-12 * np.eye(size)
+            c = np.linalg.solve(block, moment[:, s, None])[:, :, 0]
+            drop = (c * moment[:, s]).sum(axis=1)  # decrease of the sum of squares
+            take = np.all(c >= 0, axis=1) & (drop > gain)
+            best[take] = 0.0
+            best[np.ix_(take, s)] = c[take]
+            gain = np.where(take, drop, gain)
+    return best / norm
+
+
+def _local_minima(score: FloatArray) -> IntArray:
+    """Flat positions of the grid's local minima (no axis neighbour is lower), best first."""
+    lowest = np.ones(score.shape, dtype=bool)
+    for axis in range(score.ndim):
+        ahead = np.diff(score, axis=axis) < 0  # the next one is lower
+        pad = [(0, 0)] * score.ndim
+        pad[axis] = (0, 1)
+        lowest &= ~np.pad(ahead, pad)
+        pad[axis] = (1, 0)
+        lowest &= np.pad(ahead, pad, constant_values=True) | (score <= 0)
+    found = np.flatnonzero(lowest)
+    if found.size == 0:
+        found = np.array([int(np.argmin(score))])
+    return found[np.argsort(score.ravel()[found], kind="stable")][:MAX_STARTS]
+
+
+def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) -> FloatArray:
+    """A low-discrepancy cover of the bounds, for laws that bring no starts of their own, (S, p)."""
+    p = len(params)
+    lower = np.array([q.to_phi(q.lower) for q in params])
+    upper = np.array([q.to_phi(q.upper) for q in params])
+    # Kronecker sequence with the generalised golden ratio: even cover in any dimension.
+    ratio = 1.5
+    for _ in range(40):
+        ratio = (1 + ratio) ** (1 / (p + 1))
+    steps = ratio ** -np.arange(1, p + 1)
+    unit = (0.5 + np.outer(np.arange(1, 65), steps)) % 1.0
+    phi = lower + unit * (upper - lower)
+    given = [q.to_phi(q.start) if q.start is not None else None for q in params]
+    if all(v is not None for v in given):
+        phi[0] = [v for v in given if v is not None]
+    for j, value in fixed.items():
+        phi[:, j] = value
+    return phi

@@ -1,0 +1,148 @@
+"""Runs: what was observed on a grid, which rows, their losses and states, replicates included.
+
+Notation and shapes
+    k       runs, in the order they were asked; several may share a row (replicates)
+    m       rows of the grid
+    index   (k,) grid row of each run
+    loss    (k,) loss of each run, positive where done; NaN where there is none
+    state   (k,) done, diverged, failed or pending, as text
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from enum import StrEnum
+
+import numpy as np
+import numpy.typing as npt
+
+from lawsmith.errors import LawsmithError, unknown
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+
+
+class State(StrEnum):
+    """What became of a run."""
+
+    DONE = "done"
+    DIVERGED = "diverged"
+    FAILED = "failed"
+    PENDING = "pending"
+
+
+@dataclass(frozen=True, eq=False)
+class Runs:
+    """Observations on a grid. Only done runs count; a diverged one keeps its loss if finite."""
+
+    index: IntArray
+    loss: FloatArray
+    state: npt.NDArray[np.str_]
+
+    def __post_init__(self) -> None:
+        columns = {
+            "index": np.array(self.index, dtype=np.int64),
+            "loss": np.array(self.loss, dtype=np.float64),
+            "state": np.array(self.state, dtype="<U8"),
+        }
+        for name, values in columns.items():
+            values.setflags(write=False)
+            object.__setattr__(self, name, values)
+        _check_runs(self)
+
+    @classmethod
+    def from_losses(
+        cls, index: npt.ArrayLike, loss: npt.ArrayLike, *, diverged_above: float = np.inf
+    ) -> Runs:
+        """Finished runs: a loss that is NaN, infinite or above ``diverged_above`` diverged."""
+        values = np.array(loss, dtype=np.float64)
+        values[~np.isfinite(values)] = np.nan
+        done = values <= diverged_above
+        return cls(np.asarray(index), values, np.where(done, State.DONE, State.DIVERGED))
+
+    @classmethod
+    def empty(cls) -> Runs:
+        """No runs yet."""
+        return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, "<U8"))
+
+    def __len__(self) -> int:
+        return len(self.index)
+
+    def of(self, state: State) -> Runs:
+        """The runs in ``state``, in order."""
+        return self._take(self.state == state.value)
+
+    def counts(self) -> dict[str, int]:
+        """How many runs are in each state, every state listed."""
+        return {state.value: int((self.state == state.value).sum()) for state in State}
+
+    def config_loss(self, m: int) -> FloatArray:
+        """(m,) mean loss over the done replicates of each row, NaN where there is none."""
+        done = self.of(State.DONE)
+        done._check_rows(m)
+        # Summed in order of loss, so that the order of runs cannot change the last digit.
+        order = np.lexsort((done.loss, done.index))
+        total = np.bincount(done.index[order], weights=done.loss[order], minlength=m)
+        n_done = np.bincount(done.index, minlength=m)
+        return np.where(n_done > 0, total, np.nan) / np.maximum(n_done, 1)
+
+    def replicate_counts(self, m: int) -> IntArray:
+        """(m,) how many done runs each row has."""
+        done = self.of(State.DONE)
+        done._check_rows(m)
+        return np.bincount(done.index, minlength=m).astype(np.int64)
+
+    def replicate_sd(self) -> tuple[float, int]:
+        """(SD of log loss pooled over replicated rows, degrees of freedom); (NaN, 0) if none."""
+        done = self.of(State.DONE)
+        order = np.lexsort((done.loss, done.index))
+        _, row, n = np.unique(done.index[order], return_inverse=True, return_counts=True)
+        dof = int((n - 1).sum())
+        if dof == 0:
+            return float("nan"), 0
+        log_loss = np.log(done.loss[order])
+        mean = np.bincount(row, weights=log_loss) / n
+        return float(np.sqrt(((log_loss - mean[row]) ** 2).sum() / dof)), dof
+
+    def select(self, rows: npt.ArrayLike) -> Runs:
+        """The runs on ``rows`` (indices or a mask), re-indexed onto ``grid.subset(rows)``."""
+        array = np.asarray(rows)
+        kept = np.flatnonzero(array) if array.dtype == np.bool_ else array.astype(np.int64)
+        if len(np.unique(kept)) < len(kept):
+            raise LawsmithError("rows", got="a row twice", want="distinct rows")
+        n_rows = 1 + max(kept.max(initial=-1), self.index.max(initial=-1))
+        place = np.full(n_rows, -1, dtype=np.int64)
+        place[kept] = np.arange(len(kept))
+        found = self._take(place[self.index] >= 0)
+        return Runs(place[found.index], found.loss, found.state)
+
+    def append(self, other: Runs) -> Runs:
+        """These runs, then those of ``other``."""
+        return Runs(
+            np.concatenate([self.index, other.index]),
+            np.concatenate([self.loss, other.loss]),
+            np.concatenate([self.state, other.state]),
+        )
+
+    def _take(self, which: npt.NDArray[np.bool_]) -> Runs:
+        return Runs(self.index[which], self.loss[which], self.state[which])
+
+    def _check_rows(self, m: int) -> None:
+        if len(self) and self.index.max() >= m:
+            raise LawsmithError("runs", got=f"row {self.index.max()}", want=f"rows below {m}")
+
+
+def _check_runs(runs: Runs) -> None:
+    k = len(runs.index)
+    if not runs.index.shape == runs.loss.shape == runs.state.shape == (k,):
+        shapes = f"{runs.index.shape}, {runs.loss.shape} and {runs.state.shape}"
+        raise LawsmithError("runs", got=f"index, loss and state of shapes {shapes}", want=f"({k},)")
+    if k and runs.index.min() < 0:
+        raise LawsmithError("runs", got=f"row {runs.index.min()}", want="rows from 0")
+    known = [state.value for state in State]
+    for word in np.setdiff1d(runs.state, known):
+        raise unknown("runs.state", str(word), known)
+    bad = (runs.state == State.DONE.value) & ~(np.isfinite(runs.loss) & (runs.loss > 0.0))
+    if bad.any():
+        run = int(np.argmax(bad))
+        raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want="a number above 0")
