@@ -107,7 +107,8 @@ def _repeat_note(frame: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
     within = part.groupby(group).nunique().max() > 1
     # A column with another value in every run (a job's name, a loss) says nothing.
     telling = [str(c) for c in part.columns if within[c] and part[c].nunique() < len(part)]
-    note = f"{len(repeats)} configurations were run more than once ({len(runs)} runs)"
+    n = "1 configuration was" if len(repeats) == 1 else f"{len(repeats)} configurations were"
+    note = f"{n} run more than once ({len(runs)} runs)"
     if not telling:
         return note
     listed = ", ".join(telling[:_MAX_LISTED])

@@ -118,10 +118,11 @@ def _is_blank(value: object) -> bool:
 
 
 def _shown(value: object) -> str:
-    if isinstance(value, str):
-        text = repr(value) if value.strip() else "nothing"
-        return text if len(text) <= 40 else text[:39] + "…"
+    """A bad cell for an error message."""
     number = _number(value)
-    if number is None:
-        return "nothing" if value is None else f"a {type(value).__name__}"
-    return "nothing" if math.isnan(number) else f"{number:g}"
+    if _is_blank(value) or value is None or (number is not None and math.isnan(number)):
+        return "nothing"
+    if number is not None:
+        return f"{number:g}"
+    text = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
+    return text if len(text) <= 40 else text[:39] + "…"

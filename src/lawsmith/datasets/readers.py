@@ -28,8 +28,8 @@ def read_frame(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     Text may be gzipped (``.csv.gz``). Pickles are never opened: reading one can run any code.
     """
     path = Path(path)
-    read = _reader(path)
     _check_file(path, max_bytes=max_bytes)
+    read = _reader(path)
     try:
         frame = read(path, max_bytes)
     except OSError as error:
@@ -56,11 +56,9 @@ def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
         case suffix if suffix in _PICKLES or ".pickle" in suffixes or ".pkl" in suffixes:
             hint = "a pickle can run code, so it is never opened: convert it to CSV yourself"
             raise LawsmithError(str(path), got="a pickle", want=FORMATS, hint=hint)
-        case suffix if path.exists() or suffix:
+        case suffix:
             got = f"the extension {suffix!r}" if suffix else "no extension"
             raise LawsmithError(str(path), got=got, want=FORMATS)
-        case _:
-            raise LawsmithError(str(path), got="no such file", want=FORMATS)
 
 
 def _check_file(path: Path, *, max_bytes: int) -> None:
@@ -85,7 +83,7 @@ def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
     header = text.split("\n", 1)[0]
     separator = max(",\t;", key=header.count)
     _check_fields(path, text, separator)
-    return pd.read_csv(StringIO(text), sep=separator, float_precision="round_trip")
+    return pd.read_csv(StringIO(text), sep=separator)
 
 
 def _check_fields(path: Path, text: str, separator: str) -> None:
@@ -138,7 +136,7 @@ def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (pa.ArrowException, ValueError) as error:
-        got = f"bytes that are not Parquet: {_reason(error)}"
+        got = f"unreadable Parquet: {_reason(error)}"
         raise LawsmithError(str(path), got=got, want=FORMATS) from None
 
 

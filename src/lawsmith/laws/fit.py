@@ -65,7 +65,9 @@ class LawFit:
     @property
     def log_params(self) -> dict[str, float]:
         """Logs of the positive parameters by name."""
-        return {p.name: float(v) for p, v in zip(self.law.params, self.phi, strict=True) if p.positive}
+        return {
+            p.name: float(v) for p, v in zip(self.law.params, self.phi, strict=True) if p.positive
+        }
 
     @property
     def free(self) -> BoolArray:
@@ -114,11 +116,17 @@ def fit_law(
     """
     x, losses = law.log_inputs(inputs)[:, 0, :], _check_losses(loss)
     if losses.size != x.shape[1]:
-        raise LawsmithError("losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point")
+        raise LawsmithError(
+            "losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point"
+        )
     w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
-    pinned = {law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()}
+    pinned = {
+        law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
+    }
     _check_enough(law, losses, w, n_free=law.n_params - len(pinned), n_priors=len(priors or {}))
-    problem = _problem(law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned)
+    problem = _problem(
+        law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
+    )
     start = _cold_starts(law, problem, pinned)
     solution = _polish(problem, start)
     if priors:
@@ -145,7 +153,9 @@ def fit_batch(
     n_problems = losses.shape[0]
     x3 = x[:, None, :] if x.ndim == 2 else x
     w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
-    pinned = {law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()}
+    pinned = {
+        law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
+    }
     problem = _problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
@@ -162,7 +172,9 @@ def _check_losses(loss: Any) -> FloatArray:
     return losses
 
 
-def _check_enough(law: Law, losses: FloatArray, w: FloatArray, *, n_free: int, n_priors: int) -> None:
+def _check_enough(
+    law: Law, losses: FloatArray, w: FloatArray, *, n_free: int, n_priors: int
+) -> None:
     n = int(np.count_nonzero(w > 0))
     if n < n_free - n_priors or n == 0:
         raise LawsmithError(
@@ -187,9 +199,7 @@ def _problem(
         free[j] = False
         lower[j], upper[j] = min(lower[j], value), max(upper[j], value)
     none = np.zeros(law.n_params)
-    return Problem(
-        law.form, objective, x, np.log(losses), w, lower, upper, free, none, none
-    )
+    return Problem(law.form, objective, x, np.log(losses), w, lower, upper, free, none, none)
 
 
 def _cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
@@ -283,7 +293,9 @@ def _finish(
     best = _best(solution)
     phi = solution.phi[best]
     settled = solution.converged | (solution.gradient < 1e-4)
-    basins = _distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
+    basins = (
+        _distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
+    )
     names = np.array(law.names)
     on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper))
     return LawFit(

@@ -32,11 +32,14 @@ class Surface:
     near: BoolArray  # (m,)
     noise_sd: float  # of log loss
     dof: int
+    span: FloatArray  # (n_near, rank) orthonormal: the surfaces the regression can reach
+
+    def smooth(self, y: FloatArray) -> FloatArray:
+        """The regression of other losses on the same near runs: (B, n_near) → (B, n_near)."""
+        return np.asarray((y @ self.span) @ self.span.T)
 
 
-def smooth_surface(
-    y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray
-) -> Surface | None:
+def smooth_surface(y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray) -> Surface | None:
     """The surface, or None when there are too few runs to tell noise from shape."""
     best = _cell_least(y, cells)
     near = y - best[cells] <= np.quantile(y - best[cells], 0.8)
@@ -45,7 +48,7 @@ def smooth_surface(
         surface = _regress(y, _basis(h, s, cells, near), near)
         if surface is None:
             return None
-        near = _nearest(surface, cells)
+        near = _nearest(surface, cells) & _plausible(surface, y)
     return surface
 
 
@@ -66,6 +69,13 @@ def _nearest(surface: Surface, cells: IntArray) -> BoolArray:
     rank = np.empty(len(cells), dtype=np.int64)
     rank[order] = np.arange(len(cells)) - np.repeat(start, size)
     return np.asarray((excess <= NEAR * surface.noise_sd) | (rank < MIN_NEAR))
+
+
+def _plausible(surface: Surface, y: FloatArray) -> BoolArray:
+    """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
+    residual = y - surface.mean
+    middle = float(np.median(np.abs(residual[surface.near])))
+    return np.asarray(np.abs(residual) <= 3.5 * 1.4826 * middle)
 
 
 def _basis(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> FloatArray:
@@ -95,10 +105,13 @@ def _polynomial(u: FloatArray, degree: int) -> FloatArray:
 
 
 def _regress(y: FloatArray, basis: FloatArray, near: BoolArray) -> Surface | None:
-    coefficients, _, rank, _ = np.linalg.lstsq(basis[near], y[near], rcond=1e-9)
-    mean = basis @ coefficients
-    dof = int(near.sum()) - int(rank)
+    left, singular, right = np.linalg.svd(basis[near], full_matrices=False)
+    rank = int((singular > 1e-9 * singular[0]).sum())
+    dof = int(near.sum()) - rank
     if dof < MIN_DOF:
         return None
+    span = left[:, :rank]
+    coefficients = right[:rank].T @ ((span.T @ y[near]) / singular[:rank])
+    mean = basis @ coefficients
     residual = y[near] - mean[near]
-    return Surface(mean, near, float(np.sqrt((residual**2).sum() / dof)), dof)
+    return Surface(mean, near, float(np.sqrt((residual**2).sum() / dof)), dof, span)

@@ -1,9 +1,13 @@
 """The optimism of a frontier: what taking the minimum of noisy runs does to a law, and its undoing.
 
-Losses are redrawn around a smooth surface with the noise of a run, each redraw goes through Π
-and the law's fit, and the mean shift of the parameters against the noise-free frontier is the
-bias that selection caused. The same redraws give the parameters' covariance with selection
-inside it. Shapes as in :mod:`lawsmith.laws.law`; m candidates, B redraws.
+The minimum of noisy losses lies below the loss of the best configuration, the more so the more
+runs nearly tie. Losses are redrawn around a smooth surface through the runs
+(:mod:`lawsmith.laws.noise`) with the noise of a run, each redraw goes through Π and the law's
+fit, and the mean shift of the parameters against the surface's own frontier is the bias that
+selection caused. Repeating that around each redraw (smoothing it first) gives the spread of the
+*corrected* parameters, the uncertainty of the correction included.
+
+Shapes as in :mod:`lawsmith.laws.law`; m candidates, B redraws, K redraws around each of them.
 """
 
 from __future__ import annotations
@@ -20,83 +24,122 @@ from lawsmith.laws.noise import Surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
+N_REDRAWS, N_INNER = 150, 3
 
 
 @dataclass(frozen=True)
-class Optimism:
-    """How selection distorts the law fitted to a frontier."""
+class Deselected:
+    """A law freed of selection: parameters, covariance, and how optimistic the frontier was."""
 
+    phi: FloatArray  # (p,) corrected
+    cov: FloatArray  # (p, p)
+    dof: int
     noise_sd: float  # of one run's log loss
-    dof: int  # behind noise_sd
-    shift: float  # mean of frontier log loss minus the noise-free surface's, below 0
-    bias: FloatArray  # (p,) of phi
-    cov: FloatArray  # (p, p) of phi, selection included
-    residual_sd: float  # what the redraws' own fits leave, to compare with the observed fit's
-
-
-def estimate_optimism(
-    law: Law,
-    x: FloatArray,
-    surface: Surface,
-    select: Select,
-    *,
-    start: FloatArray,
-    rng: np.random.Generator,
-    n_draws: int = 200,
-) -> Optimism | None:
-    """Redraw, select, refit. x (q, m) log inputs of all candidates; start (p,).
-
-    None when the surface's own frontier is too short for the law.
-    """
-    rows = np.flatnonzero(surface.near)
-    mean = surface.mean[rows]
-    base = np.full((1, len(surface.mean)), np.inf)
-    base[0, rows] = np.exp(mean)
-    clean = select(base)
-    if clean.sum() <= law.n_params:
-        return None
-    draws = np.full((n_draws, len(surface.mean)), np.inf)
-    noise = surface.noise_sd * rng.standard_normal((n_draws, len(rows)))
-    draws[:, rows] = np.exp(mean + noise)
-    chosen = select(draws)
-    enough = chosen.sum(axis=1) > law.n_params
-    if enough.mean() < 0.9:
-        return None
-    start = _fit(law, x, base, clean, start).phi[0]
-    fits = _fit(law, x, draws[enough], chosen[enough], start)
-    phi, weights, y = fits.phi, fits.weights, fits.y
-    centre = np.median(phi, axis=0)
-    residual = (law.form.value(phi, fits.x) - y) * weights
-    dof = np.maximum(weights.sum(axis=1) - law.n_params, 1)
-    shift = (np.log(draws[chosen]) - np.broadcast_to(surface.mean, chosen.shape)[chosen]).mean()
-    return Optimism(
-        noise_sd=surface.noise_sd,
-        dof=surface.dof,
-        shift=float(shift),
-        bias=centre - start,
-        cov=np.cov(phi.T),
-        residual_sd=float(np.sqrt(((residual**2).sum(axis=1) / dof).mean())),
-    )
+    shift: float  # mean of the raw frontier's log losses minus the surface's there; below 0
 
 
 @dataclass(frozen=True)
 class _Fits:
     phi: FloatArray  # (B, p)
-    x: FloatArray  # (q, B, n)
-    y: FloatArray  # (B, n) log losses
-    weights: FloatArray  # (B, n)
+    variance: FloatArray  # (B,) of the residuals
+    n: FloatArray  # (B,) points
 
 
-def _fit(law: Law, x: FloatArray, losses: FloatArray, chosen: BoolArray, start: FloatArray) -> _Fits:
-    """Least-squares fits on a frontier each, shorter ones padded with weight 0."""
-    index, weights = pad(chosen)
-    picked = np.take_along_axis(losses, index, axis=1)
-    picked = np.where(weights > 0, picked, 1.0)
-    points = x[:, index]
-    fits = fit_batch(
-        law, points, picked, start=start, weights=weights, objective=LEAST_SQUARES_LOG
+def deselect(
+    law: Law,
+    x: FloatArray,
+    losses: FloatArray,
+    surface: Surface,
+    select: Select,
+    *,
+    start: FloatArray,
+    rng: np.random.Generator,
+    n_redraws: int = N_REDRAWS,
+) -> Deselected | None:
+    """Correct the law of the frontier of ``losses`` (m,). x (q, m) log inputs; start (p,).
+
+    None when a frontier is too short for the law.
+    """
+    rows = np.flatnonzero(surface.near)
+
+    def fit(near: FloatArray) -> _Fits:
+        """Π and the law's least-squares fit for log losses (B, n_near)."""
+        filled = np.full((len(near), len(surface.mean)), np.inf)
+        filled[:, rows] = np.exp(near)
+        return _fit(law, x, filled, select(filled), start)
+
+    def redraw(mean: FloatArray) -> FloatArray:
+        return np.asarray(mean + surface.noise_sd * rng.standard_normal(mean.shape))
+
+    mean = surface.mean[rows]
+    try:
+        raw = _fit(law, x, losses[None], select(losses[None]), start)
+        start = raw.phi[0]
+        truth = fit(mean[None]).phi[0]
+        noisy = redraw(np.broadcast_to(mean, (n_redraws, len(rows))))
+        outer = fit(noisy)
+        smooth = surface.smooth(noisy)
+        inner_truth = fit(smooth).phi
+        inner = np.stack([fit(redraw(smooth)).phi for _ in range(N_INNER)])
+    except _ShortFrontierError:
+        return None
+    bias = np.median(outer.phi, axis=0) - truth
+    corrected = outer.phi - (inner.mean(axis=0) - inner_truth)  # (B, p) what this does to redraws
+    # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
+    # the bias it shows is too small, by as much as the redraws' own corrections fall short.
+    remaining = np.median(corrected, axis=0) - truth
+    # Few inner redraws stand for their mean; their scatter is not the correction's.
+    within = np.mean([np.cov((draw - inner.mean(axis=0)).T) for draw in inner], axis=0)
+    scatter = within / (N_INNER - 1)
+    # Misfit of the law shows as residuals beyond what the redraws leave.
+    scale = float(raw.variance[0] / np.mean(outer.variance))
+    return Deselected(
+        phi=raw.phi[0] - bias - remaining,
+        cov=scale * _positive(np.cov(corrected.T), scatter),
+        dof=int(raw.n[0]) - law.n_params,
+        noise_sd=surface.noise_sd,
+        shift=_shift(mean, noisy, rows, surface, select),
     )
-    return _Fits(fits.phi, points, np.log(picked), weights)
+
+
+def _positive(cov: FloatArray, scatter: FloatArray) -> FloatArray:
+    """cov − scatter, but at least half of cov in every direction."""
+    root = np.linalg.cholesky(cov)
+    inverse = np.linalg.inv(root)
+    share, directions = np.linalg.eigh(inverse @ scatter @ inverse.T)
+    kept = 1 - np.clip(share, 0.0, 0.5)
+    return np.asarray(root @ (directions * kept) @ directions.T @ root.T)
+
+
+def _shift(
+    mean: FloatArray, noisy: FloatArray, rows: np.ndarray, surface: Surface, select: Select
+) -> float:
+    """How far the frontier of noisy runs lies below the surface, on average."""
+    losses = np.full((len(noisy), len(surface.mean)), np.inf)
+    losses[:, rows] = np.exp(noisy)
+    chosen = select(losses)[:, rows]
+    return float((noisy - mean)[chosen].mean())
+
+
+class _ShortFrontierError(Exception):
+    """A redraw's frontier has no more points than the law has parameters."""
+
+
+def _fit(
+    law: Law, x: FloatArray, losses: FloatArray, chosen: BoolArray, start: FloatArray
+) -> _Fits:
+    """Least-squares fits on a frontier each, shorter ones padded with weight 0."""
+    if np.any(chosen.sum(axis=1) <= law.n_params):
+        raise _ShortFrontierError
+    index, weights = pad(chosen)
+    picked = np.where(weights > 0, np.take_along_axis(losses, index, axis=1), 1.0)
+    points = x[:, index]
+    phi = fit_batch(
+        law, points, picked, start=start, weights=weights, objective=LEAST_SQUARES_LOG
+    ).phi
+    residual = (law.form.value(phi, points) - np.log(picked)) * weights
+    n = weights.sum(axis=1)
+    return _Fits(phi, (residual**2).sum(axis=1) / (n - law.n_params), n)
 
 
 def pad(chosen: BoolArray) -> tuple[np.ndarray, FloatArray]:

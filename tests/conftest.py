@@ -1,0 +1,43 @@
+"""Fixtures for every test: no cache of the user's is touched, published tables may be absent."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from lawsmith.datasets import ReadOptions, Study, entry, load
+
+
+@pytest.fixture(autouse=True)
+def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """An empty cache folder, so that no test reads or writes the user's."""
+    cache = tmp_path_factory.mktemp("cache")
+    monkeypatch.setenv("LAWSMITH_CACHE", str(cache))
+    return cache
+
+
+@pytest.fixture
+def data_dir() -> Path:
+    """The folder of published tables, $LAWSMITH_DATA; the test is skipped without it."""
+    told = os.environ.get("LAWSMITH_DATA")
+    if not told:
+        pytest.skip("LAWSMITH_DATA is not set: no published tables")
+    return Path(told)
+
+
+@pytest.fixture
+def published(data_dir: Path) -> Callable[..., Study]:
+    """``published(name, options)`` loads a catalogued study or skips the test; no download."""
+
+    def load_or_skip(name: str, options: ReadOptions | None = None) -> Study:
+        known = entry(name)
+        for source in known.sources:
+            path = data_dir / known.folder / source.file
+            if not path.is_file():
+                pytest.skip(f"LAWSMITH_DATA has no {known.folder}/{source.file}")
+        return load(name, options)
+
+    return load_or_skip
