@@ -4,7 +4,7 @@ Notation and shapes
     k       runs, in the order they were asked; several may share a row (replicates)
     m       rows of the grid
     index   (k,) grid row of each run
-    loss    (k,) loss of each run, positive where done; NaN where there is none
+    loss    (k,) loss of each run, finite where done; NaN where there is none
     state   (k,) done, diverged, failed or pending, as text
 """
 
@@ -98,7 +98,7 @@ class Runs:
         order = np.lexsort((done.loss, done.index))
         _, row, n = np.unique(done.index[order], return_inverse=True, return_counts=True)
         dof = int((n - 1).sum())
-        if dof == 0:
+        if dof == 0 or done.loss.min() <= 0.0:  # losses relative to a baseline have no log
             return float("nan"), 0
         log_loss = np.log(done.loss[order])
         mean = np.bincount(row, weights=log_loss) / n
@@ -142,7 +142,7 @@ def _check_runs(runs: Runs) -> None:
     known = [state.value for state in State]
     for word in np.setdiff1d(runs.state, known):
         raise unknown("runs.state", str(word), known)
-    bad = (runs.state == State.DONE.value) & ~(np.isfinite(runs.loss) & (runs.loss > 0.0))
+    bad = (runs.state == State.DONE.value) & ~np.isfinite(runs.loss)
     if bad.any():
         run = int(np.argmax(bad))
-        raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want="a number above 0")
+        raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want="a finite number")

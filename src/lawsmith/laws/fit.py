@@ -18,7 +18,14 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
-from lawsmith.laws.optimise import Problem, Solution, minimise, objective_value, residuals
+from lawsmith.laws.optimise import (
+    GRADIENT_TOLERANCE,
+    Problem,
+    Solution,
+    minimise,
+    objective_value,
+    residuals,
+)
 from lawsmith.laws.starts import spread_over_bounds
 
 
@@ -144,11 +151,13 @@ def fit_batch(
     weights: FloatArray | None = None,
     objective: Objective | None = None,
     fixed: Mapping[str, float] | None = None,
+    tolerance: float = GRADIENT_TOLERANCE,
 ) -> BatchFit:
     """Fit many loss vectors at once, warm from ``start`` ((p,) or (B, p)).
 
     x (q, n) for one set of points shared by all, or (q, B, n) for a frontier each; pad shorter
-    frontiers with weight 0 (and any positive loss). losses (B, n).
+    frontiers with weight 0 (and any positive loss). losses (B, n). ``tolerance`` is on the scaled
+    gradient; resampled fits, whose spread is wanted and not their digits, can do with 1e-4.
     """
     n_problems = losses.shape[0]
     x3 = x[:, None, :] if x.ndim == 2 else x
@@ -159,7 +168,7 @@ def fit_batch(
     problem = _problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
-    solution = _continue_delta(problem, begin)
+    solution = _continue_delta(problem, begin, tolerance)
     return BatchFit(law, solution.phi, solution.value, solution.converged)
 
 
@@ -237,7 +246,9 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
     return kept or [int(np.argmin(value))]
 
 
-def _continue_delta(problem: Problem, start: FloatArray) -> Solution:
+def _continue_delta(
+    problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
+) -> Solution:
     """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.
 
     Huber's Hessian has only the points within δ; from afar there are none. Each stage ends near
@@ -252,7 +263,7 @@ def _continue_delta(problem: Problem, start: FloatArray) -> Solution:
             stage = replace(problem, objective=objective.with_delta(delta))
             phi = minimise(stage, phi, max_iterations=12, tolerance=1e-3).phi
             delta /= 4
-    return minimise(problem, phi)
+    return minimise(problem, phi, tolerance=tolerance)
 
 
 def _with_priors(

@@ -45,7 +45,7 @@ def smooth_surface(y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray)
     near = y - best[cells] <= np.quantile(y - best[cells], 0.8)
     surface: Surface | None = None
     for _ in range(_PASSES):
-        surface = _regress(y, _basis(h, s, cells, near), near)
+        surface = _best_regression(y, _bases(h, s, cells, near), near)
         if surface is None:
             return None
         near = _nearest(surface, cells) & _plausible(surface, y)
@@ -78,17 +78,34 @@ def _plausible(surface: Surface, y: FloatArray) -> BoolArray:
     return np.asarray(np.abs(residual) <= 3.5 * 1.4826 * middle)
 
 
-def _basis(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> FloatArray:
-    """Columns of the regression, (m, b); centred on the runs near the optimum."""
+def _bases(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> list[FloatArray]:
+    """Nested sets of columns (m, b), centred on the near runs: flat, bowl, drifting, skewed."""
     u, v = h - h[near].mean(axis=0), s - s[near].mean(axis=0)
-    n_cells = int(cells.max()) + 1
-    blocks = [np.eye(n_cells)[cells] if _crowded(cells) else _polynomial(v, 3)]
+    flat = _indicators(cells) if _crowded(cells) else _polynomial(v, 3)
+    bases = [flat]
     if u.shape[1]:
-        bowl = _polynomial(u, 2)[:, 1:]
-        cubes = u**3
         drift = (u[:, :, None] * v[:, None, :]).reshape(len(u), -1)
-        blocks += [bowl, cubes, drift]
-    return np.concatenate(blocks, axis=1)
+        for block in (_polynomial(u, 2)[:, 1:], drift, u**3):
+            bases.append(np.concatenate([bases[-1], block], axis=1))
+    return bases
+
+
+def _indicators(cells: IntArray) -> FloatArray:
+    return np.asarray(cells[:, None] == np.unique(cells)[None, :], dtype=float)
+
+
+def _best_regression(y: FloatArray, bases: list[FloatArray], near: BoolArray) -> Surface | None:
+    """The regression of least BIC: a rougher surface than the data ask for hides near ties."""
+    n = int(near.sum())
+    found = [r for r in (_regress(y, basis, near) for basis in bases) if r is not None]
+    if not found:
+        return None
+
+    def bic(r: Surface) -> float:
+        rank = n - r.dof
+        return n * float(np.log(max(r.noise_sd**2 * r.dof / n, 1e-300))) + rank * float(np.log(n))
+
+    return min(found, key=bic)
 
 
 def _crowded(cells: IntArray) -> bool:

@@ -12,7 +12,7 @@ Shapes as in :mod:`lawsmith.laws.law`; m candidates, B redraws, K redraws around
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
 import numpy as np
@@ -24,7 +24,7 @@ from lawsmith.laws.noise import Surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
-N_REDRAWS, N_INNER = 150, 3
+N_REDRAWS, N_INNER = 150, 5
 
 
 @dataclass(frozen=True)
@@ -34,6 +34,8 @@ class Deselected:
     phi: FloatArray  # (p,) corrected
     cov: FloatArray  # (p, p)
     dof: int
+    misfit: float  # residual variance of the frontier over what noise alone leaves
+    residual_sd: float  # of the frontier's log losses about the law
     noise_sd: float  # of one run's log loss
     shift: float  # mean of the raw frontier's log losses minus the surface's there; below 0
 
@@ -54,6 +56,7 @@ def deselect(
     *,
     start: FloatArray,
     rng: np.random.Generator,
+    fixed: Mapping[str, float] | None = None,
     n_redraws: int = N_REDRAWS,
 ) -> Deselected | None:
     """Correct the law of the frontier of ``losses`` (m,). x (q, m) log inputs; start (p,).
@@ -66,14 +69,14 @@ def deselect(
         """Π and the law's least-squares fit for log losses (B, n_near)."""
         filled = np.full((len(near), len(surface.mean)), np.inf)
         filled[:, rows] = np.exp(near)
-        return _fit(law, x, filled, select(filled), start)
+        return _fit(law, x, filled, select(filled), start, fixed)
 
     def redraw(mean: FloatArray) -> FloatArray:
         return np.asarray(mean + surface.noise_sd * rng.standard_normal(mean.shape))
 
     mean = surface.mean[rows]
     try:
-        raw = _fit(law, x, losses[None], select(losses[None]), start)
+        raw = _fit(law, x, losses[None], select(losses[None]), start, fixed)
         start = raw.phi[0]
         truth = fit(mean[None]).phi[0]
         noisy = redraw(np.broadcast_to(mean, (n_redraws, len(rows))))
@@ -83,32 +86,30 @@ def deselect(
         inner = np.stack([fit(redraw(smooth)).phi for _ in range(N_INNER)])
     except _ShortFrontierError:
         return None
-    bias = np.median(outer.phi, axis=0) - truth
+    bias = _middle(outer.phi) - truth
     corrected = outer.phi - (inner.mean(axis=0) - inner_truth)  # (B, p) what this does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
     # the bias it shows is too small, by as much as the redraws' own corrections fall short.
-    remaining = np.median(corrected, axis=0) - truth
-    # Few inner redraws stand for their mean; their scatter is not the correction's.
-    within = np.mean([np.cov((draw - inner.mean(axis=0)).T) for draw in inner], axis=0)
-    scatter = within / (N_INNER - 1)
+    remaining = _middle(corrected) - truth
     # Misfit of the law shows as residuals beyond what the redraws leave.
     scale = float(raw.variance[0] / np.mean(outer.variance))
     return Deselected(
         phi=raw.phi[0] - bias - remaining,
-        cov=scale * _positive(np.cov(corrected.T), scatter),
-        dof=int(raw.n[0]) - law.n_params,
+        # The inner mean is over N_INNER redraws, so this holds a little scatter of theirs too: an
+        # allowance for the surface's shape, which was chosen by looking at the data.
+        cov=scale * np.cov(corrected.T),
+        dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
+        misfit=scale,
+        residual_sd=float(np.sqrt(raw.variance[0])),
         noise_sd=surface.noise_sd,
         shift=_shift(mean, noisy, rows, surface, select),
     )
 
 
-def _positive(cov: FloatArray, scatter: FloatArray) -> FloatArray:
-    """cov − scatter, but at least half of cov in every direction."""
-    root = np.linalg.cholesky(cov)
-    inverse = np.linalg.inv(root)
-    share, directions = np.linalg.eigh(inverse @ scatter @ inverse.T)
-    kept = 1 - np.clip(share, 0.0, 0.5)
-    return np.asarray(root @ (directions * kept) @ directions.T @ root.T)
+def _middle(draws: FloatArray) -> FloatArray:
+    """Mean over draws (B, p) without the outer tenths: a stray fit at a bound must not set it."""
+    cut = len(draws) // 10
+    return np.asarray(np.sort(draws, axis=0)[cut : len(draws) - cut].mean(axis=0))
 
 
 def _shift(
@@ -126,20 +127,33 @@ class _ShortFrontierError(Exception):
 
 
 def _fit(
-    law: Law, x: FloatArray, losses: FloatArray, chosen: BoolArray, start: FloatArray
+    law: Law,
+    x: FloatArray,
+    losses: FloatArray,
+    chosen: BoolArray,
+    start: FloatArray,
+    fixed: Mapping[str, float] | None,
 ) -> _Fits:
     """Least-squares fits on a frontier each, shorter ones padded with weight 0."""
-    if np.any(chosen.sum(axis=1) <= law.n_params):
+    n_free = law.n_params - len(fixed or {})
+    if np.any(chosen.sum(axis=1) <= n_free):
         raise _ShortFrontierError
     index, weights = pad(chosen)
     picked = np.where(weights > 0, np.take_along_axis(losses, index, axis=1), 1.0)
     points = x[:, index]
     phi = fit_batch(
-        law, points, picked, start=start, weights=weights, objective=LEAST_SQUARES_LOG
+        law,
+        points,
+        picked,
+        start=start,
+        weights=weights,
+        objective=LEAST_SQUARES_LOG,
+        fixed=fixed,
+        tolerance=1e-4,
     ).phi
     residual = (law.form.value(phi, points) - np.log(picked)) * weights
     n = weights.sum(axis=1)
-    return _Fits(phi, (residual**2).sum(axis=1) / (n - law.n_params), n)
+    return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
 
 
 def pad(chosen: BoolArray) -> tuple[np.ndarray, FloatArray]:

@@ -1,0 +1,84 @@
+"""Compute-optimal allocation: N*(C), D*(C) and D*/N* of a law of N and D under C = 6ND.
+
+Every built-in law of N and D is a monotone function of a·N^-α + b·D^-β, whose minimum on
+ND = C/6 is where α·a·N^-α = β·b·D^-β; other laws are minimised numerically.
+Shapes: phi (B, p); C (n,); log N* (B, n).
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import FloatArray
+from lawsmith.laws.law import Law
+from lawsmith.laws.uncertainty import Interval, Uncertainty
+
+LOG6 = float(np.log(6.0))
+
+
+def can_allocate(law: Law) -> bool:
+    """Whether the law has an N and a D to divide compute between."""
+    return set(law.inputs) == {"N", "D"}
+
+
+def log_optimal_n(law: Law, phi: FloatArray, C: FloatArray) -> FloatArray:
+    """log N*(C), (B, n)."""
+    if not can_allocate(law):
+        raise LawsmithError(f"allocation of {law.name}", got=str(law.inputs), want="inputs N and D")
+    budget = np.log(np.atleast_1d(np.asarray(C, dtype=float))) - LOG6
+    pair = _trade_off(law, phi)
+    if pair is None:
+        return _numerical(law, phi, budget)
+    log_a, alpha, log_b, beta = (v[:, None] for v in pair)
+    gain = np.log(alpha) + log_a - np.log(beta) - log_b
+    return np.asarray((gain + beta * budget) / (alpha + beta))
+
+
+def _trade_off(law: Law, phi: FloatArray) -> tuple[FloatArray, ...] | None:
+    """(log a, α, log b, β) of the two competing terms, each (B,); None for other laws."""
+    column = {name: phi[:, j] for j, name in enumerate(law.names)}
+    match law.name:
+        case "chinchilla" | "skaling":
+            return column["A"], column["alpha"], column["B"], column["beta"]
+        case "gadre":
+            b = -column["b"]
+            return column["alpha"], b, column["beta"] - 0.5 * b * LOG6, b
+        case "kaplan":
+            ratio = column["alpha_N"] / column["alpha_D"]
+            return column["Nc"] * ratio, ratio, column["Dc"], np.ones_like(ratio)
+    return None
+
+
+def _numerical(law: Law, phi: FloatArray, budget: FloatArray) -> FloatArray:
+    """Bisection on the derivative of log loss along the isoFLOP line."""
+    shape = (len(phi), len(budget))
+    low, high = np.full(shape, 0.0), np.broadcast_to(budget, shape).copy()
+    flip = law.inputs[0] == "D"
+
+    def value(log_n: FloatArray) -> FloatArray:
+        pair = [log_n, budget - log_n]
+        return law.form.value(phi, np.stack(pair[::-1] if flip else pair))
+
+    for _ in range(60):
+        middle = (low + high) / 2
+        rising = value(middle + 1e-3) > value(middle - 1e-3)
+        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+    return np.asarray((low + high) / 2)
+
+
+def allocation(uncertainty: Uncertainty, C: FloatArray, level: float = 0.95) -> dict[str, Interval]:
+    """N*, D* and D/N at each compute, with intervals: name → Interval of arrays (n,)."""
+    law = uncertainty.law
+    compute = np.atleast_1d(np.asarray(C, dtype=float))
+    budget = np.log(compute) - LOG6
+    functions = {
+        "N": lambda phi: log_optimal_n(law, phi, compute),
+        "D": lambda phi: budget - log_optimal_n(law, phi, compute),
+        "D/N": lambda phi: budget - 2 * log_optimal_n(law, phi, compute),
+    }
+    out = {}
+    for name, function in functions.items():
+        interval = uncertainty.of(function, level)
+        out[name] = Interval(*(np.exp(v) for v in interval))
+    return out
