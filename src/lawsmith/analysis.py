@@ -9,14 +9,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops
-from lawsmith.frontier import frontier, frontier_batch
-from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
+from lawsmith.frontier import floor, frontier, frontier_batch
+from lawsmith.grid import BoolArray, FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.allocation import allocation, can_allocate
 from lawsmith.laws.catalogue import HYPERPARAMETER, LAWS
@@ -215,13 +216,14 @@ def _uncertainty(
     if options.priors:
         return plain
     grid = study.grid.subset(known)
-    scale = [name for name in ("N", "D") if name in grid.names] or ["C"]
+    scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
     unit = study.grid.unit()[known]
     surface = smooth_surface(
         np.log(loss[known]),
         _axes_block(study.grid, unit, [a.name for a in grid.axes if a.name not in scale]),
         _log_block(grid, scale),
         grid.cells(scale),
+        floor=lambda mean: floor(grid, mean, fit.law.inputs),
     )
     if surface is None:
         return plain
@@ -233,7 +235,7 @@ def _uncertainty(
         fit.law.log_inputs(_inputs(grid, fit.law, np.arange(len(known))))[:, 0, :],
         loss[known],
         surface,
-        lambda batch: frontier_batch(grid, batch, fit.law.inputs),
+        lambda rows: partial(_on_frontier, grid.subset(rows), fit.law.inputs),
         start=plain.phi,
         rng=np.random.default_rng(options.seed),
         fixed=fit.fixed,
@@ -251,6 +253,10 @@ def _uncertainty(
         noise_sd=freed.noise_sd,
         misfit=freed.misfit,
     )
+
+
+def _on_frontier(grid: Grid, inputs: tuple[str, ...], losses: FloatArray) -> BoolArray:
+    return frontier_batch(grid, losses, inputs)
 
 
 def _axes_block(grid: Grid, unit: FloatArray, names: list[str]) -> FloatArray:

@@ -37,6 +37,16 @@ def frontier_batch(grid: Grid, losses: FloatArray, inputs: tuple[str, ...]) -> B
     return _membership(cell_minima_batch(grid.cells(inputs), losses), losses.shape)
 
 
+def floor(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> FloatArray:
+    """(m,) the frontier's level at each row: the least loss at no more compute, or of its cell."""
+    filled = np.where(np.isfinite(loss), loss, np.inf)
+    cells = np.unique(grid.C, return_inverse=True)[1] if inputs == ("C",) else grid.cells(inputs)
+    least = np.full(int(cells.max()) + 1, np.inf)
+    np.minimum.at(least, cells, filled)
+    level: FloatArray = (np.minimum.accumulate(least) if inputs == ("C",) else least)[cells]
+    return level
+
+
 def pareto(C: FloatArray, loss: FloatArray) -> IntArray:
     """Rows whose loss is strictly below every loss at no more compute, ascending in C."""
     rows = np.flatnonzero(np.isfinite(loss))

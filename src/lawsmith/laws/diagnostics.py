@@ -168,9 +168,13 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     if n - rank < 3 or added < 1:
         return None
 
+    # Outliers are not a curve: residuals beyond 2.5 robust SDs are pulled in.
+    limit = 2.5 * 1.4826 * max(float(np.median(np.abs(fit.residuals))), 1e-12)
+    residual = np.clip(fit.residuals, -limit, limit)
+
     def squares(columns: FloatArray) -> float:
-        solution = np.linalg.lstsq(columns, fit.residuals, rcond=None)[0]
-        return float(((fit.residuals - columns @ solution) ** 2).sum())
+        solution = np.linalg.lstsq(columns, residual, rcond=None)[0]
+        return float(((residual - columns @ solution) ** 2).sum())
 
     before, after = squares(base), squares(full)
     if after <= 1e-24:
@@ -206,8 +210,8 @@ def frontier_optimism(
     return Diagnostic(
         "frontier_optimism",
         f"the minimum of noisy runs is optimistic: frontier losses lie about "
-        f"{percent(-uncertainty.shift)} below the true best (noise of a run {percent(uncertainty.noise_sd)}); "
-        "intervals are corrected for it, the fitted law is not",
+        f"{percent(-uncertainty.shift)} below the true best (noise of a run "
+        f"{percent(uncertainty.noise_sd)}); intervals are corrected for it, the fitted law is not",
     )
 
 

@@ -126,7 +126,7 @@ class Law:
         columns = [np.atleast_1d(np.asarray(inputs[name], dtype=float)) for name in self.inputs]
         if any(not np.all(c > 0) or not np.all(np.isfinite(c)) for c in columns):
             raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
-        return np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :]
+        return np.asarray(np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :])
 
     def predict(self, params: Mapping[str, float], inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs, for natural parameters."""

@@ -3,7 +3,7 @@
 A frontier is a minimum over noisy runs, so how optimistic it is depends on the noise of a run
 and on how many runs nearly tie. Both are read off a regression of log loss on all inputs: an
 intercept per (N, D) cell and a cubic bowl in the hyperparameters whose centre drifts with scale,
-fitted to the runs near each cell's best, where a bowl is a fair description.
+fitted to the runs near the frontier, where a bowl is a fair description.
 
 Notation and shapes: m runs; y (m,) log loss; h (m, k) hyperparameters and s (m, l) scale inputs,
 both in the unit cube; cells (m,) ids of equal scale inputs.
@@ -11,6 +11,7 @@ both in the unit cube; cells (m,) ids of equal scale inputs.
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from dataclasses import dataclass
 from itertools import combinations_with_replacement
 
@@ -18,10 +19,13 @@ import numpy as np
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
-NEAR = 5.0  # a run is near its cell's best when its fitted loss is within this many noise SDs
-MIN_NEAR = 6  # runs of a cell that always count as near, so that a bowl can be seen
+NEAR = 5.0  # a run is near the frontier when its fitted loss is within this many noise SDs of it
+MIN_NEAR = 6  # runs of a crowded cell on the frontier that count as near in any case
 MIN_DOF = 8
 _PASSES = 6
+
+
+Floor = Callable[[FloatArray], FloatArray]  # log losses (m,) → the frontier's level there (m,)
 
 
 @dataclass(frozen=True)
@@ -32,72 +36,88 @@ class Surface:
     near: BoolArray  # (m,)
     noise_sd: float  # of log loss
     dof: int
-    span: FloatArray  # (n_near, rank) orthonormal: the surfaces the regression can reach
+    groups: FloatArray  # (n_near, g) 1 where a near run belongs to an intercept
+    span: FloatArray  # (n_near, r) orthonormal and orthogonal to the groups: shapes it can take
 
     def smooth(self, y: FloatArray) -> FloatArray:
         """The regression of other losses on the same near runs: (B, n_near) → (B, n_near)."""
-        return np.asarray((y @ self.span) @ self.span.T)
+        centre = _group_means(y, self.groups)
+        return np.asarray(centre + (y @ self.span) @ self.span.T)
 
 
-def smooth_surface(y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray) -> Surface | None:
-    """The surface, or None when there are too few runs to tell noise from shape."""
-    best = _cell_least(y, cells)
-    near = y - best[cells] <= np.quantile(y - best[cells], 0.8)
+def smooth_surface(
+    y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray, *, floor: Floor
+) -> Surface | None:
+    """The surface near the frontier, or None when there are too few runs to tell noise from shape.
+
+    ``floor(mean)`` is the frontier's own level at each run: the best of its cell, or the best at
+    no more compute.
+    """
+    excess = y - floor(y)
+    near = excess <= np.quantile(excess, 0.8)
     surface: Surface | None = None
     for _ in range(_PASSES):
-        surface = _best_regression(y, _bases(h, s, cells, near), near)
+        surface = _best_regression(y, _shapes(h, s, cells, near), near, cells)
         if surface is None:
             return None
-        near = _nearest(surface, cells) & _plausible(surface, y)
+        near = _nearest(surface, cells, floor) & _plausible(surface, y)
     return surface
 
 
-def _cell_least(y: FloatArray, cells: IntArray) -> FloatArray:
-    least = np.full(int(cells.max()) + 1, np.inf)
-    np.minimum.at(least, cells, y)
-    return least
+def _nearest(surface: Surface, cells: IntArray, floor: Floor) -> BoolArray:
+    """The runs that noise could put on the frontier.
 
-
-def _nearest(surface: Surface, cells: IntArray) -> BoolArray:
-    """The runs that noise could make a cell's best.
-
-    Chosen by *fitted* loss: choosing by observed loss would truncate the noise.
+    Chosen by *fitted* loss: choosing by observed loss would truncate the noise. A crowded cell
+    with any such run keeps its best few, so that a bowl can be seen.
     """
-    excess = surface.mean - _cell_least(surface.mean, cells)[cells]
+    level = floor(surface.mean)
+    excess = np.where(np.isfinite(surface.mean), surface.mean, 1e9) - level
+    near = excess <= NEAR * surface.noise_sd
+    if not _crowded(cells):
+        return np.asarray(near)
     order = np.lexsort((excess, cells))
     _, start, size = np.unique(cells[order], return_index=True, return_counts=True)
     rank = np.empty(len(cells), dtype=np.int64)
     rank[order] = np.arange(len(cells)) - np.repeat(start, size)
-    return np.asarray((excess <= NEAR * surface.noise_sd) | (rank < MIN_NEAR))
+    return np.asarray(near | (np.isin(cells, cells[near]) & (rank < MIN_NEAR)))
 
 
 def _plausible(surface: Surface, y: FloatArray) -> BoolArray:
     """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
-    residual = y - surface.mean
-    middle = float(np.median(np.abs(residual[surface.near])))
-    return np.asarray(np.abs(residual) <= 3.5 * 1.4826 * middle)
+    residual = np.abs(y - surface.mean)
+    middle = float(np.median(residual[surface.near]))
+    return np.asarray(residual <= 3.5 * 1.4826 * middle)
 
 
-def _bases(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> list[FloatArray]:
+def _shapes(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> list[FloatArray]:
     """Nested sets of columns (m, b), centred on the near runs: flat, bowl, drifting, skewed."""
     u, v = h - h[near].mean(axis=0), s - s[near].mean(axis=0)
-    flat = _indicators(cells) if _crowded(cells) else _polynomial(v, 3)
-    bases = [flat]
+    shapes = [np.empty((len(u), 0)) if _crowded(cells) else _polynomial(v, 3)]
     if u.shape[1]:
         drift = (u[:, :, None] * v[:, None, :]).reshape(len(u), -1)
-        for block in (_polynomial(u, 2)[:, 1:], drift, u**3):
-            bases.append(np.concatenate([bases[-1], block], axis=1))
-    return bases
+        for block in (_polynomial(u, 2), drift, u**3):
+            shapes.append(np.concatenate([shapes[-1], block], axis=1))
+    return shapes
 
 
-def _indicators(cells: IntArray) -> FloatArray:
-    return np.asarray(cells[:, None] == np.unique(cells)[None, :], dtype=float)
+def _groups(cells: IntArray) -> FloatArray:
+    """(m, g) which intercept each run has: its cell's where cells are crowded, else one for all."""
+    ids = cells if _crowded(cells) else np.zeros_like(cells)
+    return np.asarray(ids[:, None] == np.unique(ids), dtype=float)
 
 
-def _best_regression(y: FloatArray, bases: list[FloatArray], near: BoolArray) -> Surface | None:
+def _group_means(y: FloatArray, groups: FloatArray) -> FloatArray:
+    """The mean of each run's group, for y (…, n) and groups (n, g)."""
+    return np.asarray((y @ groups / np.maximum(groups.sum(axis=0), 1)) @ groups.T)
+
+
+def _best_regression(
+    y: FloatArray, shapes: list[FloatArray], near: BoolArray, cells: IntArray
+) -> Surface | None:
     """The regression of least BIC: a rougher surface than the data ask for hides near ties."""
     n = int(near.sum())
-    found = [r for r in (_regress(y, basis, near) for basis in bases) if r is not None]
+    fits = (_regress(y, shape, near, cells) for shape in shapes)
+    found = [fit for fit in fits if fit is not None]
     if not found:
         return None
 
@@ -114,21 +134,35 @@ def _crowded(cells: IntArray) -> bool:
 
 
 def _polynomial(u: FloatArray, degree: int) -> FloatArray:
-    columns = [np.ones(len(u))]
+    """Monomials of degree 1 to ``degree``, (m, b)."""
+    columns = []
     for d in range(1, degree + 1):
         for powers in combinations_with_replacement(range(u.shape[1]), d):
-            columns.append(np.prod(u[:, powers], axis=1))
+            columns += [np.prod(u[:, powers], axis=1)]
     return np.stack(columns, axis=1)
 
 
-def _regress(y: FloatArray, basis: FloatArray, near: BoolArray) -> Surface | None:
-    left, singular, right = np.linalg.svd(basis[near], full_matrices=False)
-    rank = int((singular > 1e-9 * singular[0]).sum())
-    dof = int(near.sum()) - rank
+def _regress(y: FloatArray, shape: FloatArray, near: BoolArray, cells: IntArray) -> Surface | None:
+    """Least squares on intercepts and ``shape`` (m, b), the intercepts swept out first."""
+    every = _groups(cells)
+    groups = every[near][:, every[near].any(axis=0)]
+    inside = shape[near]
+    centred = inside - _group_means(inside.T, groups).T
+    span, singular, right = np.linalg.svd(centred, full_matrices=False)
+    rank = int((singular > 1e-9 * max(singular.max(initial=0.0), 1e-12)).sum())
+    dof = int(near.sum()) - groups.shape[1] - rank
     if dof < MIN_DOF:
         return None
-    span = left[:, :rank]
-    coefficients = right[:rank].T @ ((span.T @ y[near]) / singular[:rank])
-    mean = basis @ coefficients
+    span = span[:, :rank]
+    slope = right[:rank].T @ ((span.T @ y[near]) / singular[:rank])
+    level = (y[near] - inside @ slope) @ every[near] / np.maximum(every[near].sum(axis=0), 1)
+    mean = shape @ slope + every @ level
+    mean = np.where(_occupied(every, near), mean, np.inf)
     residual = y[near] - mean[near]
-    return Surface(mean, near, float(np.sqrt((residual**2).sum() / dof)), dof, span)
+    noise_sd = float(np.sqrt((residual**2).sum() / dof))
+    return Surface(mean, near, noise_sd, dof, groups, span)
+
+
+def _occupied(groups: FloatArray, near: BoolArray) -> BoolArray:
+    """Runs whose intercept was fitted: some near run shares it."""
+    return np.asarray(groups @ groups[near].any(axis=0) > 0)

@@ -216,7 +216,7 @@ def _step(point: _Point, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
 def _adapt(
     damping: FloatArray, growth: FloatArray, better: BoolArray, quality: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Nielsen's rule: shrink smoothly with the quality of the model, grow ever faster on failure."""
+    """Nielsen's rule: shrink with the quality of the model, grow ever faster on failure."""
     shrink = np.clip(1 - (2 * np.clip(quality, -1, 2) - 1) ** 3, 1 / 10, 2)
     damping = np.where(better, damping * shrink, damping * growth)
     return np.clip(damping, 1e-15, 1e12), np.where(better, 2.0, growth * 2)

@@ -17,14 +17,15 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.grid import BoolArray, FloatArray
+from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import Surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
-N_REDRAWS, N_INNER = 150, 5
+SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
+N_REDRAWS, N_INNER = 100, 8
 
 
 @dataclass(frozen=True)
@@ -52,7 +53,7 @@ def deselect(
     x: FloatArray,
     losses: FloatArray,
     surface: Surface,
-    select: Select,
+    among: SelectAmong,
     *,
     start: FloatArray,
     rng: np.random.Generator,
@@ -64,21 +65,22 @@ def deselect(
     None when a frontier is too short for the law.
     """
     rows = np.flatnonzero(surface.near)
+    select, near_x = among(rows), x[:, rows]
 
-    def fit(near: FloatArray) -> _Fits:
-        """Π and the law's least-squares fit for log losses (B, n_near)."""
-        filled = np.full((len(near), len(surface.mean)), np.inf)
-        filled[:, rows] = np.exp(near)
-        return _fit(law, x, filled, select(filled), start, fixed)
+    def fit(log_losses: FloatArray) -> _Fits:
+        """Π and the law's least-squares fit for log losses of the near runs, (B, n_near)."""
+        drawn = np.exp(log_losses)
+        return _fit(law, near_x, drawn, select(drawn), start, fixed)
 
     def redraw(mean: FloatArray) -> FloatArray:
         return np.asarray(mean + surface.noise_sd * rng.standard_normal(mean.shape))
 
     mean = surface.mean[rows]
     try:
-        raw = _fit(law, x, losses[None], select(losses[None]), start, fixed)
+        everything = among(np.arange(len(losses)))
+        raw = _fit(law, x, losses[None], everything(losses[None]), start, fixed)
         start = raw.phi[0]
-        truth = fit(mean[None]).phi[0]
+        truth = fit(mean[None])
         noisy = redraw(np.broadcast_to(mean, (n_redraws, len(rows))))
         outer = fit(noisy)
         smooth = surface.smooth(noisy)
@@ -86,13 +88,15 @@ def deselect(
         inner = np.stack([fit(redraw(smooth)).phi for _ in range(N_INNER)])
     except _ShortFrontierError:
         return None
-    bias = _middle(outer.phi) - truth
+    bias = _middle(outer.phi) - truth.phi[0]
     corrected = outer.phi - (inner.mean(axis=0) - inner_truth)  # (B, p) what this does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
     # the bias it shows is too small, by as much as the redraws' own corrections fall short.
-    remaining = _middle(corrected) - truth
-    # Misfit of the law shows as residuals beyond what the redraws leave.
-    scale = float(raw.variance[0] / np.mean(outer.variance))
+    remaining = _middle(corrected) - truth.phi[0]
+    # Residuals beyond what noise leaves are misfit of the law; treated as scatter, it widens all.
+    redrawn = float(np.mean(outer.variance))
+    noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
+    scale = float(raw.variance[0]) / noise
     return Deselected(
         phi=raw.phi[0] - bias - remaining,
         # The inner mean is over N_INNER redraws, so this holds a little scatter of theirs too: an
@@ -102,7 +106,7 @@ def deselect(
         misfit=scale,
         residual_sd=float(np.sqrt(raw.variance[0])),
         noise_sd=surface.noise_sd,
-        shift=_shift(mean, noisy, rows, surface, select),
+        shift=float((noisy - mean)[select(np.exp(noisy))].mean()),
     )
 
 
@@ -110,16 +114,6 @@ def _middle(draws: FloatArray) -> FloatArray:
     """Mean over draws (B, p) without the outer tenths: a stray fit at a bound must not set it."""
     cut = len(draws) // 10
     return np.asarray(np.sort(draws, axis=0)[cut : len(draws) - cut].mean(axis=0))
-
-
-def _shift(
-    mean: FloatArray, noisy: FloatArray, rows: np.ndarray, surface: Surface, select: Select
-) -> float:
-    """How far the frontier of noisy runs lies below the surface, on average."""
-    losses = np.full((len(noisy), len(surface.mean)), np.inf)
-    losses[:, rows] = np.exp(noisy)
-    chosen = select(losses)[:, rows]
-    return float((noisy - mean)[chosen].mean())
 
 
 class _ShortFrontierError(Exception):
@@ -156,8 +150,10 @@ def _fit(
     return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
 
 
-def pad(chosen: BoolArray) -> tuple[np.ndarray, FloatArray]:
+def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
     """Masks (B, m) → column indices (B, n) and weights (B, n), 1 for real points, 0 for padding."""
-    n = int(chosen.sum(axis=1).max())
-    index = np.argsort(~chosen, axis=1, kind="stable")[:, :n]
-    return index, np.take_along_axis(chosen, index, axis=1).astype(float)
+    sizes = chosen.sum(axis=1)
+    weights = np.arange(int(sizes.max())) < sizes[:, None]
+    index = np.zeros(weights.shape, dtype=np.int64)
+    index[weights] = np.nonzero(chosen)[1]
+    return index, weights.astype(float)

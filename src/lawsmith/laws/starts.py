@@ -100,7 +100,7 @@ def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> Float
             best[take] = 0.0
             best[np.ix_(take, s)] = c[take]
             gain = np.where(take, drop, gain)
-    return best / norm
+    return np.asarray(best / norm)
 
 
 def _local_minima(score: FloatArray) -> IntArray:
@@ -136,4 +136,4 @@ def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) ->
         phi[0] = [v for v in given if v is not None]
     for j, value in fixed.items():
         phi[:, j] = value
-    return phi
+    return np.asarray(phi)

@@ -1,8 +1,9 @@
 """How uncertain a fitted law is: intervals on parameters, predictions and anything made of them.
 
 The interval method was chosen by measured coverage (docs/coverage.md): least squares on log loss
-with Student's t, whatever objective gave the point estimate; with the selection of the minimum
-undone (:mod:`lawsmith.laws.selection`) where a frontier was selected from more runs.
+with Student's t, whatever objective gave the point estimate; a case bootstrap where many
+residuals are heavy-tailed; and with the selection of the minimum undone
+(:mod:`lawsmith.laws.selection`) where a frontier was selected from more runs.
 Shapes as in :mod:`lawsmith.laws.law`.
 """
 
@@ -16,12 +17,16 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lawsmith.grid import FloatArray
+from lawsmith.laws.bootstrap import case_bootstrap
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
-from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
 
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
+
+
+MIN_DOF_BOOTSTRAP, N_BOOTSTRAP = 30, 400
 
 
 class Interval(NamedTuple):
@@ -90,35 +95,64 @@ class Uncertainty:
         return Interval(np.exp(f), np.exp(f - half), np.exp(f + half))
 
 
-def law_uncertainty(fit: LawFit) -> Uncertainty | None:
+def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Uncertainty | None:
     """Least squares on log loss with Student's t; None with no degrees of freedom left.
 
     Centred on the least-squares fit: a Huber fit's own covariance needs the density of the
-    residuals within δ, which a handful of points cannot give.
+    residuals within δ, which a handful of points cannot give. With many points whose residuals
+    are heavy-tailed least squares would follow the outliers, and resampling has enough to draw
+    from: then the stated objective is bootstrapped (``rng`` draws, seed 0 if none is given).
     """
-    law = fit.law
-    used = fit.weights > 0
-    dof = int(used.sum()) - int(fit.free.sum())
+    dof = int((fit.weights > 0).sum()) - int(fit.free.sum())
     if dof < 1:
         return None
-    inputs = {name: np.exp(fit.x[i]) for i, name in enumerate(law.inputs)}
-    squares = fit_law(
-        law,
-        inputs,
-        fit.loss,
-        weights=fit.weights,
-        objective=LEAST_SQUARES_LOG,
-        fixed=fit.fixed,
-        priors=fit.priors,
-    )
+    squares = refit(fit, LEAST_SQUARES_LOG)
     variance = float((fit.weights * squares.residuals**2).sum() / dof)
+    if np.isfinite(fit.objective.delta) and _heavy_tailed(squares, dof):
+        return _resampled(fit, dof, rng or np.random.default_rng(0))
     return Uncertainty(
-        law=law,
+        law=fit.law,
         phi=squares.phi,
         cov=covariance(squares, variance),
         dof=dof,
         residual_sd=float(np.sqrt(variance)),
         method="least squares on log loss, Student's t",
+        estimand=LAW_OF_RUNS,
+    )
+
+
+def refit(fit: LawFit, objective: Objective) -> LawFit:
+    """The same points, weights, pins and priors under another objective."""
+    return fit_law(
+        fit.law,
+        {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)},
+        fit.loss,
+        weights=fit.weights,
+        objective=objective,
+        fixed=fit.fixed,
+        priors=fit.priors,
+    )
+
+
+def _heavy_tailed(squares: LawFit, dof: int) -> bool:
+    """Whether many residuals have a kurtosis no normal sample would show (z > 4)."""
+    if dof < MIN_DOF_BOOTSTRAP:
+        return False
+    r = (squares.residuals * np.sqrt(squares.weights))[squares.weights > 0]
+    excess = float((r**4).mean() / (r**2).mean() ** 2 - 3)
+    return bool(excess > 4 * np.sqrt(24 / r.size))
+
+
+def _resampled(fit: LawFit, dof: int, rng: np.random.Generator) -> Uncertainty:
+    """The stated objective's fit with the covariance of its case bootstrap."""
+    draws = case_bootstrap(fit, N_BOOTSTRAP, rng)
+    return Uncertainty(
+        law=fit.law,
+        phi=fit.phi,
+        cov=np.cov(draws.phi.T),
+        dof=dof,
+        residual_sd=1.4826 * float(np.median(np.abs(fit.residuals))),
+        method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
         estimand=LAW_OF_RUNS,
     )
 
@@ -137,4 +171,4 @@ def covariance(fit: LawFit, variance: float) -> FloatArray:
     inverse = np.linalg.pinv(block * scale[:, None] * scale, hermitian=True, rcond=1e-15)
     cov = np.zeros_like(information)
     cov[np.ix_(free, free)] = inverse * scale[:, None] * scale
-    return cov
+    return np.asarray(cov)

@@ -1,0 +1,281 @@
+"""Measure what nominal 95 % intervals cover on simulated studies, and write docs/coverage.md.
+
+Truth: L(C) with OELLM-English's fitted law over 1e18–3e21 FLOPs, and Chinchilla's L(N, D) over
+5e7–1e10 parameters × 5e9–3e11 tokens. Log losses get normal noise of the stated SD (and, apart,
+Student's t with 3 degrees of freedom). Three designs:
+
+    none   one run per point; the law is fitted to all of them
+    bowl   35 runs per point (5 learning rates × 7 batch sizes) in a skewed bowl that drifts with
+           scale; the law is fitted to Π
+    flat   35 runs per point, all equally good: the worst case for the minimum of noisy losses
+
+Estimand: the parameters of the noise-free law, and its loss at 10, 100 and 10,000 times the
+largest compute. With ``bowl`` and ``flat`` that is the law of the noise-free frontier.
+
+    python benchmarks/coverage.py --simulations 2000 --jobs 2 --out docs/coverage.md
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from collections.abc import Callable, Iterator
+from concurrent.futures import ProcessPoolExecutor
+from dataclasses import asdict, dataclass
+from pathlib import Path
+
+import numpy as np
+from threadpoolctl import threadpool_limits
+
+from lawsmith.frontier import cell_minima_batch, pareto_batch
+from lawsmith.laws.bootstrap import bootstrap, percentiles, runs_bootstrap
+from lawsmith.laws.catalogue import CHINCHILLA, LC
+from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.law import Law
+from lawsmith.laws.noise import smooth_surface
+from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG
+from lawsmith.laws.selection import deselect
+from lawsmith.laws.uncertainty import Uncertainty, covariance, law_uncertainty, refit
+
+TRUTH = {
+    "LC": {"E": 1.568, "A": 794.4, "alpha": -0.1518},
+    "chinchilla": {"E": 1.8172, "A": 477.8, "alpha": 0.3473, "B": 2143.4, "beta": 0.3672},
+}
+SHAPES = {9: (3, 3), 16: (4, 4), 30: (5, 6), 100: (10, 10)}
+N_DRAWS = 200
+
+
+@dataclass(frozen=True)
+class Condition:
+    law: str
+    n_points: int
+    noise: float
+    design: str  # none, bowl, flat
+    tails: str = "normal"  # or t3
+
+
+@dataclass(frozen=True)
+class World:
+    """A condition's noise-free study. m runs at n points."""
+
+    law: Law
+    x: np.ndarray  # (q, m) log inputs
+    mean: np.ndarray  # (m,) log loss
+    hp: np.ndarray  # (m, 2)
+    scale: np.ndarray  # (m, q)
+    cells: np.ndarray  # (m,)
+    targets: dict[str, np.ndarray]
+
+    @property
+    def phi(self) -> np.ndarray:
+        return self.law.phi(TRUTH[self.law.name])
+
+    def among(self, rows: np.ndarray) -> Callable[[np.ndarray], np.ndarray]:
+        return lambda losses: self.select(losses, rows)
+
+    def select(self, losses: np.ndarray, rows: np.ndarray | None = None) -> np.ndarray:
+        rows = np.arange(self.mean.size) if rows is None else rows
+        if self.law is LC:
+            return pareto_batch(np.exp(self.x[0, rows]), losses)
+        rows = cell_minima_batch(self.cells[rows], losses)
+        on = np.zeros((len(losses), losses.shape[1] + 1), dtype=bool)
+        np.put_along_axis(on, rows, True, axis=1)
+        return on[:, :-1]
+
+    def floor(self, mean: np.ndarray) -> np.ndarray:
+        least = np.full(int(self.cells.max()) + 1, np.inf)
+        np.minimum.at(least, self.cells, mean)
+        return (np.minimum.accumulate(least) if self.law is LC else least)[self.cells]
+
+
+def make_world(condition: Condition) -> World:
+    law = LC if condition.law == "LC" else CHINCHILLA
+    n = condition.n_points
+    if law is LC:
+        points = np.log(np.logspace(18, 21.5, n))[None]
+        targets = {"C": 10**21.5 * np.array([10.0, 100.0, 10_000.0])}
+    else:
+        rows, columns = SHAPES[n]
+        N, D = np.meshgrid(np.geomspace(5e7, 1e10, rows), np.geomspace(5e9, 3e11, columns))
+        points = np.log(np.stack([N.ravel(), D.ravel()]))
+        grow = np.sqrt([10.0, 100.0, 10_000.0])
+        targets = {"N": 1e10 * grow, "D": 3e11 * grow}
+    best = law.form.value(law.phi(TRUTH[law.name])[None], points[:, None, :])[0]
+    scale = (points - points.min(axis=1, keepdims=True)) / np.ptp(points, axis=1)[:, None]
+    if condition.design == "none":
+        empty = np.empty((n, 0))
+        return World(law, points, best, empty, scale.T, np.arange(n), targets)
+    lr, batch = (v.ravel() for v in np.meshgrid(np.arange(5) - 2.0, np.arange(7) - 3.0))
+    excess = np.zeros((n, lr.size))
+    if condition.design == "bowl":
+        drift = (2 * scale.mean(axis=0) - 1)[:, None]
+        u, v = lr - 0.6 * drift, batch - 0.8 * drift
+        excess = 0.004 * 8 * (np.exp(u / 2) - u / 2 - 1) + 0.0015 * v**2
+        excess -= excess.min(axis=1, keepdims=True)
+    hp = np.tile(np.stack([lr, batch], axis=1) / 6, (n, 1))
+    repeat = lr.size
+    return World(
+        law,
+        np.repeat(points, repeat, axis=1),
+        (best[:, None] + excess).ravel(),
+        hp,
+        np.repeat(scale.T, repeat, axis=0),
+        np.repeat(np.arange(n), repeat),
+        targets,
+    )
+
+
+def quantities(world: World) -> Callable[[np.ndarray], np.ndarray]:
+    """phi (B, p) → parameters (in phi) and log losses at the targets, (B, p + 3)."""
+    x = world.law.log_inputs(world.targets)
+
+    def of(phi: np.ndarray) -> np.ndarray:
+        return np.concatenate([phi, world.law.form.value(phi, x)], axis=1)
+
+    return of
+
+
+Bounds = tuple[np.ndarray, np.ndarray]
+
+
+def student(uncertainty: Uncertainty, of: Callable[[np.ndarray], np.ndarray]) -> Bounds:
+    interval = uncertainty.of(of)
+    return interval.low, interval.high
+
+
+def plug_in(fit: LawFit, of: Callable[[np.ndarray], np.ndarray]) -> Bounds:
+    """Huber's fit with the textbook covariance, E[ψ²]/E[ρ″]²·(JᵀJ)⁻¹, and normal quantiles."""
+    r, dof = fit.residuals, fit.n_points - fit.law.n_params
+    inside = max(float(HUBER.rho2(r).mean()), 1 / r.size)
+    variance = float((HUBER.psi(r) ** 2).sum() / dof) / inside**2
+    u = Uncertainty(fit.law, fit.phi, covariance(fit, variance), 10**6, 0.0, "", "")
+    return student(u, of)
+
+
+def points_intervals(fit: LawFit, of, rng) -> Iterator[tuple[str, Bounds]]:  # type: ignore[no-untyped-def]
+    squares = refit(fit, LEAST_SQUARES_LOG)
+    dof = fit.n_points - fit.law.n_params
+    variance = float((squares.residuals**2).sum() / dof)
+    plain = Uncertainty(fit.law, squares.phi, covariance(squares, variance), dof, 0.0, "", "")
+    chosen = law_uncertainty(fit, rng)
+    assert chosen is not None
+    yield "lawsmith", student(chosen, of)
+    yield "least squares, t", student(plain, of)
+    yield "Huber plug-in", plug_in(fit, of)
+    for name in ("case", "wild"):
+        yield f"{name} bootstrap", percentiles(bootstrap(fit, name, N_DRAWS, rng), of)
+
+
+def frontier_intervals(world: World, losses, fit, of, rng) -> Iterator[tuple[str, Bounds]]:  # type: ignore[no-untyped-def]
+    squares = refit(fit, LEAST_SQUARES_LOG)
+    dof = fit.n_points - fit.law.n_params
+    variance = float((squares.residuals**2).sum() / dof)
+    plain = Uncertainty(fit.law, squares.phi, covariance(squares, variance), dof, 0.0, "", "")
+    surface = smooth_surface(np.log(losses), world.hp, world.scale, world.cells, floor=world.floor)
+    freed = surface and deselect(
+        world.law, world.x, losses, surface, world.among, start=squares.phi, rng=rng
+    )
+    if freed:
+        corrected = Uncertainty(world.law, freed.phi, freed.cov, freed.dof, 0.0, "", "")
+        yield "lawsmith", student(corrected, of)
+    yield "least squares, t", student(plain, of)
+    draws = runs_bootstrap(
+        world.law,
+        world.x,
+        losses,
+        world.select,
+        start=fit.phi,
+        objective=HUBER,
+        n_draws=N_DRAWS,
+        rng=rng,
+    )
+    yield "runs bootstrap", percentiles(draws, of)
+
+
+def simulate(task: tuple[Condition, int, int]) -> dict[str, list[list[float]]]:
+    """Hits and half-widths per method over some simulations of one condition."""
+    with threadpool_limits(1):
+        return _simulate(*task)
+
+
+def _simulate(condition: Condition, seed: int, n_simulations: int) -> dict[str, list[list[float]]]:
+    world = make_world(condition)
+    of = quantities(world)
+    truth = of(world.phi[None])[0]
+    found: dict[str, list[list[float]]] = {}
+    rng = np.random.default_rng([seed, *json.dumps(asdict(condition)).encode()])
+    for _ in range(n_simulations):
+        noise = rng.standard_normal(world.mean.size)
+        if condition.tails == "t3":
+            noise = rng.standard_t(3, world.mean.size) / np.sqrt(3.0)
+        losses = np.exp(world.mean + condition.noise * noise)
+        on = world.select(losses[None])[0] if condition.design != "none" else slice(None)
+        inputs = {name: np.exp(world.x[i, on]) for i, name in enumerate(world.law.inputs)}
+        fit = fit_law(world.law, inputs, losses[on])
+        if condition.design == "none":
+            intervals = points_intervals(fit, of, rng)
+        else:
+            intervals = frontier_intervals(world, losses, fit, of, rng)
+        for name, (low, high) in intervals:
+            hit = (low <= truth) & (truth <= high)
+            found.setdefault(name, []).append([*hit.astype(float), *((high - low) / 2)])
+    return found
+
+
+def conditions() -> list[Condition]:
+    out = [
+        Condition(law, n, noise, design)
+        for design in ("none", "bowl", "flat")
+        for law in ("LC", "chinchilla")
+        for n in SHAPES
+        for noise in (0.001, 0.005)
+    ]
+    return out + [Condition(law, n, 0.005, "none", "t3") for law in TRUTH for n in (30, 100)]
+
+
+def summarise(condition: Condition, parts: list[dict[str, list[list[float]]]]) -> list[dict]:  # type: ignore[type-arg]
+    names = [*TRUTH[condition.law], "x10", "x100", "x10000"]
+    rows = []
+    for method in parts[0]:
+        table = np.array([row for part in parts for row in part.get(method, [])])
+        hits, widths = table[:, : len(names)], table[:, len(names) :]
+        rows.append(
+            {
+                **asdict(condition),
+                "method": method,
+                "simulations": len(table),
+                "coverage": dict(zip(names, hits.mean(axis=0).round(4).tolist(), strict=True)),
+                "half_width_x100": float(np.median(widths[:, -2])),
+            }
+        )
+    return rows
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--simulations", type=int, default=2000)
+    parser.add_argument("--jobs", type=int, default=os.cpu_count() or 1)
+    parser.add_argument("--out", type=Path, default=Path("coverage.json"))
+    parser.add_argument("--only", default="", help="run only conditions whose name contains this")
+    args = parser.parse_args()
+    wanted = [c for c in conditions() if args.only in f"{c.design}-{c.law}-{c.n_points}-{c.tails}"]
+    chunk = min(args.simulations, 50)
+    n_chunks = -(-args.simulations // chunk)
+    tasks = [(c, seed, chunk) for seed in range(n_chunks) for c in wanted]
+    parts: dict[Condition, list[dict[str, list[list[float]]]]] = {c: [] for c in wanted}
+    begin = time.time()
+    with ProcessPoolExecutor(args.jobs) as pool:
+        for k, (task, part) in enumerate(zip(tasks, pool.map(simulate, tasks), strict=True)):
+            parts[task[0]].append(part)
+            if k % 50 == 0:
+                print(f"{k}/{len(tasks)} {time.time() - begin:.0f} s", file=sys.stderr, flush=True)
+            if k % 200 == 199 or k == len(tasks) - 1:
+                ready = [row for c in wanted if parts[c] for row in summarise(c, parts[c])]
+                args.out.write_text(json.dumps(ready, indent=1))
+
+
+if __name__ == "__main__":
+    main()

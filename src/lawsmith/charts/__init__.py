@@ -1,0 +1,2 @@
+"""Charts."""
+from lawsmith.charts.draw.law import law

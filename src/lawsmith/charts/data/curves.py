@@ -1,0 +1,78 @@
+"""The numbers of the size curves: loss against tokens for each N, with the law's lines."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.analysis import Analysis
+from lawsmith.charts.data.runs import HELD_OUT, run_kinds, short
+from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.grid import FloatArray
+from lawsmith.laws.allocation import can_allocate
+
+MAX_CURVES = 9  # more lines than that cannot be told apart
+N_LINE = 60
+
+
+@dataclass(frozen=True)
+class CurvesData:
+    """What the size curves show.
+
+    points  N, D, C, loss, predicted, held_out: the best run of each (N, D)
+    lines   N, D, loss, held_out: the law at ``sizes``, over the tokens run near that size
+    sizes   ascending; every N of the points, or some evenly spaced among many
+    """
+
+    points: pd.DataFrame
+    lines: pd.DataFrame
+    sizes: tuple[float, ...]
+
+
+def curves_data(analysis: Analysis) -> CurvesData:
+    """The size curves' numbers; raises ChartUnavailable for laws that are not of N and D."""
+    if not can_allocate(analysis.law):
+        raise ChartUnavailable(f"{analysis.law.name} is not a law of N and D")
+    points = _points(analysis)
+    sizes = pick_sizes(points["N"].to_numpy())
+    lines = [_line(analysis, points, sizes, k) for k in range(len(sizes))]
+    return CurvesData(points, pd.concat(lines, ignore_index=True), tuple(sizes.tolist()))
+
+
+def _points(analysis: Analysis) -> pd.DataFrame:
+    grid = analysis.study.grid
+    held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
+    rows = np.concatenate([analysis.frontier, held])
+    N, D = grid.N[rows], grid.D[rows]
+    return pd.DataFrame(
+        {
+            "N": N,
+            "D": D,
+            "C": short(grid.C[rows]),
+            "loss": short(analysis.loss[rows]),
+            "predicted": short(analysis.fit.predict({"N": N, "D": D})),
+            "held_out": run_kinds(analysis)[rows] == HELD_OUT,
+        }
+    )
+
+
+def pick_sizes(N: FloatArray) -> FloatArray:
+    """The distinct sizes, ascending; where they are many, MAX_CURVES of them, even in log N."""
+    sizes = np.unique(N)
+    if len(sizes) <= MAX_CURVES:
+        return sizes
+    wanted = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), MAX_CURVES)
+    nearest = np.abs(np.log(sizes)[:, None] - wanted).argmin(axis=0)
+    return sizes[np.unique(nearest)]
+
+
+def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -> pd.DataFrame:
+    """The law at the k-th size, over the tokens of the points that it is the nearest size to."""
+    gaps = np.abs(np.log(points["N"].to_numpy())[:, None] - np.log(sizes))
+    near = points[gaps.argmin(axis=1) == k]
+    D = np.geomspace(near["D"].min(), near["D"].max(), N_LINE)
+    loss = analysis.fit.predict({"N": np.full_like(D, sizes[k]), "D": D})
+    held = bool(near.loc[near["N"] == sizes[k], "held_out"].all())
+    return pd.DataFrame({"N": sizes[k], "D": D, "loss": loss, "held_out": held})

@@ -1,0 +1,71 @@
+"""The numbers of the isoFLOP chart: best loss against N at each compute level, and the minima."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.analysis import Analysis, isoflop_cells
+from lawsmith.charts.data.runs import short
+from lawsmith.charts.unavailable import ChartUnavailable
+
+MIN_SIZES = 3  # a minimum needs a point on either side
+
+
+@dataclass(frozen=True)
+class IsoflopData:
+    """What the isoFLOP chart shows.
+
+    cells   level, C, N, D, loss: the best run of each (N, D), by level and then N; ``level`` is
+            the level's compute (the geometric mean of its cells')
+    minima  one row of ``cells`` a level, its lowest, with ``bracketed``: not at either end
+    n_thin  levels left out because fewer than three sizes were run there
+    """
+
+    cells: pd.DataFrame
+    minima: pd.DataFrame
+    n_thin: int
+
+
+def isoflop_data(analysis: Analysis) -> IsoflopData:
+    """The isoFLOP chart's numbers; raises ChartUnavailable where no level has three sizes."""
+    cells, n_levels = _cells(analysis)
+    whole = cells[cells.groupby("level")["N"].transform("nunique") >= MIN_SIZES]
+    if whole.empty:
+        most = int(cells.groupby("level")["N"].nunique().max())
+        sizes = f"{most} size" + ("s" if most != 1 else "")
+        raise ChartUnavailable(
+            f"no compute level has {MIN_SIZES} sizes or more: at most {sizes} at any of {n_levels}"
+        )
+    minima = pd.concat([_minimum(curve) for _, curve in whole.groupby("level")])
+    n_thin = n_levels - len(minima)
+    return IsoflopData(
+        whole.reset_index(drop=True), minima.reset_index(drop=True), n_thin
+    )
+
+
+def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
+    grid = analysis.study.grid
+    if not {"N", "D"} <= set(grid.names):
+        raise ChartUnavailable("the runs have no N and D")
+    rows, level_of = isoflop_cells(grid, analysis.pool, analysis.loss)
+    n = np.bincount(level_of)
+    level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
+    cells = pd.DataFrame(
+        {
+            "level": short(level)[level_of],
+            "C": short(grid.C[rows]),
+            "N": grid.N[rows],
+            "D": grid.D[rows],
+            "loss": short(analysis.loss[rows]),
+        }
+    )
+    return cells.sort_values(["level", "N"], ignore_index=True), len(n)
+
+
+def _minimum(curve: pd.DataFrame) -> pd.DataFrame:
+    """The lowest cell of one level, whose rows ascend in N."""
+    at = int(curve["loss"].to_numpy().argmin())
+    return curve.iloc[[at]].assign(bracketed=0 < at < len(curve) - 1)

@@ -1,0 +1,98 @@
+"""Runs as rows of a chart: what each is to the law, and an even thinning where they are many.
+
+Rows carry numbers only. Hyperparameters sit in columns h0, h1, …, because a study may call its
+axes anything and Vega reads dots and brackets in a field's name; ``RunRows.names`` says which is
+which.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.analysis import Analysis
+from lawsmith.grid import FloatArray, Grid, IntArray
+
+MAX_RUNS = 5_000
+RUN, FITTED, HELD_OUT = "run", "fitted", "held-out"
+
+
+@dataclass(frozen=True)
+class RunRows:
+    """Configurations with a loss, one a row: N, D, C, h0, h1, …, loss and kind.
+
+    frame    its index is the row of the study's grid
+    names    column → its name in the study, in the order a reader wants them
+    n_known  how many there are; ``frame`` holds fewer where they were thinned
+    """
+
+    frame: pd.DataFrame
+    names: Mapping[str, str]
+    n_known: int
+
+    def of(self, kind: str) -> pd.DataFrame:
+        return self.frame[self.frame["kind"] == kind]
+
+    @property
+    def thinned(self) -> bool:
+        return len(self.frame) < self.n_known
+
+
+def run_rows(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> RunRows:
+    """Every configuration with a loss; beyond ``max_runs`` only some of those not fitted."""
+    grid, kinds = analysis.study.grid, run_kinds(analysis)
+    known = np.flatnonzero(np.isfinite(analysis.loss))
+    kept = keep_first(known, first=kinds[known] != RUN, by=grid.C[known], n=max_runs)
+    names = column_names(grid)
+    frame = columns(grid, kept, names).assign(loss=short(analysis.loss[kept]), kind=kinds[kept])
+    return RunRows(frame, names, len(known))
+
+
+def run_kinds(analysis: Analysis) -> np.ndarray:
+    """(m,) RUN, FITTED (on the frontier the law was fitted to) or HELD_OUT (on the held-out's)."""
+    kinds = np.full(len(analysis.loss), RUN, dtype=object)
+    kinds[analysis.frontier] = FITTED
+    if analysis.score is not None:
+        kinds[analysis.score.rows] = HELD_OUT
+    return kinds
+
+
+def keep_first(rows: IntArray, *, first: np.ndarray, by: FloatArray, n: int) -> IntArray:
+    """At most ``n`` rows, ascending: those marked ``first``, then others spread evenly along ``by``.
+
+    Where even the first are more than ``n``, they are thinned in the same way.
+    """
+    chosen = even(rows[first], by[first], n)
+    others = even(rows[~first], by[~first], n - len(chosen))
+    return np.sort(np.concatenate([chosen, others]))
+
+
+def even(rows: IntArray, by: FloatArray, n: int) -> IntArray:
+    """At most ``n`` of ``rows``, evenly spaced in their order along ``by``, both ends kept."""
+    if len(rows) <= n:
+        return rows
+    order = np.argsort(by, kind="stable")
+    return rows[order[np.linspace(0, len(rows) - 1, n).round().astype(np.int64)]]
+
+
+def column_names(grid: Grid) -> dict[str, str]:
+    """Column of a chart's frame → its name in the study: N, D and C, then the hyperparameters."""
+    scale = {name: name for name in ("N", "D") if name in grid.names}
+    return scale | {"C": "C"} | {f"h{k}": name for k, name in enumerate(grid.hp)}
+
+
+def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFrame:
+    """Those columns of those rows; text stays text."""
+    table = {}
+    for field, name in names.items():
+        values = grid.column(name)[rows]
+        table[field] = short(values) if values.dtype == np.float64 else values.astype(object)
+    return pd.DataFrame(table, index=rows)
+
+
+def short(values: Iterable[float]) -> FloatArray:
+    """Six significant digits, all that a chart can show: it keeps the files small."""
+    return np.array([float(f"{value:.6g}") for value in values], dtype=np.float64)

@@ -1,0 +1,81 @@
+"""Where ticks go and how they read: 125M, 1.7B, 1e21; computed here, written by Vega."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Sequence
+
+import numpy as np
+
+PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1, 10)))
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+
+
+def log_ticks(low: float, high: float, *, n_max: int) -> list[float]:
+    """At most ``n_max`` round values in [low, high], as dense as that allows.
+
+    Powers of ten, with their 3s, or 2s and 5s, or all digits between; every second or third power
+    where the decades are many; an even spacing where there is less than a decade to divide.
+    """
+    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    best: list[float] = []
+    for digits in PATTERNS:
+        values = [float(f"{d}e{e}") for e in range(first, last + 1) for d in digits]
+        inside = [v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
+        if len(inside) > n_max:
+            break
+        best = inside
+    if len(best) >= 3:
+        return best
+    if high > 100 * low:
+        stride = math.ceil((last - first + 1) / n_max)
+        powers = [float(f"1e{e}") for e in range(first, last + 1) if e % stride == 0]
+        return [v for v in powers if low <= v <= high]
+    return linear_ticks(low, high, n_max=n_max)
+
+
+def linear_ticks(low: float, high: float, *, n_max: int) -> list[float]:
+    """At most ``n_max`` multiples of a round step in [low, high]."""
+    raw = (high - low) / max(n_max, 1)
+    power = 10.0 ** math.floor(math.log10(raw))
+    for size in STEPS:
+        step = size * power
+        ticks = np.arange(math.ceil(low / step - 1e-9), math.floor(high / step + 1e-9) + 1) * step
+        if len(ticks) <= n_max:
+            break
+    return [float(f"{tick:.10g}") for tick in ticks]
+
+
+def count_label(value: str) -> str:
+    """Vega's expression for `lawsmith.formats.count` of the expression ``value``."""
+    label = f"format({value}, '.3~r')"
+    for size, suffix in ((1e3, "K"), (1e6, "M"), (1e9, "B"), (1e12, "T")):
+        label = f"{value} >= {0.9995 * size:g} ? format({value} / {size:g}, '.3~r') + '{suffix}' : {label}"
+        label = f"({label})"
+    return f"({value} >= 1e15 ? {flops_label(value)} : {label})"
+
+
+def flops_label(value: str) -> str:
+    """Vega's expression for `lawsmith.formats.flops` of the expression ``value``."""
+    return f"replace(format({value}, '.2~e'), '+', '')"
+
+
+def number_label(value: str) -> str:
+    """Vega's expression for a number of at most four significant digits: 0.002, 2.5, 512."""
+    plain = f"format({value}, '.4~r')"
+    return f"(abs({value}) >= 1e6 || abs({value}) < 1e-4 ? {flops_label(value)} : {plain})"
+
+
+LABELS = {"C": flops_label, "N": count_label, "D": count_label}
+
+
+def label(name: str, value: str) -> str:
+    """Vega's expression for a value of the variable ``name``."""
+    return LABELS.get(name, number_label)(value)
+
+
+def padded(values: Sequence[float], *, share: float = 0.03) -> tuple[float, float]:
+    """The range of positive values with ``share`` of its logarithm added at either end."""
+    low, high = min(values), max(values)
+    room = math.log(high / low) * share if high > low else 0.1
+    return low * math.exp(-room), high * math.exp(room)

@@ -1,0 +1,56 @@
+"""What the titles of a chart say: the study and the law, then points, compute spent, objective."""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lawsmith.analysis import Analysis
+from lawsmith.datasets.records import Study
+from lawsmith.formats import flops, scientific
+from lawsmith.grid import HeldOut
+from lawsmith.laws.objective import Objective
+
+
+def study_name(study: Study) -> str:
+    """The study in a title: no folders, and 'synthetic' whatever it is called."""
+    name = study.name.rstrip("/").rsplit("/", 1)[-1]
+    return f"{name} (synthetic)" if study.synthetic and "synthetic" not in name else name
+
+
+def heading(what: str, analysis: Analysis) -> str:
+    """'Loss against compute: oellm-english, L(C) = E + A·C^α'."""
+    return f"{what}: {study_name(analysis.study)}, {analysis.law.formula}"
+
+
+def basis(analysis: Analysis) -> str:
+    """What the law rests on: points, runs and compute of the pool, hold-out, objective."""
+    study = analysis.study
+    in_pool = np.isin(study.runs.index, analysis.pool)
+    spent = float(study.grid.C[study.runs.index[in_pool]].sum())
+    points = f"{analysis.fit.n_points} {point_name(analysis)}"
+    parts = [f"{points} of {int(in_pool.sum())} runs ({flops(spent)} FLOPs)"]
+    if analysis.options.hold_out is not None:
+        parts.append(held_out_text(analysis.options.hold_out, study))
+    parts.append(objective_text(analysis.fit.objective))
+    return " · ".join(parts)
+
+
+def point_name(analysis: Analysis) -> str:
+    """What the fitted points are: Π depends on the law's inputs."""
+    inputs = analysis.law.inputs
+    if inputs == ("C",):
+        return "frontier points"
+    return f"({', '.join(inputs)}) minima" if len(inputs) > 1 else f"minima over {inputs[0]}"
+
+
+def held_out_text(hold_out: HeldOut, study: Study) -> str:
+    if hold_out.kind == "compute":
+        return f"held out: C ≥ {flops(hold_out.threshold(study.grid))}"
+    return f"held out: largest {hold_out.name}"
+
+
+def objective_text(objective: Objective) -> str:
+    on = "log loss" if objective.on == "log" else "loss"
+    if objective.name == "huber":
+        return f"Huber δ = {scientific(objective.delta)} on {on}"
+    return f"MAE on {on}" if objective.name == "mae" else f"least squares on {on}"

@@ -1,0 +1,184 @@
+"""Colours and type of the charts: a chart names styles, a theme says how they look.
+
+A chart holds no colour of its own. Its marks name a style ('fitted', 'band', …) and its ordered
+colours are the theme's ramp, so that one chart serves light pages, dark pages and paper: only the
+Vega-Lite ``config`` changes. Blue and vermilion are Okabe and Ito's, told apart by colour-blind
+readers; kinds of points differ in shape and lightness too, for greyscale.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+from typing import Any
+
+import altair as alt
+
+# 'sans-serif' must stay: a font that is not there draws nothing in PNG.
+FONT = "Helvetica Neue, Arial, sans-serif"
+
+
+def _star_path() -> str:
+    """A five-pointed star as an SVG path in [-1, 1]²; Vega has no star of its own."""
+    corners = []
+    for k in range(10):
+        radius = 1.0 if k % 2 == 0 else 0.42
+        angle = math.pi * k / 5
+        corners.append(f"{radius * math.sin(angle):.3f},{-radius * math.cos(angle):.3f}")
+    return "M" + "L".join(corners) + "Z"
+
+
+STAR = _star_path()
+
+
+@dataclass(frozen=True)
+class Theme:
+    """The colours of one kind of page.
+
+    ramp  Vega's scheme and the part of it in use, from small (first) to large (last): the small
+          end stays clear of the background, lightness runs one way
+    """
+
+    name: str
+    background: str
+    ink: str  # titles, the law
+    text: str  # labels and notes
+    faint: str  # grid lines
+    run: str  # a run that was not fitted
+    fitted: str  # frontier points and the band
+    held_out: str  # what the law did not see
+    ramp: tuple[str, float, float]
+
+
+LIGHT = Theme(
+    name="light",
+    background="#ffffff",
+    ink="#16191d",
+    text="#4a5158",
+    faint="#e6e8eb",
+    run="#a3abb3",
+    fitted="#0072b2",
+    held_out="#d55e00",
+    ramp=("viridis", 0.88, 0.0),
+)
+DARK = Theme(
+    name="dark",
+    background="#15181c",
+    ink="#f1f3f5",
+    text="#b4bbc2",
+    faint="#2c3238",
+    run="#6b747d",
+    fitted="#56b4e9",
+    held_out="#ff9445",
+    ramp=("viridis", 0.3, 1.0),
+)
+PRINT = Theme(
+    name="print",
+    background="#ffffff",
+    ink="#000000",
+    text="#262626",
+    faint="#dddddd",
+    run="#a6a6a6",
+    fitted="#00538a",
+    held_out="#d55e00",
+    ramp=("viridis", 0.88, 0.0),
+)
+THEMES = {theme.name: theme for theme in (LIGHT, DARK, PRINT)}
+
+
+def config(theme: Theme) -> dict[str, Any]:
+    """The Vega-Lite configuration of a theme."""
+    scheme, small, large = theme.ramp
+    ramp = {"scheme": scheme, "extent": [small, large]}
+    return {
+        "background": theme.background,
+        "font": FONT,
+        "padding": 12,
+        "view": {"stroke": None},
+        "title": _title(theme),
+        "axis": _axis(theme),
+        "legend": _legend(theme),
+        "range": {"ordinal": ramp, "ramp": ramp},
+        "style": styles(theme),
+    }
+
+
+def _title(theme: Theme) -> dict[str, Any]:
+    return {
+        "anchor": "start",
+        "frame": "group",
+        "offset": 12,
+        "color": theme.ink,
+        "fontSize": 15,
+        "fontWeight": 600,
+        "lineHeight": 20,
+        "subtitleColor": theme.text,
+        "subtitleFontSize": 12,
+        "subtitleLineHeight": 17,
+        "subtitlePadding": 5,
+    }
+
+
+def _axis(theme: Theme) -> dict[str, Any]:
+    return {
+        "labelColor": theme.text,
+        "labelFontSize": 11,
+        "labelFlush": False,
+        "titleColor": theme.text,
+        "titleFontSize": 12,
+        "titleFontWeight": "normal",
+        "titlePadding": 8,
+        "gridColor": theme.faint,
+        "domainColor": theme.faint,
+        "tickColor": theme.faint,
+        "ticks": False,
+        "labelPadding": 6,
+    }
+
+
+def _legend(theme: Theme) -> dict[str, Any]:
+    return {
+        "labelColor": theme.text,
+        "labelFontSize": 11,
+        "titleColor": theme.text,
+        "titleFontSize": 11,
+        "titleFontWeight": "normal",
+        "symbolOpacity": 1,
+        "symbolStrokeWidth": 2,
+        "gradientLength": 140,
+    }
+
+
+def styles(theme: Theme) -> dict[str, dict[str, Any]]:
+    """How each named style looks."""
+    dot = {"filled": True, "shape": "circle", "opacity": 1}
+    note = {"color": theme.text, "fontSize": 11, "baseline": "middle"}
+    return {
+        "run": dot | {"color": theme.run, "size": 14, "opacity": 0.55},
+        "fitted": dot | {"color": theme.fitted, "size": 46},
+        "fitted-many": dot | {"color": theme.fitted, "size": 26, "opacity": 0.8},
+        "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
+        "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
+        "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "off-scale": {"color": theme.text, "thickness": 1, "opacity": 0.55},
+        "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "corrected": {"color": theme.fitted, "strokeWidth": 2, "strokeDash": [6, 4], "opacity": 1},
+        "band": {"color": theme.fitted, "opacity": 0.18},
+        "reference": {"color": theme.text, "strokeWidth": 1, "opacity": 0.6},
+        "threshold": {"color": theme.text, "strokeWidth": 1, "strokeDash": [2, 3], "opacity": 0.8},
+        "bar": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
+        "curve": {"strokeWidth": 1.8, "opacity": 1},
+        "cell": {"filled": True, "shape": "circle", "opacity": 1, "size": 34},
+        "minimum": {"filled": True, "shape": "circle", "opacity": 1, "size": 110},
+        "minimum-open": {"filled": False, "shape": "circle", "size": 110, "strokeWidth": 2},
+        "note": note | {"align": "left"},
+        "note-ink": note | {"align": "left", "color": theme.ink},
+        "note-right": note | {"align": "right"},
+    }
+
+
+def themed(chart: alt.TopLevelMixin, theme: Theme) -> Any:
+    """The chart in that theme; every chart of lawsmith comes in LIGHT."""
+    copy: Any = chart.copy(deep=False)
+    copy.config = alt.Config.from_dict(config(theme))
+    return copy

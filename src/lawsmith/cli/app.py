@@ -1,0 +1,86 @@
+"""The Typer application, and `main`: errors to one line on stderr, and to exit codes."""
+
+from __future__ import annotations
+
+import os
+import sys
+from collections.abc import Sequence
+from io import TextIOWrapper
+from typing import Annotated
+
+import typer
+
+from lawsmith import __version__
+from lawsmith.cli.datasets import app as datasets_app
+from lawsmith.cli.demo import demo
+from lawsmith.cli.fit import fit
+from lawsmith.errors import LawsmithError
+
+BAD_INPUT, INTERRUPTED = 2, 130
+
+app = typer.Typer(name="lawsmith", add_completion=False, pretty_exceptions_enable=False)
+app.command()(fit)
+app.command()(demo)
+app.add_typer(datasets_app, name="datasets")
+
+
+def _show_version(asked: bool) -> None:
+    if asked:
+        typer.echo(f"lawsmith {__version__}")
+        raise typer.Exit
+
+
+@app.callback(invoke_without_command=True)
+def lawsmith(
+    context: typer.Context,
+    version: Annotated[
+        bool,
+        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+    ] = False,
+) -> None:
+    """Fit scaling laws to training runs, with honest uncertainty.
+
+    Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`.
+    """
+    if context.invoked_subcommand is None:
+        typer.echo(context.get_help())
+
+
+def main(args: Sequence[str] | None = None) -> int:
+    """Run the command line with ``args`` (those of the process by default); its exit code."""
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # a terminal without α shows ?, not a traceback
+    try:
+        code = app(args=args, prog_name="lawsmith", standalone_mode=False)
+    except LawsmithError as error:
+        return _fail(str(error))
+    except typer.TyperException as error:
+        return _fail(_usage(error))
+    except (KeyboardInterrupt, typer.Abort):
+        return INTERRUPTED
+    except BrokenPipeError:
+        return _stop_writing()
+    return code if isinstance(code, int) else 0
+
+
+def _fail(message: str) -> int:
+    line = " ".join(message.split())
+    print(f"error: {line}", file=sys.stderr)
+    return BAD_INPUT
+
+
+def _usage(error: typer.TyperException) -> str:
+    """A usage error in the words of every other: where, got, want, and where to read on."""
+    message = error.format_message()
+    if message.startswith("Invalid value for "):
+        return message.removeprefix("Invalid value for ").replace("'", "", 2)
+    command = getattr(getattr(error, "ctx", None), "command_path", "lawsmith")
+    first = message[:1].lower() + message[1:].removesuffix(".")
+    return f"{command}: {first} (see {command} --help)"
+
+
+def _stop_writing() -> int:
+    """The reader of a pipe left: say nothing, and keep the interpreter's last flush quiet too."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    return 0

@@ -1,0 +1,153 @@
+"""Where output goes and how it looks: two consoles, headings, prose, tables, progress on stderr.
+
+Text is printed as it is (no markup), because names and intervals may hold brackets, and without
+trailing blanks, because it is pasted and piped.
+"""
+
+from __future__ import annotations
+
+import math
+import sys
+import textwrap
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from typing import TYPE_CHECKING
+
+from rich.box import SIMPLE_HEAD
+from rich.console import Console
+from rich.padding import Padding
+from rich.table import Table
+from rich.text import Text
+
+from lawsmith.formats import number
+
+if TYPE_CHECKING:
+    from lawsmith.datasets.fetch import Progress as Report
+
+MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
+INDENT = "  "
+
+
+def stdout() -> Console:
+    """The console of results."""
+    return _console(stderr=False)
+
+
+def stderr() -> Console:
+    """The console of progress and remarks."""
+    return _console(stderr=True)
+
+
+def _console(*, stderr: bool) -> Console:
+    console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
+    console.width = min(console.width, MAX_WIDTH)
+    return console
+
+
+def heading(console: Console, text: str) -> None:
+    """A section's title, after an empty line."""
+    console.print()
+    console.print(Text("\n".join(textwrap.wrap(text, console.width)), style="bold"))
+
+
+def prose(console: Console, text: str, *, style: str = "") -> None:
+    """A sentence, indented and wrapped."""
+    console.print(Text(_wrapped(console, text, INDENT), style=style))
+
+
+def item(console: Console, name: str, text: str) -> None:
+    """A named remark: 'code: sentence'."""
+    line = Text(_wrapped(console, f"{name}: {text}", INDENT + INDENT))
+    line.stylize("yellow", len(INDENT), len(INDENT) + len(name))
+    console.print(line)
+
+
+def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
+    """Two columns: what, and its value."""
+    width = max((len(what) for what, _ in rows), default=0)
+    for what, value in rows:
+        line = Text(_wrapped(console, f"{what:{width}}  {value}", INDENT + " " * (width + 2)))
+        line.stylize("dim", 0, len(INDENT) + len(what))
+        console.print(line)
+
+
+def paths(console: Console, found: Sequence[object]) -> None:
+    """One path a line, never broken: it will be copied."""
+    for path in found:
+        console.print(f"{INDENT}{path}", soft_wrap=True)
+
+
+def _wrapped(console: Console, text: str, hanging: str) -> str:
+    return textwrap.fill(
+        text,
+        console.width,
+        initial_indent=INDENT,
+        subsequent_indent=hanging,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+
+
+def table(*columns: str, words: int = 1) -> Table:
+    """An empty table: its first ``words`` columns hold words, the others numbers."""
+    made = Table(
+        box=SIMPLE_HEAD,
+        show_edge=False,
+        pad_edge=False,
+        padding=(0, 1, 0, 0),
+        header_style="bold",
+    )
+    for i, name in enumerate(columns):
+        made.add_column(name, justify="left" if i < words else "right", no_wrap=True)
+    return made
+
+
+def show(console: Console, made: Table) -> None:
+    """The table, indented as prose is."""
+    console.print(Padding(made, (0, 0, 0, len(INDENT)), expand=False))
+
+
+def figure(x: float, digits: int = 4) -> str:
+    """A number of a table, with the zeros that say how many digits are meant: 0.2220."""
+    if not math.isfinite(x) or x == 0 or not 1e-4 <= abs(x) < 10**digits:
+        return number(x, digits)
+    places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
+    return f"{x:.{max(places, 0)}f}"
+
+
+@contextmanager
+def working(what: str) -> Iterator[None]:
+    """A spinner on stderr while something takes a while; nothing where stderr is no terminal."""
+    with stderr().status(what):
+        yield
+
+
+@contextmanager
+def downloads() -> Iterator[Report]:
+    """A function that shows the progress of downloads on stderr, one bar per file."""
+    from rich.progress import (
+        BarColumn,
+        DownloadColumn,
+        Progress,
+        TaskID,
+        TextColumn,
+        TransferSpeedColumn,
+    )
+
+    bars = Progress(
+        TextColumn("{task.description}"),
+        BarColumn(bar_width=24),
+        DownloadColumn(),
+        TransferSpeedColumn(),
+        console=stderr(),
+        disable=not sys.stderr.isatty(),
+    )
+    tasks: dict[str, TaskID] = {}
+
+    def report(file: str, done: int, total: int | None) -> None:
+        if file not in tasks:
+            tasks[file] = bars.add_task(file, total=total)
+        bars.update(tasks[file], completed=done)
+
+    with bars:
+        yield report
