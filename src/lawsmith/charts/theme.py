@@ -151,30 +151,55 @@ def _legend(theme: Theme) -> dict[str, Any]:
 
 def styles(theme: Theme) -> dict[str, dict[str, Any]]:
     """How each named style looks."""
+    return _points(theme) | _lines(theme) | _texts(theme)
+
+
+def _points(theme: Theme) -> dict[str, dict[str, Any]]:
+    """Points; those of a coloured scale ('cell', …) take their colour in keys from 'key-cell', …"""
     dot = {"filled": True, "shape": "circle", "opacity": 1}
-    note = {"color": theme.text, "fontSize": 11, "baseline": "middle"}
-    return {
+    hollow = {"filled": False, "shape": "diamond", "opacity": 1}
+    scaled: dict[str, dict[str, Any]] = {
+        "cell": dot | {"size": 34},
+        "cell-star": dot | {"size": 130, "shape": STAR},
+        "minimum": dot | {"size": 120, "shape": "diamond"},
+        "minimum-open": hollow | {"size": 110, "strokeWidth": 2},
+    }
+    keys = {f"key-{name}": style | {"color": theme.text} for name, style in scaled.items()}
+    return scaled | keys | {
         "run": dot | {"color": theme.run, "size": 14, "opacity": 0.55},
         "fitted": dot | {"color": theme.fitted, "size": 46},
         "fitted-many": dot | {"color": theme.fitted, "size": 26, "opacity": 0.8},
         "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
         "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
-        "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
-        "off-scale": {"color": theme.text, "thickness": 1, "opacity": 0.55},
-        "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
-        "corrected": {"color": theme.fitted, "strokeWidth": 2, "strokeDash": [6, 4], "opacity": 1},
-        "band": {"color": theme.fitted, "opacity": 0.18},
-        "reference": {"color": theme.text, "strokeWidth": 1, "opacity": 0.6},
-        "threshold": {"color": theme.text, "strokeWidth": 1, "strokeDash": [2, 3], "opacity": 0.8},
-        "bar": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
-        "curve": {"strokeWidth": 1.8, "opacity": 1},
-        "cell": {"filled": True, "shape": "circle", "opacity": 1, "size": 34},
-        "minimum": {"filled": True, "shape": "circle", "opacity": 1, "size": 110},
-        "minimum-open": {"filled": False, "shape": "circle", "size": 110, "strokeWidth": 2},
-        "note": note | {"align": "left"},
-        "note-ink": note | {"align": "left", "color": theme.ink},
-        "note-right": note | {"align": "right"},
+        "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
+        "observed-open": hollow | {"color": theme.held_out, "size": 40},
     }
+
+
+def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
+    dashed, thin = {"strokeDash": [6, 4]}, {"strokeWidth": 1, "opacity": 0.8}
+    curve = {"strokeWidth": 1.8, "opacity": 1}
+    return {
+        "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "corrected": {"color": theme.fitted, "strokeWidth": 2, "opacity": 1} | dashed,
+        "band": {"color": theme.fitted, "opacity": 0.18},
+        "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "off-scale": {"color": theme.run, "thickness": 1.5, "opacity": 1},
+        "reference": {"color": theme.text} | thin,
+        "threshold": {"color": theme.text, "strokeDash": [2, 3]} | thin,
+        "stem": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
+        "score": {"color": theme.fitted, "opacity": 1},
+        "curve": curve,
+        "curve-thin": curve | {"strokeWidth": 1.2, "opacity": 0.7},
+        "curve-dashed": curve | dashed,
+        "key-curve": curve | {"color": theme.text},
+        "key-dashed": curve | {"color": theme.text} | dashed,
+    }
+
+
+def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
+    note = {"color": theme.text, "fontSize": 11, "baseline": "middle", "align": "left"}
+    return {"note": note, "note-ink": note | {"color": theme.ink}}
 
 
 def themed(chart: alt.TopLevelMixin, theme: Theme) -> Any:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
@@ -16,9 +17,14 @@ from lawsmith.cli.demo import demo
 from lawsmith.cli.fit import fit
 from lawsmith.errors import LawsmithError
 
-BAD_INPUT, INTERRUPTED = 2, 130
+CLOSED_PIPE, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
-app = typer.Typer(name="lawsmith", add_completion=False, pretty_exceptions_enable=False)
+app = typer.Typer(
+    name="lawsmith",
+    add_completion=False,
+    pretty_exceptions_enable=False,
+    context_settings={"help_option_names": ["-h", "--help"]},
+)
 app.command()(fit)
 app.command()(demo)
 app.add_typer(datasets_app, name="datasets")
@@ -43,7 +49,7 @@ def lawsmith(
     Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`.
     """
     if context.invoked_subcommand is None:
-        typer.echo(context.get_help())
+        typer.echo(context.get_help().rstrip())
 
 
 def main(args: Sequence[str] | None = None) -> int:
@@ -53,6 +59,7 @@ def main(args: Sequence[str] | None = None) -> int:
             stream.reconfigure(errors="replace")  # a terminal without α shows ?, not a traceback
     try:
         code = app(args=args, prog_name="lawsmith", standalone_mode=False)
+        sys.stdout.flush()  # here, where a reader that left can still be told from an error
     except LawsmithError as error:
         return _fail(str(error))
     except typer.TyperException as error:
@@ -77,10 +84,11 @@ def _usage(error: typer.TyperException) -> str:
         return message.removeprefix("Invalid value for ").replace("'", "", 2)
     command = getattr(getattr(error, "ctx", None), "command_path", "lawsmith")
     first = message[:1].lower() + message[1:].removesuffix(".")
+    first = re.sub(r" \(Possible options: (.*)\)", r", did you mean \1?", first)
     return f"{command}: {first} (see {command} --help)"
 
 
 def _stop_writing() -> int:
     """The reader of a pipe left: say nothing, and keep the interpreter's last flush quiet too."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
-    return 0
+    return CLOSED_PIPE

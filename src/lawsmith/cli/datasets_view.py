@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
 from pathlib import Path
 
@@ -12,8 +13,9 @@ from lawsmith.cli import console as out
 from lawsmith.datasets import Counts, Entry, count, load, present
 from lawsmith.datasets.entries import Source
 from lawsmith.datasets.fetch import cache_dir, data_dir
-from lawsmith.formats import flops, interval
+from lawsmith.datasets.synthetic import DEMO_SHAPE
 from lawsmith.formats import count as short
+from lawsmith.formats import flops, interval
 
 _COUNTS = {
     "runs": "runs",
@@ -32,28 +34,35 @@ _COUNTS = {
 
 def show_list(console: Console, entries: Sequence[Entry]) -> None:
     """One line a study, then what the words mean."""
-    table = out.table("name", "runs", "licence", "state", "source", words=1)
+    table = out.table("name", "runs", "licence", "state", "source")
     for column in table.columns[2:]:
         column.justify = "left"
-    table.columns[4].no_wrap = False
+    table.columns[-1].no_wrap = False
     for entry in entries:
-        table.add_row(entry.name, _runs(entry), entry.licence, state(entry), _source(entry))
+        licence = entry.licence.split(";")[0]
+        table.add_row(entry.name, _runs(entry), licence, state(entry), _source(entry))
     out.show(console, table)
     console.print()
-    out.prose(console, "lawsmith datasets show NAME says more; fetch NAME downloads an absent one.")
+    out.prose(
+        console,
+        "lawsmith datasets fetch NAME downloads an absent one; show NAME says more, and how to get "
+        "one by hand. Runs in brackets are the paper's count.",
+    )
 
 
 def _runs(entry: Entry) -> str:
-    """What the file holds; in brackets what the paper says where no file is known."""
-    expected = entry.variants[""].expected.runs
-    if expected is not None:
-        return str(expected)
-    told = entry.n_rows or (entry.paper.runs if entry.paper else None)
-    return f"({told})" if told else ""
+    """What its files hold; in brackets what the paper says where no file is known."""
+    if entry.synthetic:
+        return str(DEMO_SHAPE.n_configurations + DEMO_SHAPE.n_replicates)
+    if entry.n_rows is not None:
+        return str(entry.n_rows)
+    return f"({entry.paper.runs})" if entry.paper else ""
 
 
 def state(entry: Entry) -> str:
-    """Whether the study is on this machine: built in, here, cached, absent, or not public."""
+    """Whether the study is on this machine: built in, here, cached, absent (it can be
+    fetched), or to be had by hand only.
+    """
     if entry.synthetic:
         return "built in"
     data = data_dir()
@@ -63,7 +72,7 @@ def state(entry: Entry) -> str:
         return "cached"
     if present(entry):
         return "here, cached"
-    return "absent" if all(source.url for source in entry.sources) else "not public"
+    return "absent" if all(source.url for source in entry.sources) else "by hand"
 
 
 def _all_in(entry: Entry, folder: Path) -> bool:
@@ -71,7 +80,8 @@ def _all_in(entry: Entry, folder: Path) -> bool:
 
 
 def _source(entry: Entry) -> str:
-    return entry.homepage.removeprefix("https://").removeprefix("github.com/") or "lawsmith"
+    """The citation's first words: who and when."""
+    return re.split("[,;]", entry.citation)[0]
 
 
 def show_entry(console: Console, entry: Entry, variant: str) -> None:
@@ -89,8 +99,7 @@ def show_entry(console: Console, entry: Entry, variant: str) -> None:
             *_schema(entry, variant),
         ],
     )
-    found = count(load(name)) if present(entry) else entry.variants[variant].expected
-    _show_counts(console, entry, found)
+    _show_counts(console, entry, name)
     _show_notes(console, entry, variant)
     _show_files(console, entry)
 
@@ -115,18 +124,21 @@ def _schema(entry: Entry, variant: str) -> list[tuple[str, str]]:
     return [(what, value) for what, value in facts if value]
 
 
-def _show_counts(console: Console, entry: Entry, found: Counts) -> None:
-    paper = entry.paper or Counts()
-    out.heading(console, "Counts here and in the paper" if entry.paper else "Counts")
-    table = out.table("", "here", *(["paper", ""] if entry.paper else []))
-    for name, words in _COUNTS.items():
-        here, told = getattr(found, name), getattr(paper, name)
-        if here is None and told is None:
-            continue
-        cells = [_shown(here)]
-        if entry.paper:
-            cells += [_shown(told), "differs" if _differs(here, told) else ""]
-        table.add_row(words, *cells)
+def _show_counts(console: Console, entry: Entry, name: str) -> None:
+    """The counts of the table at hand (else of the published one) beside the paper's."""
+    here = present(entry)
+    found = count(load(name)) if here else entry.variants[name.partition(":")[2]].expected
+    columns = {"here" if here else "published": found, "paper": entry.paper or Counts()}
+    shown = {title: counts for title, counts in columns.items() if counts != Counts()}
+    if not shown:
+        return
+    out.heading(console, "Counts")
+    table = out.table("", *shown, "")
+    for field, words in _COUNTS.items():
+        values = [getattr(counts, field) for counts in shown.values()]
+        if any(value is not None for value in values):
+            differs = "differs" if len(values) == 2 and _differs(*values) else ""
+            table.add_row(words, *map(_shown, values), differs)
     out.show(console, table)
 
 
@@ -146,10 +158,10 @@ def _differs(here: object, told: object) -> bool:
     match here, told:
         case (int(), int()):
             return here != told
-        case (float(), float()):
-            return abs(here - told) > 5e-3 * told
-        case ((_, _), (_, _)):
-            return any(abs(a - b) > 1e-2 * b for a, b in zip(here, told, strict=True))
+        case (float() as a, float() as b):
+            return abs(a - b) > 5e-3 * b
+        case ((float() as a, float() as b), (float() as c, float() as d)):
+            return abs(a - c) > 1e-2 * c or abs(b - d) > 1e-2 * d
     return False
 
 

@@ -13,7 +13,7 @@ from lawsmith.analysis import Analysis
 from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
 from lawsmith.cli.study_view import plural, show_study
-from lawsmith.cli.truth import Case, Check, optimism
+from lawsmith.cli.truth import Case, Check, optimism, true_best
 from lawsmith.formats import count, flops, interval, number, percent
 
 if TYPE_CHECKING:
@@ -39,23 +39,23 @@ def show_demo(
         show_case(console, case)
     out.heading(console, "Written")
     out.paths(console, [table, *(path for result in drawn for path in result.paths)])
-    out.prose(console, f"Next: lawsmith fit {table} --law chinchilla --target 1e23 --compare")
+    out.heading(console, "Next")
+    out.paths(console, [f"lawsmith fit {table} --law chinchilla --target 1e23 --compare"])
     out.heading(console, "What matters")
-    for line in (_forecast(compute), _spending(shares), _honesty(cases)):
-        out.prose(console, line)
+    lines = (_forecast(compute), _spending(shares), _honesty(cases))
+    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
 
 
 def show_frontier(console: Console, a: Analysis) -> None:
-    """The runs no cheaper run beats, beside their noise-free losses."""
-    assert a.study.truth is not None
-    grid, true = a.study.grid, a.study.truth.loss
+    """The runs no cheaper run beats, beside the best a study without noise would have found."""
+    grid = a.study.grid
     axes = [axis.name for axis in grid.axes if axis.name not in ("N", "D")]
     out.heading(console, f"Its compute–loss frontier, {plural(len(a.frontier), 'run')}")
-    table = out.table("C", "N", "D", *axes, "loss", "without noise", words=0)
-    for row in a.frontier.tolist():
+    table = out.table("C", "N", "D", *axes, "loss", "true best", words=0)
+    for row, best in zip(a.frontier.tolist(), true_best(a), strict=True):
         sizes = [flops(grid.C[row]), count(grid.N[row]), count(grid.D[row])]
         values = [number(float(grid.numbers(name)[row]), 3) for name in axes]
-        table.add_row(*sizes, *values, f"{a.loss[row]:.4f}", f"{true[row]:.4f}")
+        table.add_row(*sizes, *values, f"{a.loss[row]:.4f}", f"{best:.4f}")
     out.show(console, table)
 
 
@@ -88,21 +88,22 @@ def checks(case: Case) -> list[Check]:
 def _forecast(case: Case) -> str:
     check, p = case.predictions[0], case.analysis.predictions[0]
     return (
-        f"1. At {check.name}, {p.decades:.1f} decades beyond the runs, the law says "
+        f"At {check.name}, {p.decades:.1f} decades beyond the runs, the law says "
         f"{_loss(check)}; the truth is {check.truth:.4f}."
     )
 
 
 def _loss(check: Check) -> str:
-    ends = interval(check.interval.low, check.interval.high, lambda x: f"{x:.4f}")
-    return f"{check.fitted:.4f} with a 95% interval of {ends}"
+    return (
+        f"{check.fitted:.4f} {interval(check.interval.low, check.interval.high, '{:.4f}'.format)}"
+    )
 
 
 def _spending(case: Case) -> str:
     N, D = (case.allocation(0)[name] for name in ("N", "D"))
     ranges = [interval(x.interval.low, x.interval.high, count) for x in (N, D)]
     return (
-        f"2. That compute is best spent on N = {count(N.fitted)} {ranges[0]} and "
+        f"That compute is best spent on N = {count(N.fitted)} {ranges[0]} and "
         f"D = {count(D.fitted)} {ranges[1]}; truly on {count(N.truth)} and {count(D.truth)}."
     )
 
@@ -110,7 +111,7 @@ def _spending(case: Case) -> str:
 def _honesty(cases: Sequence[Case]) -> str:
     found = [check.inside for case in cases for check in checks(case)]
     return (
-        f"3. {sum(found)} of {len(found)} intervals hold the truth. The frontier is a minimum of "
-        f"noisy runs, here {percent(optimism(cases[0]), 2)} too low; the intervals allow for it, "
-        "the fitted values do not."
+        f"{sum(found)} of {len(found)} intervals hold the truth. The frontier is a minimum of "
+        f"noisy runs, here {percent(optimism(cases[0].analysis), 2)} below the true best; the "
+        "intervals allow for that, the fitted values do not."
     )

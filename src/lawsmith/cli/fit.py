@@ -49,7 +49,7 @@ def fit(
         where=where,
         drop_largest_loss=drop_largest_loss,
         skip_bad_rows=skip_bad_rows,
-        diverged_above=float("inf") if diverged_above is None else diverged_above,
+        diverged_above=read.diverged_above(diverged_above),
         compute=compute,
     )
     held_out = HeldOut.parse(hold_out) if hold_out else None
@@ -57,7 +57,7 @@ def fit(
     folder = read.folder(charts, "--charts") if charts else None
     with downloads() as progress:
         study = load(table, reading, progress=progress)
-    chosen = named or get_law(study.default_law or "LC")
+    chosen = named or get_law(read.law_of(study))
     pinned = read.fixed(fix or (), chosen)
     asked = FitOptions(
         law=chosen,

@@ -11,6 +11,8 @@ from collections.abc import Iterable, Mapping
 from pathlib import Path
 
 from lawsmith.analysis import Target
+from lawsmith.cli.payload import compute_rule
+from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.fit import Prior
 from lawsmith.laws.law import Law
@@ -58,6 +60,22 @@ def targets(texts: Iterable[str]) -> tuple[Target, ...]:
     return tuple(_target(text) for text in texts)
 
 
+def law_of(study: Study) -> str:
+    """The law a study is fitted with where none is named."""
+    if study.default_law is None:
+        inputs = ", ".join(axis.name for axis in study.grid.axes)
+        got = f"inputs {inputs}, for which there is no usual law"
+        hint = "other laws can be defined in Python"
+        raise LawsmithError(study.name, got=got, want="a law named by --law", hint=hint)
+    if compute_rule(study) is None:
+        # N or D alone is more often a column misnamed than a law of one of them.
+        has, lacks = ("N", "D") if "N" in study.grid.names else ("D", "N")
+        got = f"a column for {has}, none for {lacks} or for the compute C"
+        hint = f"say which: --columns {lacks}=NAME; or --law {study.default_law} for a law of {has}"
+        raise LawsmithError(study.name, got=got, want="N and D, or C", hint=hint)
+    return study.default_law
+
+
 def objective(name: str | None, delta: float | None, law: Law) -> Objective | None:
     """The objective asked for, None for the one each law's authors use; δ is Huber's only."""
     asked = get_objective(name) if name else None
@@ -71,6 +89,13 @@ def objective(name: str | None, delta: float | None, law: Law) -> Objective | No
     if not 0 < delta < math.inf:
         raise LawsmithError("--delta", got=f"{delta:g}", want="a number above 0")
     return huber(delta)
+
+
+def diverged_above(value: float | None) -> float:
+    """The loss above which a run has diverged, infinite by default."""
+    if value is not None and not value > 0:
+        raise LawsmithError("--diverged-above", got=f"{value:g}", want="a loss above 0")
+    return math.inf if value is None else value
 
 
 def level(value: float) -> float:
@@ -91,16 +116,15 @@ def folder(path: Path, option: str) -> Path:
 
 
 def _target(text: str) -> Target:
-    values = [_number(part, "--target") for part in text.split(",")]
-    if any(not value > 0 for value in values):
-        raise LawsmithError("--target", got=repr(text), want="numbers above 0")
-    match values:
+    values = [_float(part) for part in text.split(",")]
+    match values if all(0 < value < math.inf for value in values) else []:
         case [C]:
             return Target(C)
         case [N, D]:
             return Target(6.0 * N * D, N, D)
     want = "a compute such as 1e25, or N,D such as 7e9,1.4e11"
-    raise LawsmithError("--target", got=repr(text), want=want, hint="repeat it for more targets")
+    hint = "repeat the option for more targets" if len(values) > 2 else None
+    raise LawsmithError("--target", got=repr(text), want=want, hint=hint)
 
 
 def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
@@ -129,10 +153,15 @@ def _parameter(law: Law, name: str, text: str, *, option: str) -> float:
 
 
 def _number(text: str, where: str) -> float:
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
+    value = _float(text)
     if not math.isfinite(value):
-        raise LawsmithError(where, got=repr(text.strip()), want="a number such as 1e25 or 1.69")
+        raise LawsmithError(where, got=repr(text.strip()), want="a number such as 1.69")
     return value
+
+
+def _float(text: str) -> float:
+    """The number in ``text``, NaN if there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

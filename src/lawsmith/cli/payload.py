@@ -26,7 +26,7 @@ def fit_payload(
 ) -> Json:
     """What `lawsmith fit --json` prints."""
     a = analysis
-    return plain(
+    found: Json = plain(
         {
             "version": __version__,
             "study": _study(a),
@@ -42,6 +42,7 @@ def fit_payload(
             "notes": list(a.study.notes),
         }
     )
+    return found
 
 
 def plain(value: Any) -> Any:

@@ -63,8 +63,13 @@ def _replicates(study: Study) -> str:
     if not groups:
         return "none"
     n_runs = sum(len(group) for group in groups)
-    rows = listed(["+".join(str(row) for row in group[:3]) for group in groups])
+    rows = listed([_joined(group) for group in groups])
     return f"{plural(len(groups), 'configuration')} run more than once, {n_runs} runs ({rows})"
+
+
+def _joined(group: Sequence[int]) -> str:
+    """'3+17' for the rows of one configuration."""
+    return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
 
 
 def _split(a: Analysis) -> tuple[str, str]:

@@ -13,6 +13,7 @@ from lawsmith.datasets import Study, demo_study
 from lawsmith.datasets.synthetic import DEMO_SHAPE, DEMO_SURFACE, make_frame
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
+from lawsmith.grid import FloatArray
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
@@ -97,12 +98,17 @@ def true_law(study: Study, law: Law) -> LawFit:
     return fit_law(law, inputs, loss[rows], objective=LEAST_SQUARES_LOG)
 
 
-def optimism(case: Case) -> float:
-    """How far the frontier's losses lie below the noise-free ones of the same runs, relative."""
-    a = case.analysis
+def true_best(a: Analysis) -> FloatArray:
+    """(n,) the least noise-free loss to be had for the compute of each frontier point."""
     assert a.study.truth is not None
-    rows = a.frontier
-    return float(1 - np.exp(np.mean(np.log(a.loss[rows] / a.study.truth.loss[rows]))))
+    C, true = a.study.grid.C, a.study.truth
+    place = np.searchsorted(C[true.frontier], C[a.frontier], side="right") - 1
+    return true.loss[true.frontier[np.maximum(place, 0)]]
+
+
+def optimism(a: Analysis) -> float:
+    """How far the frontier's losses lie below the true best, on average, relative."""
+    return float(-np.expm1(np.mean(np.log(a.loss[a.frontier] / true_best(a)))))
 
 
 def write_runs(seed: int, folder: Path) -> Path:

@@ -115,8 +115,9 @@ def fit_law(
     objective: Objective | None = None,
     fixed: Mapping[str, float] | None = None,
     priors: Mapping[str, Prior] | None = None,
+    start: FloatArray | None = None,
 ) -> LawFit:
-    """Fit ``law`` to losses at named inputs, from cold starts.
+    """Fit ``law`` to losses at named inputs, from cold starts unless a ``start`` (p,) is given.
 
     weights (n,) multiply each point's share of the objective; ``fixed`` pins parameters at
     natural values; ``priors`` pull them softly.
@@ -134,8 +135,8 @@ def fit_law(
     problem = _problem(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
     )
-    start = _cold_starts(law, problem, pinned)
-    solution = _polish(problem, start)
+    starts = _cold_starts(law, problem, pinned) if start is None else start[None]
+    solution = _polish(problem, starts)
     if priors:
         problem = _with_priors(law, problem, priors, solution.phi[_best(solution)])
         solution = _polish(problem, solution.phi)

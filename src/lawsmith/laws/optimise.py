@@ -165,7 +165,8 @@ def minimise(
         gain = point.value - after.value
         slack = 64 * _EPS * np.abs(point.value)
         better = (gain > 0) | ((gain >= -slack) & (after.cosine < point.cosine))
-        quality = np.where(expected > 0, gain / np.maximum(expected, 1e-300), -1.0)
+        with np.errstate(over="ignore", invalid="ignore"):
+            quality = np.where(expected > 0, gain / np.maximum(expected, 1e-300), -1.0)
         damping, growth = _adapt(damping, growth, better, quality)
         here, point = np.where(better[:, None], trial, here), _choose(better, after, point)
         # Steps that no longer change the objective: rounding has been reached.

@@ -25,7 +25,7 @@ from lawsmith.laws.objective import LEAST_SQUARES_LOG
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
-N_REDRAWS, N_INNER = 100, 8
+N_REDRAWS, N_INNER = 100, 4
 
 
 @dataclass(frozen=True)
@@ -85,11 +85,12 @@ def deselect(
         outer = fit(noisy)
         smooth = surface.smooth(noisy)
         inner_truth = fit(smooth).phi
-        inner = np.stack([fit(redraw(smooth)).phi for _ in range(N_INNER)])
+        inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0))).phi
+        inner = inner.reshape(n_redraws, N_INNER, -1)
     except _ShortFrontierError:
         return None
     bias = _middle(outer.phi) - truth.phi[0]
-    corrected = outer.phi - (inner.mean(axis=0) - inner_truth)  # (B, p) what this does to redraws
+    corrected = outer.phi - (inner.mean(axis=1) - inner_truth)  # (B, p) what this does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
     # the bias it shows is too small, by as much as the redraws' own corrections fall short.
     remaining = _middle(corrected) - truth.phi[0]
@@ -99,15 +100,26 @@ def deselect(
     scale = float(raw.variance[0]) / noise
     return Deselected(
         phi=raw.phi[0] - bias - remaining,
-        # The inner mean is over N_INNER redraws, so this holds a little scatter of theirs too: an
-        # allowance for the surface's shape, which was chosen by looking at the data.
-        cov=scale * np.cov(corrected.T),
+        cov=scale * _spread(corrected, inner),
         dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
         misfit=scale,
         residual_sd=float(np.sqrt(raw.variance[0])),
         noise_sd=surface.noise_sd,
         shift=float((noisy - mean)[select(np.exp(noisy))].mean()),
     )
+
+
+def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
+    """Covariance of the correction (B, p), less the scatter of the few inner redraws (B, K, p)."""
+    n_redraws, n_inner, p = inner.shape
+    deviation = (inner - inner.mean(axis=1, keepdims=True)).reshape(-1, p)
+    scatter = deviation.T @ deviation / (n_redraws * (n_inner - 1) * n_inner)
+    # The bias is a mean over the redraws, and a second one of what remains: their own error.
+    whole = np.cov(corrected.T) * (1 + 2 / n_redraws)
+    less = whole - scatter
+    unit = np.sqrt(np.maximum(np.diag(whole), 1e-300))
+    safe = np.linalg.eigvalsh(less / np.outer(unit, unit)).min() > -1e-9
+    return np.asarray(less if safe and np.all(np.diag(less) >= 0) else whole)
 
 
 def _middle(draws: FloatArray) -> FloatArray:

@@ -131,6 +131,7 @@ def refit(fit: LawFit, objective: Objective) -> LawFit:
         objective=objective,
         fixed=fit.fixed,
         priors=fit.priors,
+        start=fit.phi,
     )
 
 

@@ -12,7 +12,7 @@ from lawsmith.charts.data.curves import pick_sizes
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.grid import FloatArray
 
-DODGE = 0.1  # of the spacing in log D: sizes that share D and λ would hide each other
+DODGE = 0.22  # of the spacing in log D: sizes that share D and λ would hide each other
 
 
 @dataclass(frozen=True)

@@ -20,7 +20,7 @@ class IsoflopData:
 
     cells   level, C, N, D, loss: the best run of each (N, D), by level and then N; ``level`` is
             the level's compute (the geometric mean of its cells')
-    minima  one row of ``cells`` a level, its lowest, with ``bracketed``: not at either end
+    minima  the lowest of each level, rows of ``cells`` with ``bracketed``: not at either end
     n_thin  levels left out because fewer than three sizes were run there
     """
 
@@ -39,11 +39,9 @@ def isoflop_data(analysis: Analysis) -> IsoflopData:
         raise ChartUnavailable(
             f"no compute level has {MIN_SIZES} sizes or more: at most {sizes} at any of {n_levels}"
         )
+    whole = whole.reset_index(drop=True)
     minima = pd.concat([_minimum(curve) for _, curve in whole.groupby("level")])
-    n_thin = n_levels - len(minima)
-    return IsoflopData(
-        whole.reset_index(drop=True), minima.reset_index(drop=True), n_thin
-    )
+    return IsoflopData(whole, minima, n_levels - len(minima))
 
 
 def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:

@@ -30,7 +30,7 @@ from lawsmith.laws.law import Law
 from lawsmith.runs import State
 
 N_LINE = 120
-VISIBLE = 1e-3  # centres that differ by less than 0.1 % would be one line
+VISIBLE = 0.01  # of the line's fall: centres nearer than that would be drawn as one line
 
 
 @dataclass(frozen=True)
@@ -71,7 +71,7 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LawData:
     top = loss_top(analysis)
     n_above = int((analysis.loss > top).sum())
     rows = run_rows(analysis, max_runs=max_runs)
-    shown = rows.frame[rows.frame["loss"] <= top]
+    shown = rows.frame[analysis.loss[rows.frame.index] <= top]
     off_scale, n_diverged = _off_scale(analysis, x, top, max_runs=max_runs)
     return LawData(
         x=x,
@@ -85,7 +85,7 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LawData:
         threshold=_threshold(analysis, x),
         n_diverged=n_diverged,
         n_above=n_above,
-        corrected=bool((np.abs(np.log(line["centre"] / line["fitted"])) > VISIBLE).any()),
+        corrected=_apart(line),
     )
 
 
@@ -120,6 +120,12 @@ def _line(analysis: Analysis, values: FloatArray, targets: FloatArray) -> pd.Dat
         return line.assign(centre=np.nan, low=np.nan, high=np.nan)
     band = analysis.uncertainty.loss(inputs, analysis.options.level)
     return line.assign(centre=band.centre, low=band.low, high=band.high)
+
+
+def _apart(line: pd.DataFrame) -> bool:
+    """Whether a reader can tell the centre from the fitted law."""
+    fall = np.log(line["fitted"].max() / line["fitted"].min())
+    return bool((np.abs(np.log(line["centre"] / line["fitted"])) > VISIBLE * fall).any())
 
 
 def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:

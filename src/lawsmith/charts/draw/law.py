@@ -33,6 +33,7 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
     y = parts.loss_axis(_y_domain(data), pixels=height)
     layers = [
         *_band_layers(data, x, y),
+        *_threshold_layers(data, x, height),
         *_point_layers(data, x, y),
         *_line_layers(data, x, y),
         *_target_layers(data, x, y),
@@ -60,19 +61,24 @@ def _y_domain(data: LawData) -> tuple[float, float]:
     room = (high / low) ** 0.35
     low = max(min([low, *ends]), low / room)
     high = min(max([high, *tops]), high * room)
-    return padded([low, high])
+    below = 0.07 if len(data.targets) else 0.03  # room for the targets' labels
+    return padded([low, high], share=below)[0], padded([low, high])[1]
 
 
 def _band_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
-    """The band, and the line from which runs are held out."""
-    layers = []
-    if data.line["low"].notna().any():
-        band = alt.Chart(data.line).mark_area(style="band", clip=True)
-        layers.append(band.encode(x=alt.X("x", **x), y=alt.Y("low", **y), y2="high"))
-    if np.isfinite(data.threshold):
-        frame = pd.DataFrame({"x": [data.threshold]})
-        layers.append(parts.rule(frame, "threshold").encode(x=alt.X("x", **x)))
-    return layers
+    if data.line["low"].isna().all():
+        return []
+    band = alt.Chart(data.line).mark_area(style="band", clip=True)
+    return [band.encode(x=alt.X("x", **x), y=alt.Y("low", **y), y2="high")]
+
+
+def _threshold_layers(data: LawData, x: Any, height: int) -> list[alt.Chart]:
+    """The line from which runs are held out."""
+    if not np.isfinite(data.threshold):
+        return []
+    here = alt.Chart(pd.DataFrame({"x": [data.threshold]})).encode(x=alt.X("x", **x))
+    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.value(height - 9))
+    return [here.mark_rule(style="threshold"), text]
 
 
 def _line_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
@@ -118,29 +124,30 @@ def _target_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
     ]
     labels = data.targets.assign(
         text=[target_text(*row) for row in data.targets[["loss", "low", "high"]].to_numpy()],
-        place=data.targets[["loss", "high"]].max(axis=1),
+        place=data.targets[["loss", "low"]].min(axis=1),
     )
-    text = alt.Chart(labels).mark_text(style="note-ink", align="right", dy=-14)
+    # Below and to the left: a falling law leaves that corner free.
+    text = alt.Chart(labels).mark_text(style="note-ink", align="right", dy=13)
     layers.append(text.encode(x=at, y=alt.Y("place", **y), text="text"))
     return layers
 
 
 def target_text(loss: float, low: float, high: float) -> str:
-    """'1.696 · 1.714 to 1.759': the law as fitted and its interval."""
+    """'1.696 [1.714, 1.759]': the law as fitted and its interval."""
     if not np.isfinite(low):
-        return number(loss)
-    return f"{number(loss)} · {number(low)} to {number(high)}"
+        return f"{loss:#.4g}"
+    return f"{loss:#.4g} [{low:#.4g}, {high:#.4g}]"
 
 
 def key_entries(data: LawData, analysis: Analysis) -> list[KeyEntry]:
     """What the chart's marks mean, only those that it has."""
-    n = data.runs.frame["kind"].value_counts()
+    n, point = data.runs.frame["kind"].value_counts(), titles.point_name(analysis)
     entries = []
     if n.get(RUN, 0):
         entries.append(KeyEntry("point", "run", "run"))
-    entries.append(KeyEntry("point", fitted_style(data), f"{titles.point_name(analysis)}, fitted"))
+    entries.append(KeyEntry("point", fitted_style(data), f"fitted: {point}"))
     if n.get(HELD_OUT, 0):
-        entries.append(KeyEntry("point", "held-out", "held out"))
+        entries.append(KeyEntry("point", "held-out", f"held out: {point}"))
     entries.append(KeyEntry("line", "law", _law_text(analysis)))
     if data.corrected:
         entries.append(KeyEntry("line", "corrected", "centre of the interval"))

@@ -14,7 +14,9 @@ from lawsmith.charts.draw import ticks
 
 WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
 MARGIN = 24  # the theme's padding, both sides
+TWO_COLUMNS = 560  # from this width there is room beside a view
 KEY_ROW = 18
+MAX_SYMBOLS = 12  # more values of a colour get a gradient
 TITLES = {
     "C": "Training compute C (FLOPs)",
     "N": "Parameters N",
@@ -29,19 +31,14 @@ def view_size(width: int, *, legend: int = 0) -> tuple[int, int]:
     return width - MARGIN - 52 - legend, 400 if width >= 600 else 300
 
 
-def axis_title(name: str) -> str:
-    return TITLES.get(name, name)
-
-
 def log_axis(
-    name: str, domain: tuple[float, float], *, pixels: int, title: str | None = None
+    name: str, domain: tuple[float, float], *, pixels: int, gap: int = 44
 ) -> dict[str, Any]:
-    """Arguments of an alt.X or alt.Y: a log scale over ``domain`` ticked for ``pixels``."""
-    per_tick = 56 if name == "C" else 48
-    values = ticks.log_ticks(*domain, n_max=max(pixels // per_tick, 3))
+    """Arguments of an alt.X or alt.Y: a log scale of ``domain``, ticks ``gap`` pixels apart."""
+    values = ticks.log_ticks(*domain, pixels=pixels, gap=gap)
     return {
         "type": "quantitative",
-        "title": axis_title(name) if title is None else title,
+        "title": TITLES.get(name, name),
         "scale": alt.Scale(type="log", domain=list(domain), nice=False),
         "axis": alt.Axis(values=values, labelExpr=ticks.label(name, "datum.value")),
     }
@@ -58,13 +55,31 @@ def loss_axis(domain: tuple[float, float], *, pixels: int, title: str = "Loss") 
     }
 
 
+def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> alt.Color:
+    """An ordered colour for N or a compute level, its legend beside the view or below it."""
+    field = "C" if name == "level" else name
+    distinct = sorted(values.unique(), reverse=beside)
+    legend = {
+        "title": "C (FLOPs)" if field == "C" else field,
+        "orient": "right" if beside else "bottom",
+        "labelExpr": ticks.label(field, "datum.value"),
+    }
+    if len(distinct) <= MAX_SYMBOLS:
+        swatch = alt.Legend(**legend, symbolType="circle", symbolSize=60, columns=1 if beside else 4)
+        return alt.Color(f"{name}:O", legend=swatch, scale=alt.Scale(reverse=beside), sort=distinct)
+    marks = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
+    gradient = alt.Legend(**legend, values=marks, symbolSize=60, columns=1 if beside else 4)
+    return alt.Color(f"{name}:Q", legend=gradient, scale=alt.Scale(type="log"))
+
+
 def tooltip(chart: alt.Chart, names: Mapping[str, str]) -> alt.Chart:
     """The chart with a tooltip of those columns (column → what to call it), as people read them."""
     shown, entries = chart, []
     for field, name in names.items():
         plain = field not in chart.data or chart.data[field].dtype == object
         if not plain:
-            written = {f"{field}_text": ticks.label(field, f"datum['{field}']")}
+            kind = "C" if field == "level" else field
+            written = {f"{field}_text": ticks.label(kind, f"datum['{field}']")}
             shown = shown.transform_calculate(**written)
         title = f"{name} " if name in RESERVED else name
         entry = field if plain else f"{field}_text"
@@ -90,6 +105,11 @@ def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
         y = -12 - KEY_ROW * (n_rows - 1 - row)
         layers += [_symbol(entry, x, y), _at(x + 24, y).mark_text(style="note", text=entry.text)]
     return layers
+
+
+def key_view(entries: Sequence[KeyEntry], *, pixels: int) -> alt.LayerChart:
+    """A key as a view of its own, for charts of several panels."""
+    return alt.layer(*key(entries, pixels=pixels)).properties(width=pixels, height=1)
 
 
 def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
@@ -130,13 +150,23 @@ def title(text: str, subtitle: Sequence[str], *, pixels: int) -> alt.TitleParams
 
 
 def wrap(text: str, size: float, pixels: int) -> list[str]:
-    return textwrap.wrap(text, max(int(pixels / (0.53 * size)), 12)) or [""]
+    """The text in lines of at most ``pixels``."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= pixels:
+            lines[-1] = longer
+        else:
+            lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
+    return lines or [""]
 
 
 def text_width(text: str, size: float) -> int:
-    """Roughly how wide a text is, in pixels; Arial's letters are about half as wide as high."""
-    return round(0.53 * size * len(text))
+    """Roughly how wide a text is, in pixels, in Arial."""
+    return round(size * sum(_width(letter) for letter in text))
 
 
-def rule(frame: pd.DataFrame, style: str) -> alt.Chart:
-    return alt.Chart(frame).mark_rule(style=style)
+def _width(letter: str) -> float:
+    if letter in " .,:;'|!()[]/ijlftI·":
+        return 0.3
+    return 0.72 if letter.isupper() or letter in "mw%" else 0.55

@@ -11,27 +11,33 @@ PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1,
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
-def log_ticks(low: float, high: float, *, n_max: int) -> list[float]:
-    """At most ``n_max`` round values in [low, high], as dense as that allows.
+def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
+    """Round values in [low, high], as dense as leaves ``gap`` pixels between neighbours.
 
     Powers of ten, with their 3s, or 2s and 5s, or all digits between; every second or third power
     where the decades are many; an even spacing where there is less than a decade to divide.
     """
-    first, last = math.floor(math.log10(low)), math.ceil(math.log10(high))
+    per_log = pixels / math.log(high / low)
     best: list[float] = []
     for digits in PATTERNS:
-        values = [float(f"{d}e{e}") for e in range(first, last + 1) for d in digits]
-        inside = [v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
-        if len(inside) > n_max:
+        values = _inside(low, high, digits)
+        if len(values) > 1 and min(np.diff(np.log(values))) * per_log < gap:
             break
-        best = inside
+        best = values
     if len(best) >= 3:
         return best
-    if high > 100 * low:
-        stride = math.ceil((last - first + 1) / n_max)
-        powers = [float(f"1e{e}") for e in range(first, last + 1) if e % stride == 0]
-        return [v for v in powers if low <= v <= high]
-    return linear_ticks(low, high, n_max=n_max)
+    if len(_inside(low, high, (1,))) >= 3:
+        stride = math.ceil(gap / (math.log(10) * per_log))
+        return [v for v in _inside(low, high, (1,)) if round(math.log10(v)) % stride == 0]
+    even = linear_ticks(low, high, n_max=max(pixels // (2 * gap), 2))
+    return even if len(even) > len(best) else best
+
+
+def _inside(low: float, high: float, digits: tuple[int, ...]) -> list[float]:
+    """d·10^e in [low, high], ascending."""
+    powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
+    values = [float(f"{d}e{e}") for e in powers for d in digits]
+    return [v for v in values if low * (1 - 1e-9) <= v <= high * (1 + 1e-9)]
 
 
 def linear_ticks(low: float, high: float, *, n_max: int) -> list[float]:

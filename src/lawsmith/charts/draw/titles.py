@@ -26,9 +26,12 @@ def basis(analysis: Analysis) -> str:
     """What the law rests on: points, runs and compute of the pool, hold-out, objective."""
     study = analysis.study
     in_pool = np.isin(study.runs.index, analysis.pool)
-    spent = float(study.grid.C[study.runs.index[in_pool]].sum())
-    points = f"{analysis.fit.n_points} {point_name(analysis)}"
-    parts = [f"{points} of {int(in_pool.sum())} runs ({flops(spent)} FLOPs)"]
+    n_runs, n_points = int(in_pool.sum()), analysis.fit.n_points
+    spent = f"{flops(float(study.grid.C[study.runs.index[in_pool]].sum()))} FLOPs"
+    if n_points == n_runs:
+        parts = [f"{n_runs} runs, all fitted, {spent}"]
+    else:
+        parts = [f"{n_points} points, the {point_name(analysis)}, from {n_runs} runs, {spent}"]
     if analysis.options.hold_out is not None:
         parts.append(held_out_text(analysis.options.hold_out, study))
     parts.append(objective_text(analysis.fit.objective))
@@ -38,9 +41,11 @@ def basis(analysis: Analysis) -> str:
 def point_name(analysis: Analysis) -> str:
     """What the fitted points are: Π depends on the law's inputs."""
     inputs = analysis.law.inputs
+    if analysis.fit.n_points == np.isfinite(analysis.loss[analysis.pool]).sum():
+        return "every run"
     if inputs == ("C",):
-        return "frontier points"
-    return f"({', '.join(inputs)}) minima" if len(inputs) > 1 else f"minima over {inputs[0]}"
+        return "frontier"
+    return f"best of each {inputs[0]}" if len(inputs) == 1 else f"best of each ({', '.join(inputs)})"
 
 
 def held_out_text(hold_out: HeldOut, study: Study) -> str:

@@ -1,0 +1,88 @@
+"""Running the command line inside the test process, and tables to run it on."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+from itertools import product
+from pathlib import Path
+from typing import Any
+
+import pandas as pd
+import pytest
+
+from lawsmith.cli import main
+
+TRUTH = {"E": 1.69, "A": 406.4, "alpha": 0.34, "B": 410.7, "beta": 0.28}
+
+
+@dataclass(frozen=True)
+class Result:
+    """What a command left behind."""
+
+    code: int
+    out: str
+    err: str
+
+    @property
+    def text(self) -> str:
+        """The output with its lines joined, whatever they were wrapped at."""
+        return " ".join(self.out.split())
+
+    @property
+    def json(self) -> Any:
+        return json.loads(self.out)
+
+
+@pytest.fixture
+def lawsmith(
+    capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
+) -> Callable[..., Result]:
+    """``lawsmith("fit", "runs.csv", …)`` as typed in a terminal 80 columns wide."""
+    monkeypatch.setenv("COLUMNS", "80")
+
+    def run(*args: object) -> Result:
+        capsys.readouterr()
+        code = main([str(arg) for arg in args])
+        captured = capsys.readouterr()
+        return Result(code, captured.out, captured.err)
+
+    return run
+
+
+@pytest.fixture
+def fit_json(lawsmith: Callable[..., Result]) -> Callable[..., Any]:
+    """The JSON of ``lawsmith fit …``, which must succeed and say nothing else."""
+
+    def run(*args: object) -> Any:
+        result = lawsmith("fit", *args, "--json")
+        assert (result.code, result.err) == (0, "")
+        return result.json
+
+    return run
+
+
+@pytest.fixture
+def frame() -> pd.DataFrame:
+    """Noise-free runs of a Chinchilla law, two of each (N, D): the second one a little worse."""
+    rows = []
+    for N, D, (optimizer, excess) in product(
+        (1e7, 4e7, 1.6e8, 6.4e8), (1e9, 4e9, 1.6e10, 6.4e10), (("adamw", 1.0), ("sgd", 1.02))
+    ):
+        loss = TRUTH["E"] + TRUTH["A"] * N ** -TRUTH["alpha"] + TRUTH["B"] * D ** -TRUTH["beta"]
+        rows.append({"size": N, "seen": D, "held_loss": loss * excess, "optimizer": optimizer})
+    return pd.DataFrame(rows)
+
+
+COLUMNS = "N=size,D=seen,loss=held_loss,optimizer=optimizer"
+
+
+@pytest.fixture
+def table(tmp_path: Path, frame: pd.DataFrame) -> Path:
+    """The frame as a CSV file under names that are found without --columns."""
+    path = tmp_path / "runs.csv"
+    names = {"size": "params", "seen": "tokens", "held_loss": "val_loss"}
+    kept = frame[frame["optimizer"] == "adamw"].rename(columns=names)
+    kept.drop(columns="optimizer").to_csv(path, index=False)
+    return path

@@ -1,0 +1,206 @@
+"""`lawsmith fit` on a user's own table: formats, columns, filters, fixed parameters, output."""
+
+from __future__ import annotations
+
+import re
+
+import numpy as np
+import pytest
+
+from lawsmith.cli import options
+from lawsmith.errors import LawsmithError
+from lawsmith.laws.catalogue import CHINCHILLA, GADRE, LC
+from lawsmith.laws.objective import huber
+
+TRUTH = {"E": 1.69, "A": 406.4, "alpha": 0.34, "B": 410.7, "beta": 0.28}
+COLUMNS = ("--columns", "N=size,D=seen,loss=held_loss")
+ANSI = re.compile(r"\x1b\[")
+
+
+def write(frame, path):
+    match path.suffix:
+        case ".csv":
+            frame.to_csv(path, index=False)
+        case ".parquet":
+            frame.to_parquet(path)
+        case ".jsonl":
+            frame.to_json(path, orient="records", lines=True)
+    return path
+
+
+@pytest.mark.parametrize("name", ["runs.csv", "runs.parquet", "runs.jsonl"])
+def test_a_law_is_recovered_from_each_format_by_columns_and_where(fit_json, frame, tmp_path, name):
+    path = write(frame, tmp_path / name)
+    where = ("--where", "optimizer == 'adamw'")
+    found = fit_json(path, *COLUMNS, *where, "--law", "chinchilla")
+    assert found["params"] == pytest.approx(TRUTH, rel=1e-6)
+    assert found["n_points"] == 16
+    assert found["study"]["counts"]["filtered"] == 16
+
+
+def test_what_is_not_filtered_out_is_left_to_the_frontier(fit_json, frame, tmp_path):
+    path = write(frame, tmp_path / "runs.csv")
+    columns = ("--columns", f"{COLUMNS[1]},optimizer=optimizer")
+    found = fit_json(path, *columns, "--law", "chinchilla")
+    assert found["params"] == pytest.approx(TRUTH, rel=1e-6)
+    assert {point["optimizer"] for point in found["frontier"]} == {"adamw"}
+
+
+def test_columns_may_be_given_one_at_a_time(fit_json, frame, tmp_path):
+    path = write(frame, tmp_path / "runs.csv")
+    apart = [part for pair in COLUMNS[1].split(",") for part in ("--columns", pair)]
+    where = ("--where", "optimizer == 'adamw'")
+    assert fit_json(path, *apart, *where) == fit_json(path, *COLUMNS, *where)
+
+
+def test_a_fixed_parameter_stays_where_it_is_put(fit_json, lawsmith, table):
+    found = fit_json(table, "--law", "chinchilla", "--fix", "E=1.8")
+    assert found["params"]["E"] == pytest.approx(1.8)
+    assert found["fixed"] == {"E": 1.8}
+    assert re.search(r"E +1\.800 .* fixed", lawsmith("fit", table, "--fix", "E=1.8").out)
+
+
+def test_parameters_may_be_written_as_the_formula_writes_them(fit_json, table):
+    found = fit_json(table, "--law", "chinchilla", "--fix", "α=0.3,β=0.3")
+    assert found["fixed"] == {"alpha": 0.3, "beta": 0.3}
+
+
+def test_a_prior_pulls_a_parameter_the_data_cannot_tell(fit_json, tmp_path, rng):
+    path = tmp_path / "noisy.csv"
+    C = np.geomspace(1e18, 1e20, 8)
+    loss = (2.0 + 800 * C**-0.15) * np.exp(0.01 * rng.standard_normal(8))
+    path.write_text(
+        "C,loss\n" + "".join(f"{c},{x}\n" for c, x in zip(C, loss, strict=True)), encoding="utf-8"
+    )
+    free = fit_json(path)["params"]["E"]
+    pulled = fit_json(path, "--prior", "E=1.2±0.001")["params"]["E"]
+    assert abs(free - 1.2) > 0.1
+    assert pulled == pytest.approx(1.2, abs=0.01)
+
+
+@pytest.fixture
+def rng():
+    return np.random.default_rng(0)
+
+
+@pytest.mark.parametrize(
+    "text", ["E=1.69±0.05", "E=1.69:0.05", "E=1.69+-0.05", "E = 1.69 +/- 0.05"]
+)
+def test_the_sd_of_a_prior_is_relative_for_a_positive_parameter(text):
+    (prior,) = options.priors([text], CHINCHILLA, {}).values()
+    assert (prior.value, prior.sd) == pytest.approx((1.69, 0.05 / 1.69))
+
+
+def test_the_sd_of_a_prior_is_absolute_for_an_exponent():
+    assert options.priors(["alpha=-0.15:0.01"], LC, {})["alpha"].sd == 0.01
+
+
+def test_targets_are_a_compute_or_a_pair():
+    compute, pair = options.targets(["1e25", "7e9,1.4e11"])
+    assert (compute.C, compute.N, compute.D) == (1e25, None, None)
+    assert (pair.C, pair.N, pair.D) == (6 * 7e9 * 1.4e11, 7e9, 1.4e11)
+
+
+def test_the_objective_is_the_laws_own_unless_asked():
+    assert options.objective(None, None, LC) is None
+    assert options.objective(None, 1e-2, LC) == huber(1e-2)
+    assert options.objective("huber", 1e-2, GADRE) == huber(1e-2)
+    with pytest.raises(LawsmithError, match="add --objective huber"):
+        options.objective(None, 1e-2, GADRE)
+
+
+def test_the_terminal_shows_law_intervals_predictions_and_warnings(lawsmith):
+    args = ("--law", "chinchilla", "--target", "1e22", "--target", "7e9,1.4e11")
+    result = lawsmith("fit", "synthetic-demo", "--hold-out", "0.5", *args)
+    assert (result.code, result.err) == (0, "")
+    for words in (
+        "924 of 900 configurations: 6 N, 7 D, 5 lr, 5 batch",
+        "106 runs (rows 146, 147, 148, 149, 150 and 101 more)",
+        "24 configurations run more than once, 48 runs (rows 37+901,",
+        "L(N, D) = E + A·N^-α + B·D^-β, fitted to the",
+        "Intervals: of the law of the noise-free frontier",
+        "so the fitted value may lie outside",
+        "converged (gradient",
+        "Predicted loss, 95% intervals, decades beyond the data",
+        "N = 7B, D = 140B",
+        "Best N and D for these computes (C = 6ND)",
+        "On the held-out frontier RMSE",
+        "Best hyperparameters, λ*(N, D) = c·N^a·D^b",
+        "frontier_optimism: ",
+        "Synthetic: drawn from a known law, no model was trained.",
+    ):
+        assert words in result.text
+
+
+@pytest.mark.parametrize("law", ["LC", "chinchilla", "skaling", "gadre", "kaplan", "LN", "LD"])
+def test_output_fits_80_columns_and_has_no_colour_codes(lawsmith, law):
+    args = ("--target", "7e9,1.4e11", "--compare", "--hold-out", "0.5")
+    result = lawsmith("fit", "synthetic-demo", "--law", law, *args)
+    assert result.code == 0
+    assert max(len(line) for line in result.out.splitlines()) <= 80
+    assert not ANSI.search(result.out)
+
+
+def test_the_comparison_is_best_first_and_says_why_a_law_is_missing(lawsmith, tmp_path):
+    path = tmp_path / "tied.csv"
+    N = np.geomspace(1e7, 1e9, 12)
+    loss = 1.7 + 900 * N**-0.34
+    rows = "".join(f"{n},{20 * n},{x}\n" for n, x in zip(N, loss, strict=True))
+    path.write_text("N,D,loss\n" + rows, encoding="utf-8")
+    result = lawsmith("fit", path, "--compare")
+    assert (
+        "Laws compared on the held-out compute frontier (hold-out 0.5, the default)" in result.out
+    )
+    assert "not fitted: chinchilla, kaplan, skaling, gadre: D follows N" in result.text
+    compared = lawsmith("fit", path, "--compare", "--json").json["comparison"]
+    errors = [c["rmse"] for c in compared if c["reason"] is None]
+    assert errors == sorted(errors)
+    assert len(errors) == 3
+    assert all("cannot be told apart" in c["reason"] for c in compared[3:])
+
+
+def test_diverged_runs_and_replicates_are_counted_and_listed(lawsmith, table):
+    text = table.read_text(encoding="utf-8")
+    again = text.splitlines()[1]
+    table.write_text(f"{text}{again}\n9e8,1e11,nan\n9e8,2e11,9.5\n", encoding="utf-8")
+    result = lawsmith("fit", table, "--diverged-above", "9")
+    assert "diverged 2 runs (rows 18, 19)" in result.text
+    assert "1 configuration run more than once, 2 runs (row 1+17)" in result.text
+    study = lawsmith("fit", table, "--diverged-above", "9", "--json").json["study"]
+    assert study["diverged_rows"] == [18, 19]
+    assert study["replicate_rows"] == [[1, 17]]
+
+
+def test_a_level_is_that_of_every_interval(fit_json, lawsmith):
+    wide, narrow = (
+        fit_json("synthetic-demo", "--level", level)["intervals"] for level in ("0.95", "0.5")
+    )
+    for name, (low, high) in narrow["params"].items():
+        assert wide["params"][name][0] < low < high < wide["params"][name][1]
+    assert "50% interval" in lawsmith("fit", "synthetic-demo", "--level", "0.5").out
+
+
+def test_compute_may_be_a_column_or_6nd(fit_json, tmp_path):
+    path = tmp_path / "runs.csv"
+    N = np.geomspace(1e7, 1e9, 8)
+    rows = "".join(f"{n},{20 * n},{1e3 * n},{2 + 900 * n**-0.34}\n" for n in N)
+    path.write_text("N,D,gpu_hours,loss\n" + rows, encoding="utf-8")
+    hours = fit_json(path, "--compute", "gpu_hours")
+    assert hours["study"]["compute"] == "column"
+    assert hours["frontier"][0]["C"] == pytest.approx(1e10)
+    assert fit_json(path, "--compute", "6ND")["frontier"][0]["C"] == pytest.approx(1.2e16)
+
+
+def test_charts_are_written_and_listed(lawsmith, tmp_path):
+    folder = tmp_path / "new" / "charts"
+    result = lawsmith("fit", "synthetic-demo", "--charts", folder)
+    assert result.code == 0
+    written = sorted(path for path in folder.iterdir())
+    assert {".html", ".png"} <= {path.suffix for path in written}
+    for path in written:
+        assert str(path) in result.out
+
+
+def test_charts_are_in_the_json_and_its_output_stays_pure(fit_json, tmp_path):
+    found = fit_json("synthetic-demo", "--charts", tmp_path)
+    assert sorted(found["charts"]) == sorted(str(path) for path in tmp_path.iterdir())

@@ -1,0 +1,61 @@
+"""N*(C), D*(C) against brute force and the published exponent."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lawsmith.errors import LawsmithError
+from lawsmith.laws.allocation import allocation, can_allocate, log_optimal_n
+from lawsmith.laws.catalogue import LAWS, get_law
+from lawsmith.laws.fit import fit_law
+from lawsmith.laws.law import coefficient, define, exponent
+from lawsmith.laws.uncertainty import law_uncertainty
+from tests.laws.test_fit import SURFACES, noisy
+from tests.laws.test_forms import EXAMPLES
+
+TWO_INPUT = [law for law in LAWS.values() if can_allocate(law)]
+
+
+@pytest.mark.parametrize("law", TWO_INPUT, ids=lambda law: law.name)
+def test_the_closed_form_is_the_best_n_of_a_fine_grid(law) -> None:
+    compute = 1e23
+    phi = law.phi(EXAMPLES[law.name])
+    N = np.exp(np.linspace(np.log(1e7), np.log(1e13), 200_001))
+    loss = law.predict(EXAMPLES[law.name], {"N": N, "D": compute / (6 * N)})
+    best = float(np.exp(log_optimal_n(law, phi[None], np.array([compute]))[0, 0]))
+    assert best == pytest.approx(N[np.argmin(loss)], rel=1e-3)
+
+
+def test_a_users_law_is_minimised_numerically() -> None:
+    own = define(
+        "own",
+        lambda x, E, A, alpha, B, beta: E + A * x["N"] ** -alpha + B * x["D"] ** -beta,
+        inputs=["N", "D"],
+        params=[
+            coefficient("E", lower=0.1, upper=10),
+            coefficient("A", lower=1, upper=1e5),
+            exponent("alpha"),
+            coefficient("B", lower=1, upper=1e5),
+            exponent("beta"),
+        ],
+    )
+    phi = own.phi(EXAMPLES["chinchilla"])[None]
+    C = np.array([1e21, 1e24])
+    want = log_optimal_n(get_law("chinchilla"), phi, C)
+    np.testing.assert_allclose(log_optimal_n(own, phi, C), want, atol=1e-3)
+
+
+def test_intervals_multiply_out_and_hold_the_truth() -> None:
+    law = get_law("chinchilla")
+    inputs, loss = noisy(law, SURFACES[1], 0.004, seed=11)
+    shares = allocation(law_uncertainty(fit_law(law, inputs, loss)), np.array([1e22, 1e24]))
+    np.testing.assert_allclose(6 * shares["N"].centre * shares["D"].centre, [1e22, 1e24])
+    truth = np.exp(log_optimal_n(law, law.phi(SURFACES[1])[None], np.array([1e22, 1e24])))[0]
+    assert np.all((shares["N"].low < truth) & (truth < shares["N"].high))
+    assert np.all(shares["D/N"].low < shares["D/N"].high)
+
+
+def test_a_law_of_compute_has_nothing_to_allocate() -> None:
+    with pytest.raises(LawsmithError, match="inputs N and D"):
+        log_optimal_n(get_law("LC"), np.zeros((1, 3)), np.array([1e22]))
