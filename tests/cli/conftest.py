@@ -40,7 +40,7 @@ def lawsmith(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
     """``lawsmith("fit", "runs.csv", …)`` as typed in a terminal 80 columns wide."""
-    monkeypatch.setenv("COLUMNS", "80")
+    monkeypatch.setenv("COLUMNS", "80")  # a test may narrow it
 
     def run(*args: object) -> Result:
         capsys.readouterr()

@@ -53,7 +53,7 @@ def test_an_absent_study_is_shown_with_the_counts_it_must_have(lawsmith, nowhere
         "published paper",
         "runs 909 942 differs",
         "batch sizes 7 8 differs",
-        "learning rates 5 5 pairs",
+        "learning rates 5 5 batch",
         "the paper's 1.45e23 is probably StepLaw's",
         "https://raw.githubusercontent.com/OpenEuroLLM/",
     ):

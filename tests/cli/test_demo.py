@@ -11,11 +11,6 @@ from lawsmith.datasets import demo_study
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 
 
-@pytest.fixture(scope="module")
-def cases():
-    return demo_cases(0)
-
-
 def test_the_demo_runs_in_under_a_minute_and_ends_with_what_matters(
     lawsmith, tmp_path, monkeypatch
 ):
@@ -26,7 +21,7 @@ def test_the_demo_runs_in_under_a_minute_and_ends_with_what_matters(
     assert (result.code, result.err) == (0, "")
     assert "synthetic" in result.out.splitlines()[0]
     assert max(len(line) for line in result.out.splitlines()) <= 80
-    written, matters = result.out.split("\nWritten\n")[1].split("\nWhat matters\n")
+    written, matters = result.out.split("\nWritten ")[1].split("\nWhat matters\n")
     for line in written.splitlines():
         if line.strip().startswith("lawsmith-demo"):
             assert (tmp_path / line.strip()).is_file()
@@ -48,15 +43,20 @@ def test_the_truth_is_near_the_surface_it_was_drawn_from():
         assert true == pytest.approx(study.truth.params[law.name], rel=0.03)
 
 
-def test_most_intervals_hold_the_truth(cases):
-    found = [c.inside for case in cases for c in (*case.parameters, *case.predictions)]
-    assert len(found) == 12
-    assert sum(found) >= 11
+def test_intervals_hold_the_truth_over_several_seeds():
+    # One study's intervals stand or fall together, so a single seed says little.
+    found = [
+        check.inside
+        for seed in range(8)
+        for case in demo_cases(seed)
+        for check in (*case.parameters, *case.predictions)
+    ]
+    assert len(found) == 8 * 12
+    assert sum(found) >= 0.8 * len(found)
 
 
-def test_the_frontier_is_optimistic_by_about_what_the_intervals_correct(cases):
-    for case in cases[:1]:
-        assert 0 < optimism(case.analysis) < 0.005
+def test_the_frontier_of_noisy_runs_is_optimistic():
+    assert 0 < optimism(demo_cases(0)[0].analysis) < 0.005
 
 
 def test_a_folder_that_cannot_be_made_is_one_line(lawsmith, tmp_path):

@@ -204,3 +204,11 @@ def test_charts_are_written_and_listed(lawsmith, tmp_path):
 def test_charts_are_in_the_json_and_its_output_stays_pure(fit_json, tmp_path):
     found = fit_json("synthetic-demo", "--charts", tmp_path)
     assert sorted(found["charts"]) == sorted(str(path) for path in tmp_path.iterdir())
+
+
+def test_a_narrow_terminal_never_cuts_a_number(lawsmith, monkeypatch):
+    monkeypatch.setenv("COLUMNS", "40")
+    args = ("--law", "chinchilla", "--target", "7e9,1.4e11", "--compare")
+    out = lawsmith("fit", "synthetic-demo", *args).out
+    assert "…" not in out
+    assert re.search(r"N = 7B, D = 140B +\d\.\d{4}  \[\d\.\d{4}, \d\.\d{4}\]", out)

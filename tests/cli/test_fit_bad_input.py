@@ -39,7 +39,8 @@ FILES = {
 
 CASES = [
     (["misspelt.csv"], ["got a column for D, none for N", "--columns N=NAME"]),
-    (["misspelt.csv", "--law", "LC"], ["LC on", "one level of C"]),
+    (["misspelt.csv", "--law", "LC"], ["got columns D, want C for LC", "--columns C=NAME"]),
+    (["misspelt.csv", "--law", "chinchilla"], ["want N and D for chinchilla", "N=NAME"]),
     (["misspelt.csv", "--columns", "N=params"], ["got 'params'", "did you mean parmas?"]),
     (["no_loss.csv"], ["got columns params, tokens, perplexity", "want one for the loss"]),
     (["text.csv"], ["row 10, column params: got '70M', want a number above 0"]),

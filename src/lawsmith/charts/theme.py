@@ -205,5 +205,5 @@ def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
 def themed(chart: alt.TopLevelMixin, theme: Theme) -> Any:
     """The chart in that theme; every chart of lawsmith comes in LIGHT."""
     copy: Any = chart.copy(deep=False)
-    copy.config = alt.Config.from_dict(config(theme))
+    copy.config = config(theme)
     return copy

@@ -15,6 +15,7 @@ from typing import TYPE_CHECKING
 
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
+from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -103,8 +104,18 @@ def table(*columns: str, words: int = 1) -> Table:
 
 
 def show(console: Console, made: Table) -> None:
-    """The table, indented as prose is."""
-    console.print(Padding(made, (0, 0, 0, len(INDENT)), expand=False))
+    """The table, indented as prose is; wider than the console rather than with digits cut off."""
+    indented = Padding(made, (0, 0, 0, len(INDENT)), expand=False)
+    width = console.width
+    wraps = any(not column.no_wrap for column in made.columns)
+    console.width = max(width, 0 if wraps else _natural_width(console, indented))
+    console.print(indented, crop=False)
+    console.width = width
+
+
+def _natural_width(console: Console, shown: Padding) -> int:
+    roomy = console.options.update(max_width=10 * MAX_WIDTH)
+    return Measurement.get(console, roomy, shown).maximum
 
 
 def figure(x: float, digits: int = 4) -> str:
@@ -145,9 +156,13 @@ def downloads() -> Iterator[Report]:
     tasks: dict[str, TaskID] = {}
 
     def report(file: str, done: int, total: int | None) -> None:
+        bars.start()  # here, so that a terminal sees nothing where nothing is downloaded
         if file not in tasks:
             tasks[file] = bars.add_task(file, total=total)
         bars.update(tasks[file], completed=done)
 
-    with bars:
+    try:
         yield report
+    finally:
+        if tasks:
+            bars.stop()

@@ -25,11 +25,13 @@ def demo(
     from lawsmith.cli import options
     from lawsmith.cli.console import stdout
     from lawsmith.cli.demo_view import show_demo
-    from lawsmith.cli.draw import draw
+    from lawsmith.cli.draw import Drawn, draw
     from lawsmith.cli.truth import demo_cases, write_runs
 
     folder = options.folder(out, "--out")
     cases = demo_cases(seed)
     table = write_runs(seed, folder)
-    drawn = [result for case in cases for result in draw(case.analysis, folder / case.law.name)]
+    drawn = Drawn()
+    for case in cases:
+        drawn += draw(case.analysis, folder / case.law.name)
     show_demo(stdout(), cases, table, drawn)

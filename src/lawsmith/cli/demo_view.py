@@ -5,24 +5,19 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from lawsmith.analysis import Analysis
 from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
+from lawsmith.cli.draw import Drawn
 from lawsmith.cli.study_view import plural, show_study
 from lawsmith.cli.truth import Case, Check, optimism, true_best
 from lawsmith.formats import count, flops, interval, number, percent
 
-if TYPE_CHECKING:
-    from lawsmith.charts import ChartResult
 
-
-def show_demo(
-    console: Console, cases: Sequence[Case], table: Path, drawn: Sequence[ChartResult]
-) -> None:
+def show_demo(console: Console, cases: Sequence[Case], table: Path, drawn: Drawn) -> None:
     """All of `lawsmith demo`."""
     compute, shares = cases[0], cases[-1]
     show_study(console, compute.analysis)
@@ -37,8 +32,8 @@ def show_demo(
     show_frontier(console, compute.analysis)
     for case in cases:
         show_case(console, case)
-    out.heading(console, "Written")
-    out.paths(console, [table, *(path for result in drawn for path in result.paths)])
+    out.heading(console, "Written (each chart as PNG too)")
+    out.paths(console, [table, *(path for path in drawn.paths if path.suffix == ".html")])
     out.heading(console, "Next")
     out.paths(console, [f"lawsmith fit {table} --law chinchilla --target 1e23 --compare"])
     out.heading(console, "What matters")
@@ -94,9 +89,8 @@ def _forecast(case: Case) -> str:
 
 
 def _loss(check: Check) -> str:
-    return (
-        f"{check.fitted:.4f} {interval(check.interval.low, check.interval.high, '{:.4f}'.format)}"
-    )
+    ends = interval(check.interval.low, check.interval.high, "{:.4f}".format)
+    return f"{check.fitted:.4f} {ends}"
 
 
 def _spending(case: Case) -> str:
@@ -111,7 +105,8 @@ def _spending(case: Case) -> str:
 def _honesty(cases: Sequence[Case]) -> str:
     found = [check.inside for case in cases for check in checks(case)]
     return (
-        f"{sum(found)} of {len(found)} intervals hold the truth. The frontier is a minimum of "
-        f"noisy runs, here {percent(optimism(cases[0].analysis), 2)} below the true best; the "
-        "intervals allow for that, the fitted values do not."
+        f"{sum(found)} of {len(found)} intervals hold the truth (all come from one set of runs, "
+        "so they stand or fall together). The frontier is a minimum of noisy runs, here "
+        f"{percent(optimism(cases[0].analysis), 2)} below the true best; the intervals allow for "
+        "that, the fitted values do not."
     )

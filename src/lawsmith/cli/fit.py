@@ -38,7 +38,7 @@ def fit(
     from lawsmith.analysis import FitOptions, analyse, compare_laws
     from lawsmith.cli import options as read
     from lawsmith.cli.console import downloads, stdout
-    from lawsmith.cli.draw import draw
+    from lawsmith.cli.draw import Drawn, draw
     from lawsmith.datasets import ReadOptions, load
     from lawsmith.grid import HeldOut
     from lawsmith.laws.catalogue import get_law
@@ -58,6 +58,7 @@ def fit(
     with downloads() as progress:
         study = load(table, reading, progress=progress)
     chosen = named or get_law(read.law_of(study))
+    read.check_inputs(study, chosen)
     pinned = read.fixed(fix or (), chosen)
     asked = FitOptions(
         law=chosen,
@@ -72,7 +73,7 @@ def fit(
     )
     analysis = analyse(study, asked)
     compared = compare_laws(study, asked) if compare else ()
-    drawn = draw(analysis, folder) if folder else ()
+    drawn = draw(analysis, folder, compared) if folder else Drawn()
     if as_json:
         from lawsmith.cli.payload import fit_payload
 

@@ -3,25 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING
 
 from rich.console import Console
 
 from lawsmith.analysis import Analysis, Comparison, HyperparameterLaw
 from lawsmith.cli import console as out
+from lawsmith.cli.draw import Drawn
 from lawsmith.cli.law_view import show_law, show_predictions
 from lawsmith.cli.study_view import plural, show_study
 from lawsmith.formats import interval, number, percent
 
-if TYPE_CHECKING:
-    from lawsmith.charts import ChartResult
-
 
 def show_fit(
-    console: Console,
-    analysis: Analysis,
-    compared: Sequence[Comparison],
-    drawn: Sequence[ChartResult],
+    console: Console, analysis: Analysis, compared: Sequence[Comparison], drawn: Drawn
 ) -> None:
     """The study, its law, predictions, error, warnings, notes and charts."""
     show_study(console, analysis)
@@ -122,13 +116,11 @@ def show_notes(console: Console, a: Analysis) -> None:
         out.prose(console, f"{note[:1].upper()}{note[1:]}.")
 
 
-def show_charts(console: Console, drawn: Sequence[ChartResult]) -> None:
+def show_charts(console: Console, drawn: Drawn) -> None:
     """Where the charts are, and why some are not."""
-    if not drawn:
+    if drawn == Drawn():
         return
     out.heading(console, "Charts")
-    for result in drawn:
-        out.paths(console, result.paths)
-    for result in drawn:
-        if result.reason:
-            out.item(console, f"no {result.name}", result.reason)
+    out.paths(console, drawn.paths)
+    for name, reason in drawn.missing.items():
+        out.item(console, f"no {name}", reason)

@@ -76,6 +76,17 @@ def law_of(study: Study) -> str:
     return study.default_law
 
 
+def check_inputs(study: Study, law: Law) -> None:
+    """The law's inputs must be columns of the study, or its compute."""
+    known = [*study.grid.names, *(["C"] if compute_rule(study) else [])]
+    missing = [name for name in law.inputs if name not in known]
+    if missing:
+        got = f"columns {', '.join(study.grid.names)}"
+        want = f"{' and '.join(law.inputs)} for {law.name}"
+        hint = f"say which: --columns {','.join(f'{name}=NAME' for name in missing)}"
+        raise LawsmithError(study.name, got=got, want=want, hint=hint)
+
+
 def objective(name: str | None, delta: float | None, law: Law) -> Objective | None:
     """The objective asked for, None for the one each law's authors use; δ is Huber's only."""
     asked = get_objective(name) if name else None

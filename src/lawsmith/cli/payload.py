@@ -4,26 +4,22 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
 from lawsmith import __version__
 from lawsmith.analysis import Analysis, Comparison, HeldOutScore, HyperparameterLaw, Prediction
+from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import Study
 from lawsmith.laws.allocation import log_optimal_n
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
-if TYPE_CHECKING:
-    from lawsmith.charts import ChartResult
-
 Json = dict[str, Any]
 
 
-def fit_payload(
-    analysis: Analysis, compared: Sequence[Comparison], drawn: Sequence[ChartResult]
-) -> Json:
+def fit_payload(analysis: Analysis, compared: Sequence[Comparison], drawn: Drawn) -> Json:
     """What `lawsmith fit --json` prints."""
     a = analysis
     found: Json = plain(
@@ -38,7 +34,8 @@ def fit_payload(
             "comparison": [_comparison(c) for c in compared],
             "warnings": [{"code": w.code, "message": w.message} for w in a.warnings],
             "frontier": _frontier(a),
-            "charts": [str(path) for result in drawn for path in result.paths],
+            "charts": drawn.paths,
+            "charts_missing": drawn.missing,
             "notes": list(a.study.notes),
         }
     )

@@ -18,6 +18,7 @@ from lawsmith.laws.law import Form
 from lawsmith.laws.objective import Objective
 
 GRADIENT_TOLERANCE = 1e-9
+CAREFUL_AFTER = 10  # iterations; the few problems left then are the ill-behaved ones
 _EPS = np.finfo(float).eps
 
 
@@ -159,7 +160,7 @@ def minimise(
     floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
     iteration = 0
     for iteration in range(1, max_iterations + 1):
-        step, expected = _step(point, damping)
+        step, expected = _step(point, damping, careful=iteration > CAREFUL_AFTER)
         trial = np.clip(here + step, problem.lower, problem.upper)
         after = _evaluate(part, trial)
         gain = point.value - after.value
@@ -188,7 +189,9 @@ def minimise(
     return Solution(phi, value, gradient, converged, iteration)
 
 
-def _step(point: _Point, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
+def _step(
+    point: _Point, damping: FloatArray, *, careful: bool
+) -> tuple[FloatArray, FloatArray]:
     """The damped Newton step (B, p) and the decrease its quadratic model expects (B,)."""
     p = point.grad.shape[1]
     index = np.arange(p)
@@ -197,21 +200,34 @@ def _step(point: _Point, damping: FloatArray) -> tuple[FloatArray, FloatArray]:
     # Scaled to a unit diagonal metric: phi's natural units differ by orders of magnitude.
     hess = point.hess / (root[:, :, None] * root[:, None, :])
     grad = point.grad / root
-    damped = hess.copy()
-    damped[:, index, index] += damping[:, None]
-    try:
-        scaled = -np.linalg.solve(damped, grad[:, :, None])[:, :, 0]
-    except np.linalg.LinAlgError:
-        damped[:, index, index] += 1e-8
-        scaled = -np.linalg.solve(damped, grad[:, :, None])[:, :, 0]
-    # An indefinite Hessian may point uphill: fall back to the gradient, damping will grow.
+    if careful:
+        scaled = _descent(hess, grad, damping)
+    else:
+        damped = hess.copy()
+        damped[:, index, index] += damping[:, None]
+        try:
+            scaled = -np.linalg.solve(damped, grad[:, :, None])[:, :, 0]
+        except np.linalg.LinAlgError:
+            scaled = _descent(hess, grad, damping)
     slope = (scaled * grad).sum(axis=1)
     uphill = ~(slope < 0)
     if uphill.any():
-        scaled[uphill] = -grad[uphill] / (1 + damping[uphill, None])
+        scaled[uphill] = _descent(hess[uphill], grad[uphill], damping[uphill])
         slope = (scaled * grad).sum(axis=1)
     curve = (scaled[:, None, :] @ hess @ scaled[:, :, None])[:, 0, 0]
     return scaled / root, -(slope + 0.5 * curve)
+
+
+def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatArray:
+    """Newton's step with the eigenvalues' absolute values: downhill whatever the Hessian.
+
+    Where Huber leaves fewer points within δ than there are parameters, the Hessian is nearly
+    singular or indefinite along a valley that damping alone would crawl through.
+    """
+    values, vectors = np.linalg.eigh(hess)
+    size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(axis=1, keepdims=True) + 1e-300)
+    along = (grad[:, None, :] @ vectors)[:, 0, :] / (size + damping[:, None])
+    return np.asarray(-(vectors @ along[:, :, None])[:, :, 0])
 
 
 def _adapt(

@@ -46,7 +46,7 @@ def _panel(data: AllocationData, name: str, pixels: int) -> alt.LayerChart:
     layers = []
     if lines["low"].notna().any():
         band = chart.mark_area(style="band", clip=True)
-        layers.append(band.encode(y=alt.Y("low", **y), y2="high"))
+        layers.append(band.encode(y=alt.Y("low", **y), y2=alt.Y2("high")))
     layers.append(chart.mark_line(style="law", clip=True).encode(y=alt.Y("fitted", **y)))
     layers += _minima_layers(minima, name, x, y)
     return alt.layer(*layers).properties(width=pixels, height=height)

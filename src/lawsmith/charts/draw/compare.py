@@ -33,12 +33,12 @@ def draw_compare(data: CompareData, title: str, *, width: int) -> alt.LayerChart
     )
     # Room for the label of the longest bar.
     top = scores["percent"].max() * (1 + 135 / max(pixels - 135, 100))
-    y = alt.Y("law:N", sort=list(scores["law"]), title=None, axis=alt.Axis(grid=False))
+    y = alt.Y("law:N", sort=list(scores["law"]), title=None, axis={"grid": False})
     x = alt.X(
         "percent:Q",
         title="Held-out RMSE (% of loss)",
-        scale=alt.Scale(domain=[0, top], nice=False),
-        axis=alt.Axis(values=linear_ticks(0, top, n_max=pixels // 70), tickCount=50),
+        scale={"domain": [0, top], "nice": False},
+        axis={"values": linear_ticks(0, top, n_max=pixels // 70), "tickCount": 50},
     )
     base = alt.Chart(scores).encode(y=y, x=x)
     names = {"law": "law", "formula": "formula", "rmse": "RMSE", "percent": "RMSE (%)", "n_points": "fitted to"}

@@ -22,7 +22,8 @@ def curves(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
 
 def draw_curves(data: CurvesData, analysis: Analysis, *, width: int) -> alt.LayerChart:
     side = width >= parts.TWO_COLUMNS
-    pixels, height = parts.view_size(width, legend=70 if side else 0)
+    legend = 70 if side else 0
+    pixels, height = parts.view_size(width, legend=legend)
     loss = [*data.points["loss"], *data.lines["loss"]]
     x = parts.log_axis("D", padded([*data.points["D"]]), pixels=pixels)
     y = parts.loss_axis(padded(loss), pixels=height)
@@ -32,7 +33,7 @@ def draw_curves(data: CurvesData, analysis: Analysis, *, width: int) -> alt.Laye
     return alt.layer(*layers, *parts.key(_key(data), pixels=pixels)).properties(
         width=pixels,
         height=height,
-        title=parts.title(heading, _subtitle(data, analysis), pixels=pixels),
+        title=parts.title(heading, _subtitle(data, analysis), pixels=pixels + legend),
     )
 
 
@@ -43,7 +44,7 @@ def _lines(data: CurvesData, x: Any, y: Any, color: Any) -> list[alt.Chart]:
         if not frame.empty:
             line = alt.Chart(frame).mark_line(style=style)
             layers.append(
-                line.encode(x=alt.X("D", **x), y=alt.Y("loss", **y), detail="N:O", color=color)
+                line.encode(x=alt.X("D", **x), y=alt.Y("loss", **y), detail=alt.Detail("N:O"), color=color)
             )
     return layers
 

@@ -54,4 +54,4 @@ def _lines(lines: pd.DataFrame, color: alt.Color, x: dict, y: dict) -> alt.Chart
     one = bool(lines["N"].isna().all())
     chart = alt.Chart(lines).mark_line(style="law" if one else "curve")
     chart = chart.encode(x=alt.X("D", **x), y=alt.Y("value", **y))
-    return chart if one else chart.encode(color=color, detail="N:O")
+    return chart if one else chart.encode(color=color, detail=alt.Detail("N:O"))

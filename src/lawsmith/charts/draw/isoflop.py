@@ -22,12 +22,13 @@ def isoflop(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
 
 def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
     side = width >= parts.TWO_COLUMNS
-    pixels, height = parts.view_size(width, legend=70 if side else 0)
+    legend = 70 if side else 0
+    pixels, height = parts.view_size(width, legend=legend)
     x = alt.X("N", **parts.log_axis("N", padded([*data.cells["N"]]), pixels=pixels))
     y = alt.Y("loss", **parts.loss_axis(padded([*data.cells["loss"]]), pixels=height))
     color = parts.scale_color("level", data.cells["level"], beside=side)
     lines = alt.Chart(data.cells).mark_line(style="curve-thin")
-    layers = [lines.encode(x=x, y=y, color=color, detail="level:O")]
+    layers = [lines.encode(x=x, y=y, color=color, detail=alt.Detail("level:O"))]
     names = {"level": "level", "N": "N", "D": "D", "C": "C", "loss": "loss"}
     for style, frame in _points(data).items():
         if not frame.empty:
@@ -37,7 +38,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
     return alt.layer(*layers, *parts.key(_key(data), pixels=pixels)).properties(
         width=pixels,
         height=height,
-        title=parts.title(heading, [_subtitle(data)], pixels=pixels),
+        title=parts.title(heading, [_subtitle(data)], pixels=pixels + legend),
     )
 
 

@@ -34,8 +34,11 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
     layers = [
         *_band_layers(data, x, y),
         *_threshold_layers(data, x, height),
-        *_point_layers(data, x, y),
+        *_edge_layers(data, x),
+        *_point_layers(data, RUN, x, y),
+        *_point_layers(data, FITTED, x, y),
         *_line_layers(data, x, y),
+        *_point_layers(data, HELD_OUT, x, y),
         *_target_layers(data, x, y),
         *parts.key(key_entries(data, analysis), pixels=pixels),
     ]
@@ -69,7 +72,7 @@ def _band_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
     if data.line["low"].isna().all():
         return []
     band = alt.Chart(data.line).mark_area(style="band", clip=True)
-    return [band.encode(x=alt.X("x", **x), y=alt.Y("low", **y), y2="high")]
+    return [band.encode(x=alt.X("x", **x), y=alt.Y("low", **y), y2=alt.Y2("high"))]
 
 
 def _threshold_layers(data: LawData, x: Any, height: int) -> list[alt.Chart]:
@@ -77,7 +80,7 @@ def _threshold_layers(data: LawData, x: Any, height: int) -> list[alt.Chart]:
     if not np.isfinite(data.threshold):
         return []
     here = alt.Chart(pd.DataFrame({"x": [data.threshold]})).encode(x=alt.X("x", **x))
-    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.value(height - 9))
+    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.YValue(height - 9))
     return [here.mark_rule(style="threshold"), text]
 
 
@@ -91,21 +94,23 @@ def _line_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
     return layers
 
 
-def _point_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
-    styles = {RUN: "run", FITTED: fitted_style(data), HELD_OUT: "held-out"}
-    layers = []
-    for kind, style in styles.items():
-        frame = data.runs.of(kind)
-        if not frame.empty:
-            points = alt.Chart(frame.drop(columns="kind")).mark_point(style=style)
-            points = points.encode(x=alt.X("x", **x), y=alt.Y("loss", **y))
-            layers.append(parts.tooltip(points, {**data.runs.names, "loss": "loss"}))
-    if not data.off_scale.empty:
-        edge = alt.Chart(data.off_scale).mark_tick(style="off-scale", orient="vertical", size=9)
-        edge = edge.encode(x=alt.X("x", **x), y=alt.value(4))
-        names = {**data.runs.names, "loss": "loss", "state": "state"}
-        layers.append(parts.tooltip(edge, names))
-    return layers
+def _point_layers(data: LawData, kind: str, x: Any, y: Any) -> list[alt.Chart]:
+    frame = data.runs.of(kind)
+    if frame.empty:
+        return []
+    style = fitted_style(data) if kind == FITTED else kind
+    points = alt.Chart(frame.drop(columns="kind")).mark_point(style=style)
+    points = points.encode(x=alt.X("x", **x), y=alt.Y("loss", **y))
+    return [parts.tooltip(points, {**data.runs.names, "loss": "loss"})]
+
+
+def _edge_layers(data: LawData, x: Any) -> list[alt.Chart]:
+    """Runs without a place on the loss axis, as ticks along its upper edge."""
+    if data.off_scale.empty:
+        return []
+    edge = alt.Chart(data.off_scale).mark_tick(style="off-scale", orient="vertical", size=9)
+    edge = edge.encode(x=alt.X("x", **x), y=alt.YValue(4))
+    return [parts.tooltip(edge, {**data.runs.names, "loss": "loss", "state": "state"})]
 
 
 def fitted_style(data: LawData) -> str:
@@ -117,9 +122,10 @@ def _target_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
         return []
     targets = alt.Chart(data.targets)
     at = alt.X("x", **x)
+    bar = targets.mark_rule(style="target-bar", clip=True)
     point = targets.mark_point(style="target").encode(x=at, y=alt.Y("loss", **y))
     layers = [
-        targets.mark_rule(style="target-bar", clip=True).encode(x=at, y=alt.Y("low", **y), y2="high"),
+        bar.encode(x=at, y=alt.Y("low", **y), y2=alt.Y2("high")),
         parts.tooltip(point, {"label": "target", "loss": "law", "low": "from", "high": "to"}),
     ]
     labels = data.targets.assign(
@@ -128,7 +134,7 @@ def _target_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
     )
     # Below and to the left: a falling law leaves that corner free.
     text = alt.Chart(labels).mark_text(style="note-ink", align="right", dy=13)
-    layers.append(text.encode(x=at, y=alt.Y("place", **y), text="text"))
+    layers.append(text.encode(x=at, y=alt.Y("place", **y), text=alt.Text("text")))
     return layers
 
 

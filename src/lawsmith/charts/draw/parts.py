@@ -39,8 +39,8 @@ def log_axis(
     return {
         "type": "quantitative",
         "title": TITLES.get(name, name),
-        "scale": alt.Scale(type="log", domain=list(domain), nice=False),
-        "axis": alt.Axis(values=values, labelExpr=ticks.label(name, "datum.value")),
+        "scale": {"type": "log", "domain": list(domain), "nice": False},
+        "axis": {"values": values, "labelExpr": ticks.label(name, "datum.value")},
     }
 
 
@@ -50,8 +50,8 @@ def loss_axis(domain: tuple[float, float], *, pixels: int, title: str = "Loss") 
     return {
         "type": "quantitative",
         "title": title,
-        "scale": alt.Scale(type="log", domain=list(domain), nice=False),
-        "axis": alt.Axis(values=values, labelExpr="format(datum.value, '.3~r')"),
+        "scale": {"type": "log", "domain": list(domain), "nice": False},
+        "axis": {"values": values, "labelExpr": "format(datum.value, '.3~r')"},
     }
 
 
@@ -59,17 +59,18 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> alt.Col
     """An ordered colour for N or a compute level, its legend beside the view or below it."""
     field = "C" if name == "level" else name
     distinct = sorted(values.unique(), reverse=beside)
-    legend = {
+    legend: dict[str, Any] = {
         "title": "C (FLOPs)" if field == "C" else field,
         "orient": "right" if beside else "bottom",
+        "columns": 1 if beside else 4,
         "labelExpr": ticks.label(field, "datum.value"),
+        "symbolType": "circle",
+        "symbolSize": 60,
     }
     if len(distinct) <= MAX_SYMBOLS:
-        swatch = alt.Legend(**legend, symbolType="circle", symbolSize=60, columns=1 if beside else 4)
-        return alt.Color(f"{name}:O", legend=swatch, scale=alt.Scale(reverse=beside), sort=distinct)
-    marks = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
-    gradient = alt.Legend(**legend, values=marks, symbolSize=60, columns=1 if beside else 4)
-    return alt.Color(f"{name}:Q", legend=gradient, scale=alt.Scale(type="log"))
+        return alt.Color(f"{name}:O", legend=legend, scale={"reverse": beside}, sort=distinct)
+    legend["values"] = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
+    return alt.Color(f"{name}:Q", legend=legend, scale={"type": "log"})
 
 
 def tooltip(chart: alt.Chart, names: Mapping[str, str]) -> alt.Chart:
@@ -103,7 +104,8 @@ def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
     n_rows = 1 + max(row for row, _ in places)
     for entry, (row, x) in zip(entries, places, strict=True):
         y = -12 - KEY_ROW * (n_rows - 1 - row)
-        layers += [_symbol(entry, x, y), _at(x + 24, y).mark_text(style="note", text=entry.text)]
+        text = {"type": "text", "style": "note", "text": entry.text}
+        layers += [_symbol(entry, x, y), _still(text, x=x + 24, y=y)]
     return layers
 
 
@@ -125,22 +127,26 @@ def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
 
 
 def _symbol(entry: KeyEntry, x: int, y: int) -> alt.Chart:
-    middle = _at(x + 9, y)
     match entry.mark:
         case "point":
-            return middle.mark_point(style=entry.style)
+            return _still({"type": "point", "style": entry.style}, x=x + 9, y=y)
         case "tick":
-            return middle.mark_tick(style=entry.style, orient="vertical", size=9)
+            mark = {"type": "tick", "style": entry.style, "orient": "vertical", "size": 9}
+            return _still(mark, x=x + 9, y=y)
         case "line":
-            return _at(x, y).mark_rule(style=entry.style).encode(x2=alt.value(x + 18))
+            return _still({"type": "rule", "style": entry.style}, x=x, x2=x + 18, y=y)
         case "area":
-            box = _at(x, y - 5).mark_rect(style=entry.style)
-            return box.encode(x2=alt.value(x + 18), y2=alt.value(y + 5))
+            mark = {"type": "rect", "style": entry.style}
+            return _still(mark, x=x, x2=x + 18, y=y - 5, y2=y + 5)
 
 
-def _at(x: int, y: int) -> alt.Chart:
-    """A chart of one nameless row at a place in pixels."""
-    return alt.Chart(alt.InlineData(values=[{}])).encode(x=alt.value(x), y=alt.value(y))
+def _still(mark: dict[str, Any], **places: int) -> alt.Chart:
+    """One mark at a place in pixels, whatever the scales."""
+    # Plain dictionaries: Altair's objects copy a hundred unset properties at every step.
+    values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
+    return alt.Chart(
+        alt.InlineData(values=[{}]), mark=mark, encoding=alt.FacetedEncoding(**values)
+    )
 
 
 def title(text: str, subtitle: Sequence[str], *, pixels: int) -> alt.TitleParams:

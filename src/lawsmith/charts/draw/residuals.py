@@ -66,9 +66,9 @@ def _influence_panel(data: ResidualsData, x: alt.X, pixels: int) -> alt.LayerCha
     heads = parts.tooltip(base.mark_point(style="fitted-many"), _names(data) | {"change": "change (%)"})
     band = alt.Chart(pd.DataFrame({"change": [-error], "high": [error]}))
     layers = [
-        band.mark_rect(style="band", clip=True).encode(y=y, y2="high"),
+        band.mark_rect(style="band", clip=True).encode(y=y, y2=alt.Y2("high")),
         _zero(),
-        base.mark_rule(style="stem").encode(y2=alt.datum(0)),
+        base.mark_rule(style="stem").encode(y2=alt.Y2Datum(0)),
         heads,
     ]
     where = f"change at {data.target} when left out"
@@ -82,14 +82,14 @@ def _influence_panel(data: ResidualsData, x: alt.X, pixels: int) -> alt.LayerCha
 
 
 def _zero() -> alt.Chart:
-    return alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(style="reference").encode(y="zero:Q")
+    return alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(style="reference").encode(y=alt.Y("zero:Q"))
 
 
 def _signed_axis(field: str, title: str, values: pd.Series[float]) -> alt.Y:
     """An axis about zero, symmetric so that signs compare by eye."""
     top = 1.1 * float(values.abs().max()) or 1.0
-    scale = alt.Scale(domain=[-top, top], nice=False)
-    axis = alt.Axis(values=linear_ticks(-top, top, n_max=7), tickCount=9)
+    scale = {"domain": [-top, top], "nice": False}
+    axis = {"values": linear_ticks(-top, top, n_max=7), "tickCount": 9}
     return alt.Y(field, type="quantitative", title=title, scale=scale, axis=axis)
 
 

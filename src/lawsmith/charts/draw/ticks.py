@@ -8,11 +8,12 @@ from collections.abc import Sequence
 import numpy as np
 
 PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1, 10)))
+ENOUGH = 5
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
 
 
 def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
-    """Round values in [low, high], as dense as leaves ``gap`` pixels between neighbours.
+    """Round values in [low, high], the fewest that are ENOUGH, ``gap`` pixels or more apart.
 
     Powers of ten, with their 3s, or 2s and 5s, or all digits between; every second or third power
     where the decades are many; an even spacing where there is less than a decade to divide.
@@ -24,6 +25,8 @@ def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
         if len(values) > 1 and min(np.diff(np.log(values))) * per_log < gap:
             break
         best = values
+        if len(best) >= ENOUGH:
+            break
     if len(best) >= 3:
         return best
     if len(_inside(low, high, (1,))) >= 3:

@@ -1,0 +1,85 @@
+"""One chart as a self-contained HTML page: light or dark, wide or narrow, nothing loaded."""
+
+from __future__ import annotations
+
+import html
+import json
+from typing import Any
+
+import vl_convert
+
+from lawsmith.charts.theme import DARK, LIGHT, PRINT, config
+
+Spec = dict[str, Any]
+
+# The policy lets the page's own script run (Vega compiles expressions) and nothing be fetched.
+PAGE = """<!DOCTYPE html>
+<html lang="en">
+<head>
+<meta charset="utf-8">
+<meta name="viewport" content="width=device-width, initial-scale=1">
+<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
+script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
+<title>{title}</title>
+<style>
+:root {{ color-scheme: light dark; }}
+body {{ margin: 0; background: {light}; }}
+@media (prefers-color-scheme: dark) {{ body {{ background: {dark}; }} }}
+@media print {{ body {{ background: {paper}; }} }}
+#chart {{ display: block; width: fit-content; max-width: 100%; margin: 0 auto; }}
+</style>
+</head>
+<body>
+<div id="chart"></div>
+<script>{library}</script>
+<script>
+const specs = {specs};
+const configs = {configs};
+const dark = matchMedia("(prefers-color-scheme: dark)");
+const narrow = matchMedia("(max-width: 640px)");
+function draw(theme) {{
+  const spec = {{...(narrow.matches ? specs.narrow : specs.wide), config: configs[theme]}};
+  return vegaEmbed("#chart", spec, {{
+    mode: "vega-lite",
+    renderer: "svg",
+    actions: {{export: true, source: false, compiled: false, editor: false}},
+    tooltip: {{theme: theme === "dark" ? "dark" : "light"}},
+  }});
+}}
+const redraw = () => draw(dark.matches ? "dark" : "light");
+dark.addEventListener("change", redraw);
+narrow.addEventListener("change", redraw);
+addEventListener("beforeprint", () => draw("print"));
+addEventListener("afterprint", redraw);
+redraw();
+</script>
+</body>
+</html>
+"""
+
+
+def page(wide: Spec, narrow: Spec, *, title: str) -> str:
+    """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
+    specs = {"wide": _bare(wide), "narrow": _bare(narrow)}
+    configs = {theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}
+    return PAGE.format(
+        title=html.escape(title),
+        light=LIGHT.background,
+        dark=DARK.background,
+        paper=PRINT.background,
+        library=vl_convert.javascript_bundle(),
+        specs=script_json(specs),
+        configs=script_json(configs),
+    )
+
+
+def _bare(spec: Spec) -> Spec:
+    return {name: part for name, part in spec.items() if name not in ("config", "$schema")}
+
+
+def script_json(value: Any) -> str:
+    """JSON that may stand in a script: no text of a study can end the script or open a tag."""
+    text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
+    for letter in "<>&\u2028\u2029":
+        text = text.replace(letter, f"\\u{ord(letter):04x}")
+    return text
