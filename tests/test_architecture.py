@@ -24,6 +24,7 @@ RANKS = {
     7.0: "charts",
     8.0: "report bench",
     9.0: "cli",
+    10.0: "__main__",
 }
 RANK = {part: rank for rank, parts in RANKS.items() for part in parts.split()}
 SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law

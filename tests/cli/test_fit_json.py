@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 
+import numpy as np
 import pytest
 
 KEYS = {
@@ -176,10 +177,16 @@ def test_chinchilla_on_all_points(published_fit):
     assert found["objective"] == pytest.approx(1.8260105e-3, rel=1e-6)
 
 
-def test_gadre(published_fit):
-    found = published_fit("gadre", "--target", "1.4e9,8.96e11")
+@pytest.mark.parametrize(("N", "M", "percent"), [(1.4e9, 640, 0.7103), (6.9e9, 20, 0.7320)])
+def test_gadre(published, published_fit, N, M, percent):
+    known = published("gadre:all")
+    grid, loss = known.grid, known.runs.config_loss(len(known.grid))
+    distance = abs(np.log(grid.N / N)) + abs(np.log(grid.D / grid.N / M))
+    row = int(np.argmin(distance))
+    found = published_fit("gadre", "--target", f"{grid.N[row]},{grid.D[row]}")
     want = {"E": 1.83665, "alpha": 166.211, "beta": 366.687, "b": -0.27285}
-    assert found["law"] == "gadre"
-    assert found["n_points"] == 5
-    assert found["params"] == pytest.approx(want, rel=1e-5)
+    assert (found["law"], found["n_points"]) == ("gadre", 5)
     assert found["objective_name"] == "least-squares"
+    assert found["params"] == pytest.approx(want, rel=1e-5)
+    error = 100 * abs(found["predictions"][0]["loss"] / loss[row] - 1)
+    assert error == pytest.approx(percent, abs=5e-5)

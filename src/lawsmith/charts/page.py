@@ -33,6 +33,7 @@ body {{ margin: 0; background: {light}; }}
 <div id="chart"></div>
 <script>{library}</script>
 <script>
+{{
 const specs = {specs};
 const configs = {configs};
 const dark = matchMedia("(prefers-color-scheme: dark)");
@@ -52,6 +53,7 @@ narrow.addEventListener("change", redraw);
 addEventListener("beforeprint", () => draw("print"));
 addEventListener("afterprint", redraw);
 redraw();
+}}
 </script>
 </body>
 </html>
@@ -67,10 +69,16 @@ def page(wide: Spec, narrow: Spec, *, title: str) -> str:
         light=LIGHT.background,
         dark=DARK.background,
         paper=PRINT.background,
-        library=vl_convert.javascript_bundle(),
+        library=_library(),
         specs=script_json(specs),
         configs=script_json(configs),
     )
+
+
+def _library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script, which vl-convert carries and remembers."""
+    bundle: Any = vl_convert.javascript_bundle  # its stub asks for an argument that is optional
+    return str(bundle())
 
 
 def _bare(spec: Spec) -> Spec:

@@ -10,9 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeVar
 
 import altair as alt
+
+AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.ConcatChart, alt.VConcatChart)
 
 # 'sans-serif' must stay: a font that is not there draws nothing in PNG.
 FONT = "Helvetica Neue, Arial, sans-serif"
@@ -165,15 +167,19 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
         "minimum-open": hollow | {"size": 110, "strokeWidth": 2},
     }
     keys = {f"key-{name}": style | {"color": theme.text} for name, style in scaled.items()}
-    return scaled | keys | {
-        "run": dot | {"color": theme.run, "size": 14, "opacity": 0.55},
-        "fitted": dot | {"color": theme.fitted, "size": 46},
-        "fitted-many": dot | {"color": theme.fitted, "size": 26, "opacity": 0.8},
-        "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
-        "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
-        "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
-        "observed-open": hollow | {"color": theme.held_out, "size": 40},
-    }
+    return (
+        scaled
+        | keys
+        | {
+            "run": dot | {"color": theme.run, "size": 14, "opacity": 0.55},
+            "fitted": dot | {"color": theme.fitted, "size": 46},
+            "fitted-many": dot | {"color": theme.fitted, "size": 26, "opacity": 0.8},
+            "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
+            "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
+            "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
+            "observed-open": hollow | {"color": theme.held_out, "size": 40},
+        }
+    )
 
 
 def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -202,8 +208,8 @@ def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
     return {"note": note, "note-ink": note | {"color": theme.ink}}
 
 
-def themed(chart: alt.TopLevelMixin, theme: Theme) -> Any:
+def themed(chart: AnyChart, theme: Theme) -> AnyChart:
     """The chart in that theme; every chart of lawsmith comes in LIGHT."""
-    copy: Any = chart.copy(deep=False)
-    copy.config = config(theme)
+    copy: AnyChart = chart.copy(deep=False)
+    copy["config"] = config(theme)
     return copy

@@ -26,7 +26,7 @@ class CompareData:
 
 
 def compare_data(comparisons: Sequence[Comparison]) -> CompareData:
-    """The comparison chart's numbers, in the order given; raises ChartUnavailable if none fitted."""
+    """The comparison chart's numbers, in the order given; ChartUnavailable if none was fitted."""
     rows, left_out, n_judged = [], [], 0
     for c in comparisons:
         if c.fit is None or c.score is None:

@@ -60,12 +60,12 @@ def _points(analysis: Analysis) -> pd.DataFrame:
 
 def pick_sizes(N: FloatArray) -> FloatArray:
     """The distinct sizes, ascending; where they are many, MAX_CURVES of them, even in log N."""
-    sizes = np.unique(N)
+    sizes: FloatArray = np.unique(N)
     if len(sizes) <= MAX_CURVES:
         return sizes
     wanted = np.linspace(np.log(sizes[0]), np.log(sizes[-1]), MAX_CURVES)
     nearest = np.abs(np.log(sizes)[:, None] - wanted).argmin(axis=0)
-    return sizes[np.unique(nearest)]
+    return np.asarray(sizes[np.unique(nearest)])
 
 
 def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -> pd.DataFrame:

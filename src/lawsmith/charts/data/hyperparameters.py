@@ -55,7 +55,7 @@ def _axis(analysis: Analysis, law: HyperparameterLaw) -> AxisData:
 
 
 def dodge(N: FloatArray, D: FloatArray) -> FloatArray:
-    """D moved aside by the rank of N, by at most DODGE of the median spacing of log D either way."""
+    """D moved aside by the rank of N, at most DODGE of the median spacing of log D either way."""
     tokens, sizes = np.unique(np.log(D)), np.unique(N)
     if len(tokens) < 2 or len(sizes) < 2:
         return D
@@ -77,5 +77,7 @@ def _lines(law: HyperparameterLaw, points: pd.DataFrame) -> pd.DataFrame:
 
 def _formula(law: HyperparameterLaw) -> str:
     p = law.fit.params
-    powers = [f"{name}^{p[k]:.2f}" for name, k in (("N", "a"), ("D", "b")) if k not in law.fit.fixed]
+    powers = [
+        f"{name}^{p[k]:.2f}" for name, k in (("N", "a"), ("D", "b")) if k not in law.fit.fixed
+    ]
     return " · ".join([f"{p['c']:.3g}", *powers])

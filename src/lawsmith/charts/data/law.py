@@ -1,4 +1,4 @@
-"""The numbers of the law chart: runs, the law with its band up to the target, what is off the scale.
+"""The numbers of the law chart: runs, the law and its band up to the target, off-scale runs.
 
 The chart's x is the law's own input; for a law of N and D it is compute, and the law's line is the
 loss at the compute-optimal N and D.
@@ -171,4 +171,3 @@ def _threshold(analysis: Analysis, x: str) -> float:
     if hold_out is None or hold_out.name != x:
         return float("nan")
     return hold_out.threshold(analysis.study.grid)
-

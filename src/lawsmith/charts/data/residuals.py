@@ -54,14 +54,7 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
 
 def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
     grid, loss = analysis.study.grid, analysis.loss[rows]
-    scale = {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
-    return pd.DataFrame(
-        {
-            "x": short(grid.numbers(x)[rows]),
-            "C": short(grid.C[rows]),
-            **scale,
-            "loss": short(loss),
-            "predicted": short(predicted),
-            "residual": 100 * (loss / predicted - 1),
-        }
-    )
+    table = {"x": short(grid.numbers(x)[rows]), "C": short(grid.C[rows])}
+    table |= {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
+    table |= {"loss": short(loss), "predicted": short(predicted)}
+    return pd.DataFrame(table | {"residual": 100 * (loss / predicted - 1)})

@@ -61,7 +61,7 @@ def run_kinds(analysis: Analysis) -> np.ndarray:
 
 
 def keep_first(rows: IntArray, *, first: np.ndarray, by: FloatArray, n: int) -> IntArray:
-    """At most ``n`` rows, ascending: those marked ``first``, then others spread evenly along ``by``.
+    """At most ``n`` rows, ascending: those marked ``first``, then others evenly along ``by``.
 
     Where even the first are more than ``n``, they are thinned in the same way.
     """

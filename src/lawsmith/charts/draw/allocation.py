@@ -19,8 +19,7 @@ from lawsmith.formats import percent
 def allocation(analysis: Analysis, *, width: int = parts.WIDE) -> alt.VConcatChart:
     """N*, D* and D/N against compute with bands, and observed isoFLOP minima; laws of N and D."""
     data = allocation_data(analysis)
-    chart: alt.VConcatChart = themed(draw_allocation(data, analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_allocation(data, analysis, width=width), LIGHT)
 
 
 def draw_allocation(data: AllocationData, analysis: Analysis, *, width: int) -> alt.VConcatChart:
@@ -49,7 +48,7 @@ def _panel(data: AllocationData, name: str, pixels: int) -> alt.LayerChart:
         layers.append(band.encode(y=alt.Y("low", **y), y2=alt.Y2("high")))
     layers.append(chart.mark_line(style="law", clip=True).encode(y=alt.Y("fitted", **y)))
     layers += _minima_layers(minima, name, x, y)
-    return alt.layer(*layers).properties(width=pixels, height=height)
+    return parts.view(layers, width=pixels, height=height)
 
 
 def _domain(lines: pd.DataFrame, minima: pd.DataFrame) -> tuple[float, float]:

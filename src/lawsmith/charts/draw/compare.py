@@ -19,8 +19,7 @@ def compare(
     comparisons: Sequence[Comparison], *, title: str = TITLE, width: int = parts.WIDE
 ) -> alt.LayerChart:
     """Held-out error of each law, as a share of the loss, best first."""
-    chart: alt.LayerChart = themed(draw_compare(compare_data(comparisons), title, width=width), LIGHT)
-    return chart
+    return themed(draw_compare(compare_data(comparisons), title, width=width), LIGHT)
 
 
 def draw_compare(data: CompareData, title: str, *, width: int) -> alt.LayerChart:
@@ -41,10 +40,17 @@ def draw_compare(data: CompareData, title: str, *, width: int) -> alt.LayerChart
         axis={"values": linear_ticks(0, top, n_max=pixels // 70), "tickCount": 50},
     )
     base = alt.Chart(scores).encode(y=y, x=x)
-    names = {"law": "law", "formula": "formula", "rmse": "RMSE", "percent": "RMSE (%)", "n_points": "fitted to"}
+    names = {
+        "law": "law",
+        "formula": "formula",
+        "rmse": "RMSE",
+        "percent": "RMSE (%)",
+        "n_points": "fitted to",
+    }
     bars = parts.tooltip(base.mark_bar(style="score", height=14), names)
     texts = base.mark_text(style="note", dx=6).encode(text="text")
-    return alt.layer(bars, texts).properties(
+    return parts.view(
+        [bars, texts],
         width=pixels,
         height=26 * len(scores),
         title=parts.title(title, _subtitle(data), pixels=pixels + 60),

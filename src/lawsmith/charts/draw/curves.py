@@ -16,8 +16,7 @@ from lawsmith.charts.theme import LIGHT, themed
 
 def curves(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
     """Loss against tokens, one curve per model size; laws of N and D only."""
-    chart: alt.LayerChart = themed(draw_curves(curves_data(analysis), analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_curves(curves_data(analysis), analysis, width=width), LIGHT)
 
 
 def draw_curves(data: CurvesData, analysis: Analysis, *, width: int) -> alt.LayerChart:
@@ -30,7 +29,8 @@ def draw_curves(data: CurvesData, analysis: Analysis, *, width: int) -> alt.Laye
     color = parts.scale_color("N", data.points["N"], beside=side)
     layers = [*_lines(data, x, y, color), *_points(data, x, y, color)]
     heading = titles.heading("Loss against tokens, by size", analysis)
-    return alt.layer(*layers, *parts.key(_key(data), pixels=pixels)).properties(
+    return parts.view(
+        [*layers, *parts.key(_key(data), pixels=pixels)],
         width=pixels,
         height=height,
         title=parts.title(heading, _subtitle(data, analysis), pixels=pixels + legend),
@@ -44,7 +44,9 @@ def _lines(data: CurvesData, x: Any, y: Any, color: Any) -> list[alt.Chart]:
         if not frame.empty:
             line = alt.Chart(frame).mark_line(style=style)
             layers.append(
-                line.encode(x=alt.X("D", **x), y=alt.Y("loss", **y), detail=alt.Detail("N:O"), color=color)
+                line.encode(
+                    x=alt.X("D", **x), y=alt.Y("loss", **y), detail=alt.Detail("N:O"), color=color
+                )
             )
     return layers
 

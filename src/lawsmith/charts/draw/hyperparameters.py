@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import altair as alt
 import pandas as pd
 
@@ -15,8 +17,7 @@ from lawsmith.charts.theme import LIGHT, themed
 def hyperparameters(analysis: Analysis, *, width: int = parts.WIDE) -> alt.ConcatChart:
     """The best value of every tuned hyperparameter in each (N, D), and λ*(N, D)."""
     axes = hyperparameters_data(analysis)
-    chart: alt.ConcatChart = themed(draw_hyperparameters(axes, analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_hyperparameters(axes, analysis, width=width), LIGHT)
 
 
 def draw_hyperparameters(
@@ -45,13 +46,16 @@ def _panel(axis: AxisData, pixels: int, *, beside: bool) -> alt.LayerChart:
     points = points.encode(x=alt.X("at", **x), y=alt.Y("value", **y), color=color)
     names = {"N": "N", "D": "D", "value": axis.name, "predicted": "law", "loss": "loss"}
     layers = [_lines(axis.lines, color, x, y), parts.tooltip(points, names)]
-    title = alt.TitleParams(text=f"{axis.name}* = {axis.formula}", fontSize=12, fontWeight="normal", offset=8)
-    return alt.layer(*layers).properties(width=pixels, height=height, title=title)
+    title = alt.TitleParams(
+        text=f"{axis.name}* = {axis.formula}", fontSize=12, fontWeight="normal", offset=8
+    )
+    return parts.view(layers, width=pixels, height=height, title=title)
 
 
-def _lines(lines: pd.DataFrame, color: alt.Color, x: dict, y: dict) -> alt.Chart:
+def _lines(lines: pd.DataFrame, color: alt.Color, x: Any, y: Any) -> alt.Chart:
     """A line per size in its colour; the one line of a design with one D a size has none."""
     one = bool(lines["N"].isna().all())
-    chart = alt.Chart(lines).mark_line(style="law" if one else "curve")
-    chart = chart.encode(x=alt.X("D", **x), y=alt.Y("value", **y))
-    return chart if one else chart.encode(color=color, detail=alt.Detail("N:O"))
+    style = "law" if one else "curve"
+    more: Any = {} if one else {"color": color, "detail": alt.Detail("N:O")}
+    line: alt.Chart = alt.Chart(lines).mark_line(style=style)
+    return line.encode(x=alt.X("D", **x), y=alt.Y("value", **y), **more)

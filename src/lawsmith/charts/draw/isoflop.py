@@ -16,8 +16,7 @@ from lawsmith.charts.theme import LIGHT, themed
 def isoflop(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
     """IsoFLOP curves: a hollow minimum lies at an end of its curve, the true one may be beyond."""
     data = isoflop_data(analysis)
-    chart: alt.LayerChart = themed(draw_isoflop(data, analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_isoflop(data, analysis, width=width), LIGHT)
 
 
 def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
@@ -35,7 +34,8 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
             points = alt.Chart(frame).mark_point(style=style).encode(x=x, y=y, color=color)
             layers.append(parts.tooltip(points, names))
     heading = f"Loss at equal compute: {titles.study_name(analysis.study)}"
-    return alt.layer(*layers, *parts.key(_key(data), pixels=pixels)).properties(
+    return parts.view(
+        [*layers, *parts.key(_key(data), pixels=pixels)],
         width=pixels,
         height=height,
         title=parts.title(heading, [_subtitle(data)], pixels=pixels + legend),

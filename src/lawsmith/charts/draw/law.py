@@ -23,8 +23,7 @@ NOUNS = {"C": "compute", "N": "parameters", "D": "tokens"}
 
 def law(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
     """Loss against the law's input (compute for laws of N and D), with runs, band and targets."""
-    chart: alt.LayerChart = themed(draw_law(law_data(analysis), analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_law(law_data(analysis), analysis, width=width), LIGHT)
 
 
 def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart:
@@ -43,7 +42,8 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
         *parts.key(key_entries(data, analysis), pixels=pixels),
     ]
     what = f"Loss against {NOUNS.get(data.x, data.x)}"
-    return alt.layer(*layers).properties(
+    return parts.view(
+        layers,
         width=pixels,
         height=height,
         title=parts.title(titles.heading(what, analysis), subtitle(data, analysis), pixels=pixels),
@@ -80,7 +80,7 @@ def _threshold_layers(data: LawData, x: Any, height: int) -> list[alt.Chart]:
     if not np.isfinite(data.threshold):
         return []
     here = alt.Chart(pd.DataFrame({"x": [data.threshold]})).encode(x=alt.X("x", **x))
-    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.YValue(height - 9))
+    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.value(height - 9))
     return [here.mark_rule(style="threshold"), text]
 
 
@@ -109,7 +109,7 @@ def _edge_layers(data: LawData, x: Any) -> list[alt.Chart]:
     if data.off_scale.empty:
         return []
     edge = alt.Chart(data.off_scale).mark_tick(style="off-scale", orient="vertical", size=9)
-    edge = edge.encode(x=alt.X("x", **x), y=alt.YValue(4))
+    edge = edge.encode(x=alt.X("x", **x), y=alt.value(4))
     return [parts.tooltip(edge, {**data.runs.names, "loss": "loss", "state": "state"})]
 
 

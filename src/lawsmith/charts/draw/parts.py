@@ -55,6 +55,11 @@ def loss_axis(domain: tuple[float, float], *, pixels: int, title: str = "Loss") 
     }
 
 
+def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
+    """Layers that share their scales."""
+    return alt.LayerChart(layer=list(layers), width=width, height=height, **more)
+
+
 def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> alt.Color:
     """An ordered colour for N or a compute level, its legend beside the view or below it."""
     field = "C" if name == "level" else name
@@ -111,7 +116,7 @@ def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
 
 def key_view(entries: Sequence[KeyEntry], *, pixels: int) -> alt.LayerChart:
     """A key as a view of its own, for charts of several panels."""
-    return alt.layer(*key(entries, pixels=pixels)).properties(width=pixels, height=1)
+    return view(key(entries, pixels=pixels), width=pixels, height=1)
 
 
 def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
@@ -140,13 +145,11 @@ def _symbol(entry: KeyEntry, x: int, y: int) -> alt.Chart:
             return _still(mark, x=x, x2=x + 18, y=y - 5, y2=y + 5)
 
 
-def _still(mark: dict[str, Any], **places: int) -> alt.Chart:
+def _still(mark: Any, **places: int) -> alt.Chart:
     """One mark at a place in pixels, whatever the scales."""
     # Plain dictionaries: Altair's objects copy a hundred unset properties at every step.
     values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
-    return alt.Chart(
-        alt.InlineData(values=[{}]), mark=mark, encoding=alt.FacetedEncoding(**values)
-    )
+    return alt.Chart(alt.InlineData(values=[{}]), mark=mark, encoding=alt.FacetedEncoding(**values))
 
 
 def title(text: str, subtitle: Sequence[str], *, pixels: int) -> alt.TitleParams:

@@ -21,8 +21,7 @@ MANY = 60  # points beyond which they are drawn smaller
 def residuals(analysis: Analysis, *, width: int = parts.WIDE) -> alt.VConcatChart:
     """Residuals and leave-one-out influence against compute, one above the other."""
     data = residuals_data(analysis)
-    chart: alt.VConcatChart = themed(draw_residuals(data, analysis, width=width), LIGHT)
-    return chart
+    return themed(draw_residuals(data, analysis, width=width), LIGHT)
 
 
 def draw_residuals(data: ResidualsData, analysis: Analysis, *, width: int) -> alt.VConcatChart:
@@ -53,7 +52,7 @@ def _residual_panel(
             layers.append(parts.tooltip(points, names))
             entries.append(KeyEntry("point", style, f"{text}: {titles.point_name(analysis)}"))
     layers += parts.key(entries, pixels=pixels)
-    return alt.layer(*layers).properties(width=pixels, height=HEIGHT)
+    return parts.view(layers, width=pixels, height=HEIGHT)
 
 
 def _influence_panel(data: ResidualsData, x: alt.X, pixels: int) -> alt.LayerChart:
@@ -63,7 +62,9 @@ def _influence_panel(data: ResidualsData, x: alt.X, pixels: int) -> alt.LayerCha
     # A standard error far above every change would press them flat: then it fills the panel.
     y = _signed_axis("change", "Influence (%)", pd.Series([most, min(error, 2 * most)]))
     base = alt.Chart(frame).encode(x=x, y=y)
-    heads = parts.tooltip(base.mark_point(style="fitted-many"), _names(data) | {"change": "change (%)"})
+    heads = parts.tooltip(
+        base.mark_point(style="fitted-many"), _names(data) | {"change": "change (%)"}
+    )
     band = alt.Chart(pd.DataFrame({"change": [-error], "high": [error]}))
     layers = [
         band.mark_rect(style="band", clip=True).encode(y=y, y2=alt.Y2("high")),
@@ -76,13 +77,12 @@ def _influence_panel(data: ResidualsData, x: alt.X, pixels: int) -> alt.LayerCha
         KeyEntry("point", "fitted-many", where),
         KeyEntry("area", "band", f"one standard error ({number(error, 2)}%)"),
     ]
-    return alt.layer(*layers, *parts.key(entries, pixels=pixels)).properties(
-        width=pixels, height=HEIGHT
-    )
+    return parts.view([*layers, *parts.key(entries, pixels=pixels)], width=pixels, height=HEIGHT)
 
 
 def _zero() -> alt.Chart:
-    return alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(style="reference").encode(y=alt.Y("zero:Q"))
+    rule: alt.Chart = alt.Chart(pd.DataFrame({"zero": [0.0]})).mark_rule(style="reference")
+    return rule.encode(y=alt.Y("zero:Q"))
 
 
 def _signed_axis(field: str, title: str, values: pd.Series[float]) -> alt.Y:

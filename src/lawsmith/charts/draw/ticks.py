@@ -59,8 +59,8 @@ def count_label(value: str) -> str:
     """Vega's expression for `lawsmith.formats.count` of the expression ``value``."""
     label = f"format({value}, '.3~r')"
     for size, suffix in ((1e3, "K"), (1e6, "M"), (1e9, "B"), (1e12, "T")):
-        label = f"{value} >= {0.9995 * size:g} ? format({value} / {size:g}, '.3~r') + '{suffix}' : {label}"
-        label = f"({label})"
+        scaled = f"format({value} / {size:g}, '.3~r') + '{suffix}'"
+        label = f"({value} >= {0.9995 * size:g} ? {scaled} : {label})"
     return f"({value} >= 1e15 ? {flops_label(value)} : {label})"
 
 

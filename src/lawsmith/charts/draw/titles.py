@@ -45,7 +45,9 @@ def point_name(analysis: Analysis) -> str:
         return "every run"
     if inputs == ("C",):
         return "frontier"
-    return f"best of each {inputs[0]}" if len(inputs) == 1 else f"best of each ({', '.join(inputs)})"
+    return (
+        f"best of each {inputs[0]}" if len(inputs) == 1 else f"best of each ({', '.join(inputs)})"
+    )
 
 
 def held_out_text(hold_out: HeldOut, study: Study) -> str:
