@@ -51,7 +51,7 @@ def clock(task: Callable[[], object], repeats: int = 20) -> float:
 
 
 def classical_fit(x: np.ndarray, y: np.ndarray, start: tuple[float, ...]) -> tuple[float, int]:
-    """One start of the classical recipe: scipy's L-BFGS on Huber over log-sum-exp, with gradient."""
+    """One start of the classical recipe: scipy's L-BFGS on Huber, with its gradient."""
 
     def value_and_gradient(phi: np.ndarray) -> tuple[float, np.ndarray]:
         f, jac = CHINCHILLA.form.value_and_jac(phi[None], x[:, None, :])

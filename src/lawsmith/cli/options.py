@@ -132,7 +132,7 @@ def _target(text: str) -> Target:
         case [C]:
             return Target(C)
         case [N, D]:
-            return Target(N * D, N, D)
+            return Target(6.0 * N * D, N, D)
     want = "a compute such as 1e25, or N,D such as 7e9,1.4e11"
     hint = "repeat the option for more targets" if len(values) > 2 else None
     raise LawsmithError("--target", got=repr(text), want=want, hint=hint)

@@ -189,9 +189,7 @@ def minimise(
     return Solution(phi, value, gradient, converged, iteration)
 
 
-def _step(
-    point: _Point, damping: FloatArray, *, careful: bool
-) -> tuple[FloatArray, FloatArray]:
+def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatArray, FloatArray]:
     """The damped Newton step (B, p) and the decrease its quadratic model expects (B,)."""
     p = point.grad.shape[1]
     index = np.arange(p)

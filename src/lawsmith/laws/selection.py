@@ -78,29 +78,32 @@ def deselect(
     mean = surface.mean[rows]
     try:
         everything = among(np.arange(len(losses)))
-        raw = _fit(law, x, losses[None], everything(losses[None]), start, fixed)
+        on = everything(losses[None])
+        raw = _fit(law, x, losses[None], on, start, fixed)
         start = raw.phi[0]
         truth = fit(mean[None])
         noisy = redraw(np.broadcast_to(mean, (n_redraws, len(rows))))
         outer = fit(noisy)
         smooth = surface.smooth(noisy)
-        inner_truth = fit(smooth).phi
-        inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0))).phi
-        inner = inner.reshape(n_redraws, N_INNER, -1)
+        inner_truth = fit(smooth)
+        inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0)))
     except _ShortFrontierError:
         return None
-    bias = _middle(outer.phi) - truth.phi[0]
-    corrected = outer.phi - (inner.mean(axis=1) - inner_truth)  # (B, p) what this does to redraws
+    flat = _tangent(law, x[:, on[0]], start, fixed or {})
+    base, draws, below = flat(truth.phi)[0], flat(outer.phi), flat(inner_truth.phi)
+    around = flat(inner.phi).reshape(n_redraws, N_INNER, -1)
+    bias = draws.mean(axis=0) - base
+    corrected = draws - (around.mean(axis=1) - below)  # (B, p) what correcting does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
     # the bias it shows is too small, by as much as the redraws' own corrections fall short.
-    remaining = _middle(corrected) - truth.phi[0]
+    remaining = corrected.mean(axis=0) - base
     # Residuals beyond what noise leaves are misfit of the law; treated as scatter, it widens all.
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
     scale = float(raw.variance[0]) / noise
     return Deselected(
         phi=raw.phi[0] - bias - remaining,
-        cov=scale * _spread(corrected, inner),
+        cov=scale * _spread(corrected, around),
         dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
         misfit=scale,
         residual_sd=float(np.sqrt(raw.variance[0])),
@@ -122,10 +125,19 @@ def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
     return np.asarray(less if safe and np.all(np.diag(less) >= 0) else whole)
 
 
-def _middle(draws: FloatArray) -> FloatArray:
-    """Mean over draws (B, p) without the outer tenths: a stray fit at a bound must not set it."""
-    cut = len(draws) // 10
-    return np.asarray(np.sort(draws, axis=0)[cut : len(draws) - cut].mean(axis=0))
+def _tangent(
+    law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float]
+) -> Callable[[FloatArray], FloatArray]:
+    """Draws (B, p) → where each would lie were the law linear in phi, by the curve it predicts.
+
+    E, A and α trade off along a bent valley. Means and covariances of phi itself would carry that
+    bend into predictions, where it cancels; the tangent plane at ``phi`` has none.
+    """
+    f, jac = law.form.value_and_jac(phi[None], x[:, None, :])
+    free = np.array([name not in fixed for name in law.names])
+    inverse = np.zeros((f.shape[1], law.n_params))
+    inverse[:, free] = np.linalg.pinv(jac[0][free].T, rcond=1e-12).T
+    return lambda draws: phi + (law.form.value(draws, x[:, None, :]) - f) @ inverse
 
 
 class _ShortFrontierError(Exception):
