@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from lawsmith.laws.fit import fit_batch as fit_batch
     from lawsmith.laws.fit import fit_law as fit_law
     from lawsmith.laws.law import Law as Law
+    from lawsmith.laws.law import asymptote as asymptote
     from lawsmith.laws.law import coefficient as coefficient
     from lawsmith.laws.law import define as define
     from lawsmith.laws.law import exponent as exponent
@@ -45,7 +46,7 @@ _HOME = {
     "grid": ("Grid", "HeldOut"),
     "laws.catalogue": ("LAWS", "get_law"),
     "laws.fit": ("LawFit", "Prior", "fit_batch", "fit_law"),
-    "laws.law": ("Law", "coefficient", "define", "exponent"),
+    "laws.law": ("Law", "asymptote", "coefficient", "define", "exponent"),
     "laws.uncertainty": ("law_uncertainty",),
     "runs": ("Runs",),
 }

@@ -29,6 +29,7 @@ from lawsmith.laws.objective import Objective
 from lawsmith.laws.selection import deselect
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Interval, Uncertainty, law_uncertainty
 
+UNIT_COST = 1.0  # what every run of a table without compute costs
 ISOFLOP_TOLERANCE = 0.05  # computes within 5 % count as one isoFLOP level
 
 
@@ -71,7 +72,7 @@ class Prediction:
     loss: float
     interval: Interval | None
     run_interval: Interval | None
-    decades: float  # of compute beyond the largest in the data, below 0 inside it
+    decades: float  # beyond the largest compute (or input) in the data, below 0 inside it
     allocation: Mapping[str, Interval] | None  # N, D, D/N at this compute, laws of N and D only
 
 
@@ -192,7 +193,7 @@ def _check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> Non
             n_pool = np.isfinite(study.runs.config_loss(len(grid))).sum()
             raise LawsmithError(
                 f"{law.name} on {study.name}",
-                got=f"one level of {name} ({values[0]:.4g}) on the frontier of {n_pool} runs",
+                got=f"one level of {name} ({values[0]:.4g}) among {n_pool} finished",
                 want="several levels",
             )
     if set(law.inputs) == {"N", "D"} and not force:
@@ -238,7 +239,7 @@ def _uncertainty(
         lambda rows: partial(_on_frontier, grid.subset(rows), fit.law.inputs),
         start=plain.phi,
         rng=np.random.default_rng(options.seed),
-        fixed=fit.fixed,
+        fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
     )
     if freed is None:
         return plain
@@ -295,9 +296,17 @@ def _predict(
         loss=float(fit.predict(inputs)[0]),
         interval=interval,
         run_interval=run_interval,
-        decades=float(np.log10(target.C / largest)),
+        decades=_decades(target, inputs, fit, largest),
         allocation=shares,
     )
+
+
+def _decades(target: Target, inputs: Mapping[str, float], fit: LawFit, largest: float) -> float:
+    """How far beyond the data a target lies: in compute, or in the law's inputs without one."""
+    if largest != UNIT_COST:
+        return float(np.log10(target.C / largest))
+    beyond = [np.log(inputs[name]) - fit.x[i].max() for i, name in enumerate(fit.law.inputs)]
+    return float(max(beyond) / np.log(10))
 
 
 def _first(interval: Interval) -> Interval:
@@ -441,12 +450,21 @@ def compare_laws(
     loss = study.runs.config_loss(len(grid))
     pool, held = grid.split(hold_out)
     judged = held[frontier(grid.subset(held), loss[held], ("C",))]
+    if len(judged) == 0:
+        raise LawsmithError("hold-out", got="no finished run held out", want="at least one")
     found = []
     for law in laws:
         try:
             rows = pool[frontier(grid.subset(pool), loss[pool], law.inputs)]
             _check_design(study, law, rows, force=options.force)
-            fit = fit_law(law, _inputs(grid, law, rows), loss[rows], objective=options.objective)
+            fit = fit_law(
+                law,
+                _inputs(grid, law, rows),
+                loss[rows],
+                objective=options.objective,
+                fixed={k: v for k, v in options.fixed.items() if k in law.names},
+                priors={k: v for k, v in options.priors.items() if k in law.names},
+            )
             predicted = fit.predict(_inputs(grid, law, judged))
         except LawsmithError as error:
             found.append(Comparison(law, None, None, str(error)))

@@ -180,7 +180,7 @@ class Grid:
         if name == "C":
             return self.C
         if name not in self.columns:
-            raise unknown("column", name, [*self.columns, "C"])
+            raise unknown("column", name, dict.fromkeys([*self.columns, "C"]))
         return self.columns[name]
 
     def numbers(self, name: str) -> FloatArray:

@@ -23,9 +23,7 @@ FORMULAE = {
     "LC": lambda p, N, D: p["E"] + p["A"] * (6 * N * D) ** p["alpha"],
     "LN": lambda p, N, D: p["E"] + p["A"] * N ** -p["alpha"],
     "LD": lambda p, N, D: p["E"] + p["A"] * D ** -p["alpha"],
-    "chinchilla": lambda p, N, D: (
-        p["E"] + p["A"] * N ** -p["alpha"] + p["B"] * D ** -p["beta"]
-    ),
+    "chinchilla": lambda p, N, D: p["E"] + p["A"] * N ** -p["alpha"] + p["B"] * D ** -p["beta"],
     "kaplan": lambda p, N, D: (
         ((p["Nc"] / N) ** (p["alpha_N"] / p["alpha_D"]) + p["Dc"] / D) ** p["alpha_D"]
     ),
@@ -72,7 +70,7 @@ def test_curvature_agrees_with_differences_of_the_gradient(law: Law) -> None:
     phi = law.phi(EXAMPLES[law.name])[None]
     x = law.log_inputs(INPUTS)
     w = np.array([[0.3, -1.2, 2.0]])
-    curv = law.form.curvature(phi, x, w)
+    curv = law.form.curvature(phi, x, w, law.form.value_and_jac(phi, x)[1])
     for k in range(law.n_params):
         h = np.zeros(law.n_params)
         h[k] = 1e-5

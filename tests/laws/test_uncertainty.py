@@ -81,7 +81,9 @@ def test_nominal_95_percent_covers_95_percent() -> None:
         u = law_uncertainty(fit_law(LC, {"C": C}, draw(1000 + seed, sd=0.005)))
         interval = u.loss({"C": 1e24})
         alpha = u.params()["alpha"]
-        hits.append([interval.low[0] < target < interval.high[0], alpha.low < truth[2] < alpha.high])
+        hits.append(
+            [interval.low[0] < target < interval.high[0], alpha.low < truth[2] < alpha.high]
+        )
     coverage = np.mean(hits, axis=0)
     assert np.all((coverage > 0.915) & (coverage < 0.98))
 

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 import html
 import json
+import os
+from contextlib import suppress
+from importlib.metadata import version
 from typing import Any
 
 import vl_convert
 
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, config
+from lawsmith.datasets.fetch import cache_dir
 
 Spec = dict[str, Any]
 
@@ -69,16 +73,29 @@ def page(wide: Spec, narrow: Spec, *, title: str) -> str:
         light=LIGHT.background,
         dark=DARK.background,
         paper=PRINT.background,
-        library=_library(),
+        library=library(),
         specs=script_json(specs),
         configs=script_json(configs),
     )
 
 
-def _library() -> str:
-    """Vega, Vega-Lite and Vega-Embed as one script, which vl-convert carries and remembers."""
+def library() -> str:
+    """Vega, Vega-Lite and Vega-Embed as one script.
+
+    vl-convert carries them and takes two seconds to put them together, so the script is kept in
+    the cache; where that cannot be written it is made anew.
+    """
+    kept = cache_dir() / f"vega-{version('vl-convert-python')}.js"
+    with suppress(OSError, UnicodeDecodeError):
+        return kept.read_text(encoding="utf-8")
     bundle: Any = vl_convert.javascript_bundle  # its stub asks for an argument that is optional
-    return str(bundle())
+    script = str(bundle())
+    with suppress(OSError):
+        kept.parent.mkdir(parents=True, exist_ok=True)
+        part = kept.with_suffix(f".{os.getpid()}.part")
+        part.write_text(script, encoding="utf-8")
+        part.replace(kept)  # whole or not at all
+    return script
 
 
 def _bare(spec: Spec) -> Spec:

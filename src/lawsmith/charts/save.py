@@ -88,8 +88,8 @@ def _drawings(
     for name, draw in CHARTS.items():
         yield name, partial(draw, analysis)
     if comparisons:
-        title = f"{TITLE}: {study_name(analysis.study)}"
-        yield "compare", partial(compare, comparisons, title=title)
+        heading = f"{TITLE}: {study_name(analysis.study)}"
+        yield "compare", partial(compare, comparisons, heading=heading)
 
 
 def _folder(directory: str | Path) -> Path:

@@ -82,7 +82,7 @@ PRINT = Theme(
     faint="#dddddd",
     run="#a6a6a6",
     fitted="#00538a",
-    held_out="#d55e00",
+    held_out="#a63603",
     ramp=("viridis", 0.88, 0.0),
 )
 THEMES = {theme.name: theme for theme in (LIGHT, DARK, PRINT)}
@@ -171,9 +171,9 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
         scaled
         | keys
         | {
-            "run": dot | {"color": theme.run, "size": 14, "opacity": 0.55},
+            "run": dot | {"color": theme.run, "size": 14, "fillOpacity": 0.55},
             "fitted": dot | {"color": theme.fitted, "size": 46},
-            "fitted-many": dot | {"color": theme.fitted, "size": 26, "opacity": 0.8},
+            "fitted-many": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.8},
             "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
             "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
             "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
@@ -183,12 +183,12 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
 
 
 def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
-    dashed, thin = {"strokeDash": [6, 4]}, {"strokeWidth": 1, "opacity": 0.8}
+    dashed, thin = {"strokeDash": [6, 4]}, {"strokeWidth": 1, "strokeOpacity": 0.8}
     curve = {"strokeWidth": 1.8, "opacity": 1}
     return {
         "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
         "corrected": {"color": theme.fitted, "strokeWidth": 2, "opacity": 1} | dashed,
-        "band": {"color": theme.fitted, "opacity": 0.18},
+        "band": {"color": theme.fitted, "fillOpacity": 0.18, "opacity": 1},
         "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
         "off-scale": {"color": theme.run, "thickness": 1.5, "opacity": 1},
         "reference": {"color": theme.text} | thin,
@@ -196,10 +196,10 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
         "stem": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
         "score": {"color": theme.fitted, "opacity": 1},
         "curve": curve,
-        "curve-thin": curve | {"strokeWidth": 1.2, "opacity": 0.7},
+        "curve-thin": curve | {"strokeWidth": 1.2, "strokeOpacity": 0.7},
         "curve-dashed": curve | dashed,
         "key-curve": curve | {"color": theme.text},
-        "key-dashed": curve | {"color": theme.text} | dashed,
+        "key-curve-dashed": curve | {"color": theme.text} | dashed,
     }
 
 

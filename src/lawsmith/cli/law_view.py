@@ -87,7 +87,7 @@ def _why_off_centre(fit: LawFit, u: Uncertainty) -> list[str]:
     if u.shift < 0:
         why.append(f"is free of the frontier's optimism ({percent(-u.shift, 2)} of loss)")
     if fit.objective.name != "least-squares-log" and u.method.startswith("least squares"):
-        why.append(f"is least squares, not {fit.objective.name}")
+        why.append(f"is least squares on log loss, not {fit.objective.name}")
     differs = f"Their centre {' and '.join(why) or 'is another fit'}"
     return [f"{differs}; so the fitted value may lie outside."]
 

@@ -84,7 +84,9 @@ def _split(a: Analysis) -> tuple[str, str]:
 def _counted(study: Study) -> str:
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]
+    renamed = [f"{name} is '{column}'" for name, column in _renamed(study, ("N", "D"))]
     given = f"{' and '.join(inputs)} as the table counts {'them' if len(inputs) > 1 else 'it'}"
+    given += f" ({', '.join(renamed)})" if renamed else ""
     match compute_rule(study):
         case "6ND":
             return f"{given}; C = 6ND"
@@ -93,6 +95,12 @@ def _counted(study: Study) -> str:
         case "column":
             return f"{given}; C too" if inputs else "C as the table counts it"
     return f"{given}; no compute" if inputs else "no compute"
+
+
+def _renamed(study: Study, names: Sequence[str]) -> list[tuple[str, str]]:
+    """Those of ``names`` that the table calls otherwise."""
+    found = [(name, study.columns.get(name, name)) for name in names]
+    return [(name, column) for name, column in found if column != name]
 
 
 def _against_six_n_d(study: Study) -> str:

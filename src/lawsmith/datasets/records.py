@@ -88,6 +88,7 @@ class Study:
     notes        one sentence each, to be shown beside results
     default_law  a law's name; None where no built-in law applies
     truth        the law behind a synthetic study
+    columns      N, D, C, loss or an axis → the column of the table it was read from
     """
 
     name: str
@@ -99,6 +100,7 @@ class Study:
     default_law: str | None
     notes: tuple[str, ...] = ()
     truth: Truth | None = None
+    columns: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def synthetic(self) -> bool:

@@ -54,7 +54,8 @@ def study_from_frame(
         bad=tuple(faults),
         dropped=tuple(kept.index[dropped].tolist()),
     )
-    return replace(study, title=title or name, log=log)
+    columns = {**schema.roles, **schema.axes}
+    return replace(study, title=title or name, log=log, columns=columns)
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:

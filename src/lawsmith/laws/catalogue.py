@@ -11,7 +11,7 @@ import numpy as np
 from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.forms import Kaplan, Power, Skaling, SumOfPowers, Term
-from lawsmith.laws.law import Law, Param, coefficient, exponent
+from lawsmith.laws.law import Law, Param, asymptote, coefficient, exponent
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
 from lawsmith.laws.starts import sum_of_powers_starts
 
@@ -31,7 +31,7 @@ def _sum_law(
 
 def _one_input(name: str, formula: str, input_: str, alpha: Param, sign: float) -> Law:
     terms = (Term(0), Term(1, (Power(2, sign, 0),)))
-    return _sum_law(name, formula, (input_,), (coefficient("E"), coefficient("A"), alpha), terms)
+    return _sum_law(name, formula, (input_,), (asymptote(), coefficient("A"), alpha), terms)
 
 
 LC = _one_input("LC", "L(C) = E + A·C^α", "C", exponent("alpha", -3.0, -1e-3), 1.0)
@@ -43,7 +43,7 @@ CHINCHILLA = _sum_law(
     "L(N, D) = E + A·N^-α + B·D^-β",
     ("N", "D"),
     (
-        coefficient("E"),
+        asymptote(),
         coefficient("A"),
         exponent("alpha"),
         coefficient("B"),
@@ -57,7 +57,7 @@ GADRE = _sum_law(
     "L(N, D) = E + α·N^b + β·6^(b/2)·D^b",
     ("N", "D"),
     (
-        coefficient("E"),
+        asymptote(),
         coefficient("alpha"),
         coefficient("beta"),
         exponent("b", -3.0, -1e-3),
@@ -89,7 +89,7 @@ SKALING = Law(
     "L(N, D) = E + (A·N^-α + B·D^-β)^k",
     ("N", "D"),
     (
-        coefficient("E"),
+        asymptote(),
         coefficient("A", upper=1e60),
         exponent("alpha", upper=10.0),
         coefficient("B", upper=1e60),

@@ -81,8 +81,8 @@ def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
         return None
     return Diagnostic(
         "collinear_design",
-        f"D follows N (D ∝ N^{slope:.2f} within {percent(spread)}): the terms of N and of D cannot "
-        "be told apart, so L(N, D) is unidentifiable",
+        f"D follows N (D ∝ N^{slope:.2f} within {max(100 * spread, 0.01):.2g}%): the terms of N "
+        "and of D cannot be told apart, so L(N, D) is unidentifiable",
     )
 
 

@@ -209,7 +209,10 @@ def _problem(
         free[j] = False
         lower[j], upper[j] = min(lower[j], value), max(upper[j], value)
     none = np.zeros(law.n_params)
-    return Problem(law.form, objective, x, np.log(losses), w, lower, upper, free, none, none)
+    additive = np.array([param.additive for param in law.params])
+    return Problem(
+        law.form, objective, x, np.log(losses), w, lower, upper, free, additive, none, none
+    )
 
 
 def _cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:

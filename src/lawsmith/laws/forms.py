@@ -67,22 +67,22 @@ class SumOfPowers:
                 jac[:, power.exponent] += s[k] * (power.sign * (x[power.input] + power.shift))
         return f, jac
 
-    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
-        f, s = _log_sum_exp(self.logs(phi, x))
-        jac = np.zeros((f.shape[0], phi.shape[1], f.shape[1]))
-        curv = np.zeros((f.shape[0], phi.shape[1], phi.shape[1]))
-        for k, term in enumerate(self.terms):
-            rows = [(term.coefficient, np.ones_like(x[0]))]
-            rows += [(q.exponent, q.sign * (x[q.input] + q.shift)) for q in term.powers]
-            ws = w * s[k]
-            for i, (a, u) in enumerate(rows):
-                jac[:, a] += s[k] * u
-                for b, v in rows[: i + 1]:
-                    moment = (ws * (u * v)).sum(axis=-1)
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
+        curv = -(jac * w[:, None, :]) @ jac.transpose(0, 2, 1)
+        for term in self.terms:
+            ws = w * jac[:, term.coefficient]  # a coefficient is in one term: its column is s_k
+            curv[:, term.coefficient, term.coefficient] += ws.sum(axis=-1)
+            slopes = [(q.exponent, q.sign * (x[q.input] + q.shift)) for q in term.powers]
+            for i, (a, u) in enumerate(slopes):
+                wu = ws * u
+                for b, v in [(term.coefficient, 1.0), *slopes[:i]]:
+                    moment = (wu * v).sum(axis=-1)
                     curv[:, a, b] += moment
-                    if a != b:
-                        curv[:, b, a] += moment
-        return np.asarray(curv - (jac * w[:, None, :]) @ jac.transpose(0, 2, 1))
+                    curv[:, b, a] += moment
+                curv[:, a, a] += (wu * u).sum(axis=-1)
+        return np.asarray(curv)
 
 
 @dataclass(frozen=True)
@@ -114,7 +114,9 @@ class Skaling:
         )
         return f, jac
 
-    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
         return numerical_curvature(self, phi, x, w)
 
 
@@ -142,7 +144,9 @@ class Kaplan:
         )
         return f, jac
 
-    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
         return numerical_curvature(self, phi, x, w)
 
 

@@ -6,7 +6,7 @@ Notation and shapes
     x     (q, B, n)  logs of the inputs (B may be 1: the same points for every problem)
     f     (B, n)     log of the predicted loss
     jac   (B, p, n)  gradient of f with respect to phi
-    curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n)
+    curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n), given jac
 """
 
 from __future__ import annotations
@@ -27,10 +27,13 @@ class Param:
     """One parameter of a law: its name, whether it is positive (then fitted as a log), its bounds.
 
     Bounds and ``start`` are in natural units; a positive parameter's lower bound stands for zero.
+    A positive parameter that the loss is linear in, and that may well be zero (E), is ``additive``:
+    the optimiser then steps in its natural units, where zero is near, and not in its log.
     """
 
     name: str
     positive: bool = False
+    additive: bool = False
     lower: float = -np.inf
     upper: float = np.inf
     start: float | None = None
@@ -43,8 +46,13 @@ class Param:
 
 
 def coefficient(name: str, *, lower: float = 1e-6, upper: float = 1e30) -> Param:
-    """A positive parameter (E, A, B, …), fitted as its log."""
+    """A positive factor (A, B, …), fitted as its log."""
     return Param(name, positive=True, lower=lower, upper=upper)
+
+
+def asymptote(name: str = "E", *, lower: float = 1e-6, upper: float = 1e30) -> Param:
+    """A positive term of its own that may vanish, such as the irreducible loss E."""
+    return Param(name, positive=True, additive=True, lower=lower, upper=upper)
 
 
 def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
@@ -59,7 +67,9 @@ class Form(Protocol):
 
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 
-    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray: ...
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray: ...
 
 
 Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
@@ -187,7 +197,9 @@ class FormulaForm:
                 jac[:, k] = np.imag(self._log_loss(nudged, x)) / 1e-30
         return f, jac
 
-    def curvature(self, phi: FloatArray, x: FloatArray, w: FloatArray) -> FloatArray:
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
         return numerical_curvature(self, phi, x, w)
 
 

@@ -37,6 +37,7 @@ class Problem:
     lower: FloatArray  # (p,)
     upper: FloatArray  # (p,)
     free: BoolArray  # (p,)
+    additive: BoolArray  # (p,) logs whose steps are taken in natural units
     prior_mean: FloatArray  # (p,)
     prior_weight: FloatArray  # (p,)
 
@@ -100,7 +101,7 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
         r = scale_f - np.exp(problem.y)
     psi, rho2 = w * objective.psi(r), w * objective.rho2(r)
     inner = psi if scale_f is None else psi * scale_f
-    curv = problem.form.curvature(phi, problem.x, inner)
+    curv = problem.form.curvature(phi, problem.x, inner, jac)
     if scale_f is not None:
         # the loss is exp(f): its Hessian is exp(f)·(∇²f + ∇f∇fᵀ)
         jac_plain, jac = jac, jac * scale_f[:, None, :]
@@ -117,6 +118,9 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
         hess = hess + np.diag(problem.prior_weight)
         scale = scale + problem.prior_weight
         size = np.sqrt(size**2 + (offset**2) @ problem.prior_weight)
+    # In natural units u = exp φ the curvature is (φ's − gradient)/u²; the 1/u is in the step.
+    index = np.flatnonzero(problem.additive)
+    hess[:, index, index] -= grad[:, index]
     grad, hess = _hold_at_bounds(problem, phi, grad, hess)
     # Curvature that mere rounding of phi could produce is not a gradient: losses known to
     # 1e-15 make ψ as small as that in noise-free fits.
@@ -161,7 +165,7 @@ def minimise(
     iteration = 0
     for iteration in range(1, max_iterations + 1):
         step, expected = _step(point, damping, careful=iteration > CAREFUL_AFTER)
-        trial = np.clip(here + step, problem.lower, problem.upper)
+        trial = np.clip(_move(problem, here, step), problem.lower, problem.upper)
         after = _evaluate(part, trial)
         gain = point.value - after.value
         slack = 64 * _EPS * np.abs(point.value)
@@ -187,6 +191,14 @@ def minimise(
             point = _take(point, keep)
     converged = (gradient <= 1e3 * tolerance) | (value <= floor)
     return Solution(phi, value, gradient, converged, iteration)
+
+
+def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:
+    """phi after a step; relative for additive parameters: u·(1 + step), at least the bound."""
+    if not problem.additive.any():
+        return np.asarray(phi + step)
+    relative = np.log1p(np.maximum(step, -1 + 1e-15))
+    return np.where(problem.additive, phi + relative, phi + step)
 
 
 def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatArray, FloatArray]:

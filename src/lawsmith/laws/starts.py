@@ -12,14 +12,15 @@ from itertools import combinations, product
 
 import numpy as np
 
-from lawsmith.grid import FloatArray, IntArray
+from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.forms import SumOfPowers
 from lawsmith.laws.law import Param
 
 # Candidate exponents: one dense list for laws with a single exponent, a thinner one for products.
 EXPONENTS_1D = 0.02 * 1.25 ** np.arange(22)
-EXPONENTS_2D = np.array([0.03, 0.06, 0.1, 0.15, 0.21, 0.28, 0.36, 0.46, 0.6, 0.8, 1.2])
+EXPONENTS_2D = 0.03 * 1.55 ** np.arange(9)
 MAX_STARTS = 4
+ZOOMS, ZOOM_STEPS = 5, 1.35 ** np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 
 
 def sum_of_powers_starts(
@@ -30,18 +31,49 @@ def sum_of_powers_starts(
     w: FloatArray,
     fixed: Mapping[int, float],
 ) -> FloatArray:
-    """The grid's local minima with their projected coefficients, (S, p). x (q, 1, n), y (n,)."""
+    """The grid's local minima with projected coefficients, (S, p). x (q, 1, n), y (n,).
+
+    Where a term vanishes there the exponents are zoomed in on: the valley towards E = 0 is long
+    and bent in all parameters, and short in the exponents alone.
+    """
     phi, shape = _exponent_grid(form, params, fixed)
-    ratio = _project(form, phi, x, y, w, fixed)
-    score = (w * np.minimum(np.log(ratio) ** 2, 0.04)).sum(axis=-1)
-    return phi[_local_minima(score.reshape(shape))]
+    score, dropped = _project(form, phi, x, y, w, fixed)
+    rows = _local_minima(score.reshape(shape))
+    used = [j for j in _exponents(form) if j not in fixed]
+    if not used or not dropped[rows].any():
+        return phi[rows]
+    return np.stack([_zoom(form, start, used, x, y, w, fixed) for start in phi[rows]])
+
+
+def _exponents(form: SumOfPowers) -> list[int]:
+    return sorted({power.exponent for term in form.terms for power in term.powers})
+
+
+def _zoom(
+    form: SumOfPowers,
+    start: FloatArray,
+    used: list[int],
+    x: FloatArray,
+    y: FloatArray,
+    w: FloatArray,
+    fixed: Mapping[int, float],
+) -> FloatArray:
+    """The best exponents near those of ``start`` (p,), on ever finer grids around the best."""
+    steps = ZOOM_STEPS
+    for _ in range(ZOOMS):
+        factors = np.array(list(product(*[steps] * len(used))))
+        phi = np.repeat(start[None], len(factors), axis=0)
+        phi[:, used] = start[used] * factors
+        start = phi[int(np.argmin(_project(form, phi, x, y, w, fixed)[0]))]
+        steps = np.sqrt(steps)
+    return start
 
 
 def _exponent_grid(
     form: SumOfPowers, params: tuple[Param, ...], fixed: Mapping[int, float]
 ) -> tuple[FloatArray, tuple[int, ...]]:
     """phi (G, p) with exponents on the grid and coefficients 1; the grid's shape."""
-    used = sorted({power.exponent for term in form.terms for power in term.powers})
+    used = _exponents(form)
     values = EXPONENTS_1D if len([j for j in used if j not in fixed]) < 2 else EXPONENTS_2D
     choices = []
     for j in used:
@@ -61,11 +93,12 @@ def _project(
     y: FloatArray,
     w: FloatArray,
     fixed: Mapping[int, float],
-) -> FloatArray:
+) -> tuple[FloatArray, BoolArray]:
     """Set the log coefficients of phi (G, p) to the non-negative least-squares ones, in place.
 
-    Returns predicted over observed loss, (G, n).
+    Returns a robust sum of squared log residuals, and whether any term was dropped, (G,) each.
     """
+    phi[:, [term.coefficient for term in form.terms]] = 0.0
     for j, value in fixed.items():
         phi[:, j] = value
     relative = np.exp(form.logs(phi, x) - y)  # (K, G, n): each term over the loss, coefficient 1
@@ -79,7 +112,8 @@ def _project(
         kept = np.maximum(c[:, column], 1e-3 / relative[k].mean(axis=-1))
         phi[:, form.terms[k].coefficient] = np.log(kept)
         ratio += kept[:, None] * relative[k]
-    return ratio
+    score = (w * np.minimum(np.log(ratio) ** 2, 0.04)).sum(axis=-1)
+    return score, np.any(c <= 0, axis=1)
 
 
 def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> FloatArray:

@@ -54,6 +54,12 @@ class Uncertainty:
     shift: float = 0.0  # optimism of the frontier that was corrected, in log loss (≤ 0)
     noise_sd: float = float("nan")  # of one run's log loss, where it could be told
     misfit: float = float("nan")  # residual variance over what that noise alone leaves
+    at_bounds: tuple[str, ...] = ()  # parameters at the edge of their range: no interval of theirs
+
+    def natural(self, name: str) -> float:
+        """The centre of one parameter, in natural units."""
+        j = self.law.position(name)
+        return float(self.law.params[j].to_natural(self.phi[j]))
 
     def quantile(self, level: float) -> float:
         """Student's t for a two-sided interval."""
@@ -69,10 +75,11 @@ class Uncertainty:
         return Interval(centre, centre - half, centre + half)
 
     def params(self, level: float = 0.95) -> dict[str, Interval]:
-        """Natural parameters with their intervals, by name."""
+        """Natural parameters with their intervals, by name; NaN ends for one at its bound."""
         out = {}
         for j, param in enumerate(self.law.params):
             half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
+            half = float("nan") if param.name in self.at_bounds else half
             ends = (self.phi[j], self.phi[j] - half, self.phi[j] + half)
             out[param.name] = Interval(*(float(param.to_natural(v)) for v in ends))
         return out
@@ -118,6 +125,7 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
         residual_sd=float(np.sqrt(variance)),
         method="least squares on log loss, Student's t",
         estimand=LAW_OF_RUNS,
+        at_bounds=squares.at_bounds,
     )
 
 
@@ -155,17 +163,18 @@ def _resampled(fit: LawFit, dof: int, rng: np.random.Generator) -> Uncertainty:
         residual_sd=1.4826 * float(np.median(np.abs(fit.residuals))),
         method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
         estimand=LAW_OF_RUNS,
+        at_bounds=fit.at_bounds,
     )
 
 
 def covariance(fit: LawFit, variance: float) -> FloatArray:
-    """(p, p) covariance of phi for a residual variance; zero for fixed parameters."""
+    """(p, p) covariance of phi for a residual variance; zero for parameters fixed or at a bound."""
     _, jac = fit.law.form.value_and_jac(fit.phi[None], fit.x[:, None, :])
     information = (jac[0] * fit.weights) @ jac[0].T / max(variance, 1e-300)
     for name, prior in fit.priors.items():
         j = fit.law.position(name)
         information[j, j] += 1 / prior.sd**2
-    free = np.flatnonzero(fit.free)
+    free = np.flatnonzero(fit.free & ~np.isin(fit.law.names, fit.at_bounds))
     block = information[np.ix_(free, free)]
     # Scaled to a unit diagonal before inverting: log coefficients and exponents differ in size.
     scale = 1 / np.sqrt(np.maximum(np.diag(block), 1e-300))

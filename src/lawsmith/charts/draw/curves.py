@@ -2,76 +2,81 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.curves import CurvesData, curves_data
-from lawsmith.charts.draw import parts, titles
-from lawsmith.charts.draw.parts import KeyEntry
+from lawsmith.charts.draw import titles
+from lawsmith.charts.draw.key import Entry, key
+from lawsmith.charts.draw.parts import (
+    LEGEND,
+    TWO_COLUMNS,
+    WIDE,
+    Channel,
+    field,
+    layer,
+    log_axis,
+    loss_axis,
+    mark,
+    scale_color,
+    view,
+    view_size,
+)
+from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
 
 
-def curves(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
+def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against tokens, one curve per model size; laws of N and D only."""
     return themed(draw_curves(curves_data(analysis), analysis, width=width), LIGHT)
 
 
 def draw_curves(data: CurvesData, analysis: Analysis, *, width: int) -> alt.LayerChart:
-    side = width >= parts.TWO_COLUMNS
-    legend = 70 if side else 0
-    pixels, height = parts.view_size(width, legend=legend)
-    loss = [*data.points["loss"], *data.lines["loss"]]
-    x = parts.log_axis("D", padded([*data.points["D"]]), pixels=pixels)
-    y = parts.loss_axis(padded(loss), pixels=height)
-    color = parts.scale_color("N", data.points["N"], beside=side)
-    layers = [*_lines(data, x, y, color), *_points(data, x, y, color)]
+    beside = width >= TWO_COLUMNS
+    legend = LEGEND if beside else 0
+    pixels, height = view_size(width, legend=legend)
+    losses = [*data.points["loss"], *data.lines["loss"]]
+    channels = {
+        "x": field("D", log_axis("D", padded([*data.points["D"]]), pixels=pixels)),
+        "y": field("loss", loss_axis(padded(losses), pixels=height)),
+        "color": scale_color("N", data.points["N"], beside=beside),
+    }
+    layers = [*_lines(data, channels), *_points(data, channels), *key(_key(data), pixels=pixels)]
     heading = titles.heading("Loss against tokens, by size", analysis)
-    return parts.view(
-        [*layers, *parts.key(_key(data), pixels=pixels)],
-        width=pixels,
-        height=height,
-        title=parts.title(heading, _subtitle(data, analysis), pixels=pixels + legend),
-    )
+    words = title(heading, _subtitle(data, analysis), pixels=pixels + legend)
+    return view(layers, width=pixels, height=height, title=words)
 
 
-def _lines(data: CurvesData, x: Any, y: Any, color: Any) -> list[alt.Chart]:
+def _lines(data: CurvesData, channels: dict[str, Channel]) -> list[alt.Chart]:
     layers = []
     for held, style in ((False, "curve"), (True, "curve-dashed")):
         frame = data.lines[data.lines["held_out"] == held].drop(columns="held_out")
         if not frame.empty:
-            line = alt.Chart(frame).mark_line(style=style)
-            layers.append(
-                line.encode(
-                    x=alt.X("D", **x), y=alt.Y("loss", **y), detail=alt.Detail("N:O"), color=color
-                )
-            )
+            each = {"field": "N", "type": "ordinal"}
+            layers.append(layer(frame, mark("line", style), detail=each, **channels))
     return layers
 
 
-def _points(data: CurvesData, x: Any, y: Any, color: Any) -> list[alt.Chart]:
+def _points(data: CurvesData, channels: dict[str, Channel]) -> list[alt.Chart]:
     names = {"N": "N", "D": "D", "C": "C", "loss": "loss", "predicted": "law"}
     layers = []
     for held, style in ((False, "cell"), (True, "cell-star")):
         frame = data.points[data.points["held_out"] == held].drop(columns="held_out")
         if not frame.empty:
-            points = alt.Chart(frame).mark_point(style=style)
-            points = points.encode(x=alt.X("D", **x), y=alt.Y("loss", **y), color=color)
-            layers.append(parts.tooltip(points, names))
+            layers.append(layer(frame, mark("point", style), tooltip=names, **channels))
     return layers
 
 
-def _key(data: CurvesData) -> list[KeyEntry]:
+def _key(data: CurvesData) -> list[Entry]:
     entries = [
-        KeyEntry("point", "key-cell", "best run of each (N, D), fitted"),
-        KeyEntry("line", "key-curve", "law"),
+        Entry("point", "key-cell", "best run of each (N, D), fitted"),
+        Entry("line", "key-curve", "law"),
     ]
     if data.points["held_out"].any():
-        entries.append(KeyEntry("point", "key-cell-star", "held out"))
+        entries.append(Entry("point", "key-cell-star", "held out"))
     if data.lines["held_out"].any():
-        entries.append(KeyEntry("line", "key-dashed", "law at a held-out size"))
+        entries.append(Entry("line", "key-curve-dashed", "law at a held-out size"))
     return entries
 
 

@@ -2,19 +2,34 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.hyperparameters import AxisData, hyperparameters_data
-from lawsmith.charts.draw import parts, titles
+from lawsmith.charts.draw import titles
+from lawsmith.charts.draw.parts import (
+    LEGEND,
+    MARGIN,
+    TWO_COLUMNS,
+    WIDE,
+    Channel,
+    field,
+    layer,
+    log_axis,
+    mark,
+    scale_color,
+    view,
+)
+from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
 
+HEIGHT, SPACING = 260, 24
+LEFT = 60
 
-def hyperparameters(analysis: Analysis, *, width: int = parts.WIDE) -> alt.ConcatChart:
+
+def hyperparameters(analysis: Analysis, *, width: int = WIDE) -> alt.ConcatChart:
     """The best value of every tuned hyperparameter in each (N, D), and λ*(N, D)."""
     axes = hyperparameters_data(analysis)
     return themed(draw_hyperparameters(axes, analysis, width=width), LIGHT)
@@ -23,39 +38,35 @@ def hyperparameters(analysis: Analysis, *, width: int = parts.WIDE) -> alt.Conca
 def draw_hyperparameters(
     axes: tuple[AxisData, ...], analysis: Analysis, *, width: int
 ) -> alt.ConcatChart:
-    beside = width >= parts.TWO_COLUMNS
+    beside = width >= TWO_COLUMNS
     n_columns = min(len(axes), 2 if beside else 1)
-    inner = width - parts.MARGIN - (70 if beside else 0)
-    pixels = (inner - 24 * (n_columns - 1)) // n_columns - 60
+    inner = width - MARGIN - (LEGEND if beside else 0)
+    pixels = (inner - SPACING * (n_columns - 1)) // n_columns - LEFT
     panels = [_panel(axis, pixels, beside=beside) for axis in axes]
     heading = f"Best hyperparameters: {titles.study_name(analysis.study)}, λ* = c·N^a·D^b"
     n = len(axes[0].points)
     text = f"best run of each of {n} (N, D) cells; points at one D are set apart by size"
-    return alt.concat(*panels, columns=n_columns, spacing=24).properties(
-        title=parts.title(heading, [text], pixels=inner - 60)
-    )
+    words = title(heading, [text], pixels=inner - LEFT)
+    return alt.ConcatChart(concat=panels, columns=n_columns, spacing=SPACING, title=words)
 
 
 def _panel(axis: AxisData, pixels: int, *, beside: bool) -> alt.LayerChart:
-    height = 260
-    x = parts.log_axis("D", padded([*axis.points["at"]]), pixels=pixels)
+    x = log_axis("D", padded([*axis.points["at"]]), pixels=pixels)
     domain = padded([*axis.points["value"], *axis.lines["value"]], share=0.06)
-    y = parts.log_axis(axis.name, domain, pixels=height, gap=22)
-    color = parts.scale_color("N", axis.points["N"], beside=beside)
-    points = alt.Chart(axis.points).mark_point(style="cell")
-    points = points.encode(x=alt.X("at", **x), y=alt.Y("value", **y), color=color)
+    y = log_axis(axis.name, domain, pixels=HEIGHT, gap=22)
+    color = scale_color("N", axis.points["N"], beside=beside)
     names = {"N": "N", "D": "D", "value": axis.name, "predicted": "law", "loss": "loss"}
-    layers = [_lines(axis.lines, color, x, y), parts.tooltip(points, names)]
-    title = alt.TitleParams(
-        text=f"{axis.name}* = {axis.formula}", fontSize=12, fontWeight="normal", offset=8
-    )
-    return parts.view(layers, width=pixels, height=height, title=title)
+    where = {"x": field("at", x), "y": field("value", y), "color": color}
+    points = layer(axis.points, mark("point", "cell"), tooltip=names, **where)
+    head = {"text": f"{axis.name}* = {axis.formula}", "fontSize": 12, "fontWeight": "normal"}
+    layers = [_lines(axis.lines, color, x, y), points]
+    return view(layers, width=pixels, height=HEIGHT, title={**head, "offset": 8})
 
 
-def _lines(lines: pd.DataFrame, color: alt.Color, x: Any, y: Any) -> alt.Chart:
+def _lines(lines: pd.DataFrame, color: Channel, x: Channel, y: Channel) -> alt.Chart:
     """A line per size in its colour; the one line of a design with one D a size has none."""
-    one = bool(lines["N"].isna().all())
-    style = "law" if one else "curve"
-    more: Any = {} if one else {"color": color, "detail": alt.Detail("N:O")}
-    line: alt.Chart = alt.Chart(lines).mark_line(style=style)
-    return line.encode(x=alt.X("D", **x), y=alt.Y("value", **y), **more)
+    where = {"x": field("D", x), "y": field("value", y)}
+    if lines["N"].isna().all():
+        return layer(lines, mark("line", "law"), **where)
+    each = {"field": "N", "type": "ordinal"}
+    return layer(lines, mark("line", "curve"), color=color, detail=each, **where)

@@ -7,39 +7,52 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.isoflop import MIN_SIZES, IsoflopData, isoflop_data
-from lawsmith.charts.draw import parts, titles
-from lawsmith.charts.draw.parts import KeyEntry
+from lawsmith.charts.draw import titles
+from lawsmith.charts.draw.key import Entry, key
+from lawsmith.charts.draw.parts import (
+    LEGEND,
+    TWO_COLUMNS,
+    WIDE,
+    field,
+    layer,
+    log_axis,
+    loss_axis,
+    mark,
+    scale_color,
+    view,
+    view_size,
+)
+from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
 
 
-def isoflop(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
+def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """IsoFLOP curves: a hollow minimum lies at an end of its curve, the true one may be beyond."""
-    data = isoflop_data(analysis)
-    return themed(draw_isoflop(data, analysis, width=width), LIGHT)
+    return themed(draw_isoflop(isoflop_data(analysis), analysis, width=width), LIGHT)
 
 
 def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
-    side = width >= parts.TWO_COLUMNS
-    legend = 70 if side else 0
-    pixels, height = parts.view_size(width, legend=legend)
-    x = alt.X("N", **parts.log_axis("N", padded([*data.cells["N"]]), pixels=pixels))
-    y = alt.Y("loss", **parts.loss_axis(padded([*data.cells["loss"]]), pixels=height))
-    color = parts.scale_color("level", data.cells["level"], beside=side)
-    lines = alt.Chart(data.cells).mark_line(style="curve-thin")
-    layers = [lines.encode(x=x, y=y, color=color, detail=alt.Detail("level:O"))]
+    beside = width >= TWO_COLUMNS
+    legend = LEGEND if beside else 0
+    pixels, height = view_size(width, legend=legend)
+    channels = {
+        "x": field("N", log_axis("N", padded([*data.cells["N"]]), pixels=pixels)),
+        "y": field("loss", loss_axis(padded([*data.cells["loss"]]), pixels=height)),
+        "color": scale_color("level", data.cells["level"], beside=beside),
+    }
+    each = {"field": "level", "type": "ordinal"}
     names = {"level": "level", "N": "N", "D": "D", "C": "C", "loss": "loss"}
-    for style, frame in _points(data).items():
-        if not frame.empty:
-            points = alt.Chart(frame).mark_point(style=style).encode(x=x, y=y, color=color)
-            layers.append(parts.tooltip(points, names))
+    layers = [layer(data.cells, mark("line", "curve-thin"), detail=each, **channels)]
+    layers += [
+        layer(frame, mark("point", style), tooltip=names, **channels)
+        for style, frame in _points(data).items()
+        if not frame.empty
+    ]
+    layers += key(_key(data), pixels=pixels)
     heading = f"Loss at equal compute: {titles.study_name(analysis.study)}"
-    return parts.view(
-        [*layers, *parts.key(_key(data), pixels=pixels)],
-        width=pixels,
-        height=height,
-        title=parts.title(heading, [_subtitle(data)], pixels=pixels + legend),
-    )
+    words = title(heading, [_subtitle(data)], pixels=pixels + legend)
+    return view(layers, width=pixels, height=height, title=words)
 
 
 def _points(data: IsoflopData) -> dict[str, pd.DataFrame]:
@@ -52,13 +65,13 @@ def _points(data: IsoflopData) -> dict[str, pd.DataFrame]:
     }
 
 
-def _key(data: IsoflopData) -> list[KeyEntry]:
-    entries = [KeyEntry("point", "key-cell", "best run of each (N, D)")]
+def _key(data: IsoflopData) -> list[Entry]:
+    entries = [Entry("point", "key-cell", "best run of each (N, D)")]
     if data.minima["bracketed"].any():
-        entries.append(KeyEntry("point", "key-minimum", "lowest of its level"))
+        entries.append(Entry("point", "key-minimum", "lowest of its level"))
     if not data.minima["bracketed"].all():
         text = "lowest, at an end: the optimum may lie beyond"
-        entries.append(KeyEntry("point", "key-minimum-open", text))
+        entries.append(Entry("point", "key-minimum-open", text))
     return entries
 
 

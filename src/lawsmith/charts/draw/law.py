@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import Any
-
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -11,8 +9,20 @@ import pandas as pd
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.law import LawData, law_data
 from lawsmith.charts.data.runs import FITTED, HELD_OUT, RUN
-from lawsmith.charts.draw import parts, titles
-from lawsmith.charts.draw.parts import KeyEntry
+from lawsmith.charts.draw import titles
+from lawsmith.charts.draw.key import Entry, key
+from lawsmith.charts.draw.parts import (
+    WIDE,
+    Channel,
+    field,
+    layer,
+    log_axis,
+    loss_axis,
+    mark,
+    view,
+    view_size,
+)
+from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.formats import number, percent
@@ -21,15 +31,15 @@ MANY = 60  # fitted points beyond which they are drawn smaller
 NOUNS = {"C": "compute", "N": "parameters", "D": "tokens"}
 
 
-def law(analysis: Analysis, *, width: int = parts.WIDE) -> alt.LayerChart:
+def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against the law's input (compute for laws of N and D), with runs, band and targets."""
     return themed(draw_law(law_data(analysis), analysis, width=width), LIGHT)
 
 
 def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart:
-    pixels, height = parts.view_size(width)
-    x = parts.log_axis(data.x, _x_domain(data), pixels=pixels)
-    y = parts.loss_axis(_y_domain(data), pixels=height)
+    pixels, height = view_size(width)
+    x = log_axis(data.x, _x_domain(data), pixels=pixels)
+    y = loss_axis(_y_domain(data), pixels=height)
     layers = [
         *_band_layers(data, x, y),
         *_threshold_layers(data, x, height),
@@ -39,15 +49,11 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
         *_line_layers(data, x, y),
         *_point_layers(data, HELD_OUT, x, y),
         *_target_layers(data, x, y),
-        *parts.key(key_entries(data, analysis), pixels=pixels),
+        *key(key_entries(data, analysis), pixels=pixels),
     ]
-    what = f"Loss against {NOUNS.get(data.x, data.x)}"
-    return parts.view(
-        layers,
-        width=pixels,
-        height=height,
-        title=parts.title(titles.heading(what, analysis), subtitle(data, analysis), pixels=pixels),
-    )
+    heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
+    words = title(heading, subtitle(data, analysis), pixels=pixels)
+    return view(layers, width=pixels, height=height, title=words)
 
 
 def _x_domain(data: LawData) -> tuple[float, float]:
@@ -68,74 +74,73 @@ def _y_domain(data: LawData) -> tuple[float, float]:
     return padded([low, high], share=below)[0], padded([low, high])[1]
 
 
-def _band_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
+def _band_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
     if data.line["low"].isna().all():
         return []
-    band = alt.Chart(data.line).mark_area(style="band", clip=True)
-    return [band.encode(x=alt.X("x", **x), y=alt.Y("low", **y), y2=alt.Y2("high"))]
+    ends = {"y": field("low", y), "y2": field("high")}
+    return [layer(data.line, mark("area", "band", clip=True), x=field("x", x), **ends)]
 
 
-def _threshold_layers(data: LawData, x: Any, height: int) -> list[alt.Chart]:
+def _threshold_layers(data: LawData, x: Channel, height: int) -> list[alt.Chart]:
     """The line from which runs are held out."""
     if not np.isfinite(data.threshold):
         return []
-    here = alt.Chart(pd.DataFrame({"x": [data.threshold]})).encode(x=alt.X("x", **x))
-    text = here.mark_text(style="note", text="held out", dx=5).encode(y=alt.value(height - 9))
-    return [here.mark_rule(style="threshold"), text]
+    frame = pd.DataFrame({"x": [data.threshold]})
+    note = mark("text", "note", text="held out", dx=5)
+    return [
+        layer(frame, mark("rule", "threshold"), x=field("x", x)),
+        layer(frame, note, x=field("x", x), y={"value": height - 9}),
+    ]
 
 
-def _line_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
-    lines = alt.Chart(data.line)
-    fitted = lines.mark_line(style="law", clip=True)
-    layers = [fitted.encode(x=alt.X("x", **x), y=alt.Y("fitted", **y))]
-    if data.corrected:
-        centre = lines.mark_line(style="corrected", clip=True)
-        layers.append(centre.encode(x=alt.X("x", **x), y=alt.Y("centre", **y)))
-    return layers
+def _line_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
+    lines = {"fitted": "law"} | ({"centre": "corrected"} if data.corrected else {})
+    return [
+        layer(data.line, mark("line", style, clip=True), x=field("x", x), y=field(column, y))
+        for column, style in lines.items()
+    ]
 
 
-def _point_layers(data: LawData, kind: str, x: Any, y: Any) -> list[alt.Chart]:
-    frame = data.runs.of(kind)
+def _point_layers(data: LawData, kind: str, x: Channel, y: Channel) -> list[alt.Chart]:
+    frame = data.runs.of(kind).drop(columns="kind")
     if frame.empty:
         return []
     style = fitted_style(data) if kind == FITTED else kind
-    points = alt.Chart(frame.drop(columns="kind")).mark_point(style=style)
-    points = points.encode(x=alt.X("x", **x), y=alt.Y("loss", **y))
-    return [parts.tooltip(points, {**data.runs.names, "loss": "loss"})]
+    names = {**data.runs.names, "loss": "loss"}
+    where = {"x": field("x", x), "y": field("loss", y)}
+    return [layer(frame, mark("point", style), tooltip=names, **where)]
 
 
-def _edge_layers(data: LawData, x: Any) -> list[alt.Chart]:
+def _edge_layers(data: LawData, x: Channel) -> list[alt.Chart]:
     """Runs without a place on the loss axis, as ticks along its upper edge."""
     if data.off_scale.empty:
         return []
-    edge = alt.Chart(data.off_scale).mark_tick(style="off-scale", orient="vertical", size=9)
-    edge = edge.encode(x=alt.X("x", **x), y=alt.value(4))
-    return [parts.tooltip(edge, {**data.runs.names, "loss": "loss", "state": "state"})]
+    tick = mark("tick", "off-scale", orient="vertical", size=9)
+    names = {**data.runs.names, "loss": "loss", "state": "state"}
+    return [layer(data.off_scale, tick, tooltip=names, x=field("x", x), y={"value": 4})]
 
 
 def fitted_style(data: LawData) -> str:
     return "fitted-many" if len(data.runs.of(FITTED)) > MANY else "fitted"
 
 
-def _target_layers(data: LawData, x: Any, y: Any) -> list[alt.Chart]:
+def _target_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
     if data.targets.empty:
         return []
-    targets = alt.Chart(data.targets)
-    at = alt.X("x", **x)
-    bar = targets.mark_rule(style="target-bar", clip=True)
-    point = targets.mark_point(style="target").encode(x=at, y=alt.Y("loss", **y))
-    layers = [
-        bar.encode(x=at, y=alt.Y("low", **y), y2=alt.Y2("high")),
-        parts.tooltip(point, {"label": "target", "loss": "law", "low": "from", "high": "to"}),
-    ]
+    names = {"label": "target", "loss": "law", "low": "from", "high": "to"}
     labels = data.targets.assign(
         text=[target_text(*row) for row in data.targets[["loss", "low", "high"]].to_numpy()],
         place=data.targets[["loss", "low"]].min(axis=1),
     )
+    at = field("x", x)
+    bar = mark("rule", "target-bar", clip=True)
     # Below and to the left: a falling law leaves that corner free.
-    text = alt.Chart(labels).mark_text(style="note-ink", align="right", dy=13)
-    layers.append(text.encode(x=at, y=alt.Y("place", **y), text=alt.Text("text")))
-    return layers
+    note = mark("text", "note-ink", align="right", dy=13)
+    return [
+        layer(data.targets, bar, x=at, y=field("low", y), y2=field("high")),
+        layer(data.targets, mark("point", "target"), tooltip=names, x=at, y=field("loss", y)),
+        layer(labels, note, x=at, y=field("place", y), text={"field": "text", "type": "nominal"}),
+    ]
 
 
 def target_text(loss: float, low: float, high: float) -> str:
@@ -145,30 +150,22 @@ def target_text(loss: float, low: float, high: float) -> str:
     return f"{loss:#.4g} [{low:#.4g}, {high:#.4g}]"
 
 
-def key_entries(data: LawData, analysis: Analysis) -> list[KeyEntry]:
+def key_entries(data: LawData, analysis: Analysis) -> list[Entry]:
     """What the chart's marks mean, only those that it has."""
-    n, point = data.runs.frame["kind"].value_counts(), titles.point_name(analysis)
-    entries = []
-    if n.get(RUN, 0):
-        entries.append(KeyEntry("point", "run", "run"))
-    entries.append(KeyEntry("point", fitted_style(data), f"fitted: {point}"))
-    if n.get(HELD_OUT, 0):
-        entries.append(KeyEntry("point", "held-out", f"held out: {point}"))
-    entries.append(KeyEntry("line", "law", _law_text(analysis)))
-    if data.corrected:
-        entries.append(KeyEntry("line", "corrected", "centre of the interval"))
-    if data.line["low"].notna().any():
-        level = percent(analysis.options.level)
-        entries.append(KeyEntry("area", "band", f"{level} interval"))
-    if len(data.targets):
-        entries.append(KeyEntry("point", "target", "target"))
-    if len(data.off_scale):
-        entries.append(KeyEntry("tick", "off-scale", off_scale_text(data)))
-    return entries
-
-
-def _law_text(analysis: Analysis) -> str:
-    return "law, as fitted" if len(analysis.law.inputs) == 1 else "law at its best N and D"
+    kinds, point = set(data.runs.frame["kind"]), titles.point_name(analysis)
+    one = len(analysis.law.inputs) == 1
+    level = percent(analysis.options.level)
+    entries = {
+        Entry("point", "run", "run"): RUN in kinds,
+        Entry("point", fitted_style(data), f"fitted: {point}"): True,
+        Entry("point", "held-out", f"held out: {point}"): HELD_OUT in kinds,
+        Entry("line", "law", "law, as fitted" if one else "law at its best N and D"): True,
+        Entry("line", "corrected", "centre of the interval"): data.corrected,
+        Entry("area", "band", f"{level} interval"): data.line["low"].notna().any(),
+        Entry("point", "target", "target"): len(data.targets) > 0,
+        Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
+    }
+    return [entry for entry, shown in entries.items() if shown]
 
 
 def off_scale_text(data: LawData) -> str:
@@ -182,5 +179,5 @@ def subtitle(data: LawData, analysis: Analysis) -> list[str]:
     lines = [titles.basis(analysis)]
     if data.runs.thinned:
         shown = len(data.runs.frame)
-        lines.append(f"{shown} of {data.runs.n_known} runs drawn, evenly thinned; Π is whole")
+        lines.append(f"{shown} of {data.runs.n_known} runs drawn, the others thinned evenly")
     return lines

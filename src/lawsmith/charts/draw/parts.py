@@ -1,11 +1,13 @@
-"""What every chart is made of: axes, the key, titles that fit the width, tooltips."""
+"""What every chart is made of: layers, views, axes, ordered colours, tooltips.
+
+Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
+properties at every step, which made drawing four times slower. Altair validates them in the end.
+"""
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any
 
 import altair as alt
 import pandas as pd
@@ -13,10 +15,11 @@ import pandas as pd
 from lawsmith.charts.draw import ticks
 
 WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
-MARGIN = 24  # the theme's padding, both sides
 TWO_COLUMNS = 560  # from this width there is room beside a view
-KEY_ROW = 18
-MAX_SYMBOLS = 12  # more values of a colour get a gradient
+MARGIN = 24  # the theme's padding, both sides
+LEFT = 52  # the labels and title of a vertical axis
+LEGEND = 70  # a legend beside a view
+MAX_SYMBOLS = 12  # of a legend; more values of a colour get round ones between
 TITLES = {
     "C": "Training compute C (FLOPs)",
     "N": "Parameters N",
@@ -25,16 +28,61 @@ TITLES = {
 }
 RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
 
+Channel = dict[str, Any]
+
 
 def view_size(width: int, *, legend: int = 0) -> tuple[int, int]:
     """(width, height) in pixels of one view in a chart that is ``width`` wide."""
-    return width - MARGIN - 52 - legend, 400 if width >= 600 else 300
+    return width - MARGIN - LEFT - legend, 400 if width >= TWO_COLUMNS else 300
 
 
-def log_axis(
-    name: str, domain: tuple[float, float], *, pixels: int, gap: int = 44
-) -> dict[str, Any]:
-    """Arguments of an alt.X or alt.Y: a log scale of ``domain``, ticks ``gap`` pixels apart."""
+def mark(kind: str, style: str, **more: Any) -> Channel:
+    """A mark in one of the theme's styles."""
+    return {"type": kind, "style": style, **more}
+
+
+def field(name: str, axis: Channel | None = None) -> Channel:
+    """A channel that shows the column ``name`` along ``axis``."""
+    return {"field": name, **(axis or {})}
+
+
+def layer(
+    frame: pd.DataFrame,
+    what: Channel,
+    *,
+    tooltip: Mapping[str, str] | None = None,
+    **channels: Any,
+) -> alt.Chart:
+    """Marks of the rows of ``frame``; ``tooltip`` names columns and what to call them."""
+    more: dict[str, Any] = {"mark": what}
+    if tooltip is not None:
+        more["transform"], channels["tooltip"] = tooltip_parts(frame, tooltip)
+    return alt.Chart(frame, encoding=alt.FacetedEncoding(**channels), **more)
+
+
+def tooltip_parts(
+    frame: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[list[Channel], list[Channel]]:
+    """(transforms, tooltip): numbers written as people read them, text as it is."""
+    transforms, shown = [], []
+    for column, name in names.items():
+        text = column
+        if pd.api.types.is_numeric_dtype(frame[column]):
+            text = f"{column}_text"
+            label = ticks.label(column, f"datum['{column}']")
+            transforms.append({"calculate": label, "as": text})
+        title = f"{name} " if name in RESERVED else name
+        shown.append({"field": text, "type": "nominal", "title": title})
+    return transforms, shown
+
+
+def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
+    """Layers that share their scales."""
+    return alt.LayerChart(layer=list(layers), width=width, height=height, **more)
+
+
+def log_axis(name: str, domain: tuple[float, float], *, pixels: int, gap: int = 44) -> Channel:
+    """A log scale of ``domain``, ticks ``gap`` pixels apart or more."""
     values = ticks.log_ticks(*domain, pixels=pixels, gap=gap)
     return {
         "type": "quantitative",
@@ -44,138 +92,43 @@ def log_axis(
     }
 
 
-def loss_axis(domain: tuple[float, float], *, pixels: int, title: str = "Loss") -> dict[str, Any]:
-    """Arguments of an alt.Y: the loss, in logs, ticked at round losses."""
+def loss_axis(domain: tuple[float, float], *, pixels: int) -> Channel:
+    """The loss, in logs, ticked at round losses."""
     values = ticks.linear_ticks(*domain, n_max=max(pixels // 45, 4))
     return {
         "type": "quantitative",
-        "title": title,
+        "title": "Loss",
         "scale": {"type": "log", "domain": list(domain), "nice": False},
         "axis": {"values": values, "labelExpr": "format(datum.value, '.3~r')"},
     }
 
 
-def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
-    """Layers that share their scales."""
-    return alt.LayerChart(layer=list(layers), width=width, height=height, **more)
+def linear_axis(title: str, domain: tuple[float, float], *, n_ticks: int) -> Channel:
+    """A linear scale of ``domain`` with at most ``n_ticks`` ticks."""
+    values = ticks.linear_ticks(*domain, n_max=n_ticks)
+    return {
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": list(domain), "nice": False},
+        # Vega thins given ticks to its own count unless told otherwise.
+        "axis": {"values": values, "tickCount": len(values) + 1},
+    }
 
 
-def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> alt.Color:
+def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel:
     """An ordered colour for N or a compute level, its legend beside the view or below it."""
-    field = "C" if name == "level" else name
     distinct = sorted(values.unique(), reverse=beside)
     legend: dict[str, Any] = {
-        "title": "C (FLOPs)" if field == "C" else field,
+        "title": "C (FLOPs)" if name == "level" else name,
         "orient": "right" if beside else "bottom",
         "columns": 1 if beside else 4,
-        "labelExpr": ticks.label(field, "datum.value"),
+        "labelExpr": ticks.label(name, "datum.value"),
         "symbolType": "circle",
         "symbolSize": 60,
     }
     if len(distinct) <= MAX_SYMBOLS:
-        return alt.Color(f"{name}:O", legend=legend, scale={"reverse": beside}, sort=distinct)
+        ordered = {"type": "ordinal", "scale": {"reverse": beside}, "sort": distinct}
+        return {"field": name, "legend": legend, **ordered}
     legend["values"] = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
-    return alt.Color(f"{name}:Q", legend=legend, scale={"type": "log"})
-
-
-def tooltip(chart: alt.Chart, names: Mapping[str, str]) -> alt.Chart:
-    """The chart with a tooltip of those columns (column → what to call it), as people read them."""
-    shown, entries = chart, []
-    for field, name in names.items():
-        plain = field not in chart.data or chart.data[field].dtype == object
-        if not plain:
-            kind = "C" if field == "level" else field
-            written = {f"{field}_text": ticks.label(kind, f"datum['{field}']")}
-            shown = shown.transform_calculate(**written)
-        title = f"{name} " if name in RESERVED else name
-        entry = field if plain else f"{field}_text"
-        entries.append(alt.Tooltip(field=entry, type="nominal", title=title))
-    return shown.encode(tooltip=entries)
-
-
-@dataclass(frozen=True)
-class KeyEntry:
-    """One entry of a key: a mark in its style, and what it means."""
-
-    mark: Literal["point", "line", "area", "tick"]
-    style: str
-    text: str
-
-
-def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
-    """Layers that write a key above a view, in as many lines as it takes."""
-    layers: list[alt.Chart] = []
-    places = key_places([text_width(e.text, 11) for e in entries], pixels=pixels)
-    n_rows = 1 + max(row for row, _ in places)
-    for entry, (row, x) in zip(entries, places, strict=True):
-        y = -12 - KEY_ROW * (n_rows - 1 - row)
-        text = {"type": "text", "style": "note", "text": entry.text}
-        layers += [_symbol(entry, x, y), _still(text, x=x + 24, y=y)]
-    return layers
-
-
-def key_view(entries: Sequence[KeyEntry], *, pixels: int) -> alt.LayerChart:
-    """A key as a view of its own, for charts of several panels."""
-    return view(key(entries, pixels=pixels), width=pixels, height=1)
-
-
-def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
-    """(row, x) of each entry of a key, wrapped at ``pixels``."""
-    places, row, x = [], 0, 0
-    for width in widths:
-        whole = 24 + width
-        if x > 0 and x + whole > pixels:
-            row, x = row + 1, 0
-        places.append((row, x))
-        x += whole + 18
-    return places
-
-
-def _symbol(entry: KeyEntry, x: int, y: int) -> alt.Chart:
-    match entry.mark:
-        case "point":
-            return _still({"type": "point", "style": entry.style}, x=x + 9, y=y)
-        case "tick":
-            mark = {"type": "tick", "style": entry.style, "orient": "vertical", "size": 9}
-            return _still(mark, x=x + 9, y=y)
-        case "line":
-            return _still({"type": "rule", "style": entry.style}, x=x, x2=x + 18, y=y)
-        case "area":
-            mark = {"type": "rect", "style": entry.style}
-            return _still(mark, x=x, x2=x + 18, y=y - 5, y2=y + 5)
-
-
-def _still(mark: Any, **places: int) -> alt.Chart:
-    """One mark at a place in pixels, whatever the scales."""
-    # Plain dictionaries: Altair's objects copy a hundred unset properties at every step.
-    values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
-    return alt.Chart(alt.InlineData(values=[{}]), mark=mark, encoding=alt.FacetedEncoding(**values))
-
-
-def title(text: str, subtitle: Sequence[str], *, pixels: int) -> alt.TitleParams:
-    """A title and its lines below, broken so that none is wider than ``pixels``."""
-    lines = [line for part in subtitle for line in wrap(part, 12, pixels)]
-    return alt.TitleParams(text=wrap(text, 15.5, pixels), subtitle=lines)
-
-
-def wrap(text: str, size: float, pixels: int) -> list[str]:
-    """The text in lines of at most ``pixels``."""
-    lines: list[str] = []
-    for word in text.split():
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size) <= pixels:
-            lines[-1] = longer
-        else:
-            lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
-    return lines or [""]
-
-
-def text_width(text: str, size: float) -> int:
-    """Roughly how wide a text is, in pixels, in Arial."""
-    return round(size * sum(_width(letter) for letter in text))
-
-
-def _width(letter: str) -> float:
-    if letter in " .,:;'|!()[]/ijlftI·":
-        return 0.3
-    return 0.72 if letter.isupper() or letter in "mw%" else 0.55
+    scale = {"type": "log"}
+    return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}

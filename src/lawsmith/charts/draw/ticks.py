@@ -75,7 +75,7 @@ def number_label(value: str) -> str:
     return f"(abs({value}) >= 1e6 || abs({value}) < 1e-4 ? {flops_label(value)} : {plain})"
 
 
-LABELS = {"C": flops_label, "N": count_label, "D": count_label}
+LABELS = {"C": flops_label, "level": flops_label, "N": count_label, "D": count_label}
 
 
 def label(name: str, value: str) -> str:

@@ -11,9 +11,13 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
 
 
+EVERY = "every run"
+
+
 def study_name(study: Study) -> str:
-    """The study in a title: no folders, and 'synthetic' whatever it is called."""
-    name = study.name.rstrip("/").rsplit("/", 1)[-1]
+    """The study in a title: a file without its folders, and 'synthetic' whatever it is called."""
+    file = study.name.rsplit("/", 1)[-1]
+    name = file if "." in file else study.name
     return f"{name} (synthetic)" if study.synthetic and "synthetic" not in name else name
 
 
@@ -27,11 +31,10 @@ def basis(analysis: Analysis) -> str:
     study = analysis.study
     in_pool = np.isin(study.runs.index, analysis.pool)
     n_runs, n_points = int(in_pool.sum()), analysis.fit.n_points
-    spent = f"{flops(float(study.grid.C[study.runs.index[in_pool]].sum()))} FLOPs"
-    if n_points == n_runs:
-        parts = [f"{n_runs} runs, all fitted, {spent}"]
-    else:
-        parts = [f"{n_points} points, the {point_name(analysis)}, from {n_runs} runs, {spent}"]
+    point = point_name(analysis)
+    points = "all fitted" if point == EVERY else f"{n_points} fitted: the {point}"
+    spent = float(study.grid.C[study.runs.index[in_pool]].sum())
+    parts = [f"{n_runs} runs, {points}", f"{flops(spent)} FLOPs"]
     if analysis.options.hold_out is not None:
         parts.append(held_out_text(analysis.options.hold_out, study))
     parts.append(objective_text(analysis.fit.objective))
@@ -42,7 +45,7 @@ def point_name(analysis: Analysis) -> str:
     """What the fitted points are: Π depends on the law's inputs."""
     inputs = analysis.law.inputs
     if analysis.fit.n_points == np.isfinite(analysis.loss[analysis.pool]).sum():
-        return "every run"
+        return EVERY
     if inputs == ("C",):
         return "frontier"
     return (

@@ -1,0 +1,36 @@
+"""Text that fits: titles broken into lines, widths guessed, since nothing is measured here."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Sequence
+from typing import Any
+
+
+def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
+    """A title and its lines below, broken so that none is wider than ``pixels``."""
+    lines = [line for part in subtitle for line in wrap(part, 12, pixels)]
+    return {"text": wrap(text, 15.5, pixels), "subtitle": lines}
+
+
+def wrap(text: str, size: float, pixels: int) -> list[str]:
+    """The text in lines of at most ``pixels``."""
+    lines: list[str] = []
+    for word in text.split():
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= pixels:
+            lines[-1] = longer
+        else:
+            lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
+    return lines or [""]
+
+
+def text_width(text: str, size: float) -> int:
+    """Roughly how wide a text is, in pixels, in Arial."""
+    return round(size * sum(_width(letter) for letter in text))
+
+
+def _width(letter: str) -> float:
+    if letter in " .,:;'|!()[]/ijlftI·":
+        return 0.3
+    return 0.72 if letter.isupper() or letter in "mw%" else 0.55
