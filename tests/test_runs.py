@@ -87,10 +87,17 @@ def test_no_runs_give_unknown_losses():
     assert Runs.empty().counts() == {"done": 0, "diverged": 0, "failed": 0, "pending": 0}
 
 
-@pytest.mark.parametrize("loss", [0.0, -1.0])
-def test_a_loss_that_is_not_positive_is_refused(loss):
-    with pytest.raises(LawsmithError, match=r"loss: got .* in run 1, want a number above 0"):
-        Runs.from_losses([0, 1], [2.0, loss])
+def test_a_loss_below_zero_is_kept_and_has_no_noise_in_logs():
+    runs = Runs.from_losses([0, 0, 1], [-1.0, -1.1, 0.0])
+    assert runs.counts()["done"] == 3
+    sd, dof = runs.replicate_sd()
+    assert np.isnan(sd)
+    assert dof == 0
+
+
+def test_a_done_run_without_a_finite_loss_is_refused():
+    with pytest.raises(LawsmithError, match="loss: got nan in run 0, want a finite number"):
+        Runs(np.array([0]), np.array([np.nan]), np.array(["done"]))
 
 
 def test_runs_that_do_not_fit_together_are_refused():

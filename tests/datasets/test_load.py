@@ -105,7 +105,6 @@ def test_scalebench_keeps_its_pool_and_target_apart(published, name) -> None:
     assert target.mean() >= pool.mean()
 
 
-@pytest.mark.xfail(raises=LawsmithError, strict=True, reason="Runs holds positive losses only")
 def test_scalebench_vocab_loads_with_its_negative_losses(published) -> None:
     study = published("scalebench-vocab")
     assert len(study.runs) == 1200

@@ -249,8 +249,8 @@ def test_a_smaller_delta_moves_towards_the_median() -> None:
     ("C", "loss", "message"),
     [
         ([1e18, 1e19], [3.0, 2.9], "2 points, want at least 3"),
-        ([1e18, 1e19, 1e20], [3.0, np.nan, 2.0], "loss 1"),
-        ([1e18, 1e19, 1e20], [3.0, -1.0, 2.0], "loss 1"),
+        ([1e18, 1e19, 1e20], [3.0, np.nan, 2.0], "loss of point 1"),
+        ([1e18, 1e19, 1e20], [3.0, -1.0, 2.0], "loss of point 1"),
         ([1e18, 1e19, 1e20], [3.0, 2.0], "2 values, want 3"),
     ],
 )

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy.optimize import minimize
 
 from lawsmith.analysis import Analysis, FitOptions, Target, analyse, compare_laws
 from lawsmith.datasets import ReadOptions, demo_study
@@ -12,7 +13,7 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.bootstrap import case_bootstrap
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.laws.objective import LEAST_SQUARES_LOSS, MAE
+from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOSS, MAE
 
 
 def run(study, law: str, hold_out: str | None = None, **options) -> Analysis:
@@ -194,3 +195,27 @@ def test_the_demo_study_covers_its_own_truth() -> None:
         for name, interval in a.uncertainty.params(0.99).items():
             if law == "chinchilla":
                 assert interval.low <= truth[name] <= interval.high, name
+
+
+def test_porian_hp_with_validated_tokens(published) -> None:
+    """With D at the validation step instead of the nominal 20N: 11 points, α = −0.183."""
+    options = ReadOptions(columns={"D": "D_val_step"}, compute="6ND")
+    a = run(published("porian-hp:beta2", options), "LC", "0.5")
+    assert a.fit.n_points == 11
+    assert a.fit.params["alpha"] == pytest.approx(-0.183, abs=1e-3)
+
+
+def test_a_mean_objective_under_scipys_default_tolerances_stops_early(published) -> None:
+    """The published pitfall: the mean's small gradients end L-BFGS before the optimum."""
+    fit = run(published("chinchilla", ReadOptions(drop_largest_loss=5)), "chinchilla").fit
+    y = np.log(fit.loss)
+
+    def mean_and_gradient(phi: np.ndarray) -> tuple[float, np.ndarray]:
+        f, jac = fit.law.form.value_and_jac(phi[None], fit.x[:, None, :])
+        r = f[0] - y
+        return float(HUBER.rho(r).mean()), jac[0] @ HUBER.psi(r) / r.size
+
+    start = np.array([0.5, 6.0, 0.3, 6.0, 0.3])
+    stopped = minimize(mean_and_gradient, start, jac=True, method="L-BFGS-B")
+    assert stopped.success
+    assert stopped.fun * y.size > 1.05 * fit.value

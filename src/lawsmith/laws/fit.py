@@ -178,7 +178,12 @@ def _check_losses(loss: Any) -> FloatArray:
     bad = ~(np.isfinite(losses) & (losses > 0))
     if bad.any():
         row = int(np.flatnonzero(bad)[0])
-        raise LawsmithError(f"loss {row}", got=losses[row], want="a finite number above 0")
+        raise LawsmithError(
+            f"loss of point {row}",
+            got=f"{losses[row]:g}",
+            want="a finite number above 0",
+            hint="laws are fitted to log loss",
+        )
     return losses
 
 

@@ -178,6 +178,6 @@ def off_scale_text(data: LawData) -> str:
 def subtitle(data: LawData, analysis: Analysis) -> list[str]:
     lines = [titles.basis(analysis)]
     if data.runs.thinned:
-        shown = len(data.runs.frame)
-        lines.append(f"{shown} of {data.runs.n_known} runs drawn, the others thinned evenly")
+        shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"
+        lines.append(f"{shown}, thinned evenly, fitted ones first")
     return lines

@@ -9,7 +9,7 @@ import numpy as np
 
 PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1, 10)))
 ENOUGH = 5
-STEPS = (1.0, 2.0, 2.5, 5.0, 10.0)
+STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
 def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:

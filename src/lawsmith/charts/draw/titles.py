@@ -10,7 +10,6 @@ from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
 
-
 EVERY = "every run"
 
 

@@ -1,0 +1,96 @@
+"""Every chart in every theme and width: valid, in known styles, within its width, still."""
+
+from __future__ import annotations
+
+import re
+
+import pytest
+import vl_convert
+
+from lawsmith.charts import CHARTS, NARROW, THEMES, WIDE, ChartUnavailable, themed
+from lawsmith.charts.draw.key import Entry, key_places
+from lawsmith.charts.draw.parts import tooltip_parts
+from lawsmith.charts.draw.text import text_width, wrap
+from lawsmith.charts.theme import config
+
+
+def styles_of(part):
+    """Every style that a specification names."""
+    if isinstance(part, list):
+        return {style for item in part for style in styles_of(item)}
+    if not isinstance(part, dict):
+        return set()
+    here = {part["style"]} if isinstance(part.get("style"), str) else set()
+    return here | {s for key, item in part.items() if key != "config" for s in styles_of(item)}
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE, 1200])
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_chart_is_valid_names_known_styles_and_keeps_its_width(name, width, demo):
+    spec = CHARTS[name](demo, width=width).to_dict()  # to_dict validates against Vega-Lite's schema
+    assert styles_of(spec) <= set(config(THEMES["light"])["style"])
+    svg = vl_convert.vegalite_to_svg(spec)
+    drawn = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
+    assert drawn <= width + 8
+    assert drawn >= 0.9 * width
+
+
+@pytest.mark.parametrize("theme", THEMES)
+@pytest.mark.parametrize("name", CHARTS)
+def test_a_theme_changes_only_the_configuration(name, theme, demo):
+    chart = CHARTS[name](demo)
+    spec, other = chart.to_dict(), themed(chart, THEMES[theme]).to_dict()
+    assert other.pop("config")["background"] == THEMES[theme].background
+    spec.pop("config")
+    assert other == spec
+
+
+def test_all_themes_have_the_same_styles():
+    names = {frozenset(config(theme)["style"]) for theme in THEMES.values()}
+    assert len(names) == 1
+
+
+def test_drawing_twice_gives_the_same_chart(demo):
+    for name, draw in CHARTS.items():
+        assert draw(demo).to_dict() == draw(demo).to_dict(), name
+
+
+def test_tooltips_say_N_D_lambda_and_loss(demo):
+    spec = CHARTS["law"](demo).to_dict()
+    runs = next(p for p in spec["layer"] if p["mark"]["style"] == "run")
+    assert [t["title"] for t in runs["encoding"]["tooltip"]] == [
+        *("N", "D", "C", "lr", "batch", "loss")
+    ]
+
+
+def test_a_tooltip_never_becomes_a_picture_or_a_heading(demo):
+    frame = CHARTS["law"](demo).layer[0].data
+    _, shown = tooltip_parts(frame, {"x": "image", "low": "title"})
+    assert [t["title"] for t in shown] == ["image ", "title "]
+
+
+def test_a_chart_that_cannot_be_made_says_why(compute_law):
+    reasons = {}
+    for name, draw in CHARTS.items():
+        try:
+            draw(compute_law)
+        except ChartUnavailable as error:
+            reasons[name] = str(error)
+    assert set(reasons) == {"curves", "allocation", "hyperparameters"}
+
+
+def test_text_is_wrapped_at_its_width():
+    lines = wrap("Loss against compute: a study, L(N, D) = E + A·N^-α + B·D^-β", 15, 200)
+    assert len(lines) > 1
+    assert all(text_width(line, 15) <= 200 for line in lines)
+    assert " ".join(lines) == "Loss against compute: a study, L(N, D) = E + A·N^-α + B·D^-β"
+
+
+def test_a_word_longer_than_a_line_is_broken():
+    assert "".join(wrap("x" * 100, 10, 200)) == "x" * 100
+    assert len(wrap("x" * 100, 10, 200)) == 5
+
+
+def test_a_key_wraps_into_rows():
+    assert key_places([50, 50, 100], pixels=200) == [(0, 0), (0, 92), (1, 0)]
+    assert Entry("point", "run", "run") == Entry("point", "run", "run")
