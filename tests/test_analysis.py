@@ -84,7 +84,7 @@ def test_an_unselected_table_is_not_corrected() -> None:
 
 def test_fixed_tokens_per_parameter_are_refused_unless_forced() -> None:
     made = study(ratio=20.0)
-    with pytest.raises(LawsmithError, match="unidentifiable.*collinear_design.*--force"):
+    with pytest.raises(LawsmithError, match=r"unidentifiable.*collinear_design.*--force"):
         analyse(made, FitOptions(law=CHINCHILLA))
     forced = analyse(made, FitOptions(law=CHINCHILLA, force=True))
     assert "collinear_design" in {w.code for w in forced.warnings}

@@ -13,7 +13,7 @@ SOURCES = sorted(PACKAGE.rglob("*.py"))
 # A part (a module or a folder of the package) imports only parts of lower rank, or itself.
 RANKS = {
     -1.0: "errors",
-    0.0: "expressions formats",
+    0.0: "expressions formats arrays",
     1.0: "grid runs",
     2.0: "laws frontier metrics",
     3.0: "surrogates datasets",

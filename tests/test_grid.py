@@ -9,8 +9,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from lawsmith.arrays import distinct
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import Axis, Grid, HeldOut, distinct
+from lawsmith.grid import Axis, Grid, HeldOut
 
 
 def sparse_grid(**options):

@@ -15,17 +15,17 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cached_property
-from typing import Any, Literal, get_args
+from typing import Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
+from lawsmith.arrays import AnyArray as AnyArray
+from lawsmith.arrays import BoolArray as BoolArray
+from lawsmith.arrays import FloatArray as FloatArray
+from lawsmith.arrays import IntArray as IntArray
+from lawsmith.arrays import as_column, cell_ids, check_lengths, check_numbers, frozen, row_index
 from lawsmith.errors import LawsmithError, unknown
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
-BoolArray = npt.NDArray[np.bool_]
-AnyArray = npt.NDArray[Any]
 
 AxisKind = Literal["log", "linear", "categorical"]
 ComputeFormula = Callable[[Mapping[str, AnyArray]], npt.ArrayLike]
@@ -113,10 +113,10 @@ class Grid:
     tolerance: float = 0.0
 
     def __post_init__(self) -> None:
-        columns = {name: _frozen(_as_column(name, v)) for name, v in self.columns.items()}
+        columns = {name: frozen(as_column(name, v)) for name, v in self.columns.items()}
         object.__setattr__(self, "columns", columns)
-        object.__setattr__(self, "C", _frozen(_as_column("C", self.C)))
-        _check_lengths({**columns, "C": self.C})
+        object.__setattr__(self, "C", frozen(as_column("C", self.C)))
+        check_lengths({**columns, "C": self.C})
         _check_costs(columns, self.C)
         _check_axes(columns, self.axes)
         _check_distinct(columns, self.axes)
@@ -141,8 +141,8 @@ class Grid:
         compute  a formula of `COMPUTE`, the name of a column, or a callable of the columns;
                  None for a table without compute: every run costs 1, so there is one level
         """
-        table = {name: _as_column(name, values) for name, values in columns.items()}
-        _check_lengths(table)
+        table = {name: as_column(name, values) for name, values in columns.items()}
+        check_lengths(table)
         kinds = axes if axes is not None else {n: _guess_kind(v) for n, v in table.items()}
         return cls(
             columns=table,
@@ -202,20 +202,20 @@ class Grid:
         for value in np.unique(self.slicer).tolist():
             if not starts or value > starts[-1] + self.tolerance * abs(starts[-1]):
                 starts.append(value)
-        return _frozen(np.array(starts))
+        return frozen(np.array(starts))
 
     @cached_property
     def level_of(self) -> IntArray:
         """(m,) level of each row."""
         ranks = np.searchsorted(self._level_starts, self.slicer, side="right") - 1
-        return _frozen(ranks.astype(np.int64))
+        return frozen(ranks.astype(np.int64))
 
     @cached_property
     def levels(self) -> FloatArray:
         """(n_levels,) ascending; a merged level's value is its largest member."""
         tops = np.full(len(self._level_starts), -np.inf)
         np.maximum.at(tops, self.level_of, self.slicer)
-        return _frozen(tops)
+        return frozen(tops)
 
     def slice(self, j: int) -> BoolArray:
         """(m,) S_j, the rows of level j."""
@@ -262,7 +262,7 @@ class Grid:
 
     def subset(self, rows: npt.ArrayLike) -> Grid:
         """The grid of ``rows`` (indices or a mask), in that order; levels are its own."""
-        index = _row_index(rows, len(self))
+        index = row_index(rows, len(self))
         columns = {name: values[index] for name, values in self.columns.items()}
         return Grid(columns, self.axes, self.C[index], self.slice_by, self.tolerance)
 
@@ -278,75 +278,13 @@ class Grid:
         return np.flatnonzero(~held), np.flatnonzero(held)
 
 
-def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
-    """(m,) rank of each row among the distinct rows of ``columns``, in lexicographic order."""
-    ids = np.zeros(m, dtype=np.int64)
-    for column in columns:
-        values, code = np.unique(column, return_inverse=True)
-        # Renumbering after each column keeps ids below m², far from overflow.
-        ids = np.unique(ids * len(values) + code, return_inverse=True)[1].astype(np.int64)
-    return ids
-
-
-def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
-    """(first, index): a table's distinct configurations, and which of them each row repeats.
-
-    ``first`` holds the row where each configuration first appears, ascending: the rows of a
-    `Grid`. ``index`` (m,) numbers each row's configuration in that order: the index of `Runs`.
-    """
-    table = {name: _as_column(name, values) for name, values in columns.items()}
-    _check_lengths(table)
-    ids = cell_ids(list(table.values()), len(next(iter(table.values()))))
-    first = np.unique(ids, return_index=True)[1]
-    rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.sort(first).astype(np.int64), rank[ids]
-
-
-def _frozen(values: AnyArray) -> AnyArray:
-    values = values.copy() if values.flags.writeable or values.base is not None else values
-    values.setflags(write=False)
-    return values
-
-
-def _as_column(name: str, values: npt.ArrayLike) -> AnyArray:
-    """A column of float64, or of str."""
-    array = np.asarray(values)
-    if array.ndim != 1:
-        raise LawsmithError(f"column {name}", got=f"shape {array.shape}", want="one value a row")
-    if array.dtype.kind in "biuf":
-        return array.astype(np.float64, copy=False)
-    if array.dtype.kind in "UT":
-        return array.astype(np.str_, copy=False)
-    if any(isinstance(value, str) for value in array):
-        for row, value in enumerate(array):
-            if not isinstance(value, str):
-                got = f"{value!r} among text in row {row}"
-                raise LawsmithError(f"column {name}", got=got, want="text in every row")
-        return array.astype(np.str_)
-    try:
-        # Only objects are cast: numpy would also make numbers of dates.
-        return array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "no")
-    except (TypeError, ValueError):
-        raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
-
-
-def _check_lengths(columns: Mapping[str, AnyArray]) -> None:
-    lengths = {name: len(values) for name, values in columns.items()}
-    if not lengths or 0 in lengths.values():
-        raise LawsmithError("grid", got="no rows", want="at least one row")
-    if len(set(lengths.values())) > 1:
-        got = ", ".join(f"{name} {n}" for name, n in lengths.items())
-        raise LawsmithError("grid", got=f"columns of lengths {got}", want="one length")
-
-
 def _check_costs(columns: Mapping[str, AnyArray], C: FloatArray) -> None:
     if "C" in columns and not np.array_equal(columns["C"], C):
         hint = "say compute='C' to use it as the cost, or rename it"
         raise LawsmithError("column C", got="values other than the compute", hint=hint)
     for name, values in {**columns, "C": C}.items():
         if name in ("N", "D", "C"):
-            _check_numbers(name, values, positive=True)
+            check_numbers(name, values, positive=True)
 
 
 def _check_axes(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
@@ -356,19 +294,7 @@ def _check_axes(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
         if axis.kind not in get_args(AxisKind):
             raise unknown(f"axis {axis.name}", axis.kind, get_args(AxisKind))
         if axis.kind != "categorical":
-            _check_numbers(axis.name, columns[axis.name], positive=axis.kind == "log")
-
-
-def _check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
-    """Finite numbers, and positive ones where a logarithm or a cost is meant."""
-    want = "finite numbers above 0" if positive else "finite numbers"
-    if values.dtype != np.float64:
-        hint = None if name in ("N", "D", "C") else "make it a categorical axis"
-        raise LawsmithError(f"column {name}", got=repr(str(values[0])), want=want, hint=hint)
-    bad = ~np.isfinite(values) | ((values <= 0.0) if positive else False)
-    if bad.any():
-        row = int(np.argmax(bad))
-        raise LawsmithError(f"column {name}", got=f"{values[row]:g} in row {row}", want=want)
+            check_numbers(axis.name, columns[axis.name], positive=axis.kind == "log")
 
 
 def _check_distinct(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
@@ -401,7 +327,7 @@ def _compute(table: Mapping[str, AnyArray], compute: str | ComputeFormula | None
             raise unknown("compute", compute, [*COMPUTE, *table])
         return table[compute]
     with np.errstate(over="ignore"):  # an infinite cost is refused by name, without a warning
-        return _as_column("C", compute(table))
+        return as_column("C", compute(table))
 
 
 def _check_formula(table: Mapping[str, AnyArray], formula: str) -> None:
@@ -411,7 +337,7 @@ def _check_formula(table: Mapping[str, AnyArray], formula: str) -> None:
         hint = "name a compute column, or say compute=None for unit costs"
         raise LawsmithError(f"compute {formula}", got=got, want="N and D", hint=hint)
     for name in ("N", "D"):
-        _check_numbers(name, table[name], positive=True)
+        check_numbers(name, table[name], positive=True)
 
 
 def _unit_axis(values: AnyArray, kind: AxisKind) -> FloatArray:
@@ -423,16 +349,3 @@ def _unit_axis(values: AnyArray, kind: AxisKind) -> FloatArray:
     if low == high:
         return np.full((len(values), 1), 0.5)
     return np.asarray((scaled - low) / (high - low), dtype=np.float64)[:, None]
-
-
-def _row_index(rows: npt.ArrayLike, m: int) -> IntArray:
-    """Row indices of a mask (m,) or of indices, within 0 … m − 1."""
-    array = np.asarray(rows)
-    if array.dtype == np.bool_:
-        if array.shape != (m,):
-            raise LawsmithError("rows", got=f"a mask of shape {array.shape}", want=f"({m},)")
-        return np.flatnonzero(array)
-    index = array.astype(np.int64)
-    if index.ndim != 1 or not bool(((index >= 0) & (index < m)).all()):
-        raise LawsmithError("rows", got="rows outside the grid", want=f"indices 0 to {m - 1}")
-    return index

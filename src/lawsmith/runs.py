@@ -16,10 +16,8 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
+from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.errors import LawsmithError, unknown
-
-FloatArray = npt.NDArray[np.float64]
-IntArray = npt.NDArray[np.int64]
 
 
 class State(StrEnum):

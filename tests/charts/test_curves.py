@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -39,6 +41,13 @@ def test_many_sizes_are_represented_by_a_few_even_in_log_N():
     assert len(sizes) == 9
     assert sizes[[0, -1]].tolist() == pytest.approx([1e7, 1e10])
     np.testing.assert_allclose(np.diff(np.log(sizes)), np.log(1e3) / 8, rtol=0.1)
+
+
+def test_a_size_run_once_gets_a_line_about_its_point(chinchilla):
+    few = replace(chinchilla, frontier=np.array([0, 5, 10, 1]), score=None)  # N = 2e8 once, D = 2e9
+    lines = curves_data(few).lines
+    tokens = lines.loc[lines["N"] == 2e8, "D"]
+    assert tokens.agg(["min", "max"]).tolist() == pytest.approx([2e9, 4e9])
 
 
 def test_a_compute_law_has_no_size_curves(compute_law):

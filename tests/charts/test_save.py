@@ -65,6 +65,7 @@ def test_a_page_holds_the_wide_and_the_narrow_chart_and_every_theme(demo_compute
     text = (tmp_path / "law.html").read_text(encoding="utf-8")
     specs = specs_of(text)
     assert specs["wide"]["width"] > specs["narrow"]["width"]
+    assert all("datasets" not in spec for spec in specs.values())  # held once, beside them
     configs = json.loads(re.search(r"const configs = (.*);\n", text)[1])
     assert set(configs) == {"light", "dark", "print"}
 
@@ -82,7 +83,9 @@ def test_the_scripts_of_a_page_run_together(page, tmp_path):
     const drawn = [];
     globalThis.vegaEmbed = (place, spec) => { drawn.push(spec); };
     vm.runInThisContext(fs.readFileSync("own.js", "utf8"));
-    console.log(drawn.length, drawn[0].config.background, drawn[0].layer.length > 5);
+    const [spec] = drawn;
+    console.log(drawn.length, spec.config.background, spec.layer.length > 5);
+    console.log(Object.keys(spec.datasets).length > 3);
     """
     files = {"library.js": library_script, "own.js": own, "run.js": stub}
     for name, text in files.items():
@@ -90,7 +93,7 @@ def test_the_scripts_of_a_page_run_together(page, tmp_path):
     done = subprocess.run(
         ["node", "run.js"], cwd=tmp_path, capture_output=True, text=True, check=True
     )
-    assert done.stdout.split() == ["1", "#ffffff", "true"]
+    assert done.stdout.split() == ["1", "#ffffff", "true", "true"]
 
 
 def test_a_study_named_like_a_script_stays_text(demo_compute, tmp_path):

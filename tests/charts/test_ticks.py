@@ -39,7 +39,7 @@ def test_computes_read_as_everywhere_else():
 
 def test_small_numbers_are_written_out():
     texts = written(ticks.number_label, [0.002, 2.5, 512.0, 3e-5, 4e6])
-    assert texts == ["0.002", "2.5", "512", "3e−5", "4e6"]
+    assert texts == ["0.002", "2.5", "512", "3e-5", "4e6"]
 
 
 @pytest.mark.parametrize(

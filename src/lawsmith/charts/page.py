@@ -39,11 +39,13 @@ body {{ margin: 0; background: {light}; }}
 <script>
 {{
 const specs = {specs};
+const datasets = {datasets};
 const configs = {configs};
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const narrow = matchMedia("(max-width: 640px)");
 function draw(theme) {{
-  const spec = {{...(narrow.matches ? specs.narrow : specs.wide), config: configs[theme]}};
+  const chart = narrow.matches ? specs.narrow : specs.wide;
+  const spec = {{...chart, datasets, config: configs[theme]}};
   return vegaEmbed("#chart", spec, {{
     mode: "vega-lite",
     renderer: "svg",
@@ -67,6 +69,8 @@ redraw();
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
     """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
     specs = {"wide": _bare(wide), "narrow": _bare(narrow)}
+    # Altair names data by their hash, so what both show is held once.
+    datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
     configs = {theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}
     return PAGE.format(
         title=html.escape(title),
@@ -75,6 +79,7 @@ def page(wide: Spec, narrow: Spec, *, title: str) -> str:
         paper=PRINT.background,
         library=library(),
         specs=script_json(specs),
+        datasets=script_json(datasets),
         configs=script_json(configs),
     )
 
@@ -99,7 +104,8 @@ def library() -> str:
 
 
 def _bare(spec: Spec) -> Spec:
-    return {name: part for name, part in spec.items() if name not in ("config", "$schema")}
+    """What is the chart's own: the page adds data and configuration, and nothing is looked up."""
+    return {k: part for k, part in spec.items() if k not in ("config", "datasets", "$schema")}
 
 
 def script_json(value: Any) -> str:

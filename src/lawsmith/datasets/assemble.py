@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lawsmith.arrays import AnyArray, BoolArray, IntArray, distinct
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.grid import AnyArray, AxisKind, BoolArray, Grid, IntArray, distinct
+from lawsmith.grid import AxisKind, Grid
 from lawsmith.runs import Runs, State
 
 if TYPE_CHECKING:

@@ -68,11 +68,19 @@ def pick_sizes(N: FloatArray) -> FloatArray:
     return np.asarray(sizes[np.unique(nearest)])
 
 
+def _tokens(here: pd.Series[float], everywhere: pd.Series[float]) -> tuple[float, float]:
+    """The range of tokens of a line; around a lone point a factor of two either way."""
+    low, high = float(here.min()), float(here.max())
+    if low < high:
+        return low, high
+    return max(low / 2, float(everywhere.min())), min(high * 2, float(everywhere.max()))
+
+
 def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -> pd.DataFrame:
     """The law at the k-th size, over the tokens of the points that it is the nearest size to."""
     gaps = np.abs(np.log(points["N"].to_numpy())[:, None] - np.log(sizes))
     near = points[gaps.argmin(axis=1) == k]
-    D = np.geomspace(near["D"].min(), near["D"].max(), N_LINE)
+    D = np.geomspace(*_tokens(near["D"], points["D"]), N_LINE)
     loss = analysis.fit.predict({"N": np.full_like(D, sizes[k]), "D": D})
     held = bool(near.loc[near["N"] == sizes[k], "held_out"].all())
     return pd.DataFrame({"N": sizes[k], "D": D, "loss": loss, "held_out": held})

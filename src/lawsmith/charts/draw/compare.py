@@ -29,7 +29,7 @@ def draw_compare(data: CompareData, heading: str, *, width: int) -> alt.LayerCha
     pixels = width - MARGIN - left
     room = max(text_width(text, 11) for text in scores["text"]) + 12  # beside the longest bar
     top = float(scores["percent"].max()) * pixels / max(pixels - room, 60)
-    axis = linear_axis("Held-out RMSE (% of loss)", (0.0, top), n_ticks=pixels // 70)
+    axis = linear_axis("Held-out RMSE (% of loss)", (0.0, top), n_ticks=pixels // 50)
     laws = {"type": "nominal", "sort": list(scores["law"]), "title": None, "axis": {"grid": False}}
     where = {"x": field("percent", axis), "y": field("law", laws)}
     names = {"law": "law", "formula": "formula", "rmse": "RMSE", "percent": "RMSE (%)"}

@@ -42,7 +42,7 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
     y = loss_axis(_y_domain(data), pixels=height)
     layers = [
         *_band_layers(data, x, y),
-        *_threshold_layers(data, x, height),
+        *_threshold_layers(data, x),
         *_edge_layers(data, x),
         *_point_layers(data, RUN, x, y),
         *_point_layers(data, FITTED, x, y),
@@ -81,7 +81,7 @@ def _band_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
     return [layer(data.line, mark("area", "band", clip=True), x=field("x", x), **ends)]
 
 
-def _threshold_layers(data: LawData, x: Channel, height: int) -> list[alt.Chart]:
+def _threshold_layers(data: LawData, x: Channel) -> list[alt.Chart]:
     """The line from which runs are held out."""
     if not np.isfinite(data.threshold):
         return []
@@ -89,7 +89,7 @@ def _threshold_layers(data: LawData, x: Channel, height: int) -> list[alt.Chart]
     note = mark("text", "note", text="held out", dx=5)
     return [
         layer(frame, mark("rule", "threshold"), x=field("x", x)),
-        layer(frame, note, x=field("x", x), y={"value": height - 9}),
+        layer(frame, note, x=field("x", x), y={"value": 18}),
     ]
 
 

@@ -1,0 +1,85 @@
+"""The loss at a target, with intervals, and where the influence of points is judged."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+
+from lawsmith.analysis.design import largest_compute
+from lawsmith.analysis.records import FitOptions, Prediction, Target
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import count
+from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.laws.allocation import allocation, can_allocate, log_optimal_n
+from lawsmith.laws.fit import LawFit
+from lawsmith.laws.uncertainty import Interval, Uncertainty
+
+UNIT_COST = 1.0  # what every run of a table without compute costs
+
+
+def predict(
+    target: Target, fit: LawFit, uncertainty: Uncertainty | None, largest: float, level: float
+) -> Prediction:
+    shares = None
+    if can_allocate(fit.law) and uncertainty is not None:
+        whole = allocation(uncertainty, np.array([target.C]), level)
+        shares = {name: Interval(*(float(v[0]) for v in i)) for name, i in whole.items()}
+    inputs = target_inputs(target, fit)
+    interval = run_interval = None
+    if uncertainty is not None:
+        interval = _first(uncertainty.loss(inputs, level))
+        run_interval = _first(uncertainty.run(inputs, level))
+    return Prediction(
+        target=target,
+        inputs=inputs,
+        loss=float(fit.predict(inputs)[0]),
+        interval=interval,
+        run_interval=run_interval,
+        decades=_decades(target, inputs, fit, largest),
+        allocation=shares,
+    )
+
+
+def _decades(target: Target, inputs: Mapping[str, float], fit: LawFit, largest: float) -> float:
+    """How far beyond the data a target lies: in compute, or in the law's inputs without one."""
+    if largest != UNIT_COST:
+        return float(np.log10(target.C / largest))
+    beyond = [np.log(inputs[name]) - fit.x[i].max() for i, name in enumerate(fit.law.inputs)]
+    return float(max(beyond) / np.log(10))
+
+
+def _first(interval: Interval) -> Interval:
+    return Interval(*(float(v[0]) for v in interval))
+
+
+def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
+    """The law's inputs at the target; N and D at a bare compute are its compute-optimal ones."""
+    if can_allocate(fit.law) and target.N is None:
+        n = float(np.exp(log_optimal_n(fit.law, fit.phi[None], np.array([target.C]))[0, 0]))
+        return {"N": n, "D": target.C / (6 * n)}
+    at = {"C": target.C, "N": target.N, "D": target.D}
+    missing = [name for name in fit.law.inputs if at.get(name) is None]
+    if missing:
+        raise LawsmithError(
+            "--target",
+            got=target.label,
+            want=f"{', '.join(fit.law.inputs)} for {fit.law.name}",
+            hint="give a pair such as 7e9,1.4e11" if missing != ["C"] else None,
+        )
+    return {name: float(at[name] or 0.0) for name in fit.law.inputs}
+
+
+def influence_target(
+    grid: Grid, pool: IntArray, loss: FloatArray, fit: LawFit, options: FitOptions
+) -> tuple[str, dict[str, float]]:
+    """Where influence is judged: label and the law's inputs."""
+    if options.targets:
+        target = options.targets[0]
+        return target.label, target_inputs(target, fit)
+    C = 10 * largest_compute(grid, pool, loss)
+    if fit.law.inputs == ("C",) or can_allocate(fit.law):
+        target = Target(C)
+        return target.label, target_inputs(target, fit)
+    top = {name: 10 * float(np.exp(fit.x[i].max())) for i, name in enumerate(fit.law.inputs)}
+    return ", ".join(f"{k} = {count(v)}" for k, v in top.items()), top

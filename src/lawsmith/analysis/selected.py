@@ -1,0 +1,91 @@
+"""The uncertainty of a law of a frontier that was selected from more runs."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from functools import partial
+
+import numpy as np
+
+from lawsmith.analysis.design import inputs_at
+from lawsmith.analysis.records import FitOptions
+from lawsmith.datasets.records import Study
+from lawsmith.frontier import floor, frontier_batch
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.laws.fit import LawFit
+from lawsmith.laws.noise import smooth_surface
+from lawsmith.laws.selection import deselect
+from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
+
+
+def frontier_uncertainty(
+    study: Study, pool: IntArray, loss: FloatArray, fit: LawFit, options: FitOptions
+) -> Uncertainty | None:
+    """Student's t on least squares; freed of selection where there was any and it can be told."""
+    plain = law_uncertainty(fit)
+    known = pool[np.isfinite(loss[pool])]
+    if plain is None or len(known) == fit.n_points:
+        return plain
+    plain = replace(plain, estimand=LAW_OF_FRONTIER)
+    if options.priors:
+        return plain
+    grid = study.grid.subset(known)
+    scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
+    unit = study.grid.unit()[known]
+    surface = smooth_surface(
+        np.log(loss[known]),
+        _axes_block(study.grid, unit, [a.name for a in grid.axes if a.name not in scale]),
+        _log_block(grid, scale),
+        grid.cells(scale),
+        floor=lambda mean: floor(grid, mean, fit.law.inputs),
+    )
+    if surface is None:
+        return plain
+    sd, dof = study.runs.replicate_sd()
+    if dof >= 10:  # replicates show the noise itself, whatever the surface's shape
+        surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
+    freed = deselect(
+        fit.law,
+        fit.law.log_inputs(inputs_at(grid, fit.law, np.arange(len(known))))[:, 0, :],
+        loss[known],
+        surface,
+        lambda rows: partial(_on_frontier, grid.subset(rows), fit.law.inputs),
+        start=plain.phi,
+        rng=np.random.default_rng(options.seed),
+        fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
+    )
+    if freed is None:
+        return plain
+    return replace(
+        plain,
+        phi=freed.phi,
+        cov=freed.cov,
+        dof=freed.dof,
+        residual_sd=freed.residual_sd,
+        method="least squares on log loss, selection undone, Student's t",
+        shift=freed.shift,
+        noise_sd=freed.noise_sd,
+        misfit=freed.misfit,
+    )
+
+
+def _on_frontier(grid: Grid, inputs: tuple[str, ...], losses: FloatArray) -> BoolArray:
+    return frontier_batch(grid, losses, inputs)
+
+
+def _axes_block(grid: Grid, unit: FloatArray, names: list[str]) -> FloatArray:
+    """The unit cube's columns of those axes that vary, (m, k)."""
+    columns, at = [], 0
+    for axis in grid.axes:
+        width = len(np.unique(grid.column(axis.name))) if axis.kind == "categorical" else 1
+        if axis.name in names:
+            columns += [unit[:, j] for j in range(at, at + width) if np.ptp(unit[:, j]) > 0]
+        at += width
+    return np.stack(columns, axis=1) if columns else np.empty((len(unit), 0))
+
+
+def _log_block(grid: Grid, names: list[str]) -> FloatArray:
+    """Logs of those columns, each scaled to the unit interval, (m, l)."""
+    logs = np.log(np.stack([grid.numbers(name) for name in names], axis=1))
+    spread = np.ptp(logs, axis=0)
+    return np.asarray((logs - logs.min(axis=0)) / np.where(spread > 0, spread, 1.0))

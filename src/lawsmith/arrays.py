@@ -1,0 +1,103 @@
+"""Columns of numbers or text: array types, checks that name the column and row, distinct rows."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import numpy as np
+import numpy.typing as npt
+
+from lawsmith.errors import LawsmithError
+
+FloatArray = npt.NDArray[np.float64]
+IntArray = npt.NDArray[np.int64]
+BoolArray = npt.NDArray[np.bool_]
+AnyArray = npt.NDArray[Any]
+
+
+def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
+    """A column of float64, or of str."""
+    array = np.asarray(values)
+    if array.ndim != 1:
+        raise LawsmithError(f"column {name}", got=f"shape {array.shape}", want="one value a row")
+    if array.dtype.kind in "biuf":
+        return array.astype(np.float64, copy=False)
+    if array.dtype.kind in "UT":
+        return array.astype(np.str_, copy=False)
+    if any(isinstance(value, str) for value in array):
+        for row, value in enumerate(array):
+            if not isinstance(value, str):
+                got = f"{value!r} among text in row {row}"
+                raise LawsmithError(f"column {name}", got=got, want="text in every row")
+        return array.astype(np.str_)
+    try:
+        # Only objects are cast: numpy would also make numbers of dates.
+        return array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "no")
+    except (TypeError, ValueError):
+        raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
+
+
+def check_lengths(columns: Mapping[str, AnyArray]) -> None:
+    lengths = {name: len(values) for name, values in columns.items()}
+    if not lengths or 0 in lengths.values():
+        raise LawsmithError("grid", got="no rows", want="at least one row")
+    if len(set(lengths.values())) > 1:
+        got = ", ".join(f"{name} {n}" for name, n in lengths.items())
+        raise LawsmithError("grid", got=f"columns of lengths {got}", want="one length")
+
+
+def check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
+    """Finite numbers, and positive ones where a logarithm or a cost is meant."""
+    want = "finite numbers above 0" if positive else "finite numbers"
+    if values.dtype != np.float64:
+        hint = None if name in ("N", "D", "C") else "make it a categorical axis"
+        raise LawsmithError(f"column {name}", got=repr(str(values[0])), want=want, hint=hint)
+    bad = ~np.isfinite(values) | ((values <= 0.0) if positive else False)
+    if bad.any():
+        row = int(np.argmax(bad))
+        raise LawsmithError(f"column {name}", got=f"{values[row]:g} in row {row}", want=want)
+
+
+def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
+    """(m,) rank of each row among the distinct rows of ``columns``, in lexicographic order."""
+    ids = np.zeros(m, dtype=np.int64)
+    for column in columns:
+        values, code = np.unique(column, return_inverse=True)
+        # Renumbering after each column keeps ids below m², far from overflow.
+        ids = np.unique(ids * len(values) + code, return_inverse=True)[1].astype(np.int64)
+    return ids
+
+
+def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
+    """(first, index): a table's distinct configurations, and which of them each row repeats.
+
+    ``first`` holds the row where each configuration first appears, ascending: the rows of a
+    `Grid`. ``index`` (m,) numbers each row's configuration in that order: the index of `Runs`.
+    """
+    table = {name: as_column(name, values) for name, values in columns.items()}
+    check_lengths(table)
+    ids = cell_ids(list(table.values()), len(next(iter(table.values()))))
+    first = np.unique(ids, return_index=True)[1]
+    rank = np.empty(len(first), dtype=np.int64)
+    rank[np.argsort(first)] = np.arange(len(first))
+    return np.sort(first).astype(np.int64), rank[ids]
+
+
+def frozen(values: AnyArray) -> AnyArray:
+    values = values.copy() if values.flags.writeable or values.base is not None else values
+    values.setflags(write=False)
+    return values
+
+
+def row_index(rows: npt.ArrayLike, m: int) -> IntArray:
+    """Row indices of a mask (m,) or of indices, within 0 … m − 1."""
+    array = np.asarray(rows)
+    if array.dtype == np.bool_:
+        if array.shape != (m,):
+            raise LawsmithError("rows", got=f"a mask of shape {array.shape}", want=f"({m},)")
+        return np.flatnonzero(array)
+    index = array.astype(np.int64)
+    if index.ndim != 1 or not bool(((index >= 0) & (index < m)).all()):
+        raise LawsmithError("rows", got="rows outside the grid", want=f"indices 0 to {m - 1}")
+    return index
