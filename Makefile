@@ -14,7 +14,7 @@ ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test check lint types bench coverage clean
+.PHONY: demo test check lint types bench coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
@@ -25,8 +25,8 @@ test: $(VENV)/.dev
 check: lint types test
 
 lint: $(VENV)/.dev
-	$(VENV)/bin/ruff check src tests benchmarks
-	$(VENV)/bin/ruff format --check src tests benchmarks
+	$(VENV)/bin/ruff check src tests benchmarks docs
+	$(VENV)/bin/ruff format --check src tests benchmarks docs
 
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
@@ -35,9 +35,14 @@ types: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(VENV)/bin/python benchmarks/fitter.py
 
-# The coverage table of docs/coverage.md, from scratch (hours on two cores).
+# The table of docs/coverage.md, from scratch (about an hour on two cores).
 coverage: $(VENV)/.dev
-	$(VENV)/bin/python benchmarks/coverage.py
+	$(VENV)/bin/python benchmarks/coverage.py --jobs $(JOBS) --out coverage.json
+	$(VENV)/bin/python benchmarks/coverage.py --render coverage.json > docs/coverage.md
+
+# The figures of the README and the docs, from the published tables (needs DATA).
+figures: $(VENV)/.base
+	$(VENV)/bin/python docs/figures.py
 
 $(VENV)/bin/python:
 	$(PYTHON) -m venv $(VENV)

@@ -1,6 +1,6 @@
 """Make the figures of the README and the docs from the published tables, so that they stay true.
 
-    LAWSMITH_DATA=… python docs/figures.py
+LAWSMITH_DATA=… python docs/figures.py
 """
 
 from __future__ import annotations
@@ -16,15 +16,11 @@ def main() -> None:
     study = load("oellm-english")
     compute = analyse(
         study,
-        FitOptions(
-            law=get_law("LC"), hold_out=HeldOut.by_compute(0.5), targets=(Target(1e25),)
-        ),
+        FitOptions(law=get_law("LC"), hold_out=HeldOut.by_compute(0.5), targets=(Target(1e25),)),
     )
     size = analyse(
         study,
-        FitOptions(
-            law=get_law("skaling"), hold_out=HeldOut.largest("N"), targets=(Target(1e24),)
-        ),
+        FitOptions(law=get_law("skaling"), hold_out=HeldOut.largest("N"), targets=(Target(1e24),)),
     )
     for name, chart in {
         "law": charts.law(compute),
