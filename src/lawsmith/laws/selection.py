@@ -89,24 +89,29 @@ def deselect(
         inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0)))
     except _ShortFrontierError:
         return None
-    flat = _tangent(law, x[:, on[0]], start, fixed or {})
-    base, draws, below = flat(truth.phi)[0], flat(outer.phi), flat(inner_truth.phi)
-    around = flat(inner.phi).reshape(n_redraws, N_INNER, -1)
+    plane = _tangent(law, x[:, on[0]], start, fixed or {})
+    base = plane.flat(truth.phi)[0]
+    draws, below = (_tame(plane, f.phi, base) for f in (outer, inner_truth))
+    around = _tame(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
+    around = around.reshape(n_redraws, N_INNER, -1)
     bias = draws.mean(axis=0) - base
     corrected = draws - (around.mean(axis=1) - below)  # (B, p) what correcting does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
     # the bias it shows is too small, by as much as the redraws' own corrections fall short.
     remaining = corrected.mean(axis=0) - base
-    # Residuals beyond what noise leaves are misfit of the law; treated as scatter, it widens all.
+    # What the redraws' own fits leave, less what the surface's frontier does, is noise alone;
+    # residuals beyond it are misfit of the law.
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
-    scale = float(raw.variance[0]) / noise
+    observed = float(raw.variance[0])
+    cov = _widened(_spread(corrected, around), observed, noise, plane)
+    phi, cov = _back(plane, raw.phi[0] - bias - remaining, cov, fixed or {})
     return Deselected(
-        phi=raw.phi[0] - bias - remaining,
-        cov=scale * _spread(corrected, around),
+        phi=phi,
+        cov=cov,
         dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
-        misfit=scale,
-        residual_sd=float(np.sqrt(raw.variance[0])),
+        misfit=observed / noise,
+        residual_sd=float(np.sqrt(observed)),
         noise_sd=surface.noise_sd,
         shift=float((noisy - mean)[select(np.exp(noisy))].mean()),
     )
@@ -125,19 +130,81 @@ def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
     return np.asarray(less if safe and np.all(np.diag(less) >= 0) else whole)
 
 
-def _tangent(
-    law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float]
-) -> Callable[[FloatArray], FloatArray]:
-    """Draws (B, p) → where each would lie were the law linear in phi, by the curve it predicts.
+@dataclass(frozen=True)
+class _Tangent:
+    """The law linearised at phi, on the points x of the frontier.
 
     E, A and α trade off along a bent valley. Means and covariances of phi itself would carry that
-    bend into predictions, where it cancels; the tangent plane at ``phi`` has none.
+    bend into predictions, where it cancels; the tangent plane has none.
     """
+
+    law: Law
+    phi: FloatArray  # (p,)
+    x: FloatArray  # (q, 1, n)
+    f: FloatArray  # (1, n) log loss at phi
+    jac: FloatArray  # (p, n)
+    inverse: FloatArray  # (n, p) change of the curve → change of phi, by least squares
+
+    def flat(self, draws: FloatArray) -> FloatArray:
+        """Draws (B, p) → where each would lie in the plane, by the curve it predicts."""
+        return np.asarray(self.phi + (self.law.form.value(draws, self.x) - self.f) @ self.inverse)
+
+    def length(self, steps: FloatArray) -> FloatArray:
+        """Length (B,) of steps (B, p): the change of the curve."""
+        return np.asarray(np.linalg.norm(steps @ self.jac, axis=1))
+
+
+def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float]) -> _Tangent:
     f, jac = law.form.value_and_jac(phi[None], x[:, None, :])
     free = np.array([name not in fixed for name in law.names])
     inverse = np.zeros((f.shape[1], law.n_params))
     inverse[:, free] = np.linalg.pinv(jac[0][free].T, rcond=1e-12).T
-    return lambda draws: phi + (law.form.value(draws, x[:, None, :]) - f) @ inverse
+    return _Tangent(law, phi, x[:, None, :], f, jac[0], inverse)
+
+
+def _tame(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
+    """Draws (B, p) in the plane, those over three median lengths from their centre pulled in.
+
+    A redraw whose frontier lost an end point can bend away beyond it. Of normal draws in three
+    dimensions one in ten thousand is that far out.
+    """
+    step = plane.flat(phi) - centre
+    size = plane.length(step)
+    limit = 3 * np.median(size)
+    return np.asarray(centre + step * np.minimum(1, limit / np.maximum(size, 1e-300))[:, None])
+
+
+def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) -> FloatArray:
+    """The redraws' covariance brought to the residual variance that was observed.
+
+    Misfit of the law is scatter on top of noise, so it adds least squares' own covariance; it does
+    not multiply what runs entering and leaving the frontier contribute.
+    """
+    if observed <= noise:
+        return cov * (observed / noise)
+    return np.asarray(cov + (observed - noise) * plane.inverse.T @ plane.inverse)
+
+
+def _back(
+    plane: _Tangent, phi: FloatArray, cov: FloatArray, fixed: Mapping[str, float]
+) -> tuple[FloatArray, FloatArray]:
+    """From the plane back to the law: the parameters of the corrected curve, and their covariance.
+
+    A large correction in the plane is far from the valley's floor; the law nearest to the curve it
+    stands for is on it, and the covariance goes along as that of the curve.
+    """
+    curve = np.exp(plane.f + (phi - plane.phi) @ plane.jac)
+    found = fit_batch(
+        plane.law,
+        plane.x[:, 0],
+        curve,
+        start=plane.phi,
+        objective=LEAST_SQUARES_LOG,
+        fixed=fixed,
+    ).phi[0]
+    there = _tangent(plane.law, plane.x[:, 0], found, fixed)
+    change = plane.jac @ there.inverse
+    return found, np.asarray(change.T @ cov @ change)
 
 
 class _ShortFrontierError(Exception):
