@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lawsmith.analysis import FitOptions, Target, analyse, compare_laws, isoflop_cells
+from lawsmith.analysis.isoflop import isoflop_levels
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
@@ -145,13 +146,22 @@ def test_all_runs_diverged_is_told() -> None:
         analyse(study_from_frame(frame, name="lost"), FitOptions(law=LC))
 
 
-def test_isoflop_levels_merge_computes_within_5_percent() -> None:
+def test_isoflop_levels_go_on_over_small_gaps_up_to_a_span() -> None:
+    C = np.array([1.0, 1.03, 1.06, 2.0, 2.1, 3.0, 1.09])
+    np.testing.assert_array_equal(isoflop_levels(C), [0, 0, 0, 1, 2, 3, 0])
+    dense = isoflop_levels(np.geomspace(1.0, 4.0, 200))
+    assert dense.max() >= 6  # an unbroken range is cut, not one level
+    assert np.all(np.diff(dense) >= 0)
+
+
+def test_isoflop_cells_are_the_best_of_each_n_and_d() -> None:
     made = study()
     loss = made.runs.config_loss(len(made.grid))
-    rows, level = isoflop_cells(made.grid, np.arange(len(made.grid)), loss)
+    rows, _ = isoflop_cells(made.grid, np.arange(len(made.grid)), loss)
     assert len(rows) == 36
-    for one in np.unique(level):
-        assert np.ptp(np.log(made.grid.C[rows[level == one]])) <= np.log(1.05) + 1e-9
+    for row in rows:
+        same = (made.grid.N[row] == made.grid.N) & (made.grid.D[row] == made.grid.D)
+        assert loss[row] == loss[same].min()
 
 
 def test_replicates_show_the_noise_themselves() -> None:
