@@ -292,9 +292,22 @@ SECTIONS = {
 }
 
 
+def _summary(rows: list[dict]) -> list[str]:  # type: ignore[type-arg]
+    """Least, mean and largest coverage of each method, over the conditions of a section."""
+    lines = ["## In short", "", "| section | method | least | mean | largest |"]
+    lines += ["|---|---|---|---|---|"]
+    for (design, tails), title in SECTIONS.items():
+        here = [r for r in rows if (r["design"], r["tails"]) == (design, tails)]
+        for method in dict.fromkeys(r["method"] for r in here):
+            shares = [v for r in here if r["method"] == method for v in r["coverage"].values()]
+            least, mean, most = (f"{100 * f(shares):.1f}" for f in (min, np.mean, max))
+            lines.append(f"| {title} | {method} | {least} | {mean} | {most} |")
+    return [*lines, ""]
+
+
 def render(rows: list[dict]) -> str:  # type: ignore[type-arg]
     """The page: one table a section, one line a condition and method."""
-    lines = [HEADER]
+    lines = [HEADER, *_summary(rows)]
     for (design, tails), title in SECTIONS.items():
         lines += [f"## {title}", ""]
         lines += ["| law | n | noise | method | E | α | β | ×10 | ×100 | ×10⁴ | width | sims |"]
