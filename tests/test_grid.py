@@ -308,3 +308,12 @@ def test_distinct_gives_the_rows_of_a_grid_and_the_index_of_its_replicates():
     first, index = distinct({"N": [3.0, 1.0, 3.0, 2.0, 1.0], "how": ["a", "b", "a", "a", "b"]})
     assert first.tolist() == [0, 1, 3]
     assert index.tolist() == [0, 1, 0, 2, 1]
+
+
+def test_a_level_just_at_the_reach_is_in_the_window_whatever_the_rounding():
+    frontier = 0.1 + 0.2  # 0.30000000000000004
+    grid = Grid.from_columns({"C": [0.3, 0.31, 0.45, 0.46]}, compute="C")
+    assert grid.reach_window(0.3, 1.5).tolist() == [True, True, True, False]
+    assert grid.reach_window(frontier, 1.5).tolist() == [True, True, True, False]
+    just_below = np.nextafter(0.3, 0.0)
+    assert grid.reach_window(just_below, 1.5).tolist() == [True, True, True, False]

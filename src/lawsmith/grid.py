@@ -242,7 +242,8 @@ class Grid:
         limit = float(self.levels[min(n_reached, len(self.levels) - 1)])
         if reach is not None:
             limit = max(limit, reach * frontier)
-        return np.less_equal(self.slicer, limit)
+        # Grids are often spaced by just the reach: a level on the edge must not fall to rounding.
+        return np.less_equal(self.slicer, limit * (1.0 + 1e-12))
 
     def unit(self) -> FloatArray:
         """(m, d) the unit cube: log and linear axes min–max scaled, categorical axes one-hot.

@@ -1,0 +1,131 @@
+"""How good a law is, and how much it took: the four metrics of the paper, and spend to reach.
+
+Notation and shapes
+    T           steps of a search; values (T,) hold a metric after each, NaN where there is none
+    fraction    (T,) share of the pool's compute spent after each step, ascending
+    regret      |θ − θ_ref| of one parameter, natural or log
+    incumbent   the least value so far: what the paper's tables follow, though no user can know it
+    truth       rows of the true envelope, Π(pool)
+
+All functions are of arrays and mappings: none knows how the law was found.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+import numpy as np
+import numpy.typing as npt
+
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.errors import LawsmithError
+
+DENSE_GRID = 1.0  # what running the whole pool spends, as a fraction
+_ROUNDING = 1e-12  # a sum of all costs over their total may miss 1 in the last digits
+
+
+def regret(params: Mapping[str, float], reference: Mapping[str, float]) -> dict[str, float]:
+    """|parameter − the reference's| by name, in the order of ``params``."""
+    if set(params) != set(reference):
+        got, want = ", ".join(params), ", ".join(reference)
+        raise LawsmithError("regret", got=f"parameters {got}", want=f"those of the other: {want}")
+    return {name: abs(value - reference[name]) for name, value in params.items()}
+
+
+def incumbent_index(values: npt.ArrayLike) -> IntArray:
+    """(T,) the step of the least value so far, the earliest of equal ones; −1 before the first.
+
+    With a parameter's regrets as values, the law of the incumbents takes each parameter from the
+    step of its own least regret.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    filled = np.where(np.isfinite(found), found, np.inf)
+    least_before = np.minimum.accumulate(np.concatenate([[np.inf], filled]))[:-1]
+    return np.maximum.accumulate(np.where(filled < least_before, np.arange(len(found)), -1))
+
+
+def running_minimum(values: npt.ArrayLike) -> FloatArray:
+    """(T,) the least value so far; values that are not finite are passed over."""
+    found = np.asarray(values, dtype=np.float64)
+    step = incumbent_index(found)
+    # Where there is no step yet, −1 would be the last one: any step does, its value is not used.
+    return np.where(step < 0, np.nan, found[np.maximum(step, 0)])
+
+
+def mean_squared_error(
+    predicted: FloatArray, loss: FloatArray, keep: BoolArray | None = None
+) -> float:
+    """Mean of (predicted − loss)² over the points, or over those to keep; NaN if there is none."""
+    squares = (np.asarray(predicted) - np.asarray(loss)) ** 2
+    kept = squares if keep is None else squares[keep]
+    return float(kept.mean()) if len(kept) else float("nan")
+
+
+def not_dominated(
+    C: FloatArray, loss: FloatArray, pool_C: FloatArray, pool_loss: FloatArray
+) -> BoolArray:
+    """(h,) points whose loss is below every loss that the pool has at no more compute.
+
+    C, loss              (h,) the held-out points
+    pool_C, pool_loss    (m,) a pool loss that is not finite dominates nothing
+    """
+    order = np.argsort(pool_C, kind="stable")
+    known = np.where(np.isfinite(pool_loss), pool_loss, np.inf)[order]
+    least = np.minimum.accumulate(np.concatenate([[np.inf], known]))
+    beaten_by = least[np.searchsorted(pool_C[order], C, side="right")]
+    return np.less(loss, beaten_by)
+
+
+def recovery(rows: npt.ArrayLike, truth: npt.ArrayLike) -> float:
+    """|rows ∩ truth| / |truth|: the share of the true envelope's configurations that was found."""
+    want = np.unique(np.asarray(truth, dtype=np.int64))
+    if not len(want):
+        raise LawsmithError("envelope", got="no true frontier point", want="at least one")
+    return float(np.isin(want, np.asarray(rows, dtype=np.int64)).mean())
+
+
+def difference_percent(predicted: float, reference: float) -> float:
+    """100·(predicted/reference − 1): positive where the loss is predicted too high."""
+    return 100.0 * (predicted / reference - 1.0)
+
+
+def value_at(fraction: npt.ArrayLike, values: npt.ArrayLike, budgets: npt.ArrayLike) -> FloatArray:
+    """(n,) the value after the last step within each budget (n,); NaN before the first step."""
+    spent, found = _trace(fraction, values)
+    limits = np.atleast_1d(np.asarray(budgets, dtype=np.float64)) + _ROUNDING
+    step = np.searchsorted(spent, limits, side="right")
+    return np.concatenate([[np.nan], found.astype(np.float64)])[step]
+
+
+def spend_until_settled(fraction: npt.ArrayLike, within: npt.ArrayLike) -> float | None:
+    """The spend after which a goal is met at every step to the end; None if it is not at the end.
+
+    within   (T,) whether the goal is met, such as |difference| ≤ 1 or recovery ≥ 0.9: a metric
+             that is NaN compares as not met
+    """
+    spent, met = _trace(fraction, within)
+    missed = np.flatnonzero(~met.astype(np.bool_))
+    first = int(missed[-1]) + 1 if len(missed) else 0
+    return float(spent[first]) if first < len(spent) else None
+
+
+def speedup(spend: float | None, other: float | None) -> float | None:
+    """How many times more ``other`` spends (`DENSE_GRID` for all of it); None if one never did."""
+    if spend is None or other is None:
+        return None
+    if not spend > 0.0:
+        raise LawsmithError("speedup", got=f"a spend of {spend:g}", want="one above 0")
+    return other / spend
+
+
+def _trace(
+    fraction: npt.ArrayLike, values: npt.ArrayLike
+) -> tuple[FloatArray, npt.NDArray[np.generic]]:
+    """Both (T,), the fractions ascending."""
+    spent, found = np.asarray(fraction, dtype=np.float64), np.asarray(values)
+    if spent.ndim != 1 or spent.shape != found.shape:
+        got = f"fractions and values of shapes {spent.shape} and {found.shape}"
+        raise LawsmithError("trace", got=got, want="one value a step")
+    if not (np.diff(spent) >= 0.0).all():
+        raise LawsmithError("trace", got="a spend that falls", want="fractions in ascending order")
+    return spent, found

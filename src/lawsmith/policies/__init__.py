@@ -1,0 +1,26 @@
+"""Policies: which runs of a grid to do next, given the runs so far.
+
+policy = make_policy("window", None)
+rows = policy.ask(grid, runs, 4, np.random.default_rng(0))
+"""
+
+from __future__ import annotations
+
+from lawsmith.policies.base import Policy, unasked
+from lawsmith.policies.catalogue import make_policy, space_named
+from lawsmith.policies.initial import InitialDesign
+from lawsmith.policies.search import Search, with_pending
+from lawsmith.policies.spaces import Full, Space, Window
+
+__all__ = [
+    "Full",
+    "InitialDesign",
+    "Policy",
+    "Search",
+    "Space",
+    "Window",
+    "make_policy",
+    "space_named",
+    "unasked",
+    "with_pending",
+]

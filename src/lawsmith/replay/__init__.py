@@ -1,0 +1,29 @@
+"""Replaying a finished study: what a policy would have found, run by run, for how much compute.
+
+task = prepare(load("oellm-english"), get_law("LC"))
+for step in replay(task, make_policy("window", GP()), seed=0):
+    print(step.cost_fraction, step.fantasized)
+"""
+
+from __future__ import annotations
+
+from lawsmith.replay.judge import mixed_losses
+from lawsmith.replay.loop import Stop, replay, run_replay
+from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
+from lawsmith.replay.task import EXTRAPOLATE_TO, default_hold_out, prepare
+
+__all__ = [
+    "EXTRAPOLATE_TO",
+    "HeldOutFrontier",
+    "Reference",
+    "Scores",
+    "Step",
+    "Stop",
+    "Task",
+    "Trace",
+    "default_hold_out",
+    "mixed_losses",
+    "prepare",
+    "replay",
+    "run_replay",
+]

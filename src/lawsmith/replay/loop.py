@@ -1,0 +1,153 @@
+"""The replay loop: a policy asks, the finished study answers, the law is judged after every run.
+
+Everything random comes from (seed, number of runs asked). Linear algebra runs on one thread, so
+that the number of threads cannot change a digit; replays side by side are the way to use cores.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
+from math import fsum
+
+import numpy as np
+from threadpoolctl import ThreadpoolController
+
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import flops
+from lawsmith.metrics import recovery
+from lawsmith.policies.base import Policy
+from lawsmith.replay.judge import Judge, mixed_losses
+from lawsmith.replay.records import Scores, Step, Task, Trace
+from lawsmith.runs import Runs, State
+
+
+@dataclass(frozen=True)
+class Stop:
+    """When a replay ends before the pool is exhausted.
+
+    iterations  runs, the initial ones included
+    budget      FLOPs; the first run that would go beyond it is not run, and ends the replay
+    """
+
+    iterations: int | None = None
+    budget: float | None = None
+
+    def __post_init__(self) -> None:
+        if self.iterations is not None and self.iterations < 1:
+            raise LawsmithError("iterations", got=self.iterations, want="at least 1 run")
+        if self.budget is not None and not self.budget > 0.0:
+            raise LawsmithError("budget", got=f"{self.budget:g} FLOPs", want="more than 0")
+
+    def check(self, task: Task) -> None:
+        """Refuse a budget beyond the pool, which has no more to spend it on."""
+        total = task.total_compute
+        if self.budget is not None and self.budget > total * (1.0 + 1e-9):
+            want = f"at most {flops(total)}, the whole pool of {task.study}"
+            raise LawsmithError("budget", got=f"{flops(self.budget)} FLOPs", want=want)
+
+    def reached(self, n_runs: int, cost: float) -> bool:
+        """Whether ``n_runs`` runs of together ``cost`` FLOPs are beyond what is allowed."""
+        over_runs = self.iterations is not None and n_runs > self.iterations
+        return over_runs or (self.budget is not None and cost > self.budget * (1.0 + 1e-9))
+
+
+def replay(
+    task: Task, policy: Policy, *, seed: int = 0, stop: Stop | None = None
+) -> Iterator[Step]:
+    """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it."""
+    stop = stop or Stop()
+    stop.check(task)
+    walk = _Walk(task, policy, seed)
+    one_thread = ThreadpoolController()
+    while True:
+        # Not around the yield: what the caller does between steps keeps its threads.
+        with one_thread.limit(limits=1):
+            row = walk.choose()
+            if row is None or stop.reached(len(walk.runs) + 1, walk.cost([row])):
+                return
+            step = walk.take(row)
+        yield step
+
+
+def run_replay(
+    task: Task,
+    policy: Policy,
+    *,
+    seed: int = 0,
+    stop: Stop | None = None,
+    settings: Mapping[str, object] | None = None,
+) -> Trace:
+    """A whole replay at once; ``settings`` are words for the record."""
+    steps = tuple(replay(task, policy, seed=seed, stop=stop))
+    return Trace(task, policy.name, seed, dict(settings or {}), steps)
+
+
+class _Walk:
+    """The state of one replay: the runs so far and the two judges."""
+
+    def __init__(self, task: Task, policy: Policy, seed: int) -> None:
+        if seed < 0:
+            raise LawsmithError("seed", got=seed, want="0 or above")
+        self.task, self.policy, self.seed = task, policy, seed
+        self.runs = Runs.empty()
+        self.window = float("nan")
+        self.observed, self.fantasized = Judge(task), Judge(task)
+
+    def choose(self) -> int | None:
+        """The row to run next, None when the pool is exhausted."""
+        pool, runs = self.task.pool, self.runs
+        if len(runs) == len(pool):
+            return None
+        self.window = float("nan")
+        if self.policy.searching(pool, runs):
+            self.window = float(pool.C[self.policy.candidates(pool, runs)].max())
+        rng = np.random.default_rng([self.seed, len(runs)])
+        return self.policy.ask(pool, runs, 1, rng)[0]
+
+    def cost(self, more: list[int]) -> float:
+        """FLOPs of the runs so far and of ``more`` rows, rounded once."""
+        return fsum(self.task.pool.C[[*self.runs.index.tolist(), *more]].tolist())
+
+    def take(self, row: int) -> Step:
+        """Run ``row``: its loss from the study, and the laws after it."""
+        task, pool = self.task, self.task.pool
+        self.runs = self.runs.append(Runs.from_losses([row], [task.loss[row]]))
+        cost = self.cost([])
+        known = self.runs.config_loss(len(pool))
+        rows = self.observed.envelope(known)
+        ready = self.policy.searching(pool, self.runs)
+        observed = self.observed.score(rows, known) if ready else None
+        fantasized, mixed_share = self._fantasize() if ready else (None, None)
+        return Step(
+            iteration=len(self.runs),
+            candidate=row,
+            config=_config(task, row),
+            loss=float(task.loss[row]),
+            compute=float(pool.C[row]),
+            cost=cost,
+            cost_fraction=cost / task.total_compute,
+            window=self.window,
+            observed=observed,
+            fantasized=fantasized,
+            envelope_observed=recovery(rows, task.reference.envelope),
+            envelope_mixed=mixed_share,
+        )
+
+    def _fantasize(self) -> tuple[Scores | None, float | None]:
+        """The fit on the mixed grid, and the share of the envelope it recovers."""
+        surrogate, pool = self.policy.surrogate, self.task.pool
+        if surrogate is None or not (self.runs.state == State.DONE.value).any():
+            return None, None
+        mixed = mixed_losses(len(pool), self.runs, surrogate.fit(pool, self.runs))
+        rows = self.fantasized.envelope(mixed)
+        share = recovery(rows, self.task.reference.envelope)
+        return self.fantasized.score(rows, mixed), share
+
+
+def _config(task: Task, row: int) -> dict[str, float | str]:
+    """N, D and the other axes of a candidate."""
+    pool = task.pool
+    names: dict[str, None] = {name: None for name in ("N", "D") if name in pool.names}
+    names |= dict.fromkeys(axis.name for axis in pool.axes)
+    return {name: pool.column(name)[row].item() for name in names}

@@ -1,0 +1,99 @@
+"""A finished study made a replay task: pool and held-out split, reference fits, targets."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lawsmith.analysis.design import check_design, inputs_at
+from lawsmith.analysis.predict import target_inputs
+from lawsmith.analysis.records import Target
+from lawsmith.datasets.records import Study
+from lawsmith.errors import LawsmithError
+from lawsmith.frontier import frontier
+from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.law import Law
+from lawsmith.metrics import mean_squared_error, not_dominated
+from lawsmith.replay.records import HeldOutFrontier, Reference, Task
+
+EXTRAPOLATE_TO = (1e25, 1e27, 1e29)
+
+
+def default_hold_out(law: Law) -> HeldOut:
+    """As the paper splits: the upper half of compute, or the largest N for a law with N."""
+    return HeldOut.largest("N") if "N" in law.inputs else HeldOut.by_compute(0.5)
+
+
+def prepare(
+    study: Study,
+    law: Law,
+    *,
+    hold_out: HeldOut | None = None,
+    extrapolate_to: Sequence[float] = EXTRAPOLATE_TO,
+    force: bool = False,
+) -> Task:
+    """The task of finding ``law`` on the pool of ``study``.
+
+    A configuration that was run several times is one candidate: its loss is the mean, its cost
+    that of one run. ``force`` takes a design from which the law cannot be identified.
+    """
+    split = hold_out or default_hold_out(law)
+    grid, loss = study.grid, study.runs.config_loss(len(study.grid))
+    rows, held = grid.split(split)
+    pool, pool_loss = grid.subset(rows), loss[rows]
+    envelope = frontier(pool, pool_loss, law.inputs)
+    check_design(study, law, rows[envelope], force=force)
+    validation = fit_law(law, inputs_at(pool, law, envelope), pool_loss[envelope])
+    everywhere = frontier(grid, loss, law.inputs)
+    targets = _targets(law, validation, extrapolate_to)
+    judged = _held_out(grid, loss, held, law, (pool, pool_loss))
+    error = validation.predict(judged.inputs) if len(judged.loss) else np.empty(0)
+    reference = Reference(
+        validation=validation,
+        everything=fit_law(law, inputs_at(grid, law, everywhere), loss[everywhere]),
+        envelope=envelope,
+        held_out_mse=mean_squared_error(error, judged.loss),
+        held_out_mse_beyond=mean_squared_error(error, judged.loss, judged.beyond),
+        pool_mse=mean_squared_error(
+            np.exp(validation.residuals) * validation.loss, validation.loss
+        ),
+        losses={label: float(validation.predict(at)[0]) for label, at in targets.items()},
+    )
+    return Task(
+        study=study.name,
+        title=study.title,
+        synthetic=study.synthetic,
+        notes=study.notes,
+        law=law,
+        hold_out=split,
+        pool=pool,
+        rows=rows,
+        loss=pool_loss,
+        held_out=judged,
+        reference=reference,
+        targets=targets,
+    )
+
+
+def _targets(law: Law, fit: LawFit, computes: Sequence[float]) -> Mapping[str, Mapping[str, float]]:
+    """Label → inputs of the law; a law without C and without an N–D trade-off has no targets."""
+    if law.inputs != ("C",) and not can_allocate(law):
+        return {}
+    for C in computes:
+        if not 0.0 < C < np.inf:
+            raise LawsmithError("extrapolate_to", got=f"{C:g}", want="a compute above 0 FLOPs")
+    return {f"{C:g}".replace("e+", "e"): target_inputs(Target(float(C)), fit) for C in computes}
+
+
+def _held_out(
+    grid: Grid, loss: FloatArray, held: IntArray, law: Law, pool: tuple[Grid, FloatArray]
+) -> HeldOutFrontier:
+    """Π of the held-out rows; for a law of C, which of them the pool does not dominate."""
+    rows = held[frontier(grid.subset(held), loss[held], law.inputs)]
+    beyond = np.ones(len(rows), dtype=np.bool_)
+    if law.inputs == ("C",):
+        beyond = not_dominated(grid.C[rows], loss[rows], pool[0].C, pool[1])
+    return HeldOutFrontier(inputs_at(grid, law, rows), loss[rows], beyond)

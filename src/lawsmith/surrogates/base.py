@@ -1,0 +1,106 @@
+"""What a surrogate is: observations on a grid in, a posterior over the whole grid out.
+
+Notation and shapes
+    m      candidates (rows) of the grid; k observed rows
+    scale  'loss' or 'log': what the surrogate models, the loss or its logarithm
+    y      (k,) what was observed, on that scale, one value a configuration
+    mean   (m,) posterior mean on that scale, observed rows included
+    sd     (m,) posterior standard deviation of the surface, without the noise of a further run
+
+Replicates are averaged. A diverged run is an observation too: as bad as the worst loss seen. A
+failed run says nothing. Pending runs are fantasies at the posterior mean: they shrink the
+deviation around them and teach nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Literal, Protocol
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.runs import Runs, State
+
+Scale = Literal["loss", "log"]
+Sampler = Callable[[int, np.random.Generator], FloatArray]
+
+
+@dataclass(frozen=True, eq=False)
+class Posterior:
+    """A surrogate's answer over the whole grid, on its scale.
+
+    best     the least value observed, on that scale: what an improvement is measured against
+    sampler  (n, rng) → joint draws (n, m) on that scale; None where the surrogate has none
+    """
+
+    mean: FloatArray
+    sd: FloatArray
+    scale: Scale
+    best: float
+    sampler: Sampler | None = field(default=None, repr=False)
+
+    @property
+    def loss(self) -> FloatArray:
+        """(m,) the fantasized loss of every row: the mean, or exp(mean), the median, of logs."""
+        return np.exp(self.mean) if self.scale == "log" else self.mean
+
+    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """(n, m) joint draws of the surface, on the surrogate's scale."""
+        if self.sampler is None:
+            raise LawsmithError("posterior", got="a surrogate without joint draws", want="gp")
+        return self.sampler(n, rng)
+
+
+class Surrogate(Protocol):
+    """A model of the loss on a grid. Pure: the same grid and runs give the same posterior."""
+
+    @property
+    def name(self) -> str: ...
+
+    def fit(self, grid: Grid, runs: Runs) -> Posterior: ...
+
+
+@dataclass(frozen=True, eq=False)
+class Observations:
+    """What a surrogate is fitted to: distinct rows, their targets, and rows still pending.
+
+    n_runs  (k,) how many finished runs each target is the mean of
+    """
+
+    rows: IntArray
+    y: FloatArray
+    n_runs: IntArray
+    pending: IntArray
+
+
+def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
+    """The targets of ``runs``, rows in the order of their first finished run.
+
+    One more run on a new row therefore extends the lists at their end, unless it diverges or
+    replicates, or is the worst so far while another had diverged.
+    """
+    finished = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    index = runs.index[finished]
+    rows = index[np.sort(np.unique(index, return_index=True)[1])]
+    loss = runs.config_loss(len(grid))[rows]
+    known = np.isfinite(loss)
+    if not known.any():
+        got = "only diverged runs" if len(rows) else "no finished run"
+        raise LawsmithError("surrogate", got=got, want="at least one run with a loss")
+    if scale == "log" and loss[known].min() <= 0.0:
+        got = f"a loss of {loss[known].min():g}"
+        raise LawsmithError(
+            "surrogate", got=got, want="losses above 0 for their logs", hint="model the loss itself"
+        )
+    y = np.log(np.where(known, loss, np.nan)) if scale == "log" else loss
+    n_done = runs.replicate_counts(len(grid))[rows]
+    waiting = np.unique(runs.index[runs.state == State.PENDING.value])
+    return Observations(
+        rows=rows,
+        y=np.where(known, y, y[known].max()),
+        n_runs=np.maximum(n_done, 1),
+        pending=np.setdiff1d(waiting, rows),
+    )

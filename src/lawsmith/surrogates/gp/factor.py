@@ -1,0 +1,92 @@
+"""The factorisation that makes one more observation cheap: a Cholesky factor that grows by rows.
+
+Notation and shapes
+    m candidates, k observed; K (k, k) covariance of the targets with noise, k_X (k, m) covariance
+    of targets and candidates
+    L  (k, k) lower factor of K
+    V  (k, m) L⁻¹ k_X, so posterior variance = prior variance − Σ_i V_i²
+    u, o  (k,) L⁻¹ y and L⁻¹ 1, so the mean is c + Vᵀ(u − c·o) for any constant c
+
+The candidates contain every row that can ever be observed. So column x of V already is L⁻¹ k(X, x),
+the new row of L when x is observed, and an observation costs one product with V: O(k·m).
+"""
+
+from __future__ import annotations
+
+from copy import copy
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from lawsmith.grid import FloatArray
+from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, covariance
+from lawsmith.surrogates.gp.kernel import Kernel
+
+
+class Factor:
+    """A growing factorisation at fixed hyperparameters; `extend` is the only thing that changes it.
+
+    Rows beyond ``k`` of the arrays are room to grow.
+    """
+
+    def __init__(self, kernel: Kernel, eta: FloatArray, targets: Targets) -> None:
+        k = len(targets.rows)
+        self.kernel, self.eta, self.k = kernel, eta, k
+        self.rows = targets.rows.copy()
+        self.noise = kernel.noise(eta) / targets.n_runs
+        self.L = cholesky(covariance(kernel, eta, targets))
+        self.V: FloatArray = solve_triangular(self.L, kernel.cross(eta, targets.rows), lower=True)
+        self.u = solve_triangular(self.L, targets.y, lower=True)
+        self.o = solve_triangular(self.L, np.ones(k), lower=True)
+        self.explained = np.einsum("ij,ij->j", self.V, self.V)  # (m,) variance removed so far
+        self.Vu, self.Vo = self.u @ self.V, self.o @ self.V
+
+    def _grow(self) -> None:
+        """Room for a quarter more observations."""
+        k = self.k
+        room = max(16, k // 4)
+        self.rows = np.pad(self.rows[:k], (0, room))
+        self.noise, self.u, self.o = (
+            np.pad(part[:k], (0, room)) for part in (self.noise, self.u, self.o)
+        )
+        self.L = np.pad(self.L[:k, :k], (0, room))
+        self.V = np.pad(self.V[:k], ((0, room), (0, 0)))
+
+    def extend(self, row: int, y: float, n_runs: int) -> None:
+        """One more observation, of ``row``, whose column of V becomes the new row of L."""
+        if self.k == len(self.u):
+            self._grow()
+        k, noise = self.k, self.kernel.noise(self.eta) / n_runs
+        column = self.V[:k, row].copy()
+        prior = self.kernel.cross(self.eta, np.array([row]))[0]
+        variance = prior[row] + noise - column @ column
+        # Rounding can eat a variance no larger than the noise; the noise itself is the least.
+        pivot = float(np.sqrt(max(variance, 1e-3 * noise)))
+        self.L[k, :k], self.L[k, k] = column, pivot
+        self.V[k] = (prior - column @ self.V[:k]) / pivot
+        self.u[k] = (y - column @ self.u[:k]) / pivot
+        self.o[k] = (1.0 - column @ self.o[:k]) / pivot
+        self.rows[k], self.noise[k] = row, noise
+        self.explained = self.explained + self.V[k] ** 2
+        self.Vu = self.Vu + self.u[k] * self.V[k]
+        self.Vo = self.Vo + self.o[k] * self.V[k]
+        self.k = k + 1
+
+    def constant(self) -> float:
+        """c, the generalised least-squares mean of the targets."""
+        u, o = self.u[: self.k], self.o[: self.k]
+        return float(o @ u / (o @ o))
+
+    def mean(self, c: float) -> FloatArray:
+        """(m,) posterior mean, standardised."""
+        return np.asarray(c + self.Vu - c * self.Vo)
+
+    def variance(self) -> FloatArray:
+        """(m,) posterior variance of the surface, standardised."""
+        return np.asarray(np.maximum(self.kernel.variances(self.eta) - self.explained, 0.0))
+
+    def copy(self) -> Factor:
+        """A factorisation that can be extended without touching this one."""
+        twin = copy(self)
+        twin._grow()
+        return twin

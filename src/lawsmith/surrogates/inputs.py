@@ -1,0 +1,102 @@
+"""What surrogates see of a grid: the unit cube's columns by axis and by kernel, and known names.
+
+Notation and shapes
+    d       columns of ``grid.unit()``: one a numeric axis, one a value of a categorical axis
+    λ       the axes other than N and D
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import Literal, get_args
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.grid import FloatArray, Grid
+from lawsmith.surrogates.base import Scale
+
+Kernel = Literal["matern", "linear", "matern+linear", "grouped"]
+Priors = Literal["lognormal", "gamma"]
+
+
+def check_names(*, kernel: str = "matern", priors: str = "lognormal", scale: str = "loss") -> None:
+    """Refuse a kernel, a choice of priors or a scale that is not known."""
+    for where, word, names in (
+        ("kernel", kernel, get_args(Kernel)),
+        ("priors", priors, get_args(Priors)),
+        ("scale", scale, get_args(Scale)),
+    ):
+        if word not in names:
+            raise unknown(where, word, names)
+
+
+def axis_columns(grid: Grid) -> dict[str, slice]:
+    """Which columns of ``grid.unit()`` belong to each axis, in order of the axes."""
+    columns: dict[str, slice] = {}
+    start = 0
+    for axis in grid.axes:
+        categorical = axis.kind == "categorical"
+        width = len(np.unique(grid.columns[axis.name])) if categorical else 1
+        columns[axis.name] = slice(start, start + width)
+        start += width
+    return columns
+
+
+@dataclass(frozen=True)
+class KernelColumns:
+    """Columns of the unit cube that the linear and the Matérn part act on; () is no such part."""
+
+    linear: tuple[int, ...]
+    matern: tuple[int, ...]
+
+
+def kernel_columns(grid: Grid, kernel: Kernel) -> KernelColumns:
+    """The columns of each part of ``kernel``; the covariance is the sum of the parts.
+
+    'grouped' is k_lin(N, D) + k_5/2(λ); a grid without λ, or without N and D, has one part. Columns
+    that never vary are left out, lest they count as dimensions in a prior scaled by their number.
+    """
+    check_names(kernel=kernel)
+    if not grid.axes:
+        raise LawsmithError("surrogate", got="a grid without axes", want="at least one axis")
+    varies = np.ptp(grid.unit(), axis=0) > 0.0
+    if not varies.any():  # a single row: any column will do
+        varies[:] = True
+    every = tuple(int(c) for c in np.flatnonzero(varies))
+    places = axis_columns(grid)
+    sizes = {c for name in ("N", "D") if name in places for c in _members(places[name])}
+    match kernel:
+        case "matern":
+            return KernelColumns(linear=(), matern=every)
+        case "linear":
+            return KernelColumns(linear=every, matern=())
+        case "matern+linear":
+            return KernelColumns(linear=every, matern=every)
+        case "grouped":
+            return KernelColumns(
+                linear=tuple(c for c in every if c in sizes),
+                matern=tuple(c for c in every if c not in sizes),
+            )
+
+
+def _members(columns: slice) -> range:
+    return range(columns.start, columns.stop)
+
+
+@dataclass(frozen=True, eq=False)
+class Standardised:
+    """Targets as y = mean + sd·z; sd is 1 where the targets are constant, so that z is 0."""
+
+    z: FloatArray
+    mean: float
+    sd: float
+
+
+def standardised(y: FloatArray) -> Standardised:
+    """``y`` (k,) brought to mean 0 and SD 1."""
+    mean, sd = float(y.mean()), float(y.std())
+    # A constant column's SD is only rounding, which must not be blown up to 1.
+    if sd <= 1e-12 * max(abs(mean), np.finfo(float).tiny):
+        return Standardised(np.zeros_like(y), mean, 1.0)
+    return Standardised((y - mean) / sd, mean, sd)
