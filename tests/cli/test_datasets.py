@@ -27,6 +27,7 @@ def test_the_list_names_every_study_with_its_state(lawsmith, nowhere):
     assert "oellm-english 909 none stated absent" in result.text
     assert "warmstart (150) not known by hand" in result.text
     assert "synthetic-demo 924 Apache-2.0 built in" in result.text
+    assert "synthetic-warmstart 150 Apache-2.0 built in" in result.text
     assert max(len(line) for line in result.out.splitlines()) <= 80
 
 
@@ -71,7 +72,8 @@ def test_a_study_without_a_public_copy_says_so_plainly(lawsmith, nowhere, name):
 def test_a_study_at_hand_is_shown_with_its_own_counts_and_path(lawsmith, published, data_dir):
     published("porian-hp")
     result = lawsmith("datasets", "show", "porian-hp:beta2")
-    assert "configurations 566 237 differs" in result.text
+    assert "configurations 566 – values of N" in result.text
+    assert "(N, D, lr, batch) 237 237 FLOPs in total 7.57e20 2.88e20 differs" in result.text
     assert str(data_dir / "porian-hp" / "porian_hp_sweep.csv") in result.out
 
 
@@ -79,6 +81,20 @@ def test_a_study_at_hand_is_shown_with_its_own_counts_and_path(lawsmith, publish
 def test_every_study_can_be_shown_without_its_table(lawsmith, nowhere, name):
     result = lawsmith("datasets", "show", name)
     assert (result.code, result.err) == (0, "")
+
+
+def test_a_synthetic_twin_is_shown_with_its_counts_beside_the_papers(lawsmith, nowhere):
+    result = lawsmith("datasets", "show", "synthetic-warmstart")
+    for words in (
+        "A synthetic study of the shape of warmstart",
+        "state built in",
+        "hold-out 0.9 in the paper",
+        "runs 150 150 configurations 150 –",
+        "(N, D, lr, batch) 44 44",
+        "Synthetic: it has the counts of warmstart and none of its losses.",
+    ):
+        assert words in result.text
+    assert result.text.count("differs") == 1  # FLOPs, by one per cent
 
 
 def test_fetching_offline_is_one_clear_line(lawsmith, nowhere):

@@ -32,6 +32,7 @@ def test_oellm_english_has_its_published_sizes(published) -> None:
         C_total=pytest.approx(2.458e23, rel=5e-4),
         N_range=(47557632.0, 1713504256.0),
         D_range=(6e9, 300e9),
+        configurations=909,
     )
     assert study.notes[0] == "909 runs here, the paper says 942; 7 batch sizes, the paper says 8"
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import itertools
+import json
 
 import numpy as np
 import pandas as pd
@@ -13,7 +14,15 @@ from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.policies import make_policy
-from lawsmith.replay import Stop, mixed_losses, prepare, replay, run_replay
+from lawsmith.replay import (
+    Stop,
+    mixed_losses,
+    prepare,
+    replay,
+    run_replay,
+    step_from,
+    step_values,
+)
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 from lawsmith.surrogates.gp import GP
@@ -168,6 +177,15 @@ def test_a_replay_that_stops_early_is_the_beginning_of_a_longer_one(task, trace)
     assert short.steps[-1].cost <= budget < trace.steps[n].cost
     three = list(itertools.islice(replay(task, make_policy("window", GP()), seed=3), 3))
     assert repr(tuple(three)) == repr(trace.steps[:3])
+
+
+@pytest.mark.parametrize("n", [4, 10, 37])
+def test_a_replay_goes_on_after_steps_read_back_from_a_file(task, trace, n):
+    lines = [json.dumps(step_values(step)) for step in trace.steps[:n]]
+    kept = [step_from(json.loads(line)) for line in lines]
+    assert repr(kept) == repr(list(trace.steps[:n]))
+    rest = replay(task, make_policy("window", GP()), seed=3, done=kept)
+    assert repr(tuple(rest)) == repr(trace.steps[n:])
 
 
 def test_the_whole_pool_is_a_budget_and_more_is_refused(task):

@@ -13,7 +13,6 @@ from lawsmith.cli import console as out
 from lawsmith.datasets import Counts, Entry, count, load, present
 from lawsmith.datasets.entries import Source
 from lawsmith.datasets.fetch import cache_dir, data_dir
-from lawsmith.datasets.synthetic import DEMO_SHAPE
 from lawsmith.formats import count as short
 from lawsmith.formats import flops, interval
 
@@ -26,6 +25,7 @@ _COUNTS = {
     "lr": "learning rates",
     "batch": "batch sizes",
     "lr_batch": "pairs (lr, batch)",
+    "ND_lr_batch": "(N, D, lr, batch)",
     "C_total": "FLOPs in total",
     "N_range": "range of N",
     "D_range": "range of D",
@@ -53,7 +53,7 @@ def show_list(console: Console, entries: Sequence[Entry]) -> None:
 def _runs(entry: Entry) -> str:
     """What its files hold; in brackets what the paper says where no file is known."""
     if entry.synthetic:
-        return str(DEMO_SHAPE.n_configurations + DEMO_SHAPE.n_replicates)
+        return str(entry.variants[""].expected.runs)
     if entry.n_rows is not None:
         return str(entry.n_rows)
     return f"({entry.paper.runs})" if entry.paper else ""

@@ -14,6 +14,7 @@ from typing import TYPE_CHECKING
 from lawsmith.datasets.catalogue import ENTRIES, entry, names
 from lawsmith.datasets.entries import Counts, Entry, count, differences, verify
 from lawsmith.datasets.fetch import Progress, locate, present
+from lawsmith.datasets.presets import preset_study
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.synthetic import Truth, demo_study
@@ -37,6 +38,7 @@ __all__ = [
     "locate",
     "names",
     "present",
+    "preset_study",
     "read_frame",
     "study_from_frame",
 ]
@@ -67,7 +69,7 @@ def _load_entry(
 ) -> Study:
     variant = entry.variant(variant_name)
     if entry.synthetic:
-        return demo_study(options=options)
+        return preset_study(entry.name, options=options)
     name = f"{entry.name}:{variant_name}" if variant_name else entry.name
     frame = _read_sources(entry, locate(entry, progress=progress))
     if variant.prepare is not None:

@@ -1,4 +1,4 @@
-"""The catalogued studies by name: published tables, two that only their owners have, one synthetic.
+"""The catalogued studies by name: published tables, two only their owners have, synthetic ones.
 
 Counts under ``paper`` are those printed in the dataset tables of the paper on amortising scaling
 laws; counts under ``expected`` are what the published files hold, and every load checks them.
@@ -13,6 +13,7 @@ from lawsmith.datasets.entries import Counts, Entry, Source, Variant
 from lawsmith.datasets.gadre import GADRE
 from lawsmith.datasets.records import ReadOptions
 from lawsmith.datasets.scalebench import SCALEBENCH
+from lawsmith.datasets.twins import SYNTHETIC_DEMO, twin
 from lawsmith.errors import unknown
 
 if TYPE_CHECKING:
@@ -128,7 +129,7 @@ PORIAN_HP = Entry(
         "beta2": Variant(
             "batch size, lr and Adam's beta2, whose values are inferred",
             _columns("N", "D", "C", "loss", "bs", "lr", beta2="beta2_inferred"),
-            Counts(566, 7, 7, 7, 7, 7, 46, 566, 7.57e20),
+            Counts(566, 7, 7, 7, 7, 7, 46, 237, 7.57e20, configurations=566),
             notes=("the values of beta2 are inferred, not published",),
         ),
     },
@@ -209,15 +210,35 @@ OELLM_MULTILINGUAL = Entry(
     "loss, lr, gbsz (the paper counts 332 runs), or give the path of your file",
 )
 
-SYNTHETIC_DEMO = Entry(
-    name="synthetic-demo",
-    title="The synthetic study of lawsmith demo, whose law is known",
-    citation="drawn by lawsmith, no model was trained",
-    licence="Apache-2.0",
-    homepage="",
-    folder="",
-    variants={"": Variant("lr and batch; a diverging corner and 24 replicates", ReadOptions())},
-    synthetic=True,
+TWINS = (
+    twin(
+        OELLM_ENGLISH,
+        "lr and global batch size; 3 % diverge, without a loss",
+        axes=("lr", "gbsz"),
+        notes=("the runs add up to 2.4e23 FLOPs, as those of the published table do",),
+    ),
+    twin(
+        STEPLAW,
+        "lr and batch size; 11 % diverge, with losses of 7 to 11",
+        axes=("lr", "bs"),
+    ),
+    twin(
+        PORIAN_HP,
+        "batch size, lr and Adam's beta2; D is 20N and some steps",
+        axes=("bs", "lr", "beta2"),
+        notes=("the paper's FLOPs count each (N, D, lr, batch) once: here 3.04e20",),
+    ),
+    twin(
+        WARMSTART,
+        "lr, batch, base model size, method, its shrink factor, ratio of hidden sizes",
+        axes=("lr", "batch", "base_N", "method", "shrink", "width_ratio"),
+        notes=("one run holds a quarter of all compute",),
+    ),
+    twin(
+        OELLM_MULTILINGUAL,
+        "lr and global batch size; 2 % diverge, without a loss",
+        axes=("lr", "gbsz"),
+    ),
 )
 
 ENTRIES: Mapping[str, Entry] = {
@@ -232,6 +253,7 @@ ENTRIES: Mapping[str, Entry] = {
         WARMSTART,
         OELLM_MULTILINGUAL,
         SYNTHETIC_DEMO,
+        *TWINS,
     )
 }
 

@@ -23,6 +23,7 @@ _WORDS = {
     "lr": "learning rates",
     "batch": "batch sizes",
     "lr_batch": "pairs (lr, batch)",
+    "ND_lr_batch": "combinations (N, D, lr, batch)",
     "configurations": "configurations",
     "C_total": "FLOPs in total",
 }
@@ -30,7 +31,11 @@ _WORDS = {
 
 @dataclass(frozen=True)
 class Counts:
-    """The size of a study in the columns of the paper's two dataset tables; None: not known."""
+    """The size of a study in the columns of the paper's two dataset tables; None: not known.
+
+    ``configurations`` is not among them: it counts every axis, where the paper's (N, D, lr, batch)
+    leaves out those beyond lr and batch size.
+    """
 
     runs: int | None = None
     N: int | None = None
@@ -39,10 +44,11 @@ class Counts:
     lr: int | None = None
     batch: int | None = None
     lr_batch: int | None = None
-    configurations: int | None = None
+    ND_lr_batch: int | None = None
     C_total: float | None = None
     N_range: tuple[float, float] | None = None
     D_range: tuple[float, float] | None = None
+    configurations: int | None = None
 
 
 @dataclass(frozen=True)
@@ -126,10 +132,11 @@ def count(study: Study) -> Counts:
         lr=_n_distinct(study, lr),
         batch=_n_distinct(study, batch),
         lr_batch=_n_distinct(study, lr, batch),
-        configurations=len(grid),
+        ND_lr_batch=_n_distinct(study, "N", "D", lr, batch),
         C_total=float(grid.C.sum()),
         N_range=_range(study, "N"),
         D_range=_range(study, "D"),
+        configurations=len(grid),
     )
 
 

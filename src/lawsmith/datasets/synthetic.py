@@ -1,141 +1,28 @@
-"""Synthetic studies of known truth: a law surface, a drifting bowl, noise, a diverging corner.
+"""Synthetic studies of known truth: runs drawn from a Surface at the rows of a Design.
 
-    ln L(N, D, λ) = ln(E + A·N^-α + B·D^-β) + Σ_λ k·(ln λ − ln λ*(N, D))² + noise
-    λ*(N, D)      = centre · (N/1e9)^drift_N · (D/1e10)^drift_D
-
-The bowl is zero at its centre, so the best loss of a cell (N, D) follows the Chinchilla law up to
-the spacing of the λ grid, and the best loss at a compute C = 6ND follows E + A'·C^α' (see
-`Surface.compute_law`). Shapes: m rows, every column (m,).
+Bowls are zero at their centres and the best levels cost nothing, so the best loss of a cell (N, D)
+follows the Chinchilla law up to the spacing of the λ grid, and the best loss at a compute C = 6ND
+follows E + A'·C^α' (see `Surface.compute_law`). Shapes: m rows, every column (m,).
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
-from itertools import product
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lawsmith.datasets.designs import Design as Design
+from lawsmith.datasets.designs import Shape as Shape
 from lawsmith.datasets.records import ReadOptions, Study
+from lawsmith.datasets.surfaces import Bowl as Bowl
+from lawsmith.datasets.surfaces import Surface as Surface
 from lawsmith.datasets.tables import study_from_frame
 from lawsmith.frontier import pareto
-from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 
 if TYPE_CHECKING:
     import pandas as pd
-
-Columns = Mapping[str, AnyArray]
-Range = tuple[float, float, int]  # lowest, highest, how many values, evenly spaced in logs
-
-
-@dataclass(frozen=True)
-class Bowl:
-    """One hyperparameter: where it is best, how much it matters, from where it diverges.
-
-    curvature    k, per squared e-fold away from λ*
-    diverges_at  a run diverges when λ is more than this factor above λ*
-    """
-
-    centre: float
-    drift_N: float = 0.0
-    drift_D: float = 0.0
-    curvature: float = 0.01
-    diverges_at: float = np.inf
-
-    def offset(self, value: AnyArray, N: AnyArray, D: AnyArray) -> FloatArray:
-        """(m,) ln λ − ln λ*(N, D)."""
-        drift = self.drift_N * np.log(N / 1e9) + self.drift_D * np.log(D / 1e10)
-        return np.asarray(np.log(value / self.centre) - drift, dtype=np.float64)
-
-
-@dataclass(frozen=True)
-class Surface:
-    """The mean of log loss and how runs scatter about it.
-
-    noise          SD of log loss between seeds (the scale, where tails are heavy)
-    tail_df        degrees of freedom of Student noise; infinite is Gaussian
-    diverged_loss  what a diverged run reports: NaN, or a huge loss
-    """
-
-    E: float = 1.69
-    A: float = 406.4
-    alpha: float = 0.34
-    B: float = 410.7
-    beta: float = 0.28
-    bowls: Mapping[str, Bowl] = field(default_factory=dict)
-    noise: float = 0.002
-    tail_df: float = np.inf
-    diverged_loss: float = np.nan
-
-    @property
-    def law(self) -> dict[str, float]:
-        """Natural parameters of L(N, D), exact."""
-        return {name: getattr(self, name) for name in ("E", "A", "alpha", "B", "beta")}
-
-    @property
-    def compute_law(self) -> dict[str, float]:
-        """Natural parameters of L(C) = E + A·C^α at the best N, D and λ (Hoffmann et al. §3.3)."""
-        total = self.alpha + self.beta
-        G = (self.alpha * self.A / (self.beta * self.B)) ** (1.0 / total)
-        exponent = -self.alpha * self.beta / total
-        best = self.A * G**-self.alpha + self.B * G**self.beta
-        return {"E": self.E, "A": best * 6.0**-exponent, "alpha": exponent}
-
-    def mean_log_loss(self, columns: Columns) -> FloatArray:
-        """(m,) noise-free log loss of every row, also where it would diverge."""
-        N, D = columns["N"], columns["D"]
-        law = np.log(self.E + self.A * N**-self.alpha + self.B * D**-self.beta)
-        excess = [
-            bowl.curvature * bowl.offset(columns[name], N, D) ** 2
-            for name, bowl in self.bowls.items()
-        ]
-        return np.asarray(law + sum(excess), dtype=np.float64)
-
-    def diverges(self, columns: Columns) -> BoolArray:
-        """(m,) rows too far above the centre of some bowl."""
-        corner = np.zeros(len(columns["N"]), dtype=np.bool_)
-        for name, bowl in self.bowls.items():
-            offset = bowl.offset(columns[name], columns["N"], columns["D"])
-            corner |= offset > np.log(bowl.diverges_at)
-        return corner
-
-    def sample(self, columns: Columns, rng: np.random.Generator) -> FloatArray:
-        """(m,) losses of one run per row."""
-        m = len(columns["N"])
-        gaussian = np.isinf(self.tail_df)
-        noise = rng.standard_normal(m) if gaussian else rng.standard_t(self.tail_df, m)
-        loss = np.exp(self.mean_log_loss(columns) + self.noise * noise)
-        return np.where(self.diverges(columns), self.diverged_loss, loss)
-
-
-@dataclass(frozen=True)
-class Shape:
-    """The sizes of a study: what a preset is made of.
-
-    n_cells           how many (N, D) pairs exist: those of most usual D/N
-    n_configurations  spread evenly over the cells, each cell's λ drawn at random
-    n_replicates      configurations run a second time, drawn at random
-    """
-
-    N: Range
-    D: Range
-    axes: Mapping[str, Range]
-    n_cells: int
-    n_configurations: int
-    n_replicates: int = 0
-
-    def columns(self, rng: np.random.Generator) -> dict[str, FloatArray]:
-        """One row per run, replicates last."""
-        cells = _usual(list(product(_values(self.N), _values(self.D))), self.n_cells)
-        grid = list(product(*(_values(axis) for axis in self.axes.values())))
-        # Each cell's k-th choice before any cell's (k+1)-th keeps the cells equally full.
-        orders = np.stack([rng.permutation(len(grid)) for _ in cells], axis=1)
-        picks = list(product(range(len(grid)), range(len(cells))))[: self.n_configurations]
-        rows = [(*cells[cell], *grid[orders[rank, cell]]) for rank, cell in picks]
-        again = rng.choice(len(rows), size=self.n_replicates, replace=False)
-        table = np.array(sorted(rows) + sorted(rows[i] for i in again), dtype=np.float64)
-        return dict(zip(("N", "D", *self.axes), table.T, strict=True))
 
 
 @dataclass(frozen=True, eq=False)
@@ -179,29 +66,28 @@ DEMO_SHAPE = Shape(
 )
 
 
-def make_frame(surface: Surface, shape: Shape, *, seed: int) -> pd.DataFrame:
+def make_frame(surface: Surface, design: Design, *, seed: int) -> pd.DataFrame:
     """The table such a study would have published: one row per run."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
-    columns = shape.columns(rng)
+    columns = design.columns(rng)
     return pd.DataFrame({**columns, "loss": surface.sample(columns, rng)})
 
 
 def make_study(
     surface: Surface,
-    shape: Shape,
+    design: Design,
     *,
     name: str,
     seed: int = 0,
     options: ReadOptions | None = None,
 ) -> Study:
-    """A synthetic study with its truth; every axis of ``shape`` needs a bowl in ``surface``."""
-    columns = {column: column for column in ("N", "D", "loss", *shape.axes)}
-    read = ReadOptions(columns=columns).then(options or ReadOptions())
+    """A synthetic study with its truth; an axis needs a bowl or levels in ``surface`` to matter."""
+    frame = make_frame(surface, design, seed=seed)
+    read = ReadOptions(columns={str(column): str(column) for column in frame.columns})
     title = f"{name}: a synthetic study with a known law (seed {seed})"
-    frame = make_frame(surface, shape, seed=seed)
-    study = study_from_frame(frame, read, name=name, title=title)
+    study = study_from_frame(frame, read.then(options or ReadOptions()), name=name, title=title)
     notes = ("synthetic: drawn from a known law, no model was trained", *study.notes)
     return replace(study, notes=notes, truth=Truth.on(surface, study.grid))
 
@@ -209,18 +95,3 @@ def make_study(
 def demo_study(seed: int = 0, options: ReadOptions | None = None) -> Study:
     """The study of ``lawsmith demo``: 6 N × 7 D (36 of 42 cells) × 5 lr × 5 batch sizes."""
     return make_study(DEMO_SURFACE, DEMO_SHAPE, name="synthetic-demo", seed=seed, options=options)
-
-
-def _usual(cells: list[tuple[float, float]], n: int) -> list[tuple[float, float]]:
-    """The n cells whose tokens per parameter are nearest the median of all, cheaper ones first."""
-    ratios = np.log([D / N for N, D in cells])
-    # Rounded, so that equal distances tie whatever the last digit of a logarithm.
-    distance = np.round(np.abs(ratios - np.median(ratios)), 9).tolist()
-    order = sorted(range(len(cells)), key=lambda i: (distance[i], cells[i][0] * cells[i][1]))
-    return [cells[i] for i in order[:n]]
-
-
-def _values(spec: Range) -> list[float]:
-    """Evenly spaced in logs, to four significant digits as a person would choose them."""
-    low, high, n = spec
-    return [float(f"{x:.4g}") for x in np.geomspace(low, high, n)]

@@ -10,6 +10,7 @@ from __future__ import annotations
 from lawsmith.replay.judge import mixed_losses
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
+from lawsmith.replay.serial import step_from, step_values
 from lawsmith.replay.task import EXTRAPOLATE_TO, default_hold_out, prepare
 
 __all__ = [
@@ -26,4 +27,6 @@ __all__ = [
     "prepare",
     "replay",
     "run_replay",
+    "step_from",
+    "step_values",
 ]

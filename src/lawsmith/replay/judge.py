@@ -49,7 +49,7 @@ class Judge:
             **regret(fit.params, reference.params),
             **_logged(regret(fit.log_params, reference.log_params)),
         }
-        best = self._improve(fit, found)
+        best = self._improve(fit.phi, found)
         at_held_out = fit.predict(task.held_out.inputs) if len(task.held_out.loss) else np.empty(0)
         pool = task.reference.envelope
         at_pool = fit.predict(inputs_at(task.pool, task.law, pool))
@@ -90,15 +90,23 @@ class Judge:
         except LawsmithError:
             return None
 
-    def _improve(self, fit: LawFit, found: Mapping[str, float]) -> FloatArray:
+    def remember(self, scores: Scores | None) -> None:
+        """Take in scores of an earlier process, for the incumbents."""
+        if scores is None:
+            return
+        params = self.task.law.params
+        phi = [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
+        self._improve(np.array(phi), scores.regret)
+
+    def _improve(self, phi: FloatArray, found: Mapping[str, float]) -> FloatArray:
         """Take in a fit; (p,) phi of the incumbents, each the nearest to the reference so far."""
         for name, value in found.items():
             self._least[name] = min(value, self._least.get(name, np.inf))
         reference = self.task.reference.validation.phi
         if self._incumbent is None:
-            self._incumbent = fit.phi.copy()
-        nearer = np.abs(fit.phi - reference) < np.abs(self._incumbent - reference)
-        self._incumbent = np.where(nearer, fit.phi, self._incumbent)
+            self._incumbent = phi.copy()
+        nearer = np.abs(phi - reference) < np.abs(self._incumbent - reference)
+        self._incumbent = np.where(nearer, phi, self._incumbent)
         return self._incumbent
 
     def _extrapolation(self, phi: FloatArray) -> dict[str, float]:

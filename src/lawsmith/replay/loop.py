@@ -6,7 +6,7 @@ that the number of threads cannot change a digit; replays side by side are the w
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from math import fsum
 
@@ -53,12 +53,22 @@ class Stop:
 
 
 def replay(
-    task: Task, policy: Policy, *, seed: int = 0, stop: Stop | None = None
+    task: Task,
+    policy: Policy,
+    *,
+    seed: int = 0,
+    stop: Stop | None = None,
+    done: Sequence[Step] = (),
 ) -> Iterator[Step]:
-    """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it."""
+    """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it.
+
+    ``done`` are the first steps of this very replay, kept from a process that did not finish it:
+    it goes on after them as if it had never stopped.
+    """
     stop = stop or Stop()
     stop.check(task)
     walk = _Walk(task, policy, seed)
+    walk.retrace(done)
     one_thread = ThreadpoolController()
     while True:
         # Not around the yield: what the caller does between steps keeps its threads.
@@ -93,6 +103,14 @@ class _Walk:
         self.runs = Runs.empty()
         self.window = float("nan")
         self.observed, self.fantasized = Judge(task), Judge(task)
+
+    def retrace(self, done: Sequence[Step]) -> None:
+        """Take in steps of an earlier process; what they cost is known, so nothing is fitted."""
+        rows = [step.candidate for step in done]
+        self.runs = Runs.from_losses(rows, self.task.loss[rows])
+        for step in done:
+            self.observed.remember(step.observed)
+            self.fantasized.remember(step.fantasized)
 
     def choose(self) -> int | None:
         """The row to run next, None when the pool is exhausted."""
