@@ -20,8 +20,8 @@ from lawsmith.replay import (
     prepare,
     replay,
     run_replay,
-    step_from,
-    step_values,
+    step_record,
+    steps_from,
 )
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
@@ -181,8 +181,8 @@ def test_a_replay_that_stops_early_is_the_beginning_of_a_longer_one(task, trace)
 
 @pytest.mark.parametrize("n", [4, 10, 37])
 def test_a_replay_goes_on_after_steps_read_back_from_a_file(task, trace, n):
-    lines = [json.dumps(step_values(step)) for step in trace.steps[:n]]
-    kept = [step_from(json.loads(line)) for line in lines]
+    lines = [json.dumps(step_record(step, LC), allow_nan=False) for step in trace.steps[:n]]
+    kept = steps_from(task, [json.loads(line) for line in lines])
     assert repr(kept) == repr(list(trace.steps[:n]))
     rest = replay(task, make_policy("window", GP()), seed=3, done=kept)
     assert repr(tuple(rest)) == repr(trace.steps[n:])

@@ -10,7 +10,7 @@ from __future__ import annotations
 from lawsmith.replay.judge import mixed_losses
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
-from lawsmith.replay.serial import step_from, step_values
+from lawsmith.replay.serial import scores_values, step_record, step_values, steps_from
 from lawsmith.replay.task import EXTRAPOLATE_TO, default_hold_out, prepare
 
 __all__ = [
@@ -27,6 +27,8 @@ __all__ = [
     "prepare",
     "replay",
     "run_replay",
-    "step_from",
+    "scores_values",
+    "step_record",
     "step_values",
+    "steps_from",
 ]

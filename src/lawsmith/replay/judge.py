@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -12,6 +13,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.law import Law
 from lawsmith.metrics import difference_percent, mean_squared_error, regret
 from lawsmith.replay.records import Scores, Task
 from lawsmith.runs import Runs, State
@@ -42,32 +44,39 @@ class Judge:
     def score(self, rows: IntArray, loss: FloatArray) -> Scores | None:
         """The law on the frontier ``rows`` of the losses (m,), judged; None with too few points."""
         fit = self._fit(rows, loss)
-        if fit is None:
-            return None
-        task, reference = self.task, self.task.reference.validation
+        return None if fit is None else self.judged(fit.phi, fit.n_points)
+
+    def judged(self, phi: FloatArray, n_points: int) -> Scores:
+        """The scores of the law phi (p,), fitted to so many points; the incumbents take it in."""
+        task, law = self.task, self.task.law
+        reference = task.reference.validation
+        params, log_params = law.natural(phi), logs(law, phi)
         found = {
-            **regret(fit.params, reference.params),
-            **_logged(regret(fit.log_params, reference.log_params)),
+            **regret(params, reference.params),
+            **_logged(regret(log_params, reference.log_params)),
         }
-        best = self._improve(fit.phi, found)
-        at_held_out = fit.predict(task.held_out.inputs) if len(task.held_out.loss) else np.empty(0)
-        pool = task.reference.envelope
-        at_pool = fit.predict(inputs_at(task.pool, task.law, pool))
+        best = self._improve(phi, found)
+        held, envelope = task.held_out, task.reference.envelope
+        at_held = predicted(law, phi, held.inputs) if len(held.loss) else np.empty(0)
+        at_pool = predicted(law, phi, inputs_at(task.pool, law, envelope))
         return Scores(
-            params=fit.params,
-            log_params=fit.log_params,
-            n_points=fit.n_points,
+            params=params,
+            log_params=log_params,
+            n_points=n_points,
             regret=found,
             regret_incumbent=dict(self._least),
-            held_out_mse=mean_squared_error(at_held_out, task.held_out.loss),
-            held_out_mse_beyond=mean_squared_error(
-                at_held_out, task.held_out.loss, task.held_out.beyond
-            ),
-            pool_mse=mean_squared_error(at_pool, task.loss[pool]),
-            extrapolation=self._extrapolation(fit.phi),
-            incumbent_params=task.law.natural(best),
+            held_out_mse=mean_squared_error(at_held, held.loss),
+            held_out_mse_beyond=mean_squared_error(at_held, held.loss, held.beyond),
+            pool_mse=mean_squared_error(at_pool, task.loss[envelope]),
+            extrapolation=self._extrapolation(phi),
+            incumbent_params=law.natural(best),
             extrapolation_incumbent=self._extrapolation(best),
         )
+
+    def remember(self, scores: Scores | None) -> None:
+        """Take in scores of an earlier process, for the incumbents."""
+        if scores is not None:
+            self._improve(phi_of(self.task.law, scores), scores.regret)
 
     def envelope(self, loss: FloatArray) -> IntArray:
         """Rows of Π of the losses (m,), NaN where unknown."""
@@ -90,14 +99,6 @@ class Judge:
         except LawsmithError:
             return None
 
-    def remember(self, scores: Scores | None) -> None:
-        """Take in scores of an earlier process, for the incumbents."""
-        if scores is None:
-            return
-        params = self.task.law.params
-        phi = [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
-        self._improve(np.array(phi), scores.regret)
-
     def _improve(self, phi: FloatArray, found: Mapping[str, float]) -> FloatArray:
         """Take in a fit; (p,) phi of the incumbents, each the nearest to the reference so far."""
         for name, value in found.items():
@@ -112,11 +113,28 @@ class Judge:
     def _extrapolation(self, phi: FloatArray) -> dict[str, float]:
         law, losses = self.task.law, self.task.reference.losses
         return {
-            label: difference_percent(
-                float(np.exp(law.form.value(phi[None], law.log_inputs(at))[0, 0])), losses[label]
-            )
+            label: difference_percent(float(predicted(law, phi, at)[0]), losses[label])
             for label, at in self.task.targets.items()
         }
+
+
+def predicted(law: Law, phi: FloatArray, inputs: Mapping[str, Any]) -> FloatArray:
+    """(n,) losses of the law phi (p,) at named inputs."""
+    return np.asarray(np.exp(law.form.value(phi[None], law.log_inputs(inputs))[0]))
+
+
+def logs(law: Law, phi: FloatArray) -> dict[str, float]:
+    """Logs of the positive parameters by name."""
+    pairs = zip(law.params, phi.tolist(), strict=True)
+    return {param.name: value for param, value in pairs if param.positive}
+
+
+def phi_of(law: Law, scores: Scores) -> FloatArray:
+    """(p,) the parameters of scores as they are searched: logs of the positive ones."""
+    params = law.params
+    return np.array(
+        [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
+    )
 
 
 def _logged(values: Mapping[str, float]) -> dict[str, float]:

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from math import fsum
 
 import numpy as np
 from threadpoolctl import ThreadpoolController
@@ -19,6 +18,7 @@ from lawsmith.metrics import recovery
 from lawsmith.policies.base import Policy
 from lawsmith.replay.judge import Judge, mixed_losses
 from lawsmith.replay.records import Scores, Step, Task, Trace
+from lawsmith.replay.steps import Answer, make_step, total_cost
 from lawsmith.runs import Runs, State
 
 
@@ -74,7 +74,7 @@ def replay(
         # Not around the yield: what the caller does between steps keeps its threads.
         with one_thread.limit(limits=1):
             row = walk.choose()
-            if row is None or stop.reached(len(walk.runs) + 1, walk.cost([row])):
+            if row is None or stop.reached(len(walk.runs) + 1, walk.cost(row)):
                 return
             step = walk.take(row)
         yield step
@@ -105,7 +105,7 @@ class _Walk:
         self.observed, self.fantasized = Judge(task), Judge(task)
 
     def retrace(self, done: Sequence[Step]) -> None:
-        """Take in steps of an earlier process; what they cost is known, so nothing is fitted."""
+        """Take in steps of an earlier process; what was fitted is known, so nothing is again."""
         rows = [step.candidate for step in done]
         self.runs = Runs.from_losses(rows, self.task.loss[rows])
         for step in done:
@@ -123,34 +123,25 @@ class _Walk:
         rng = np.random.default_rng([self.seed, len(runs)])
         return self.policy.ask(pool, runs, 1, rng)[0]
 
-    def cost(self, more: list[int]) -> float:
-        """FLOPs of the runs so far and of ``more`` rows, rounded once."""
-        return fsum(self.task.pool.C[[*self.runs.index.tolist(), *more]].tolist())
+    def cost(self, row: int) -> float:
+        """FLOPs of the runs so far and of ``row``."""
+        return total_cost(self.task, [*self.runs.index.tolist(), row])
 
     def take(self, row: int) -> Step:
         """Run ``row``: its loss from the study, and the laws after it."""
         task, pool = self.task, self.task.pool
         self.runs = self.runs.append(Runs.from_losses([row], [task.loss[row]]))
-        cost = self.cost([])
         known = self.runs.config_loss(len(pool))
         rows = self.observed.envelope(known)
         ready = self.policy.searching(pool, self.runs)
-        observed = self.observed.score(rows, known) if ready else None
         fantasized, mixed_share = self._fantasize() if ready else (None, None)
-        return Step(
-            iteration=len(self.runs),
-            candidate=row,
-            config=_config(task, row),
-            loss=float(task.loss[row]),
-            compute=float(pool.C[row]),
-            cost=cost,
-            cost_fraction=cost / task.total_compute,
-            window=self.window,
-            observed=observed,
+        answer = Answer(
+            observed=self.observed.score(rows, known) if ready else None,
             fantasized=fantasized,
             envelope_observed=recovery(rows, task.reference.envelope),
             envelope_mixed=mixed_share,
         )
+        return make_step(task, self.runs.index.tolist(), self.window, answer)
 
     def _fantasize(self) -> tuple[Scores | None, float | None]:
         """The fit on the mixed grid, and the share of the envelope it recovers."""
@@ -161,11 +152,3 @@ class _Walk:
         rows = self.fantasized.envelope(mixed)
         share = recovery(rows, self.task.reference.envelope)
         return self.fantasized.score(rows, mixed), share
-
-
-def _config(task: Task, row: int) -> dict[str, float | str]:
-    """N, D and the other axes of a candidate."""
-    pool = task.pool
-    names: dict[str, None] = {name: None for name in ("N", "D") if name in pool.names}
-    names |= dict.fromkeys(axis.name for axis in pool.axes)
-    return {name: pool.column(name)[row].item() for name in names}

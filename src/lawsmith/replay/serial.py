@@ -1,20 +1,26 @@
-"""Steps as plain values and back: what `lawsmith replay --json` prints and a benchmark stores.
+"""Steps as plain values: nested for people and programs, or a short record from which to go on.
 
-NaN is a value here; a writer of strict JSON turns it into null, and null reads as NaN again.
+A record holds what a replay decided and fitted; every score is a function of that and the task,
+so `steps_from` makes the same steps again, to the last digit.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import Any
 
-from lawsmith.replay.records import Scores, Step
+import numpy as np
+
+from lawsmith.laws.law import Law
+from lawsmith.replay.judge import Judge, phi_of
+from lawsmith.replay.records import Scores, Step, Task
+from lawsmith.replay.steps import Answer, make_step
 
 Json = dict[str, Any]
 
 
 def step_values(step: Step) -> Json:
-    """One step, nested as in the trace of `lawsmith replay --json`."""
+    """One step, nested as in the trace of `lawsmith replay --json`; NaN stays NaN."""
     return {
         "iteration": step.iteration,
         "candidate": step.candidate,
@@ -25,62 +31,72 @@ def step_values(step: Step) -> Json:
         "cost_fraction": step.cost_fraction,
         "window": step.window,
         "fits": {
-            "observed": _scores_values(step.observed),
-            "fantasized": _scores_values(step.fantasized),
+            "observed": scores_values(step.observed),
+            "fantasized": scores_values(step.fantasized),
         },
         "envelope": {"mixed": step.envelope_mixed, "observed": step.envelope_observed},
     }
 
 
-def step_from(values: Mapping[str, Any]) -> Step:
-    """The step of which these are the values."""
-    fits, envelope = values["fits"], values["envelope"]
-    return Step(
-        iteration=values["iteration"],
-        candidate=values["candidate"],
-        config=values["config"],
-        loss=_number(values["loss"]),
-        compute=values["compute"],
-        cost=values["cost"],
-        cost_fraction=values["cost_fraction"],
-        window=_number(values["window"]),
-        observed=_scores_from(fits["observed"]),
-        fantasized=_scores_from(fits["fantasized"]),
-        envelope_observed=envelope["observed"],
-        envelope_mixed=envelope["mixed"],
-    )
-
-
-_MAPPINGS = (
-    "params",
-    "log_params",
-    "regret",
-    "regret_incumbent",
-    "extrapolation",
-    "extrapolation_incumbent",
-    "incumbent_params",
-)
-_NUMBERS = ("held_out_mse", "held_out_mse_beyond", "pool_mse")
-
-
-def _scores_values(scores: Scores | None) -> Json | None:
+def scores_values(scores: Scores | None) -> Json | None:
+    """Scores as plain values; None where there was no law."""
     if scores is None:
         return None
     return {
+        "params": dict(scores.params),
+        "log_params": dict(scores.log_params),
         "n_points": scores.n_points,
-        **{name: getattr(scores, name) for name in _NUMBERS},
-        **{name: dict(getattr(scores, name)) for name in _MAPPINGS},
+        "regret": dict(scores.regret),
+        "regret_incumbent": dict(scores.regret_incumbent),
+        "held_out_mse": scores.held_out_mse,
+        "held_out_mse_beyond": scores.held_out_mse_beyond,
+        "pool_mse": scores.pool_mse,
+        "extrapolation": dict(scores.extrapolation),
+        "extrapolation_incumbent": dict(scores.extrapolation_incumbent),
+        "incumbent_params": dict(scores.incumbent_params),
     }
 
 
-def _scores_from(values: Mapping[str, Any] | None) -> Scores | None:
-    if values is None:
+def step_record(step: Step, law: Law) -> Json:
+    """One step in short, strict JSON.
+
+    row       its candidate; window null in the initial design
+    observed, fantasized   [parameters as searched: logs of the positive ones, points] or null
+    envelope  [observed, mixed]
+    """
+    return {
+        "row": step.candidate,
+        "window": None if np.isnan(step.window) else step.window,
+        "observed": _fit_record(step.observed, law),
+        "fantasized": _fit_record(step.fantasized, law),
+        "envelope": [step.envelope_observed, step.envelope_mixed],
+    }
+
+
+def _fit_record(scores: Scores | None, law: Law) -> list[Any] | None:
+    if scores is None:
         return None
-    read: Json = {name: _number(values[name]) for name in _NUMBERS}
-    for name in _MAPPINGS:
-        read[name] = {key: _number(value) for key, value in values[name].items()}
-    return Scores(n_points=values["n_points"], **read)
+    return [phi_of(law, scores).tolist(), scores.n_points]
 
 
-def _number(value: float | None) -> float:
-    return float("nan") if value is None else float(value)
+def steps_from(task: Task, records: Iterable[Mapping[str, Any]]) -> list[Step]:
+    """The steps of which these are the records, from the first step on."""
+    judges = {"observed": Judge(task), "fantasized": Judge(task)}
+    rows: list[int] = []
+    steps = []
+    for record in records:
+        rows.append(record["row"])
+        window = float("nan") if record["window"] is None else record["window"]
+        share_observed, share_mixed = record["envelope"]
+        answer = Answer(
+            observed=_judged(judges["observed"], record["observed"]),
+            fantasized=_judged(judges["fantasized"], record["fantasized"]),
+            envelope_observed=share_observed,
+            envelope_mixed=share_mixed,
+        )
+        steps.append(make_step(task, rows, window, answer))
+    return steps
+
+
+def _judged(judge: Judge, fit: list[Any] | None) -> Scores | None:
+    return None if fit is None else judge.judged(np.array(fit[0], dtype=np.float64), fit[1])

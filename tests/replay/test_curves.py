@@ -1,0 +1,60 @@
+"""Curves: the arrays agree with the scores of every step, from a trace and from its records."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lawsmith.datasets import demo_study
+from lawsmith.laws.catalogue import get_law
+from lawsmith.policies import make_policy
+from lawsmith.replay import Stop, prepare, run_replay, step_record
+from lawsmith.replay.curves import FITS, curves_from, curves_of
+from lawsmith.surrogates.gp import GP
+
+
+@pytest.fixture(scope="module", params=["LC", "chinchilla"])
+def trace(request):
+    task = prepare(demo_study(), get_law(request.param))
+    return run_replay(task, make_policy("window", GP()), seed=1, stop=Stop(iterations=60))
+
+
+def from_records(trace):
+    lines = [json.dumps(step_record(step, trace.task.law)) for step in trace.steps]
+    records = [json.loads(line) for line in lines]
+    return curves_from(trace.task, records, policy="p", seed=1, settings={})
+
+
+@pytest.mark.parametrize("make", [curves_of, from_records])
+@pytest.mark.parametrize("fit", FITS)
+def test_every_metric_is_that_of_the_step(trace, make, fit):
+    curves, law = make(trace), trace.task.law
+    scores = [getattr(step, fit) for step in trace.steps]
+    assert curves.has_law(fit).tolist() == [s is not None for s in scores]
+    assert 0 < curves.has_law(fit).sum() <= 51
+
+    def same(array, value):
+        wanted = [np.nan if s is None else value(s) for s in scores]
+        np.testing.assert_allclose(array, wanted, rtol=1e-9, atol=1e-12)
+
+    for key in [*law.names, *(f"log_{p.name}" for p in law.params if p.positive)]:
+        same(curves.regret(key, fit), lambda s, key=key: s.regret[key])
+    same(curves.held_out_mse(fit), lambda s: s.held_out_mse)
+    same(curves.held_out_mse_beyond(fit), lambda s: s.held_out_mse_beyond)
+    same(curves.pool_mse(fit), lambda s: s.pool_mse)
+    same(curves.extrapolation("1e25", fit), lambda s: s.extrapolation["1e25"])
+    same(curves.extrapolation_incumbent("1e27", fit), lambda s: s.extrapolation_incumbent["1e27"])
+    name = "envelope_observed" if fit == "observed" else "envelope_mixed"
+    wanted = [getattr(step, name) for step in trace.steps]
+    np.testing.assert_array_equal(
+        curves.envelope[fit], [np.nan if v is None else v for v in wanted]
+    )
+
+
+def test_spend_and_rows_are_the_traces(trace):
+    curves = curves_of(trace)
+    np.testing.assert_allclose(curves.cost_fraction, trace.cost_fraction, rtol=1e-12)
+    assert curves.rows.tolist() == [step.candidate for step in trace.steps]
+    assert len(curves) == 60
