@@ -1,6 +1,8 @@
 # Two commands do all set-up on a machine that has only Python 3.11+ and make:
 #   make demo    create the environment, install lawsmith, run `lawsmith demo`
 #   make test    create the environment, install lawsmith and the test tools, run all tests
+# `make test` skips the tests of extras that are not installed; `make test-all` installs those that
+# tests need (torch among them), and an extra that is absent is then a failure.
 #
 # Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (test processes),
 # DATA (a folder with the published tables; without it the tests that need them are skipped).
@@ -14,7 +16,7 @@ ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test check lint types bench coverage figures clean
+.PHONY: demo test test-all check lint types bench coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
@@ -22,7 +24,11 @@ demo: $(VENV)/.base
 test: $(VENV)/.dev
 	$(VENV)/bin/python -m pytest -n $(JOBS)
 
-check: lint types test
+test-all: export LAWSMITH_REQUIRE_EXTRAS := 1
+test-all: $(VENV)/.extras
+	$(VENV)/bin/python -m pytest -n $(JOBS)
+
+check: lint types test-all
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check src tests benchmarks docs
@@ -53,6 +59,10 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.base
 	$(PIP) -e ".[dev]"
+	touch $@
+
+$(VENV)/.extras: $(VENV)/.dev
+	$(PIP) -e ".[dev,botorch,xgboost]"
 	touch $@
 
 clean:

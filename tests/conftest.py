@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import os
 from collections.abc import Callable
+from importlib import import_module
 from pathlib import Path
+from types import ModuleType
 
 import pytest
 
@@ -41,3 +43,13 @@ def published(data_dir: Path) -> Callable[..., Study]:
         return load(name, options)
 
     return load_or_skip
+
+
+def extra(package: str) -> ModuleType:
+    """The package of an extra; without it the test, or the module that asks, is skipped.
+
+    Where LAWSMITH_REQUIRE_EXTRAS is 1, as `make test-all` has it, absence is a failure instead.
+    """
+    if os.environ.get("LAWSMITH_REQUIRE_EXTRAS") == "1":
+        return import_module(package)
+    return pytest.importorskip(package)

@@ -10,7 +10,6 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
-from threadpoolctl import ThreadpoolController
 
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops
@@ -20,6 +19,7 @@ from lawsmith.replay.judge import Judge, mixed_losses
 from lawsmith.replay.records import Scores, Step, Task, Trace
 from lawsmith.replay.steps import Answer, make_step, total_cost
 from lawsmith.runs import Runs, State
+from lawsmith.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -69,10 +69,9 @@ def replay(
     stop.check(task)
     walk = _Walk(task, policy, seed)
     walk.retrace(done)
-    one_thread = ThreadpoolController()
     while True:
         # Not around the yield: what the caller does between steps keeps its threads.
-        with one_thread.limit(limits=1):
+        with one_thread():
             row = walk.choose()
             if row is None or stop.reached(len(walk.runs) + 1, walk.cost(row)):
                 return

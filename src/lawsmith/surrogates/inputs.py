@@ -8,7 +8,7 @@ Notation and shapes
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Literal, get_args
+from typing import Literal, cast, get_args
 
 import numpy as np
 
@@ -18,6 +18,7 @@ from lawsmith.surrogates.base import Scale
 
 Kernel = Literal["matern", "linear", "matern+linear", "grouped"]
 Priors = Literal["lognormal", "gamma"]
+KERNELS: tuple[str, ...] = get_args(Kernel)
 
 
 def check_names(*, kernel: str = "matern", priors: str = "lognormal", scale: str = "loss") -> None:
@@ -51,7 +52,7 @@ class KernelColumns:
     matern: tuple[int, ...]
 
 
-def kernel_columns(grid: Grid, kernel: Kernel) -> KernelColumns:
+def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
     """The columns of each part of ``kernel``; the covariance is the sum of the parts.
 
     'grouped' is k_lin(N, D) + k_5/2(λ); a grid without λ, or without N and D, has one part. Columns
@@ -66,7 +67,7 @@ def kernel_columns(grid: Grid, kernel: Kernel) -> KernelColumns:
     every = tuple(int(c) for c in np.flatnonzero(varies))
     places = axis_columns(grid)
     sizes = {c for name in ("N", "D") if name in places for c in _members(places[name])}
-    match kernel:
+    match cast(Kernel, kernel):
         case "matern":
             return KernelColumns(linear=(), matern=every)
         case "linear":

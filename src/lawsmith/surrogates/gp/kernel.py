@@ -15,18 +15,15 @@ Notation and shapes
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.surrogates.gp.priors import Hyper, priors_named
-from lawsmith.surrogates.inputs import axis_columns
+from lawsmith.surrogates.inputs import kernel_columns
 
 ROOT5 = np.sqrt(5.0)
-KERNELS = ("matern", "linear", "matern+linear", "grouped")
 
 
 @dataclass(frozen=True, eq=False)
@@ -118,33 +115,17 @@ class Kernel:
 
 def kernel_on(grid: Grid, name: str, priors: str) -> Kernel:
     """The kernel ``name`` on the rows of ``grid``, with the named hyperpriors."""
-    if name not in KERNELS:
-        raise unknown("kernel", name, KERNELS)
-    X, places = grid.unit(), axis_columns(grid)
-    everything = _columns(X, places)
-    scale = _columns(X, {n: places[n] for n in ("N", "D") if n in places})
-    rest = _columns(X, {n: place for n, place in places.items() if n not in ("N", "D")})
-    none = np.empty((len(grid), 0))
-    matern_part, linear_part = {
-        "matern": (everything, none),
-        "linear": (none, everything),
-        "matern+linear": (everything, everything),
-        "grouped": (rest, scale),
-    }[name]
-    chosen = priors_named(priors, matern_part.shape[1])
-    hypers = [chosen.lengthscale] * matern_part.shape[1]
-    scaled = chosen.outputscale is not None and matern_part.shape[1] > 0
+    X, columns = grid.unit(), kernel_columns(grid, name)
+    matern_part, linear_part = X[:, list(columns.matern)], X[:, list(columns.linear)]
+    d = matern_part.shape[1]
+    chosen = priors_named(priors, d)
+    hypers = [chosen.lengthscale] * d
+    scaled = chosen.outputscale is not None and d > 0
     if chosen.outputscale is not None and scaled:
         hypers.append(chosen.outputscale)
     if linear_part.shape[1]:
         hypers.append(chosen.linear)
     return Kernel(matern_part, linear_part, (*hypers, chosen.noise), scaled)
-
-
-def _columns(X: FloatArray, places: Mapping[str, slice]) -> FloatArray:
-    """The columns of the named axes, those that never vary left out: they tell rows apart by 0."""
-    picked = np.concatenate([np.empty((len(X), 0)), *(X[:, p] for p in places.values())], axis=1)
-    return np.ascontiguousarray(picked[:, np.ptp(picked, axis=0) > 0.0])
 
 
 def distances(A: FloatArray, B: FloatArray) -> FloatArray:

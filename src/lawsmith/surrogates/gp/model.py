@@ -18,6 +18,7 @@ from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.surrogates.gp.schedule import Schedule
+from lawsmith.threads import one_thread
 
 
 @dataclass(eq=False)
@@ -59,12 +60,13 @@ class GP:
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
         """The posterior of the surface given the finished runs, pending ones as fantasies."""
         found = observations(grid, runs, self.scale)
-        state = self._continue(grid, found) or self._restart(grid, found)
-        self._memory[:] = [state]
-        if state.posterior is None:
-            state.posterior = _posterior(state, self.scale)
-        plain = state.posterior
-        return _with_pending(plain, state, found) if len(found.pending) else plain
+        with one_thread():
+            state = self._continue(grid, found) or self._restart(grid, found)
+            self._memory[:] = [state]
+            if state.posterior is None:
+                state.posterior = _posterior(state, self.scale)
+            plain = state.posterior
+            return _with_pending(plain, state, found) if len(found.pending) else plain
 
     def hyperparameters(self, grid: Grid, runs: Runs) -> FloatArray:
         """(h,) natural hyperparameters behind the posterior of this history, in eta's order."""
@@ -163,6 +165,10 @@ def _sampler(state: _State, factor: Factor, mean: FloatArray) -> Sampler:
     k = factor.k
 
     def sampler(n: int, rng: np.random.Generator) -> FloatArray:
+        with one_thread():
+            return draw(n, rng)
+
+    def draw(n: int, rng: np.random.Generator) -> FloatArray:
         if state.root is None:
             rows = np.arange(len(state.grid))
             state.root = cholesky(state.kernel.cross(state.eta, rows))
