@@ -132,10 +132,10 @@ def fit_law(
         law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
     }
     _check_enough(law, losses, w, n_free=law.n_params - len(pinned), n_priors=len(priors or {}))
-    problem = _problem(
+    problem = make_problem(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
     )
-    starts = _cold_starts(law, problem, pinned) if start is None else start[None]
+    starts = cold_starts(law, problem, pinned) if start is None else start[None]
     solution = _polish(problem, starts)
     if priors:
         problem = _with_priors(law, problem, priors, solution.phi[_best(solution)])
@@ -166,10 +166,10 @@ def fit_batch(
     pinned = {
         law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
     }
-    problem = _problem(law, objective or law.objective, x3, losses, w, pinned)
+    problem = make_problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
-    solution = _continue_delta(problem, begin, tolerance)
+    solution = continue_delta(problem, begin, tolerance)
     return BatchFit(law, solution.phi, solution.value, solution.converged)
 
 
@@ -200,7 +200,7 @@ def _check_enough(
         )
 
 
-def _problem(
+def make_problem(
     law: Law,
     objective: Objective,
     x: FloatArray,
@@ -220,7 +220,8 @@ def _problem(
     )
 
 
-def _cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
+def cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
+    """(S, p) where a fit that knows nothing begins; ``problem`` is a single one."""
     if law.starts is None:
         start = spread_over_bounds(law.params, pinned)
         rough = replace(problem, objective=LEAST_SQUARES_LOG)
@@ -241,11 +242,11 @@ def _polish(problem: Problem, start: FloatArray) -> Solution:
     """From several starts to the distinct local minima of one problem, as a batch."""
     rough = _repeat(replace(problem, objective=LEAST_SQUARES_LOG), len(start))
     near = minimise(rough, start, max_iterations=60, tolerance=1e-5)
-    keep = _distinct(problem, near.phi, near.value)
-    return _continue_delta(_repeat(problem, len(keep)), near.phi[keep])
+    keep = distinct(problem, near.phi, near.value)
+    return continue_delta(_repeat(problem, len(keep)), near.phi[keep])
 
 
-def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
+def distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
     """Rows of phi that predict differently, best value first."""
     f = problem.form.value(phi, problem.x)
     kept: list[int] = []
@@ -255,7 +256,7 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
     return kept or [int(np.argmin(value))]
 
 
-def _continue_delta(
+def continue_delta(
     problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
     """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.
@@ -314,7 +315,7 @@ def _finish(
     phi = solution.phi[best]
     settled = solution.converged | (solution.gradient < 1e-4)
     basins = (
-        _distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
+        distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
     )
     names = np.array(law.names)
     on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper))

@@ -2,18 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any
 
 import numpy as np
 
 from lawsmith.analysis.design import inputs_at
-from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
+from lawsmith.laws.many import fit_many
 from lawsmith.metrics import difference_percent, mean_squared_error, regret
 from lawsmith.replay.records import Scores, Task
 from lawsmith.runs import Runs, State
@@ -32,6 +31,25 @@ def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
     return np.where(np.isfinite(observed), observed, fantasized)
 
 
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Π of what is known of the pool: its rows, and their losses."""
+
+    rows: IntArray
+    loss: FloatArray
+
+    @classmethod
+    def of(cls, task: Task, loss: FloatArray) -> Envelope:
+        """The envelope of losses (m,), NaN where unknown."""
+        rows = frontier(task.pool, loss, task.law.inputs)
+        return cls(rows, loss[rows])
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal envelopes."""
+        return self.rows.tobytes() + self.loss.tobytes()
+
+
 @dataclass
 class Judge:
     """Scores one kind of fit along a replay; remembers the incumbents and the last fit."""
@@ -39,12 +57,36 @@ class Judge:
     task: Task
     _incumbent: FloatArray | None = field(default=None, repr=False)  # (p,) phi
     _least: dict[str, float] = field(default_factory=dict, repr=False)
-    _last: tuple[bytes, LawFit | None] | None = field(default=None, repr=False)
+    _last: tuple[bytes, FloatArray | None] = field(default=(b"", None), repr=False)
 
-    def score(self, rows: IntArray, loss: FloatArray) -> Scores | None:
-        """The law on the frontier ``rows`` of the losses (m,), judged; None with too few points."""
-        fit = self._fit(rows, loss)
-        return None if fit is None else self.judged(fit.phi, fit.n_points)
+    def scores(self, found: Sequence[Envelope | None]) -> list[Scores | None]:
+        """The laws on envelopes in the order they were found, judged; None with too few points.
+
+        An envelope that is still that of the run before is not fitted again.
+        """
+        laws = self._fit([envelope for envelope in found if envelope is not None])
+        out: list[Scores | None] = []
+        for envelope in found:
+            phi = None if envelope is None else laws[envelope.key]
+            n_points = 0 if envelope is None else len(envelope.rows)
+            out.append(None if phi is None else self.judged(phi, n_points))
+        return out
+
+    def _fit(self, found: Sequence[Envelope]) -> dict[bytes, FloatArray | None]:
+        """phi (p,) by the key of the envelope."""
+        task, law = self.task, self.task.law
+        dense = Envelope.of(task, task.loss)
+        # The dense grid's own envelope has the dense grid's law, to the last digit.
+        laws = dict([self._last, (dense.key, task.reference.validation.phi)])
+        new = {e.key: e for e in found if e.key not in laws}
+        laws |= dict.fromkeys(new)
+        # A surrogate may fantasize a loss below zero, of which no law can be made.
+        sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
+        fitted = fit_many(law, [(inputs_at(task.pool, law, e.rows), e.loss) for e in sound])
+        laws |= {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
+        if found:
+            self._last = (found[-1].key, laws[found[-1].key])
+        return laws
 
     def judged(self, phi: FloatArray, n_points: int) -> Scores:
         """The scores of the law phi (p,), fitted to so many points; the incumbents take it in."""
@@ -77,27 +119,6 @@ class Judge:
         """Take in scores of an earlier process, for the incumbents."""
         if scores is not None:
             self._improve(phi_of(self.task.law, scores), scores.regret)
-
-    def envelope(self, loss: FloatArray) -> IntArray:
-        """Rows of Π of the losses (m,), NaN where unknown."""
-        return frontier(self.task.pool, loss, self.task.law.inputs)
-
-    def _fit(self, rows: IntArray, loss: FloatArray) -> LawFit | None:
-        """The law on these points; the same points as last time are not fitted again."""
-        key = rows.tobytes() + loss[rows].tobytes()
-        if self._last is None or self._last[0] != key:
-            self._last = (key, self._fit_anew(rows, loss[rows]))
-        return self._last[1]
-
-    def _fit_anew(self, rows: IntArray, loss: FloatArray) -> LawFit | None:
-        law = self.task.law
-        # A surrogate may fantasize a loss below zero, of which no law can be made.
-        if len(rows) < law.n_params or not (loss > 0.0).all():
-            return None
-        try:
-            return fit_law(law, inputs_at(self.task.pool, law, rows), loss)
-        except LawsmithError:
-            return None
 
     def _improve(self, phi: FloatArray, found: Mapping[str, float]) -> FloatArray:
         """Take in a fit; (p,) phi of the incumbents, each the nearest to the reference so far."""

@@ -1,0 +1,87 @@
+"""Cold fits of one law to many sets of points at once: what a replay needs after every run.
+
+The same steps as `fit_law`, each done for all sets together: numpy's cost is by the call, and a
+set of twenty points is little work. Shapes as in :mod:`lawsmith.laws.law`; S starts of all sets.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from typing import Any
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import FloatArray
+from lawsmith.laws.fit import cold_starts, continue_delta, distinct, fit_law, make_problem
+from lawsmith.laws.law import Law
+from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.optimise import Problem, minimise
+
+Points = tuple[Mapping[str, Any], FloatArray]  # the law's inputs by name, and losses above 0
+
+
+def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
+    """(B, p) phi of the law's own objective on each set, from cold starts.
+
+    Every set needs as many points as the law has parameters. A set's answer agrees with
+    `fit_law` to the optimiser's tolerance; its last digits depend on what else is in the batch.
+    A set that does not converge in the batch, as a kink of Huber's through few points may not,
+    is given to `fit_law` alone.
+    """
+    if not sets:
+        return np.empty((0, law.n_params))
+    problems = [_single(law, inputs, loss) for inputs, loss in sets]
+    starts = [cold_starts(law, problem, {}) for problem in problems]
+    owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
+    stacked = _stack(problems)
+    rough = replace(stacked.take(owner), objective=LEAST_SQUARES_LOG)
+    near = minimise(rough, np.concatenate(starts), max_iterations=60, tolerance=1e-5)
+    kept = np.concatenate(
+        [_distinct_of(problems[b], np.flatnonzero(owner == b), near) for b in range(len(sets))]
+    )
+    found = continue_delta(stacked.take(owner[kept]), near.phi[kept])
+    best = [_best(found, np.flatnonzero(owner[kept] == b)) for b in range(len(sets))]
+    phi = found.phi[best]
+    for b in np.flatnonzero(~found.converged[best]).tolist():
+        phi[b] = fit_law(law, *sets[b]).phi
+    return phi
+
+
+def _single(law: Law, inputs: Mapping[str, Any], loss: FloatArray) -> Problem:
+    if len(loss) < law.n_params:
+        want = f"at least {law.n_params}"
+        raise LawsmithError(law.name, got=f"{len(loss)} points in a set", want=want)
+    x = law.log_inputs(inputs)
+    return make_problem(law, law.objective, x, loss[None], np.ones((1, len(loss))), {})
+
+
+def _stack(problems: Sequence[Problem]) -> Problem:
+    """One problem of B rows; shorter sets are padded by repeating a point with weight 0."""
+    n = max(problem.y.shape[1] for problem in problems)
+
+    def padded(part: FloatArray) -> FloatArray:
+        wide = [(0, 0)] * (part.ndim - 1) + [(0, n - part.shape[-1])]
+        return np.pad(part, wide, mode="edge")
+
+    weights = [np.pad(p.w, [(0, 0), (0, n - p.w.shape[1])]) for p in problems]
+    return replace(
+        problems[0],
+        x=np.concatenate([padded(p.x) for p in problems], axis=1),
+        y=np.concatenate([padded(p.y) for p in problems]),
+        w=np.concatenate(weights),
+    )
+
+
+def _distinct_of(problem: Problem, rows: np.ndarray, near: Any) -> np.ndarray:
+    """Those of a set's ``rows`` of the batch that predict differently."""
+    kept: np.ndarray = rows[distinct(problem, near.phi[rows], near.value[rows])]
+    return kept
+
+
+def _best(found: Any, rows: np.ndarray) -> int:
+    """The row of the lowest objective; of those that tie to rounding, the smallest gradient."""
+    value = found.value[rows]
+    tied = value <= value.min() * (1 + 1e-12)
+    return int(rows[np.argmin(np.where(tied, found.gradient[rows], np.inf))])
