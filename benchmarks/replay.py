@@ -27,6 +27,7 @@ from lawsmith.metrics import spend_until_settled, value_at
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, Task, Trace, prepare, run_replay
 from lawsmith.runs import Runs
+from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 from lawsmith.surrogates.gp import GP, Schedule
 
@@ -86,15 +87,13 @@ def bars() -> None:
 
 
 def against_botorch(seeds: int, acquisitions: int) -> None:
-    from lawsmith.surrogates.botorch import BoTorchGP
-
     task, stop = oellm(), Stop(iterations=10 + acquisitions)
     print("| seed | lawsmith, s | BoTorch each step, s | ratio | error lawsmith | error BoTorch |")
     print("|---|---|---|---|---|---|")
     rows = []
     for seed in range(seeds):
         ours, fast = timed_replay(task, GP(), seed, stop)
-        theirs, slow = timed_replay(task, BoTorchGP(), seed, stop)
+        theirs, slow = timed_replay(task, make_surrogate("botorch"), seed, stop)
         errors = [mean_error(ours), mean_error(theirs)]
         rows.append([fast, slow, slow / fast, *errors])
         print(f"| {seed} |" + "".join(f" {value:.3g} |" for value in rows[-1]), flush=True)

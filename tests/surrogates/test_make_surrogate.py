@@ -11,6 +11,7 @@ from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.botorch import BoTorchGP
 from lawsmith.surrogates.extras import needs_extra
 from lawsmith.surrogates.gp import GP
+from lawsmith.surrogates.remember import Remember
 from lawsmith.surrogates.tabpfn import TabPFNSurrogate
 from lawsmith.surrogates.xgboost import XGBoostEnsemble
 from tests.surrogates.studies import observed, small_grid
@@ -26,9 +27,13 @@ def test_options_reach_the_surrogate_they_are_for():
     options = {"kernel": "grouped", "priors": "gamma", "scale": "log"}
     rest = {"seed": 7, "model_path": "w.ckpt"}
     assert make_surrogate("gp", **options, **rest) == GP(**options)
-    assert make_surrogate("botorch", **options, **rest) == BoTorchGP(**options)
-    assert make_surrogate("xgboost", **options, **rest) == XGBoostEnsemble(scale="log", seed=7)
-    assert make_surrogate("tabpfn", **options, **rest) == TabPFNSurrogate("w.ckpt", "log", 7)
+    assert make_surrogate("botorch", **options, **rest) == Remember(BoTorchGP(**options))
+    assert make_surrogate("xgboost", **options, **rest) == Remember(
+        XGBoostEnsemble(scale="log", seed=7)
+    )
+    assert make_surrogate("tabpfn", **options, **rest) == Remember(
+        TabPFNSurrogate("w.ckpt", "log", 7)
+    )
 
 
 @pytest.mark.parametrize("name", SURROGATES)

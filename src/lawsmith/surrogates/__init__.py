@@ -8,6 +8,7 @@ from lawsmith.errors import unknown
 from lawsmith.surrogates.base import Posterior as Posterior
 from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors, check_names
+from lawsmith.surrogates.remember import Remember
 
 SurrogateName = Literal["gp", "botorch", "xgboost", "tabpfn", "none"]
 SURROGATES: tuple[str, ...] = get_args(SurrogateName)
@@ -41,14 +42,14 @@ def make_surrogate(
         case "botorch":
             from lawsmith.surrogates.botorch import BoTorchGP
 
-            return BoTorchGP(cast(Kernel, kernel), cast(Priors, priors), model)
+            return Remember(BoTorchGP(cast(Kernel, kernel), cast(Priors, priors), model))
         case "xgboost":
             from lawsmith.surrogates.xgboost import XGBoostEnsemble
 
-            return XGBoostEnsemble(scale=model, seed=seed)
+            return Remember(XGBoostEnsemble(scale=model, seed=seed))
         case "tabpfn":
             from lawsmith.surrogates.tabpfn import TabPFNSurrogate
 
-            return TabPFNSurrogate(model_path=model_path, scale=model, seed=seed)
+            return Remember(TabPFNSurrogate(model_path=model_path, scale=model, seed=seed))
         case "none":
             return None
