@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
-from lawsmith.policies import Full, Window, space_named
+from lawsmith.policies import Full, NewSlice, Window, space_named
 from lawsmith.policies.spaces import frontier
 from lawsmith.runs import Runs
 from tests.policies.fakes import ladder, runs_of
@@ -46,6 +46,17 @@ def test_the_window_keeps_what_is_left_below_and_is_the_whole_grid_above_the_las
     grid = ladder(LEVELS, n_lr=2)
     assert rows(Window(), grid, runs_of(done=[9])) == list(range(9))
     assert rows(Window(None), grid, runs_of(done=[2])) == [0, 1, 3, 4, 5]
+
+
+def test_the_new_slice_leaves_out_what_was_reached_until_nothing_lies_above():
+    grid = ladder(LEVELS, n_lr=2)
+    assert rows(NewSlice(None), grid, runs_of(done=[2])) == [4, 5]
+    assert rows(NewSlice(2.0), grid, runs_of(done=[0])) == [2, 3, 4, 5, 6, 7]
+    assert rows(NewSlice(1.5), grid, runs_of(done=[8])) == [
+        0,
+        1,
+    ]  # the top: the lowest that is left
+    assert rows(NewSlice(1.5), grid, Runs.empty()) == [0, 1]
 
 
 def test_the_order_of_rows_does_not_matter_to_the_window():

@@ -10,11 +10,12 @@ from lawsmith.policies.base import Policy, unasked
 from lawsmith.policies.catalogue import make_policy, space_named
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search, with_pending
-from lawsmith.policies.spaces import Full, Space, Window
+from lawsmith.policies.spaces import Full, NewSlice, Space, Window
 
 __all__ = [
     "Full",
     "InitialDesign",
+    "NewSlice",
     "Policy",
     "Search",
     "Space",

@@ -6,13 +6,15 @@ from lawsmith.acquisition import KAPPA, get_acquisition
 from lawsmith.errors import unknown
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import REACH, Full, Space, Window
+from lawsmith.policies.spaces import REACH, Full, NewSlice, Space, Window
 from lawsmith.surrogates.base import Surrogate
 
 
 def space_named(name: str, *, reach: float | None = REACH) -> Space:
     """The space of that name; ``reach`` is the window's, see `Window`."""
-    spaces: dict[str, Space] = {space.name: space for space in (Window(reach), Full())}
+    spaces: dict[str, Space] = {
+        space.name: space for space in (Window(reach), Full(), NewSlice(reach))
+    }
     if name not in spaces:
         raise unknown("policy", name, spaces)
     return spaces[name]

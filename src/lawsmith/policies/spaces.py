@@ -64,6 +64,25 @@ class Window:
         return _first_open(grid, window, unasked(grid, runs))
 
 
+@dataclass(frozen=True)
+class NewSlice:
+    """Only what the window adds to what was reached: s_p < s ≤ max(next level, reach·s_p).
+
+    An ablation of the window, which keeps all below. Once the top is reached, it goes on with the
+    lowest level that has rows left.
+    """
+
+    reach: float | None = REACH
+    name: ClassVar[str] = "slice"
+
+    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
+        """(m,) rows of the new slice not asked yet."""
+        window = Window(self.reach)
+        reached = frontier(grid, runs)
+        above = grid.reach_window(reached, window.reach) & np.greater(grid.slicer, reached)
+        return _first_open(grid, above, unasked(grid, runs))
+
+
 def frontier(grid: Grid, runs: Runs) -> float:
     """s_p: the highest s of a done or diverged run; if none has finished, of any run asked.
 
