@@ -36,7 +36,7 @@ ONLY_UNDER = {
     "vl_convert": {"charts"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "pandas": {"datasets", "charts"},
+    "pandas": {"datasets", "charts", "bench"},
     "pyarrow": {"datasets"},
     "torch": {"surrogates.botorch"},
     "botorch": {"surrogates.botorch"},

@@ -116,3 +116,12 @@ def weights(model_path: str | None) -> Path:
         hint = "get them by its own instructions, or give the path of a file you have"
         raise LawsmithError("surrogate tabpfn", got=f"no file {path}", want=want, hint=hint)
     return path
+
+
+def weights_at_hand(model_path: str | None = None) -> bool:
+    """Whether the package and the weights are on this machine."""
+    try:
+        weights(model_path)
+    except LawsmithError:
+        return False
+    return True

@@ -1,0 +1,1 @@
+"""Benchmarks: suites of replays as resumable work lists, their tables, figures and page."""
