@@ -109,7 +109,8 @@ def mean_error(trace: Trace) -> float:
 def schedules(seeds: int) -> None:
     task = oellm()
     stop = Stop(budget=0.3 * task.total_compute)
-    kinds = {"every step": EVERY_STEP, "growth 0.1": Schedule(), "growth 0.25": Schedule(0.25)}
+    kinds = {"every step": EVERY_STEP}
+    kinds |= {f"growth {g:g}": Schedule(growth=g) for g in (0.02, 0.05, 0.1)}
     print("| refit | seconds |" + "".join(f" {100 * b:g} % |" for b in BUDGETS))
     print("|---" * (len(BUDGETS) + 2) + "|")
     for name, schedule in kinds.items():

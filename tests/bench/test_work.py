@@ -102,5 +102,5 @@ def test_a_change_of_data_or_code_is_another_job(monkeypatch):
     assert data_digest(study) != data_digest(preset_study("synthetic-warmstart", seed=1))
     key = Job("replay", {"seed": 0}, "d").key
     code_version.cache_clear()
-    monkeypatch.setattr("lawsmith.bench.jobs.code_version", lambda: "other")
+    monkeypatch.setattr("lawsmith.bench.jobs.code_version", lambda kind: "other")
     assert Job("replay", {"seed": 0}, "d").key != key

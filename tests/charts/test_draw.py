@@ -7,7 +7,15 @@ import re
 import pytest
 import vl_convert
 
-from lawsmith.charts import CHARTS, NARROW, THEMES, WIDE, ChartUnavailable, themed
+from lawsmith.charts import (
+    CHARTS,
+    NARROW,
+    REPLAY_CHARTS,
+    THEMES,
+    WIDE,
+    ChartUnavailable,
+    themed,
+)
 from lawsmith.charts.draw.key import Entry, key_places
 from lawsmith.charts.draw.parts import tooltip_parts
 from lawsmith.charts.draw.text import text_width, wrap
@@ -27,7 +35,17 @@ def styles_of(part):
 @pytest.mark.parametrize("width", [NARROW, WIDE, 1200])
 @pytest.mark.parametrize("name", CHARTS)
 def test_a_chart_is_valid_names_known_styles_and_keeps_its_width(name, width, demo):
-    spec = CHARTS[name](demo, width=width).to_dict()  # to_dict validates against Vega-Lite's schema
+    check(CHARTS[name](demo, width=width), width)
+
+
+@pytest.mark.parametrize("width", [NARROW, WIDE, 1200])
+@pytest.mark.parametrize("name", REPLAY_CHARTS)
+def test_a_chart_of_a_replay_is_valid_too(name, width, replayed):
+    check(REPLAY_CHARTS[name](replayed, width=width), width)
+
+
+def check(chart, width):
+    spec = chart.to_dict()  # to_dict validates against Vega-Lite's schema
     assert styles_of(spec) <= set(config(THEMES["light"])["style"])
     svg = vl_convert.vegalite_to_svg(spec)
     drawn = float(re.search(r'<svg[^>]* width="([\d.]+)"', svg)[1])
@@ -43,6 +61,13 @@ def test_a_theme_changes_only_the_configuration(name, theme, demo):
     assert other.pop("config")["background"] == THEMES[theme].background
     spec.pop("config")
     assert other == spec
+
+
+@pytest.mark.parametrize("name", REPLAY_CHARTS)
+def test_a_chart_of_a_replay_holds_no_colour_of_its_own(name, replayed):
+    spec = REPLAY_CHARTS[name](replayed).to_dict()
+    spec.pop("config")
+    assert not re.search(r"#[0-9a-f]{6}", str(spec))
 
 
 def test_all_themes_have_the_same_styles():
@@ -94,3 +119,10 @@ def test_a_word_longer_than_a_line_is_broken():
 def test_a_key_wraps_into_rows():
     assert key_places([50, 50, 100], pixels=200) == [(0, 0), (0, 92), (1, 0)]
     assert Entry("point", "run", "run") == Entry("point", "run", "run")
+
+
+def test_a_hyphenated_word_that_fits_a_line_is_not_broken():
+    assert wrap("Recovery of the law: synthetic-oellm-multilingual, L(C)", 15.5, 290) == [
+        "Recovery of the law:",
+        "synthetic-oellm-multilingual, L(C)",
+    ]

@@ -14,7 +14,15 @@ import numpy as np
 import pytest
 
 from lawsmith.analysis import FitOptions, analyse, compare_laws
-from lawsmith.charts import ChartUnavailable, Unavailable, Written, law, write, write_all
+from lawsmith.charts import (
+    ChartUnavailable,
+    Unavailable,
+    Written,
+    law,
+    write,
+    write_all,
+    write_replay,
+)
 from lawsmith.charts.page import library, script_json
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC
@@ -153,6 +161,20 @@ def test_all_charts_are_written_or_accounted_for(demo_compute, tmp_path):
     }
     files = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     assert files == {f"{name}.{suffix}" for name in written for suffix in ("html", "png")}
+
+
+def test_the_charts_of_a_replay_are_written_or_accounted_for(replayed, tmp_path):
+    done = write_replay(replayed, tmp_path / "charts")
+    assert [item.name for item in done] == ["recovery", "choices"]
+    files = {path.name for path in (tmp_path / "charts").iterdir()}
+    assert files == {f"{n}.{s}" for n in ("recovery", "choices") for s in ("html", "png")}
+    text = (tmp_path / "charts" / "recovery.html").read_text(encoding="utf-8")
+    assert "<title>Recovery of the law: small, L(C) = E + A·C^α</title>" in text
+    empty = write_replay(replace(replayed, steps=()), tmp_path / "none")
+    assert empty == [
+        Unavailable("recovery", "no run was replayed"),
+        Unavailable("choices", "no run was replayed"),
+    ]
 
 
 def test_the_comparison_names_the_study(demo_compute, tmp_path):

@@ -9,6 +9,7 @@ from itertools import product
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pandas as pd
 import pytest
 
@@ -86,3 +87,38 @@ def table(tmp_path: Path, frame: pd.DataFrame) -> Path:
     kept = frame[frame["optimizer"] == "adamw"].rename(columns=names)
     kept.drop(columns="optimizer").to_csv(path, index=False)
     return path
+
+
+def sweep_rows() -> list[dict[str, float]]:
+    """4 N × 4 D × 3 learning rates around a best one that falls with N; one corner diverges."""
+    rng = np.random.default_rng(0)
+    rows = []
+    for N, D, lr in product(
+        (1e7, 4e7, 1.6e8, 6.4e8), (1e9, 4e9, 1.6e10, 6.4e10), (5e-4, 2e-3, 8e-3)
+    ):
+        law = TRUTH["E"] + TRUTH["A"] * N ** -TRUTH["alpha"] + TRUTH["B"] * D ** -TRUTH["beta"]
+        off = np.log(lr / (2e-3 * (N / 1e8) ** -0.3))
+        loss = law * np.exp(0.01 * off**2 + 0.001 * rng.standard_normal())
+        diverged = lr == 8e-3 and N == 6.4e8
+        rows.append({"N": N, "D": D, "lr": lr, "loss": np.nan if diverged else float(loss)})
+    return rows
+
+
+@pytest.fixture(scope="session")
+def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A sweep of 48 configurations as a CSV file: small enough to be replayed to its end."""
+    path = tmp_path_factory.mktemp("sweep") / "sweep.csv"
+    pd.DataFrame(sweep_rows()).to_csv(path, index=False)
+    return path
+
+
+@pytest.fixture
+def replay_json(lawsmith: Callable[..., Result]) -> Callable[..., Any]:
+    """The JSON of ``lawsmith replay …``, which must succeed and say nothing else."""
+
+    def run(*args: object) -> Any:
+        result = lawsmith("replay", *args, "--json")
+        assert (result.code, result.err) == (0, "")
+        return result.json
+
+    return run

@@ -26,7 +26,7 @@ def test_help_names_every_command(lawsmith):
     result = lawsmith("--help")
     assert result.code == 0
     assert result.err == ""
-    for command in ("fit", "demo", "datasets"):
+    for command in ("fit", "replay", "demo", "datasets"):
         assert f" {command} " in result.out
 
 
@@ -40,7 +40,9 @@ def test_version(lawsmith):
     assert lawsmith("--version").out == f"lawsmith {__version__}\n"
 
 
-@pytest.mark.parametrize("args", [["--help"], ["--version"], ["fit", "--help"], ["datasets", "-h"]])
+@pytest.mark.parametrize(
+    "args", [["--help"], ["--version"], ["fit", "--help"], ["replay", "-h"], ["datasets", "-h"]]
+)
 def test_asking_for_help_imports_nothing_heavy(args):
     script = (
         "import sys\n"

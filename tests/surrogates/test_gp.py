@@ -169,7 +169,10 @@ def test_the_fit_is_a_maximum():
         assert log_posterior(built, near, targets)[0] <= top + 1e-5
 
 
-@pytest.mark.parametrize("schedule", [Schedule(), Schedule(growth=0.0), Schedule(growth=3.0)])
+@pytest.mark.parametrize(
+    "schedule",
+    [Schedule(), Schedule(growth=0.1, every_until=20), Schedule(growth=3.0, every_until=10)],
+)
 def test_a_fresh_gp_retraces_a_long_history_to_the_last_bit(schedule):
     grid, rng = make_grid(), np.random.default_rng(8)
     loss, order = make_loss(grid, rng), rng.permutation(len(grid))
@@ -243,7 +246,7 @@ def test_the_whole_grid_observed_is_reproduced():
 
 
 def test_schedule_refits_at_counts_that_any_longer_history_shares():
-    schedule = Schedule()
+    schedule = Schedule(growth=0.1, every_until=20)
     long = schedule.points(500)
     assert long[:12] == [*range(10, 21), 22]
     assert np.all(np.diff(long) <= np.maximum(1, 0.1 * np.array(long[:-1])))

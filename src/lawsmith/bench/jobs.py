@@ -48,7 +48,7 @@ class Job:
     @cached_property
     def key(self) -> str:
         """24 hexadecimal digits."""
-        identity = [self.kind, dict(self.settings), self.data, code_version()]
+        identity = [self.kind, dict(self.settings), self.data, code_version(self.kind)]
         text = json.dumps(identity, sort_keys=True, allow_nan=False)
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
@@ -60,17 +60,18 @@ class Job:
             "settings": dict(self.settings),
             "data": self.data,
             "version": lawsmith.__version__,
-            "code": code_version(),
+            "code": code_version(self.kind),
         }
 
 
 @cache
-def code_version() -> str:
-    """12 digits of a digest of the package's source, without what only shows results."""
+def code_version(kind: str) -> str:
+    """12 digits of a digest of the source that decides a result: the package without what only
+    shows results, and the folder of the kind itself where it has one."""
     digest = hashlib.sha256()
     package = files("lawsmith")
     for name, source in sorted(_sources(package, "")):
-        if name.split("/")[0] not in _SHOWN_ONLY or name.startswith("bench/scalebench"):
+        if name.split("/")[0] not in _SHOWN_ONLY or name.startswith(f"bench/{kind}"):
             digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 

@@ -119,7 +119,7 @@ def _summary(store: Store, suites: Sequence[Suite], jobs: Sequence[Job], options
     ends = [store.read(job).end for job in jobs]
     return {
         "version": lawsmith.__version__,
-        "code": code_version(),
+        "code": code_version("replay"),
         "suites": [suite.name for suite in suites],
         "seeds": options.seeds,
         "iterations": options.iterations,

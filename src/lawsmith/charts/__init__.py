@@ -1,7 +1,9 @@
-"""Charts of an analysis: the law with its runs, isoFLOP curves, allocation, residuals and more.
+"""Charts of an analysis (the law with its runs, isoFLOP curves, residuals, …) and of a replay.
 
 chart = charts.law(analysis)                        # an Altair chart: shows itself in a notebook
 charts.write_all(analysis, "charts")                # every chart as HTML and PNG
+charts.recovery({"window": seeds, "full": others})  # replays of one study, mean ± 1 SD over seeds
+charts.write_replay(trace, "charts")                # every chart of one replay
 
 Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, coloured by
 `lawsmith.charts.theme`. A chart that cannot be made raises ChartUnavailable.
@@ -9,16 +11,18 @@ Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, col
 
 from __future__ import annotations
 
-from lawsmith.charts.catalogue import CHARTS, Chart
+from lawsmith.charts.catalogue import CHARTS, REPLAY_CHARTS, Chart
 from lawsmith.charts.draw.allocation import allocation
+from lawsmith.charts.draw.choices import choices
 from lawsmith.charts.draw.compare import compare
 from lawsmith.charts.draw.curves import curves
 from lawsmith.charts.draw.hyperparameters import hyperparameters
 from lawsmith.charts.draw.isoflop import isoflop
 from lawsmith.charts.draw.law import law
 from lawsmith.charts.draw.parts import NARROW, WIDE
+from lawsmith.charts.draw.recovery import recovery
 from lawsmith.charts.draw.residuals import residuals
-from lawsmith.charts.save import Unavailable, Written, write, write_all
+from lawsmith.charts.save import Unavailable, Written, write, write_all, write_replay
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, THEMES, themed
 from lawsmith.charts.unavailable import ChartUnavailable
 
@@ -28,6 +32,7 @@ __all__ = [
     "LIGHT",
     "NARROW",
     "PRINT",
+    "REPLAY_CHARTS",
     "THEMES",
     "WIDE",
     "Chart",
@@ -35,13 +40,16 @@ __all__ = [
     "Unavailable",
     "Written",
     "allocation",
+    "choices",
     "compare",
     "curves",
     "hyperparameters",
     "isoflop",
     "law",
+    "recovery",
     "residuals",
     "themed",
     "write",
     "write_all",
+    "write_replay",
 ]

@@ -1,4 +1,4 @@
-"""The charts of an analysis by name, in the order a reader wants them."""
+"""The charts of an analysis and of a replay by name, in the order a reader wants them."""
 
 from __future__ import annotations
 
@@ -7,10 +7,12 @@ from collections.abc import Callable
 import altair as alt
 
 from lawsmith.charts.draw.allocation import allocation
+from lawsmith.charts.draw.choices import choices
 from lawsmith.charts.draw.curves import curves
 from lawsmith.charts.draw.hyperparameters import hyperparameters
 from lawsmith.charts.draw.isoflop import isoflop
 from lawsmith.charts.draw.law import law
+from lawsmith.charts.draw.recovery import recovery
 from lawsmith.charts.draw.residuals import residuals
 
 Chart = alt.LayerChart | alt.ConcatChart | alt.VConcatChart
@@ -24,3 +26,6 @@ CHARTS: dict[str, Callable[..., Chart]] = {
     "residuals": residuals,
     "hyperparameters": hyperparameters,
 }
+
+# Each is called with a Trace and, by keyword, the width in pixels.
+REPLAY_CHARTS: dict[str, Callable[..., Chart]] = {"recovery": recovery, "choices": choices}

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -11,14 +11,16 @@ from typing import Any, Literal, get_args
 import vl_convert
 
 from lawsmith.analysis import Analysis, Comparison
-from lawsmith.charts.catalogue import CHARTS, Chart
+from lawsmith.charts.catalogue import CHARTS, REPLAY_CHARTS, Chart
 from lawsmith.charts.draw.compare import TITLE, compare
 from lawsmith.charts.draw.parts import NARROW, WIDE
 from lawsmith.charts.draw.titles import study_name
 from lawsmith.charts.page import page
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.replay.records import Trace
 
+Drawing = tuple[str, Callable[..., Chart]]  # a chart's name, and what draws it at a width
 Format = Literal["html", "png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT: tuple[Format, ...] = ("html", "png")
@@ -71,8 +73,22 @@ def write_all(
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
     """Write every chart of an analysis, and of a comparison of laws where there is one."""
+    return _write_each(_drawings(analysis, comparisons), directory, formats)
+
+
+def write_replay(
+    trace: Trace, directory: str | Path, *, formats: Sequence[Format] = DEFAULT
+) -> list[Written | Unavailable]:
+    """Write every chart of a replay."""
+    drawings = [(name, partial(draw, trace)) for name, draw in REPLAY_CHARTS.items()]
+    return _write_each(drawings, directory, formats)
+
+
+def _write_each(
+    drawings: Iterable[Drawing], directory: str | Path, formats: Sequence[Format]
+) -> list[Written | Unavailable]:
     written: list[Written | Unavailable] = []
-    for name, draw in _drawings(analysis, comparisons):
+    for name, draw in drawings:
         try:
             wide, narrow = draw(width=WIDE), draw(width=NARROW)
         except ChartUnavailable as error:
@@ -82,9 +98,7 @@ def write_all(
     return written
 
 
-def _drawings(
-    analysis: Analysis, comparisons: Sequence[Comparison]
-) -> Iterator[tuple[str, Callable[..., Chart]]]:
+def _drawings(analysis: Analysis, comparisons: Sequence[Comparison]) -> Iterator[Drawing]:
     for name, draw in CHARTS.items():
         yield name, partial(draw, analysis)
     if comparisons:

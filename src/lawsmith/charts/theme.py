@@ -37,8 +37,9 @@ STAR = _star_path()
 class Theme:
     """The colours of one kind of page.
 
-    ramp  Vega's scheme and the part of it in use, from small (first) to large (last): the small
-          end stays clear of the background, lightness runs one way
+    ramp    Vega's scheme and the part of it in use, from small (first) to large (last): the small
+            end stays clear of the background, lightness runs one way
+    series  colours of things compared, in order; on paper neighbours differ in lightness most
     """
 
     name: str
@@ -50,6 +51,7 @@ class Theme:
     fitted: str  # frontier points and the band
     held_out: str  # what the law did not see
     ramp: tuple[str, float, float]
+    series: tuple[str, ...]
 
 
 LIGHT = Theme(
@@ -62,6 +64,7 @@ LIGHT = Theme(
     fitted="#0072b2",
     held_out="#d55e00",
     ramp=("viridis", 0.88, 0.0),
+    series=("#0072b2", "#d55e00", "#009e73", "#b8578f", "#e69f00", "#56b4e9"),
 )
 DARK = Theme(
     name="dark",
@@ -73,6 +76,7 @@ DARK = Theme(
     fitted="#56b4e9",
     held_out="#ff9445",
     ramp=("viridis", 0.3, 1.0),
+    series=("#56b4e9", "#ff9445", "#2fc79a", "#e39cc4", "#f0d264", "#9aa7ff"),
 )
 PRINT = Theme(
     name="print",
@@ -84,8 +88,10 @@ PRINT = Theme(
     fitted="#00538a",
     held_out="#a63603",
     ramp=("viridis", 0.88, 0.0),
+    series=("#003f6b", "#d1640f", "#1f6e54", "#b878a8", "#5e3370", "#e0a500"),
 )
 THEMES = {theme.name: theme for theme in (LIGHT, DARK, PRINT)}
+N_SERIES = len(LIGHT.series)
 
 
 def config(theme: Theme) -> dict[str, Any]:
@@ -153,7 +159,7 @@ def _legend(theme: Theme) -> dict[str, Any]:
 
 def styles(theme: Theme) -> dict[str, dict[str, Any]]:
     """How each named style looks."""
-    return _points(theme) | _lines(theme) | _texts(theme)
+    return _points(theme) | _lines(theme) | _series(theme) | _texts(theme)
 
 
 def _points(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -163,6 +169,7 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
     scaled: dict[str, dict[str, Any]] = {
         "cell": dot | {"size": 34},
         "cell-star": dot | {"size": 130, "shape": STAR},
+        "cell-square": dot | {"size": 30, "shape": "square"},
         "minimum": dot | {"size": 120, "shape": "diamond"},
         "minimum-open": hollow | {"size": 110, "strokeWidth": 2},
     }
@@ -178,6 +185,7 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
             "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
             "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
             "observed-open": hollow | {"color": theme.held_out, "size": 40},
+            "envelope": hollow | {"color": theme.ink, "shape": "circle", "size": 90},
         }
     )
 
@@ -187,8 +195,10 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
     curve = {"strokeWidth": 1.8, "opacity": 1}
     return {
         "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "law-behind": {"color": theme.ink, "strokeWidth": 6, "opacity": 1, "strokeOpacity": 0.25},
         "corrected": {"color": theme.fitted, "strokeWidth": 2, "opacity": 1} | dashed,
         "band": {"color": theme.fitted, "fillOpacity": 0.18, "opacity": 1},
+        "band-grey": {"color": theme.text, "fillOpacity": 0.18, "opacity": 1},
         "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
         "off-scale": {"color": theme.run, "thickness": 1.5, "opacity": 1},
         "reference": {"color": theme.text} | thin,
@@ -203,9 +213,21 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
     }
 
 
+def _series(theme: Theme) -> dict[str, dict[str, Any]]:
+    """Things compared: 'series-0' a line, 'series-0-dashed', 'series-0-band' the area about it."""
+    found: dict[str, dict[str, Any]] = {}
+    for k, color in enumerate(theme.series):
+        line = {"color": color, "strokeWidth": 1.8, "opacity": 1}
+        found[f"series-{k}"] = line
+        found[f"series-{k}-dashed"] = line | {"strokeDash": [4, 3], "strokeWidth": 1.6}
+        found[f"series-{k}-band"] = {"color": color, "fillOpacity": 0.1, "opacity": 1}
+    return found
+
+
 def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
     note = {"color": theme.text, "fontSize": 11, "baseline": "middle", "align": "left"}
-    return {"note": note, "note-ink": note | {"color": theme.ink}}
+    ink = note | {"color": theme.ink}
+    return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}}
 
 
 def themed(chart: AnyChart, theme: Theme) -> AnyChart:

@@ -1,4 +1,4 @@
-"""The command line: `lawsmith fit`, `lawsmith demo`, `lawsmith datasets`.
+"""The command line: `lawsmith fit`, `replay`, `demo` and `datasets`.
 
 Nothing heavy is imported before a command runs, so that `lawsmith --help` answers at once.
 """

@@ -12,12 +12,12 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
+from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
 from lawsmith.cli.fit import fit
+from lawsmith.cli.replay import replay
 from lawsmith.errors import LawsmithError
-
-CLOSED_PIPE, BAD_INPUT, INTERRUPTED = 1, 2, 130
 
 app = typer.Typer(
     name="lawsmith",
@@ -26,6 +26,7 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 app.command()(fit)
+app.command()(replay)
 app.command()(demo)
 app.add_typer(datasets_app, name="datasets")
 
@@ -44,7 +45,7 @@ def lawsmith(
         typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
     ] = False,
 ) -> None:
-    """Fit scaling laws to training runs, with honest uncertainty.
+    """Fit scaling laws to training runs, with honest uncertainty, and find them with less compute.
 
     Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`.
     """

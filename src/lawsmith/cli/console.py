@@ -27,6 +27,7 @@ if TYPE_CHECKING:
 
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
+_GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 
 
 def stdout() -> Console:
@@ -124,6 +125,11 @@ def figure(x: float, digits: int = 4) -> str:
         return number(x, digits)
     places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
     return f"{x:.{max(places, 0)}f}"
+
+
+def symbol(name: str) -> str:
+    """A parameter as its law's formula writes it: α for alpha."""
+    return _GREEK.get(name, name)
 
 
 @contextmanager

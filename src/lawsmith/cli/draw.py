@@ -1,14 +1,19 @@
-"""Charts of an analysis into a folder, with a spinner on stderr while they are drawn."""
+"""Charts of an analysis or a replay into a folder, with a spinner on stderr meanwhile."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from lawsmith.analysis import Analysis, Comparison
 from lawsmith.cli.console import working
 from lawsmith.errors import LawsmithError
+from lawsmith.replay import Trace
+
+if TYPE_CHECKING:
+    from lawsmith.charts import Unavailable, Written
 
 
 @dataclass(frozen=True)
@@ -24,11 +29,24 @@ class Drawn:
 
 def draw(analysis: Analysis, folder: Path, compared: Sequence[Comparison] = ()) -> Drawn:
     """Every chart that the analysis allows."""
-    from lawsmith.charts import Unavailable, Written, write_all  # here: altair is slow to import
+    from lawsmith.charts import write_all  # here: altair is slow to import
+
+    return _drawn(folder, lambda: write_all(analysis, folder, comparisons=compared))
+
+
+def draw_replay(trace: Trace, folder: Path) -> Drawn:
+    """Every chart that the replay allows."""
+    from lawsmith.charts import write_replay
+
+    return _drawn(folder, lambda: write_replay(trace, folder))
+
+
+def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:
+    from lawsmith.charts import Unavailable, Written
 
     try:
         with working(f"Drawing charts into {folder}"):
-            results = write_all(analysis, folder, comparisons=compared)
+            results = write()
     except OSError as error:
         got = f"{folder}: {error.strerror or error}"
         raise LawsmithError("charts", got=got, want="a folder that can be written") from None

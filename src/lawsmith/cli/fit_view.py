@@ -25,7 +25,7 @@ def show_fit(
     show_comparison(console, analysis, compared)
     show_hyperparameters(console, analysis)
     show_warnings(console, analysis)
-    show_notes(console, analysis)
+    show_notes(console, analysis.study.notes)
     show_charts(console, drawn)
 
 
@@ -107,12 +107,12 @@ def show_warnings(console: Console, a: Analysis) -> None:
         out.item(console, warning.code, warning.message)
 
 
-def show_notes(console: Console, a: Analysis) -> None:
+def show_notes(console: Console, notes: Sequence[str]) -> None:
     """What a reader must know of the study."""
-    if not a.study.notes:
+    if not notes:
         return
     out.heading(console, "Notes on this study")
-    for note in a.study.notes:
+    for note in notes:
         out.prose(console, f"{note[:1].upper()}{note[1:]}.")
 
 

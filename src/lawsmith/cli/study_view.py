@@ -13,6 +13,7 @@ from lawsmith.cli.console import facts
 from lawsmith.cli.payload import compute_rule
 from lawsmith.datasets import Study
 from lawsmith.formats import count, flops, percent
+from lawsmith.grid import Grid, HeldOut
 
 MAX_LISTED = 5
 
@@ -73,12 +74,15 @@ def _joined(group: Sequence[int]) -> str:
 
 
 def _split(a: Analysis) -> tuple[str, str]:
-    rule, grid = a.options.hold_out, a.study.grid
-    if rule is None:
-        return "held out", "none"
+    rule = a.options.hold_out
+    return "held out", held_out_text(rule, a.study.grid, len(a.held_out)) if rule else "none"
+
+
+def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
+    """'30 configurations with C ≥ 1.5e22'."""
     edge = rule.threshold(grid)
     shown = f"C ≥ {flops(edge)}" if rule.kind == "compute" else f"{rule.name} = {count(edge)}"
-    return "held out", f"{plural(len(a.held_out), 'configuration')} with {shown}"
+    return f"{plural(n, 'configuration')} with {shown}"
 
 
 def _counted(study: Study) -> str:

@@ -7,7 +7,8 @@ for settings in jobs(seeds=range(10)):
 
 from __future__ import annotations
 
-from lawsmith.bench.scalebench.run import jobs, lines, n_lines, summary_table, whole_pool
+from lawsmith.bench.scalebench.run import jobs, lines, n_lines, summary_table
+from lawsmith.bench.scalebench.search import whole_pool
 from lawsmith.bench.scalebench.tasks import TASKS, ScaleTask, get_task
 
 __all__ = [

@@ -103,8 +103,9 @@ def _pinned(starts: list[list[float]], fixed: Mapping[int, float]) -> FloatArray
 
 
 def effective_tokens(D: Any, U: Any, R: Any) -> Any:
-    """Fresh tokens worth as much as D tokens of which U are unique; U·(1 + R) at most."""
-    return U * (1.0 + R * (1.0 - np.exp(-(D / U - 1.0) / R)))
+    """Fresh tokens worth as much as D drawn from U unique ones; U·(1 + R) at most."""
+    seen = np.minimum(U, D)
+    return seen * (1.0 + R * (1.0 - np.exp(-(D / seen - 1.0) / R)))
 
 
 def effective_parameters(N: Any, P: Any, k: Any) -> Any:

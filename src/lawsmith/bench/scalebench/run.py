@@ -1,9 +1,4 @@
-"""Searching ScaleBench's pools with our policies: the law at each budget and its score.
-
-One search a group goes up to the task's last budget. It chooses among the candidates it can still
-pay, and a run that would go beyond an earlier budget waits until that budget was judged, both as in
-the benchmark. Everything random comes from (seed, group, number of candidates run).
-"""
+"""The ScaleBench suite: its jobs, the lines of one, and the table of all beside the benchmark's."""
 
 from __future__ import annotations
 
@@ -16,25 +11,10 @@ from typing import Any
 import numpy as np
 from threadpoolctl import ThreadpoolController
 
-from lawsmith.analysis.design import inputs_at
 from lawsmith.bench.jobs import Json
-from lawsmith.bench.scalebench.tasks import (
-    TASKS,
-    Group,
-    ScaleTask,
-    clipped,
-    get_task,
-    groups_of,
-    r_squared,
-)
-from lawsmith.errors import LawsmithError
-from lawsmith.frontier import frontier
-from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.fit import LawFit, fit_law
-from lawsmith.policies import Policy, make_policy, unasked
-from lawsmith.replay import mixed_losses
-from lawsmith.runs import Runs, State
-from lawsmith.surrogates import make_surrogate
+from lawsmith.bench.scalebench.search import Search, score
+from lawsmith.bench.scalebench.tasks import TASKS, Group, clipped, get_task, groups_of
+from lawsmith.laws.fit import LawFit
 
 REACH = 2.0
 SPACES = ("window", "full")
@@ -90,7 +70,7 @@ def lines(settings: Mapping[str, Any], done: Sequence[Json]) -> Iterator[Json]:
             "cost_fraction": fsum(s.spent for s in searches) / fsum(g.cost for g in groups),
             "n_runs": sum(len(search.runs) for search in searches),
             "r2": None if raw is None else clipped(raw),
-            "r2_raw": raw,
+            "r2_raw": raw if raw is not None and np.isfinite(raw) else None,
             "params": _params(groups, laws),
             "published": figure.r2,
         }
@@ -100,131 +80,12 @@ def _fits(settings: Mapping[str, Any]) -> tuple[str, ...]:
     return ("observed",) if settings["surrogate"] == "none" else ("observed", "fantasized")
 
 
-class Search:
-    """One group's search: what was run, what it cost, and the candidate that waits."""
-
-    def __init__(
-        self, group: Group, task: ScaleTask, settings: Mapping[str, Any], number: int
-    ) -> None:
-        self.group, self.task = group, task
-        self.policy: Policy = make_policy(
-            settings["space"],
-            make_surrogate(settings["surrogate"]),
-            acquisition=settings["acquisition"],
-            reach=settings["reach"],
-            n_init=task.n_init,
-        )
-        self.stream = (settings["seed"], number)
-        self.runs = Runs.empty()
-        self.rows: list[int] = []
-        self.waiting: int | None = None
-
-    @property
-    def spent(self) -> float:
-        return self._cost(self.rows)
-
-    def _cost(self, rows: Sequence[int]) -> float:
-        return fsum(self.group.pool.C[list(rows)].tolist())
-
-    def advance(self, budget: float) -> None:
-        """Run candidates until the next would go beyond ``budget``, a share of the pool's cost."""
-        limit = budget * self.group.cost * (1.0 + 1e-12)
-        while True:
-            row = self._next() if self.waiting is None else self.waiting
-            if row is None or self._cost([*self.rows, row]) > limit:
-                self.waiting = row
-                return
-            self.waiting = None
-            self.rows.append(row)
-            known = self.group.runs
-            self.runs = self.runs.append(
-                Runs.from_losses(known.index[known.index == row], known.loss[known.index == row])
-            )
-
-    def _next(self) -> int | None:
-        """The candidate to run next; None when nothing that can be paid is left."""
-        pool, policy = self.group.pool, self.policy
-        left = self.task.budgets[-1] * self.group.cost - self.spent
-        free = unasked(pool, self.runs)
-        dear = free & np.greater(pool.C, left * (1.0 + 1e-12))
-        if not (free & ~dear).any():
-            return None
-        known = self.runs
-        if policy.searching(pool, known):
-            # Like a run that failed: it teaches nothing and is not asked. The initial design,
-            # which counts what was asked, is of the cheapest candidates and needs no such care.
-            n = int(dear.sum())
-            failed = np.full(n, State.FAILED.value)
-            known = known.append(Runs(np.flatnonzero(dear), np.full(n, np.nan), failed))
-        rng = np.random.default_rng([*self.stream, len(self.rows)])
-        return policy.ask(pool, known, 1, rng)[0]
-
-    def law(self, fit: str) -> LawFit | None:
-        """The law of the runs so far, or of the mixed grid; None where there are too few."""
-        m = len(self.group.pool)
-        loss = self.runs.config_loss(m)
-        if fit == "fantasized":
-            surrogate = self.policy.surrogate
-            if surrogate is None or not len(self.runs):
-                return None
-            loss = mixed_losses(m, self.runs, surrogate.fit(self.group.pool, self.runs))
-        return fit_group(self.task, self.group, self.runs, loss)
-
-
-def fit_group(task: ScaleTask, group: Group, runs: Runs, loss: FloatArray) -> LawFit | None:
-    """The law on Π of the losses (m,): every run of an observed row, one point for another.
-
-    Π is the minimum over what the law does not model; most laws here model every input.
-    """
-    rows = frontier(group.pool, loss, task.law.inputs)
-    if len(rows) < task.law.n_params:
-        return None
-    seen = np.isin(runs.index, rows)
-    unseen: IntArray = np.setdiff1d(rows, runs.index)
-    at = np.concatenate([runs.index[seen], unseen])
-    losses = np.concatenate([runs.loss[seen], loss[unseen]]) + task.offset
-    if not (losses > 0.0).all():  # a surrogate may fantasize a loss of which no law can be made
-        return None
-    try:
-        return fit_law(task.law, inputs_at(group.pool, task.law, at), losses)
-    except LawsmithError:
-        return None
-
-
-def score(task: ScaleTask, groups: Sequence[Group], laws: Sequence[LawFit | None]) -> float | None:
-    """R² over the target rows of the groups that have a law; None where none has one."""
-    pairs = []
-    for group, law in zip(groups, laws, strict=True):
-        if law is None:
-            continue
-        predicted = law.predict(group.inputs) - task.offset
-        if np.isfinite(predicted).all():
-            pairs.append((group.loss, predicted))
-    if not pairs:
-        return None
-    loss, predicted = (np.concatenate(part) for part in zip(*pairs, strict=True))
-    return r_squared(loss, predicted)
-
-
 def _params(groups: Sequence[Group], laws: Sequence[LawFit | None]) -> Json | None:
-    if all(law is None for law in laws):
-        return None
-    params = [None if law is None else law.params for law in laws]
-    return (
-        params[0]
-        if len(groups) == 1
-        else {group.label: found for group, found in zip(groups, params, strict=True)}
-    )
-
-
-def whole_pool(name: str) -> float | None:
-    """R² (not clipped) of the law fitted to the whole pool: what its form can reach, roughly."""
-    task, groups = get_task(name), groups_of(name)
-    return score(
-        task,
-        groups,
-        [fit_group(task, g, g.runs, g.runs.config_loss(len(g.pool))) for g in groups],
-    )
+    pairs = zip(groups, laws, strict=True)
+    found = {group.label: None if law is None else law.params for group, law in pairs}
+    if len(groups) == 1 or not any(found.values()):
+        return found[groups[0].label]
+    return found
 
 
 def summary_table(rows: Iterable[Json]) -> list[Json]:

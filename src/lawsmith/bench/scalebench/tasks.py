@@ -194,8 +194,12 @@ def _group(label: str, task: ScaleTask, study: Study, members: BoolArray) -> Gro
 
 
 def r_squared(loss: FloatArray, predicted: FloatArray) -> float:
-    """1 − Σ(loss − predicted)²/Σ(loss − mean)²; for constant losses 1 if exact, else −1."""
-    missed = float(((loss - predicted) ** 2).sum())
+    """1 − Σ(loss − predicted)²/Σ(loss − mean)²; for constant losses 1 if exact, else −1.
+
+    −∞ where a prediction is so far off that its square overflows.
+    """
+    with np.errstate(over="ignore"):
+        missed = float(((loss - predicted) ** 2).sum())
     spread = float(((loss - loss.mean()) ** 2).sum())
     if spread < 1e-30:
         return 1.0 if missed < 1e-30 else -1.0

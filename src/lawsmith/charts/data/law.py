@@ -100,9 +100,14 @@ def abscissa(law: Law) -> str:
 
 def inputs_along(fit: LawFit, x: FloatArray) -> Mapping[str, FloatArray]:
     """The law's inputs at each value of its horizontal variable."""
-    if not can_allocate(fit.law):
-        return {fit.law.inputs[0]: x}
-    N = np.exp(log_optimal_n(fit.law, fit.phi[None], x)[0])
+    return law_inputs(fit.law, fit.phi, x)
+
+
+def law_inputs(law: Law, phi: FloatArray, x: FloatArray) -> Mapping[str, FloatArray]:
+    """The inputs at each horizontal value of the law with parameters ``phi`` (p,)."""
+    if not can_allocate(law):
+        return {law.inputs[0]: x}
+    N = np.exp(log_optimal_n(law, phi[None], x)[0])
     return {"N": N, "D": x / (6 * N)}
 
 
@@ -138,16 +143,20 @@ def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:
 
 
 def loss_top(analysis: Analysis) -> float:
-    """The largest loss worth room on an axis: Tukey's far fence in log loss, and every point of Π.
+    """The largest loss worth room on an axis: of the runs inside their fence, and of Π."""
+    scored = analysis.score.loss if analysis.score is not None else np.empty(0)
+    points = np.concatenate([analysis.loss[analysis.frontier], scored])
+    return max(fence(analysis.loss), float(points.max()))
+
+
+def fence(loss: FloatArray) -> float:
+    """The largest known loss inside Tukey's far fence of log loss.
 
     Runs that all but diverged would squeeze the others into a line.
     """
-    known = np.log(analysis.loss[np.isfinite(analysis.loss)])
+    known = np.log(loss[np.isfinite(loss)])
     quarter, three = np.quantile(known, [0.25, 0.75])
-    inside = known[known <= three + 3 * (three - quarter)]
-    scored = analysis.score.loss if analysis.score is not None else np.empty(0)
-    points = np.concatenate([analysis.loss[analysis.frontier], scored])
-    return float(max(np.exp(inside.max()), points.max()))
+    return float(np.exp(known[known <= three + 3 * (three - quarter)].max()))
 
 
 def _off_scale(

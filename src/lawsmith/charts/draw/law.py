@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Protocol
+
 import altair as alt
 import numpy as np
 import pandas as pd
@@ -168,7 +170,20 @@ def key_entries(data: LawData, analysis: Analysis) -> list[Entry]:
     return [entry for entry, shown in entries.items() if shown]
 
 
-def off_scale_text(data: LawData) -> str:
+class OffScale(Protocol):
+    """Runs without a place on a loss axis, counted."""
+
+    @property
+    def n_diverged(self) -> int: ...
+
+    @property
+    def n_above(self) -> int: ...
+
+    @property
+    def top(self) -> float: ...
+
+
+def off_scale_text(data: OffScale) -> str:
     """'106 diverged, 3 above 4.5'."""
     told = [f"{data.n_diverged} diverged"] if data.n_diverged else []
     told += [f"{data.n_above} above {number(data.top, 3)}"] if data.n_above else []

@@ -20,6 +20,8 @@ def wrap(text: str, size: float, pixels: int) -> list[str]:
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size) <= pixels:
             lines[-1] = longer
+        elif text_width(word, size) <= pixels:
+            lines.append(word)
         else:
             lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
     return lines or [""]

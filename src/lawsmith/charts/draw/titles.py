@@ -9,15 +9,30 @@ from lawsmith.datasets.records import Study
 from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
+from lawsmith.replay.records import Task
 
 EVERY = "every run"
 
 
 def study_name(study: Study) -> str:
     """The study in a title: a file without its folders, and 'synthetic' whatever it is called."""
-    file = study.name.rsplit("/", 1)[-1]
-    name = file if "." in file else study.name
-    return f"{name} (synthetic)" if study.synthetic and "synthetic" not in name else name
+    return _named(study.name, synthetic=study.synthetic)
+
+
+def _named(path: str, *, synthetic: bool) -> str:
+    file = path.rsplit("/", 1)[-1]
+    name = file if "." in file else path
+    return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name
+
+
+def task_heading(what: str, task: Task) -> str:
+    """'Recovery of the law: oellm-english, L(C) = E + A·C^α'."""
+    return f"{what}: {_named(task.study, synthetic=task.synthetic)}, {task.law.formula}"
+
+
+def pool_text(task: Task) -> str:
+    """'pool of 879 runs, 1.83e23 FLOPs'."""
+    return f"pool of {len(task.pool)} runs, {flops(task.total_compute)} FLOPs"
 
 
 def heading(what: str, analysis: Analysis) -> str:

@@ -53,7 +53,10 @@ def log_likelihood(
     kernel: Kernel, eta: FloatArray, targets: Targets
 ) -> tuple[float, FloatArray, float]:
     """ln p(y | eta) with the best constant mean, its gradient (h,), and that mean c."""
-    L = cholesky(covariance(kernel, eta, targets))
+    among = kernel.among(eta, targets.rows)
+    K = among.K.copy()
+    K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs
+    L = cholesky(K)
     inverse, _ = lapack.dpotri(L, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T
     ones = inverse.sum(axis=1)
@@ -64,7 +67,7 @@ def log_likelihood(
     value = -0.5 * (residual @ alpha) - np.log(np.diag(L)).sum() - 0.5 * k * np.log(2.0 * np.pi)
     W = 0.5 * (np.outer(alpha, alpha) - inverse)
     noise_slope = kernel.noise(eta) * float(np.sum(np.diag(W) / targets.n_runs))
-    return float(value), kernel.slopes(eta, targets.rows, W, noise_slope), c
+    return float(value), np.append(among.slopes(W), noise_slope), c
 
 
 def log_posterior(kernel: Kernel, eta: FloatArray, targets: Targets) -> tuple[float, FloatArray]:

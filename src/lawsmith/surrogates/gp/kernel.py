@@ -83,34 +83,57 @@ class Kernel:
         stationary = self.outputscale(eta) if self.n_lengthscales else 0.0
         return np.asarray(stationary + self.linear_variance(eta) * (self.linear**2).sum(axis=1))
 
-    def slopes(
-        self, eta: FloatArray, rows: IntArray, W: FloatArray, noise_slope: float
-    ) -> FloatArray:
-        """(h,) Σ_ij W_ij ∂K_ij/∂eta over the observed rows; W (k, k) is symmetric.
-
-        ``noise_slope`` is that sum for the noise, which only the caller knows by row.
-        """
-        parts = []
-        if self.n_lengthscales:
-            s, ell = self.outputscale(eta), self.lengthscales(eta)
-            Z = self.matern[rows] / ell
-            r = distances(Z, Z)
-            decay = np.exp(-ROOT5 * r)
-            G = W * (s * 5.0 / 3.0 * (1.0 + ROOT5 * r) * decay)
-            # Σ_ij G_ij (z_i − z_j)² without a (k, k) array for each column.
-            parts.append(2.0 * (G.sum(axis=1) @ Z**2 - ((G @ Z) * Z).sum(axis=0)))
-            if self.scaled:
-                parts.append(np.atleast_1d(s * np.sum(W * matern(r))))
-        if self.linear.shape[1]:
-            X = self.linear[rows]
-            parts.append(np.atleast_1d(self.linear_variance(eta) * np.sum((W @ X) * X)))
-        return np.concatenate([*parts, [noise_slope]])
+    def among(self, eta: FloatArray, rows: IntArray) -> Among:
+        """Covariances among ``rows``, with what their gradient needs."""
+        X = self.linear[rows]
+        K = self.linear_variance(eta) * (X @ X.T)
+        Z = self.matern[rows] / self.lengthscales(eta)
+        if not self.n_lengthscales:
+            return Among(self, eta, K, X, Z, K, K)
+        t = ROOT5 * distances(Z, Z)
+        decay = np.exp(-t)
+        correlation = (1.0 + t + t * t / 3.0) * decay
+        return Among(self, eta, K + self.outputscale(eta) * correlation, X, Z, t, decay)
 
     def log_prior(self, eta: FloatArray) -> tuple[float, FloatArray]:
         """Log density of the hyperpriors at eta, and its gradient (h,)."""
         values = [float(h.prior.log_density(e)) for h, e in zip(self.hypers, eta, strict=True)]
         slopes = [float(h.prior.slope(e)) for h, e in zip(self.hypers, eta, strict=True)]
         return sum(values), np.array(slopes)
+
+
+@dataclass(frozen=True, eq=False)
+class Among:
+    """Covariances K (k, k) among k rows, and the parts from which their gradient is made.
+
+    X, Z   (k, ·) columns of the linear part; those of the Matérn over their lengthscales
+    t, decay   (k, k) √5 r and exp(−√5 r)
+    """
+
+    kernel: Kernel
+    eta: FloatArray
+    K: FloatArray
+    X: FloatArray
+    Z: FloatArray
+    t: FloatArray
+    decay: FloatArray
+
+    def slopes(self, W: FloatArray) -> FloatArray:
+        """(h − 1,) Σ_ij W_ij ∂K_ij/∂eta of all but the noise; W (k, k) is symmetric."""
+        kernel, eta, parts = self.kernel, self.eta, []
+        if kernel.n_lengthscales:
+            s, Z = kernel.outputscale(eta), self.Z
+            decayed = W * self.decay
+            G = (5.0 / 3.0 * s) * (decayed + decayed * self.t)
+            # Σ_ij G_ij (z_i − z_j)² without a (k, k) array for each column.
+            parts.append(2.0 * (G.sum(axis=1) @ Z**2 - ((G @ Z) * Z).sum(axis=0)))
+            if kernel.scaled:
+                t = self.t
+                parts.append(np.atleast_1d(s * np.sum(decayed * (1.0 + t + t * t / 3.0))))
+        if self.X.shape[1]:
+            variance = kernel.linear_variance(eta)
+            parts.append(np.atleast_1d(variance * np.sum((W @ self.X) * self.X)))
+        return np.concatenate(parts)
 
 
 def kernel_on(grid: Grid, name: str, priors: str) -> Kernel:

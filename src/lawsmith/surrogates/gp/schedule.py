@@ -17,8 +17,8 @@ class Schedule:
     with so few observations the last answer is no better a start.
     """
 
-    growth: float = 0.1
-    every_until: int = 20
+    growth: float = 0.05
+    every_until: int = 200
     cold_until: int = 10
 
     def points(self, n: int) -> list[int]:

@@ -1,0 +1,78 @@
+"""`lawsmith replay STUDY`: choose a finished study's runs anew, and see what its law would cost."""
+
+from __future__ import annotations
+
+import typer
+
+from lawsmith.cli import params
+from lawsmith.cli import replay_params as own
+from lawsmith.cli.codes import INTERRUPTED
+
+
+def replay(
+    study: own.StudyName,
+    columns: params.Columns = None,
+    where: params.Where = None,
+    drop_largest_loss: params.DropLargestLoss = 0,
+    diverged_above: params.DivergedAbove = None,
+    skip_bad_rows: params.SkipBadRows = False,
+    compute: params.Compute = "auto",
+    hold_out: own.HoldOut = None,
+    law: own.LawName = "LC",
+    force: own.Force = False,
+    policy: own.Policy = "window",
+    surrogate: own.SurrogateName = "gp",
+    kernel: own.Kernel = None,
+    priors: own.Priors = None,
+    scale: own.Scale = None,
+    model_path: own.ModelPath = None,
+    acquisition: own.AcquisitionName = None,
+    kappa: own.Kappa = None,
+    reach: own.Reach = None,
+    n_init: own.NInit = 10,
+    seed: own.Seed = 0,
+    iterations: own.Iterations = None,
+    budget: own.BudgetText = None,
+    extrapolate_to: own.ExtrapolateTo = None,
+    as_json: params.Json = False,
+    out: own.Out = None,
+    charts: params.Charts = None,
+) -> None:
+    """Replay a finished study as if its runs were still to be chosen.
+
+    For example: lawsmith replay oellm-english --policy window --budget 5% --seed 0
+    """
+    from lawsmith.cli import options as read
+    from lawsmith.cli import replay_options as read_own
+    from lawsmith.cli.replay_run import Asked, report, run
+    from lawsmith.datasets import ReadOptions
+    from lawsmith.laws.catalogue import get_law
+
+    sought, known = get_law(law), read_own.catalogued(study)
+    given: dict[str, object] = {"kernel": kernel, "priors": priors, "scale": scale}
+    given |= {"acquisition": acquisition, "kappa": kappa, "reach": reach, "model_path": model_path}
+    asked = Asked(
+        study=study,
+        reading=ReadOptions(
+            columns=read.columns(columns or ()),
+            where=where,
+            drop_largest_loss=drop_largest_loss,
+            skip_bad_rows=skip_bad_rows,
+            diverged_above=read.diverged_above(diverged_above),
+            compute=compute,
+        ),
+        law=sought,
+        hold_out=read_own.split(hold_out, sought, known),
+        force=force,
+        method=read_own.method(policy, surrogate, n_init, known=known, given=given),
+        seed=seed,
+        iterations=iterations,
+        budget=read_own.budget(budget),
+        targets=read_own.targets(extrapolate_to, sought),
+    )
+    folder = read.folder(out, "--out") if out else None
+    drawings = read.folder(charts, "--charts") if charts else folder and folder / "charts"
+    done = run(asked)
+    report(done, folder=folder, charts=drawings, as_json=as_json)
+    if done.stopped == "interrupted":
+        raise typer.Exit(INTERRUPTED)

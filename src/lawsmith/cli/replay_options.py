@@ -1,0 +1,214 @@
+"""Text of `lawsmith replay`'s options to values: the method, the budget, the split, the targets.
+
+Each function raises a one-line error that names the option.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass
+from typing import Any, get_args
+
+from lawsmith.acquisition import ACQUISITIONS, KAPPA
+from lawsmith.datasets import Entry, entry, names
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.formats import flops, number, percent
+from lawsmith.grid import HeldOut
+from lawsmith.laws.law import Law
+from lawsmith.policies import Policy, make_policy
+from lawsmith.policies.spaces import REACH
+from lawsmith.replay import EXTRAPOLATE_TO, Stop, Task, default_hold_out
+from lawsmith.surrogates import SURROGATES, make_surrogate
+from lawsmith.surrogates.base import Scale
+from lawsmith.surrogates.inputs import Kernel, Priors
+
+POLICIES = ("window", "full")
+_KERNELS = ("gp", "botorch")
+_MODELS = tuple(name for name in SURROGATES if name != "none")
+# Which surrogates an option is for; given with another one it would be ignored without a word.
+_FOR = {
+    "kernel": _KERNELS,
+    "priors": _KERNELS,
+    "scale": _MODELS,
+    "acquisition": _MODELS,
+    "kappa": _MODELS,
+    "model_path": ("tabpfn",),
+}
+_WORDS: Mapping[str, tuple[str, ...]] = {
+    "policy": POLICIES,
+    "surrogate": SURROGATES,
+    "kernel": get_args(Kernel),
+    "priors": get_args(Priors),
+    "scale": get_args(Scale),
+    "acquisition": tuple(ACQUISITIONS),
+}
+_DEFAULTS = {"kernel": "matern", "priors": "lognormal", "scale": "loss", "acquisition": "lcb"}
+
+
+@dataclass(frozen=True)
+class Method:
+    """How runs are chosen; None where an option does not apply."""
+
+    policy: str
+    surrogate: str
+    kernel: str | None = None
+    priors: str | None = None
+    scale: str | None = None
+    model_path: str | None = None
+    acquisition: str | None = None
+    kappa: float | None = None
+    reach: float | None = None
+    n_init: int = 10
+
+    def settings(self) -> dict[str, Any]:
+        """For the record."""
+        return asdict(self)
+
+    def make_policy(self, seed: int) -> Policy:
+        """The policy itself; an extra that is not installed is told here."""
+        words = {"kernel": self.kernel, "priors": self.priors, "scale": self.scale}
+        told = {name: word for name, word in words.items() if word is not None}
+        return make_policy(
+            self.policy,
+            make_surrogate(self.surrogate, **told, seed=seed, model_path=self.model_path),
+            acquisition=self.acquisition or _DEFAULTS["acquisition"],
+            kappa=KAPPA if self.kappa is None else self.kappa,
+            reach=self.reach,
+            n_init=self.n_init,
+        )
+
+
+def method(
+    policy: str, surrogate: str, n_init: int, *, known: Entry | None, given: Mapping[str, Any]
+) -> Method:
+    """The method asked for; ``given`` holds the other options by name, None where not given."""
+    asked = {name: value for name, value in given.items() if value is not None}
+    asked |= {"model_path": str(asked["model_path"])} if "model_path" in asked else {}
+    for name, word in {"policy": policy, "surrogate": surrogate, **asked}.items():
+        if name in _WORDS and word not in _WORDS[name]:
+            raise unknown(_option(name), str(word), _WORDS[name])
+    for name in asked:
+        if name in _FOR and surrogate not in _FOR[name]:
+            raise _misplaced(name, asked[name], "surrogate", surrogate, _FOR[name])
+    filled: dict[str, Any] = {
+        name: word for name, word in _DEFAULTS.items() if surrogate in _FOR[name]
+    } | asked
+    if n_init < 1:
+        raise LawsmithError("--n-init", got=n_init, want="at least 1 run to start from")
+    filled["kappa"] = _kappa(asked.get("kappa"), filled.get("acquisition"))
+    filled["reach"] = _reach(asked.get("reach"), policy, known)
+    return Method(policy, surrogate, n_init=n_init, **filled)
+
+
+def _kappa(value: float | None, acquisition: str | None) -> float | None:
+    if acquisition != "lcb":
+        if value is not None:
+            raise _misplaced("kappa", value, "acquisition", str(acquisition), ("lcb",))
+        return None
+    if value is not None and not value >= 0.0:
+        raise LawsmithError("--kappa", got=f"{value:g}", want="a number of at least 0")
+    return KAPPA if value is None else value
+
+
+def _reach(value: float | None, policy: str, known: Entry | None) -> float | None:
+    if policy != "window":
+        if value is not None:
+            raise _misplaced("reach", value, "policy", policy, ("window",))
+        return None
+    if value is not None and not value >= 1.0:
+        raise LawsmithError("--reach", got=f"{value:g}", want="a factor of at least 1")
+    own = known.reach if known is not None and known.reach is not None else REACH
+    return own if value is None else value
+
+
+def _misplaced(
+    name: str, value: object, other: str, word: str, wanted: tuple[str, ...]
+) -> LawsmithError:
+    shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
+    want = " or ".join(f"{_option(other)} {word}" for word in wanted)
+    return LawsmithError(_option(name), got=f"{shown} with {_option(other)} {word}", want=want)
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
+
+
+def catalogued(study: str) -> Entry | None:
+    """The catalogue's entry of a study named so; None for a table of the user's own."""
+    return entry(study) if study.partition(":")[0] in names() else None
+
+
+def split(text: str | None, law: Law, known: Entry | None) -> HeldOut:
+    """The split asked for, else the study's own for laws without N, else the law's usual one."""
+    if text is not None:
+        return HeldOut.parse(text)
+    usual = default_hold_out(law)
+    if usual.kind == "compute" and known is not None and known.hold_out is not None:
+        return HeldOut.by_compute(known.hold_out)
+    return usual
+
+
+def targets(texts: Iterable[str] | None, law: Law) -> tuple[float, ...]:
+    """'1e25,1e27' → computes, each once; what an option repeats adds to it."""
+    if texts is None:
+        return EXTRAPOLATE_TO
+    if law.inputs != ("C",) and set(law.inputs) != {"N", "D"}:
+        got = f"{law.name}, a law of {', '.join(law.inputs)}"
+        raise LawsmithError("--extrapolate-to", got=got, want="a law of C, or of N and D")
+    parts = [part for text in texts for part in text.split(",")]
+    for part in parts:
+        if not 0.0 < _float(part) < math.inf:
+            want = "a compute in FLOPs such as 1e25"
+            raise LawsmithError("--extrapolate-to", got=repr(part), want=want)
+    return tuple(dict.fromkeys(_float(part) for part in parts))
+
+
+def budget(text: str | None) -> float | None:
+    """'0.05' and '5%' → 0.05 of the pool; '1e21' → 1e21, FLOPs. None stays None."""
+    if text is None:
+        return None
+    word = text.strip()
+    value = _float(word.removesuffix("%")) / 100 if word.endswith("%") else _float(word)
+    if not 0.0 < value < math.inf:
+        want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
+        raise LawsmithError("--budget", got=repr(text), want=want)
+    if word.endswith("%") and value > 1.0:
+        raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
+    return value
+
+
+def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
+    """When to end; a budget up to 1 is a share of the pool, above that FLOPs."""
+    if iterations is not None and iterations < 1:
+        raise LawsmithError("--iterations", got=iterations, want="at least 1 run")
+    total = task.total_compute
+    if budget is not None and budget > 1.0 and budget > total * (1.0 + 1e-9):
+        want = f"at most {flops(total)}, the whole pool of {task.study}"
+        raise LawsmithError("--budget", got=f"{flops(budget)} FLOPs", want=want)
+    return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
+
+
+def check_pool(method: Method, task: Task) -> None:
+    """An initial design needs as many candidates as it has runs."""
+    if method.n_init > len(task.pool):
+        want = f"at most the {len(task.pool)} candidates in the pool of {task.study}"
+        raise LawsmithError("--n-init", got=f"{method.n_init} initial runs", want=want)
+
+
+def check_ran(n_steps: int, stop: Stop, task: Task) -> None:
+    """A budget below the first run leaves nothing to report."""
+    if n_steps == 0 and stop.budget is not None:
+        share = percent(stop.budget / task.total_compute)
+        got = f"{number(stop.budget, 3)} FLOPs ({share} of the pool)"
+        want = "more than the first run costs"
+        hint = f"the pool's cheapest takes {flops(float(task.pool.C.min()))}; 5% is a share"
+        raise LawsmithError("--budget", got=got, want=want, hint=hint)
+
+
+def _float(text: str) -> float:
+    """The number in ``text``, NaN if there is none."""
+    try:
+        return float(text)
+    except ValueError:
+        return math.nan

@@ -1,0 +1,250 @@
+"""The recovery chart: its staircases, means and floors by value, and what it draws."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+import vl_convert
+
+from lawsmith.charts import NARROW, WIDE, ChartUnavailable, recovery
+from lawsmith.charts.data.recovery import (
+    N_GRID,
+    recovery_data,
+    regret_keys,
+    series,
+    standing,
+)
+from lawsmith.charts.draw.recovery import key_entries
+from lawsmith.charts.theme import N_SERIES
+from lawsmith.errors import LawsmithError
+from lawsmith.laws.catalogue import CHINCHILLA, GADRE, KAPLAN, LC, SKALING
+
+SPENT = (0.01, 0.02, 0.1, 1.0)
+
+
+def panel(data, key):
+    (found,) = [p for p in data.panels if p.key == key]
+    return found
+
+
+def lines(data, key, fit, label="window"):
+    frame = panel(data, key).lines
+    return frame[(frame["fit"] == fit) & (frame["label"] == label)]
+
+
+@pytest.mark.parametrize(
+    ("law", "keys"),
+    [
+        (LC, ("log_E", "log_A", "alpha")),
+        (CHINCHILLA, ("alpha", "beta", "log_E")),
+        (SKALING, ("alpha", "beta", "k", "log_E")),
+        (GADRE, ("b", "log_E")),
+        (KAPLAN, ("alpha_N", "alpha_D")),
+    ],
+)
+def test_the_regrets_shown_are_the_papers(law, keys):
+    assert regret_keys(law) == keys
+
+
+def test_the_panels_of_a_law_of_compute_are_the_papers_five(compute_task, make_trace):
+    data = recovery_data(make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
+    assert [p.title for p in data.panels] == [
+        *("Regret of ln E", "Regret of ln A", "Regret of α"),
+        *("Held-out MSE", "Envelope recovered (%)"),
+    ]
+
+
+def test_one_seed_is_shown_step_by_step_from_its_first_law_on(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
+    data = recovery_data(trace)
+    found = lines(data, "alpha", "fantasized")
+    assert found["spent"].tolist() == [2.0, 10.0, 100.0]
+    assert found["mean"].tolist() == [0.4, 0.2, 0.0]
+    assert found["low"].isna().all()
+    assert lines(data, "alpha", "observed")["mean"].tolist() == [0.6, 0.5, 0.0]
+    assert lines(data, "held_out_mse", "observed")["mean"].tolist() == [0.6**2, 0.25, 0.0]
+    assert lines(data, "envelope", "fantasized")["mean"].tolist() == [2.0, 10.0, 100.0]
+    assert lines(data, "envelope", "observed")["mean"].tolist() == [1.0, 5.0, 50.0]
+
+
+def test_a_value_that_stands_is_held_once_and_at_the_end(compute_task, make_trace):
+    trace = make_trace(compute_task, (0.01, 0.02, 0.1, 0.3, 1.0), (None, 0.4, 0.4, 0.1, 0.1))
+    found = lines(recovery_data(trace), "alpha", "fantasized")
+    assert found["spent"].tolist() == [2.0, 30.0, 100.0]
+
+
+def test_a_law_that_is_lost_again_leaves_a_gap(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (0.4, None, 0.2, 0.0))
+    found = lines(recovery_data(trace), "alpha", "fantasized")["mean"].to_numpy()
+    np.testing.assert_array_equal(found, [0.4, np.nan, 0.2, 0.0])
+
+
+def test_the_incumbents_are_the_running_minima_of_the_regrets_only(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0))
+    data = recovery_data(trace, value="incumbent")
+    assert lines(data, "alpha", "fantasized")["mean"].tolist() == [0.2, 0.1, 0.0]
+    assert lines(data, "held_out_mse", "fantasized")["mean"].tolist() == pytest.approx(
+        [0.16, 0.04, 0.0]
+    )
+    with pytest.raises(LawsmithError, match="value: got 'best', want one of current, incumbent"):
+        recovery_data(trace, value="best")
+
+
+def test_a_value_stands_from_its_step_to_the_next_and_not_beyond_the_last():
+    spent, values = np.array([0.1, 0.2, 0.5]), np.array([3.0, 2.0, 1.0])
+    found = standing(spent, values, np.array([0.05, 0.1, 0.15, 0.2, 0.4999, 0.5, 0.6]))
+    np.testing.assert_array_equal(found, [np.nan, 3, 3, 2, 2, 1, np.nan])
+
+
+def test_several_seeds_are_their_mean_and_standard_deviation_at_each_spend(
+    compute_task, make_trace
+):
+    seeds = [
+        make_trace(compute_task, (0.01, 0.05, 1.0), (0.9, 0.3, 0.0)),
+        make_trace(compute_task, (0.02, 0.40, 1.0), (0.5, 0.1, 0.0), seed=1),
+        make_trace(compute_task, (0.01, 0.10, 1.0), (0.7, 0.2, 0.0), seed=2),
+    ]
+    data = recovery_data({"window": seeds})
+    frame = lines(data, "alpha", "fantasized")
+    grid = 100 * np.geomspace(0.01, 1, N_GRID)
+    np.testing.assert_allclose(frame["spent"], grid[grid >= 2.0], rtol=1e-5)  # all have begun
+    for spent, mean, low, high, n in frame[["spent", "mean", "low", "high", "n"]].to_numpy():
+        known = []
+        for seed in seeds:
+            past = [s for s in seed.steps if 100 * s.cost_fraction <= spent * (1 + 1e-5)]
+            known += [past[-1].fantasized.regret["alpha"]] if past else []
+        assert n == len(known)
+        assert mean == pytest.approx(np.mean(known))
+        assert (high - low) / 2 == pytest.approx(np.std(known, ddof=1))
+    assert data.n_seeds == {"window": 3}
+
+
+def test_a_mean_needs_half_of_the_seeds(compute_task, make_trace):
+    whole = make_trace(compute_task, (0.01, 1.0), (0.4, 0.0))
+    stopped = [make_trace(compute_task, (0.01, 0.1), (0.4, 0.2), seed=s) for s in (1, 2)]
+    frame = lines(recovery_data({"window": [whole, *stopped]}), "alpha", "fantasized")
+    assert frame["spent"].max() == pytest.approx(10, rel=0.05)
+    frame = lines(recovery_data({"window": [whole, stopped[0]]}), "alpha", "fantasized")
+    assert frame["spent"].max() == pytest.approx(100)
+    assert frame["n"].iloc[-1] == 1
+    assert np.isnan(frame["high"].iloc[-1])
+
+
+def test_labels_keep_their_order_and_their_colours(compute_task, make_trace):
+    traces = [make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), seed=s) for s in (0, 1)]
+    labels = {"window": traces, "full": traces[:1]}
+    entries = key_entries(recovery_data(labels))
+    assert [(e.style, e.text) for e in entries] == [
+        ("series-0", "window"),
+        ("series-1", "full"),
+        ("key-curve", "observed + fantasized"),
+        ("key-curve-dashed", "observed only"),
+        ("band-grey", "± 1 SD"),
+        ("threshold", "MSE of the pool's own law"),
+    ]
+
+
+def test_fantasized_lines_are_solid_and_observed_ones_dashed(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
+    spec = recovery(trace).to_dict()
+    first = spec["vconcat"][1]["concat"][0]["layer"]
+    drawn = {part["mark"]["style"]: part["data"]["name"] for part in first if "data" in part}
+    solid = [row["mean"] for row in spec["datasets"][drawn["series-0"]]]
+    dashed = [row["mean"] for row in spec["datasets"][drawn["series-0-dashed"]]]
+    assert solid[:2] == [0.4, 0.2]
+    assert dashed[:2] == [0.6, 0.5]
+
+
+def test_random_search_has_no_fantasized_lines_and_no_key_for_them(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (None,) * 4, (None, 0.6, 0.5, 0.0))
+    data = recovery_data(trace)
+    assert lines(data, "alpha", "fantasized").empty
+    assert next(entry.text for entry in key_entries(data)) == "observed only"
+    recovery(trace).to_dict()
+
+
+@pytest.mark.parametrize(
+    ("values", "floor"),
+    [
+        ((0.4, 0.2, 0.0), 0.1),  # zeros lie apart below the least value
+        ((0.4, 1e-3, 0.0), 5e-4),
+        ((0.4, 1e-12, 0.0), 0.4e-5),  # five decades are enough
+        ((0.0, 0.0, 0.0), 1e-6),
+    ],
+)
+def test_exact_zeros_are_kept_and_drawn_at_the_foot_of_the_axis(
+    compute_task, make_trace, values, floor
+):
+    trace = make_trace(compute_task, SPENT, (None, *values))
+    alpha = panel(recovery_data(trace), "alpha")
+    assert alpha.floor == pytest.approx(floor)
+    assert alpha.lines["mean"].min() == 0.0
+    spec = recovery(trace).to_dict()
+    layer = spec["vconcat"][1]["concat"][2]["layer"][0]
+    drawn = [row["mean"] for row in spec["datasets"][layer["data"]["name"]]]
+    assert min(drawn) == pytest.approx(floor)
+    assert layer["encoding"]["y"]["scale"]["domain"][0] < floor
+
+
+def test_the_held_out_panel_has_the_reference_law_as_a_rule(compute_task, make_trace):
+    data = recovery_data(make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
+    own = panel(data, "held_out_mse").reference
+    held = compute_task.held_out
+    predicted = compute_task.reference.validation.predict(held.inputs)
+    assert own == pytest.approx(np.mean((predicted - held.loss) ** 2))
+    assert np.isnan(panel(data, "alpha").reference)
+
+
+def test_series_are_read_from_the_steps(chinchilla_task, make_trace):
+    trace = make_trace(chinchilla_task, SPENT, (None, 0.4, 0.2, 0.0))
+    np.testing.assert_array_equal(series(trace, "beta", "observed"), [np.nan, 0.4, 0.2, 0.0])
+    np.testing.assert_allclose(series(trace, "envelope", "observed"), [0.5, 1, 5, 50])
+
+
+def test_replays_of_different_laws_are_not_drawn_together(
+    compute_task, chinchilla_task, make_trace
+):
+    traces = [make_trace(task, SPENT, (0.1,) * 4) for task in (compute_task, chinchilla_task)]
+    with pytest.raises(LawsmithError, match="got LC on small and chinchilla on small, want"):
+        recovery({"both": traces})
+
+
+def test_more_labels_than_colours_are_refused(compute_task, make_trace):
+    trace = make_trace(compute_task, SPENT, (0.1,) * 4)
+    many = {str(k): [trace] for k in range(N_SERIES + 1)}
+    with pytest.raises(LawsmithError, match="got 7 labels, want at most 6"):
+        recovery(many)
+
+
+def test_a_replay_without_runs_cannot_be_drawn(compute_task, make_trace):
+    with pytest.raises(ChartUnavailable, match="no run was replayed"):
+        recovery(make_trace(compute_task, (), ()))
+
+
+def test_a_replay_without_a_law_has_nothing_to_compare(compute_task, make_trace):
+    with pytest.raises(ChartUnavailable, match="no law was found"):
+        recovery(make_trace(compute_task, SPENT, (None,) * 4))
+
+
+def test_a_synthetic_study_is_named_so_in_the_title(compute_task, make_trace):
+    task = replace(compute_task, synthetic=True)
+    spec = recovery(make_trace(task, SPENT, (0.1,) * 4)).to_dict()
+    assert " ".join(spec["title"]["text"]).startswith("Recovery of the law: small (synthetic), L(C")
+
+
+@pytest.mark.parametrize(("width", "n_columns"), [(NARROW, 1), (WIDE, 3), (1200, 5)])
+def test_panels_stand_in_as_many_columns_as_there_is_room_for(
+    compute_task, make_trace, width, n_columns
+):
+    spec = recovery(make_trace(compute_task, SPENT, (0.1,) * 4), width=width).to_dict()
+    rows = spec["vconcat"][1]
+    assert rows["columns"] == n_columns
+    titled = [
+        i
+        for i, part in enumerate(rows["concat"])
+        if part["layer"][0]["encoding"]["x"]["title"] is not None
+    ]
+    assert titled == [i for i in range(5) if i // n_columns == 4 // n_columns]
+    assert "<svg" in vl_convert.vegalite_to_svg(spec)
