@@ -37,7 +37,12 @@ if TYPE_CHECKING:
     from lawsmith.laws.law import define as define
     from lawsmith.laws.law import exponent as exponent
     from lawsmith.laws.uncertainty import law_uncertainty as law_uncertainty
+    from lawsmith.policies import make_policy as make_policy
+    from lawsmith.replay import Stop as Stop
+    from lawsmith.replay import prepare as prepare
+    from lawsmith.replay import run_replay as run_replay
     from lawsmith.runs import Runs as Runs
+    from lawsmith.surrogates import make_surrogate as make_surrogate
 
 _HOME = {
     "analysis": ("Analysis", "FitOptions", "Target", "analyse", "compare_laws"),
@@ -48,7 +53,10 @@ _HOME = {
     "laws.fit": ("LawFit", "Prior", "fit_batch", "fit_law"),
     "laws.law": ("Law", "asymptote", "coefficient", "define", "exponent"),
     "laws.uncertainty": ("law_uncertainty",),
+    "policies": ("make_policy",),
+    "replay": ("Stop", "prepare", "run_replay"),
     "runs": ("Runs",),
+    "surrogates": ("make_surrogate",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -100,7 +100,7 @@ def test_a_study_with_one_compute_level_is_refused():
     table = frame(lambda t: 2.0 + 0.01 * np.arange(len(t)))
     one = table[(table.N == 1e8) & (table.D == 1e9)]
     study = study_from_frame(one, ReadOptions(), name="made")
-    with pytest.raises(LawsmithError):
+    with pytest.raises(LawsmithError, match=r"made: got one level of compute \(6e17 FLOPs\)"):
         prepare(study, get_law("LC"))
 
 

@@ -11,6 +11,7 @@ from lawsmith.analysis.predict import target_inputs
 from lawsmith.analysis.records import Target
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
+from lawsmith.formats import flops
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws.allocation import can_allocate
@@ -42,6 +43,9 @@ def prepare(
     """
     split = hold_out or default_hold_out(law)
     grid, loss = study.grid, study.runs.config_loss(len(study.grid))
+    if len(np.unique(grid.C)) == 1:
+        got = f"one level of compute ({flops(grid.C[0])} FLOPs)"
+        raise LawsmithError(study.name, got=got, want="several, to search by compute")
     rows, held = grid.split(split)
     pool, pool_loss = grid.subset(rows), loss[rows]
     envelope = frontier(pool, pool_loss, law.inputs)
