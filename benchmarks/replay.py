@@ -110,7 +110,7 @@ def schedules(seeds: int) -> None:
     task = oellm()
     stop = Stop(budget=0.3 * task.total_compute)
     kinds = {"every step": EVERY_STEP}
-    kinds |= {f"growth {g:g}": Schedule(growth=g) for g in (0.02, 0.05, 0.1)}
+    kinds |= {"default": Schedule(), "growth 0.1 from 20 runs on": Schedule(0.1, every_until=20)}
     print("| refit | seconds |" + "".join(f" {100 * b:g} % |" for b in BUDGETS))
     print("|---" * (len(BUDGETS) + 2) + "|")
     for name, schedule in kinds.items():
