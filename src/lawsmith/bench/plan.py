@@ -1,4 +1,7 @@
-"""What a suite is made of: figures of labelled lines, each line one replay under many seeds."""
+"""What a suite is made of: figures of labelled lines, each line one replay under many seeds.
+
+A suite without figures, such as a race, brings its jobs itself.
+"""
 
 from __future__ import annotations
 
@@ -8,7 +11,7 @@ from typing import Any, Literal
 
 from lawsmith import datasets
 from lawsmith.bench.jobs import Job, data_digest
-from lawsmith.bench.kinds import study_named, task_of
+from lawsmith.bench.replays import study_named, task_of
 from lawsmith.laws.catalogue import get_law
 from lawsmith.replay.curves import FitName
 from lawsmith.replay.task import default_hold_out
@@ -17,7 +20,8 @@ from lawsmith.replay.task import default_hold_out
 STUDIES = ("oellm-english", "porian-hp", "steplaw", "warmstart", "oellm-multilingual")
 
 # Rough seconds of a step by surrogate, for the time left; the real pace corrects them.
-_SECONDS = {"gp": 0.006, "none": 0.003, "xgboost": 0.25, "botorch": 1.5, "tabpfn": 2.0}
+_SECONDS = {"gp": 0.006, "none": 0.003, "xgboost": 0.12, "botorch": 0.4, "tabpfn": 2.0}
+_LAW_SECONDS = 0.02  # more, where the law has several inputs
 
 
 @dataclass(frozen=True)
@@ -56,16 +60,20 @@ class Suite:
     """One table or figure of the paper, and what it takes.
 
     about   a paragraph: what is shown, with which settings
+    more    jobs that no figure has
     """
 
     name: str
     title: str
     about: str
     figures: tuple[Figure, ...] = ()
+    more: tuple[Job, ...] = ()
 
     @property
     def jobs(self) -> list[Job]:
-        return list(dict.fromkeys(job for figure in self.figures for job in figure.jobs))
+        """Each job once, those of the figures first."""
+        drawn = [job for figure in self.figures for job in figure.jobs]
+        return list(dict.fromkeys([*drawn, *self.more]))
 
 
 def source(study: str) -> str:
@@ -116,10 +124,16 @@ def _jobs(study: str, law: str, method: Method, options: Options) -> Iterator[Jo
         "iterations": options.iterations,
     }
     digest = data_digest(study_named(study))
-    n = len(task_of(settings).pool)
-    steps = min(n, options.iterations or n)
-    pace = _SECONDS.get(method.surrogate, 1.0)
-    # A Gaussian process's steps cost more the more was observed; the others' about the same.
-    weight = steps * pace * (1.0 + (steps / 1000.0) ** 2 if method.surrogate == "gp" else 1.0)
+    weight = _weight(settings, len(form.inputs))
     for seed in range(options.seeds):
         yield Job("replay", {**settings, "seed": seed}, digest, weight)
+
+
+def _weight(settings: dict[str, Any], n_inputs: int) -> float:
+    """Rough seconds of a replay."""
+    n, surrogate = len(task_of(settings).pool), settings["surrogate"]
+    steps = min(n, settings["iterations"] or n)
+    # A Gaussian process's steps cost more the more was observed; the others' about the same.
+    growth = 1.0 + 1.5 * (steps / 1000.0) ** 2 if surrogate == "gp" else 1.0
+    pace = growth * _SECONDS.get(surrogate, 1.0) + (_LAW_SECONDS if n_inputs > 1 else 0.0)
+    return steps * pace

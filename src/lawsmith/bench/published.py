@@ -1,7 +1,8 @@
-"""Numbers of the paper that ours stand beside: its tables, transcribed.
+"""What the paper says that ours stands beside: its tables transcribed, its findings in short.
 
 "Amortizing Scaling Law Construction Costs", tables 1 (extrapolation) and 5 (coefficients), the
-speed-ups of section 4. Its coefficients are logs: E is ln E and A is ln A, C in FLOPs.
+speed-ups of section 4, what its text says of each figure. Its coefficients are logs: E is ln E and
+A is ln A, C in FLOPs. Its counts of the studies are in the catalogue (`Entry.paper`).
 """
 
 from __future__ import annotations
@@ -57,4 +58,31 @@ COEFFICIENTS: dict[float, dict[str, MeanSD]] = {
 SPEEDUPS = {
     ("Window + fantasized", "Full + fantasized"): 10.0,
     ("Window + fantasized", "Full + observed"): 100.0,
+}
+
+PITCH_POINTS = 14  # on the frontier of its first figure, whose study it does not name
+
+# What its text says of a figure, by the figure's name; a study's twin has the study's.
+FINDINGS = {
+    "datasets-porian-hp": "the window improves the recovery",
+    "datasets-steplaw": "the envelope is recovered particularly poorly, which it suspects is the "
+    "doing of many poor hyperparameters",
+    "datasets-warmstart": "the window improves the recovery",
+    "datasets-oellm-multilingual": "the window improves the recovery",
+    "surrogates-none": "random search gains by the window and reaches comparable coefficients, "
+    "but misses most of the envelope",
+    "surrogates-xgboost": "the window improves on the whole pool, and the envelope is recovered "
+    "faster than by random search",
+    "surrogates-tabpfn": "the window improves on the whole pool, and the envelope is recovered "
+    "faster than by random search",
+    "kernels": "the linear kernel often has the least regrets but is typically worse otherwise; "
+    "the grouped one does not do well on any metric",
+    "acquisitions": "LCB does slightly better than EI and PI",
+    "lnd-oellm-english": "the window substantially speeds up the recovery of α, β and E, and "
+    "fantasies help the envelope early",
+    "lnd-porian-hp": "the improvement by the window is among the clearest",
+    "lnd-steplaw": "little separates the methods, and little of the envelope is found before the "
+    "grid is nearly exhausted",
+    "lnd-warmstart": "the improvement by the window is among the clearest",
+    "lnd-oellm-multilingual": "the improvement by the window is among the clearest",
 }

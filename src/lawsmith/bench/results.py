@@ -1,41 +1,41 @@
-"""Reading results back: replays as curves, a figure's lines, one tidy table, a summary.
+"""Reading results back: replays as curves, the tables of all that is finished, a summary.
 
-The tidy table has a row for every replay, fit and budget: what stood after the last run within
-that budget. Budgets are evenly spaced in logs, with the round ones of the paper among them. How
-long a run took is not in it, so that a run that was interrupted gives the same table.
+A job that has not ended is in no table and no curve: what is there was computed to its end.
 """
 
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import Any
 
-import numpy as np
 import pandas as pd
 
 import lawsmith
+from lawsmith import datasets
 from lawsmith.bench.jobs import Job, Json, code_version
-from lawsmith.bench.kinds import task_of
+from lawsmith.bench.kinds import KINDS
 from lawsmith.bench.plan import Figure, Options, Suite
 from lawsmith.bench.store import Store
-from lawsmith.grid import FloatArray
-from lawsmith.metrics import incumbent_index
-from lawsmith.replay.curves import FITS, Curves, FitName, curves_from
+from lawsmith.bench.tidy import BUDGETS as BUDGETS
+from lawsmith.bench.tidy import ROUND as ROUND
+from lawsmith.bench.tidy import curves_of_lines
+from lawsmith.bench.tidy import tidy_rows as tidy_rows
+from lawsmith.replay.curves import Curves
 
-ROUND = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
-BUDGETS = np.unique(np.concatenate([np.geomspace(1e-4, 1.0, 81), ROUND]).round(10))
+SUMMARY = "summary.json"
+
+
+def finished_lines(store: Store, job: Job) -> list[Json] | None:
+    """The lines of a job; None while it has not ended."""
+    kept = store.read(job)
+    return None if kept.end is None else kept.lines
 
 
 def curves(store: Store, job: Job) -> Curves | None:
-    """The replay of a job as arrays; None while it has no lines."""
-    lines = store.read(job).lines
-    if not lines:
-        return None
-    known = job.settings
-    name = "+".join(str(known[part]) for part in ("space", "surrogate", "acquisition"))
-    return curves_from(task_of(known), lines, policy=name, seed=known["seed"], settings=dict(known))
+    """The replay of a job as arrays; None while it has not ended."""
+    lines = finished_lines(store, job)
+    return curves_of_lines(job.settings, lines) if lines else None
 
 
 def lines_of(store: Store, figure: Figure) -> dict[str, list[Curves]]:
@@ -47,102 +47,85 @@ def lines_of(store: Store, figure: Figure) -> dict[str, list[Curves]]:
     return {label: group for label, group in found.items() if group}
 
 
-def tidy_rows(run: Curves) -> Iterator[Json]:
-    """The rows of one replay, budget by budget and fit by fit."""
-    spent = run.cost_fraction
-    reached = BUDGETS[(spent[0] <= BUDGETS) & (spent[-1] * (1 + 1e-9) >= BUDGETS)]
-    last = np.searchsorted(spent, reached * (1 + 1e-12), side="right") - 1
-    for fit in FITS:
-        columns = metrics(run, fit)
-        for budget, step in zip(reached.tolist(), last.tolist(), strict=True):
-            values = {name: float(array[step]) for name, array in columns.items()}
-            yield {
-                **run.settings,
-                "synthetic": run.task.synthetic,
-                "fit": fit,
-                "budget": budget,
-                "cost_fraction": float(spent[step]),
-                "n_runs": step + 1,
-                **values,
-            }
-
-
-def metrics(run: Curves, fit: FitName) -> dict[str, FloatArray]:
-    """Every metric of a replay by column name, (T,) each."""
-    law = run.task.law
-    keys = [key for p in law.params for key in ([f"log_{p.name}"] if p.positive else []) + [p.name]]
-    regrets = {key: run.regret(key, fit) for key in keys}
-    return {
-        "n_points": run.n_points[fit].astype(np.float64),
-        "envelope": run.envelope[fit],
-        "held_out_mse": run.held_out_mse(fit),
-        "held_out_mse_beyond": run.held_out_mse_beyond(fit),
-        "pool_mse": run.pool_mse(fit),
-        **{key: run.parameter(key, fit) for key in keys},
-        **{f"regret_{key}": regret for key, regret in regrets.items()},
-        **{f"incumbent_regret_{key}": _least(regret) for key, regret in regrets.items()},
-        **{f"difference_{at}": run.extrapolation(at, fit) for at in run.task.targets},
-        **{
-            f"incumbent_difference_{at}": run.extrapolation_incumbent(at, fit)
-            for at in run.task.targets
-        },
-    }
-
-
-def _least(values: FloatArray) -> FloatArray:
-    """(T,) running minimum, NaN before the first value."""
-    step = incumbent_index(values)
-    return np.where(step < 0, np.nan, values[np.maximum(step, 0)])
-
-
 def write_results(folder: Path, suites: Sequence[Suite], options: Options) -> list[Path]:
-    """``results.parquet``, ``results.csv`` and ``summary.json`` of everything that was replayed."""
-    store = Store(folder)
-    jobs = list(dict.fromkeys(job for suite in suites for job in suite.jobs))
-    parts = []
+    """A table for each kind of job (``results`` has the replays), Parquet and CSV, and a summary.
+
+    Each file is replaced whole. The paths, the summary last.
+    """
+    store, jobs = Store(folder), list(dict.fromkeys(job for suite in suites for job in suite.jobs))
+    parts: dict[str, list[pd.DataFrame]] = {KINDS[job.kind].table: [] for job in jobs}
+    seconds: dict[str, float] = {}
     for job in jobs:
-        run = curves(store, job)
-        if run is not None:
-            parts.append(pd.DataFrame(tidy_rows(run)))
-    table = pd.concat(parts, ignore_index=True) if parts else pd.DataFrame()
-    paths = [folder / "results.parquet", folder / "results.csv", folder / "summary.json"]
-    table.to_parquet(paths[0], index=False)
-    table.to_csv(paths[1], index=False, float_format="%.10g")
-    text = json.dumps(_summary(store, suites, jobs, options), indent=2, allow_nan=False)
-    paths[2].write_text(text + "\n", encoding="utf-8")
+        kept = store.read(job)
+        if kept.end is not None:
+            seconds[job.key] = kept.end["seconds"]
+            rows = KINDS[job.kind].rows(job.settings, kept.lines)
+            parts[KINDS[job.kind].table].append(pd.DataFrame(_signed(job, rows)))
+    paths = [path for name, frames in parts.items() for path in _tables(folder, name, frames)]
+    summary = _summary(suites, jobs, options, seconds) | {"results": sorted(parts)}
+    text = json.dumps(summary, indent=2, ensure_ascii=False, allow_nan=False) + "\n"
+    _replace(folder / SUMMARY, lambda path: path.write_text(text, encoding="utf-8"))
+    return [*paths, folder / SUMMARY]
+
+
+def _signed(job: Job, rows: Iterable[Json]) -> Iterator[Json]:
+    """The rows, each with what computed it from what."""
+    code = code_version(job.kind)
+    for row in rows:
+        yield {**row, "data": job.data, "version": lawsmith.__version__, "code": code}
+
+
+def _tables(folder: Path, name: str, frames: Sequence[pd.DataFrame]) -> list[Path]:
+    table = pd.concat(frames, ignore_index=True) if frames else pd.DataFrame()
+    paths = [folder / f"{name}.parquet", folder / f"{name}.csv"]
+    _replace(paths[0], lambda path: table.to_parquet(path, index=False))
+    _replace(paths[1], lambda path: table.to_csv(path, index=False, float_format="%.10g"))
     return paths
 
 
-def _summary(store: Store, suites: Sequence[Suite], jobs: Sequence[Job], options: Options) -> Json:
-    """What was run, with which code on which data, and what came of it."""
-    studies = {str(job.settings["study"]): job.data for job in jobs}
-    ends = [store.read(job).end for job in jobs]
+def _replace(path: Path, write: Callable[[Path], object]) -> None:
+    """Write under another name and rename, so that a reader never meets half a file."""
+    part = path.with_name(f".{path.name}.part")
+    write(part)
+    part.replace(path)
+
+
+def _summary(
+    suites: Sequence[Suite], jobs: Sequence[Job], options: Options, seconds: dict[str, float]
+) -> Json:
+    """What was run, with which code on which data, and how much of it is finished.
+
+    ``seconds`` by key of the finished jobs.
+    """
     return {
         "version": lawsmith.__version__,
-        "code": code_version("replay"),
+        "code": {kind: code_version(kind) for kind in sorted({job.kind for job in jobs})},
         "suites": [suite.name for suite in suites],
         "seeds": options.seeds,
         "iterations": options.iterations,
-        "studies": {name: {"digest": data, **_study(name, jobs)} for name, data in studies.items()},
-        "jobs": {"planned": len(jobs), "finished": sum(end is not None for end in ends)},
-        "seconds": round(sum(end["seconds"] for end in ends if end), 1),
+        "studies": _studies(jobs),
+        "jobs": {"planned": len(jobs), "finished": len(seconds)},
+        "seconds": round(sum(seconds.values()), 1),
     }
 
 
-def _study(name: str, jobs: Sequence[Job]) -> Json:
-    """A study's pool, by law: what the fractions of a budget are of."""
-    found: dict[str, Any] = {}
+def _studies(jobs: Sequence[Job]) -> Json:
+    """Each study with its checksum and, by law, what the fractions of a budget are of."""
+    found: Json = {}
     for job in jobs:
-        known = job.settings
-        if known["study"] == name and known["law"] not in found:
-            task = task_of(known)
-            found[known["law"]] = {
-                "hold_out": str(task.hold_out),
-                "n_pool": len(task.pool),
-                "total_compute": task.total_compute,
-                "n_envelope": len(task.reference.envelope),
-                "log_params": task.reference.validation.log_params,
-                "params": task.reference.validation.params,
-            }
-    synthetic = any(task_of(j.settings).synthetic for j in jobs if j.settings["study"] == name)
-    return {"synthetic": synthetic, "laws": found}
+        kind = KINDS[job.kind]
+        name = kind.study(job.settings)
+        law, facts = kind.facts(job.settings)
+        study = found.setdefault(name, {"digest": job.data, "synthetic": is_synthetic(name)})
+        study.setdefault("laws", {}).setdefault(law, {}).update(facts)
+    return found
+
+
+def studies_of(jobs: Sequence[Job]) -> list[str]:
+    """The names of the studies that jobs read, each once."""
+    return list(dict.fromkeys(KINDS[job.kind].study(job.settings) for job in jobs))
+
+
+def is_synthetic(study: str) -> bool:
+    """Whether a study of the catalogue was drawn rather than trained."""
+    return study in datasets.names() and datasets.entry(study).synthetic

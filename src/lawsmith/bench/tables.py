@@ -7,15 +7,17 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.bench.published import COEFFICIENTS, EXTRAPOLATION, SPEEDUPS, MeanSD
-from lawsmith.bench.results import ROUND
-from lawsmith.formats import number
+from lawsmith.bench.published import COEFFICIENTS, EXTRAPOLATION, MeanSD
+from lawsmith.bench.tidy import ROUND
+from lawsmith.charts.draw.titles import task_name
 from lawsmith.grid import FloatArray
-from lawsmith.metrics import speedup, spend_until_settled, value_at
+from lawsmith.metrics import running_minimum, value_at
 from lawsmith.replay.curves import Curves, FitName
 
 Lines = Mapping[str, Sequence[Curves]]
-FIT_TEXTS: dict[FitName, str] = {"fantasized": "fantasized", "observed": "observed"}
+FITS: tuple[FitName, ...] = ("fantasized", "observed")
+COEFFICIENT_NAMES = {"log_E": "ln E", "log_A": "ln A", "alpha": "α"}
+DIGITS = {"log_E": 4, "log_A": 3, "alpha": 4}  # as the paper prints them
 
 
 @dataclass(frozen=True)
@@ -30,6 +32,7 @@ class Table:
     n_heads: int = 1
 
     def markdown(self) -> str:
+        """The table in GitHub's Markdown."""
         lines = [self.columns, ("---",) * len(self.columns), *self.rows]
         return "\n".join("| " + " | ".join(line) + " |" for line in lines)
 
@@ -39,17 +42,28 @@ def mean_sd(values: FloatArray, digits: int) -> str:
     known = values[np.isfinite(values)]
     if not len(known):
         return "–"
-    text = f"{known.mean():.{digits}f}"
+    text = fixed(float(known.mean()), digits)
     if len(known) > 1:
-        text += f" ± {known.std(ddof=1):.{digits}f}"
+        text += f" ± {fixed(float(known.std(ddof=1)), digits)}"
     return text if len(known) == len(values) else f"{text} ({len(known)} of {len(values)} seeds)"
 
 
 def published(value: MeanSD | None, digits: int) -> str:
+    """The paper's value in the same words."""
     if value is None:
         return "–"
-    text = f"{value.mean:.{digits}f}"
-    return text if value.sd is None else f"{text} ± {value.sd:.{digits}f}"
+    text = fixed(value.mean, digits)
+    return text if value.sd is None else f"{text} ± {fixed(value.sd, digits)}"
+
+
+def fixed(x: float, digits: int) -> str:
+    """So many digits after the point, with a minus that is one."""
+    return f"{x:.{digits}f}".replace("-", "−")
+
+
+def percent(budget: float) -> str:
+    """A budget as a share of the pool's compute: '0.5 %'."""
+    return f"{100 * budget:g} %"
 
 
 def at(runs: Sequence[Curves], values: Sequence[FloatArray], budget: float) -> FloatArray:
@@ -62,26 +76,38 @@ def at(runs: Sequence[Curves], values: Sequence[FloatArray], budget: float) -> F
     return np.array(found)
 
 
+def error(run: Curves, target: str, fit: FitName) -> FloatArray:
+    """(T,) % difference in predicted loss at a target to the full-pool law, unsigned."""
+    return np.abs(run.extrapolation(target, fit))
+
+
+def incumbent_error(run: Curves, target: str, fit: FitName) -> FloatArray:
+    """(T,) the same of the law made of the incumbent coefficients."""
+    return np.abs(run.extrapolation_incumbent(target, fit))
+
+
+def incumbent(run: Curves, key: str, fit: FitName) -> FloatArray:
+    """(T,) the incumbent of a coefficient, positive ones in logs."""
+    return run.incumbent_laws(fit)[:, run.task.law.position(key.removeprefix("log_"))]
+
+
 def extrapolation_table(runs: Sequence[Curves]) -> Table:
     """The paper's headline table: % difference in predicted loss far beyond the grid."""
     rows = []
     for budget, targets in EXTRAPOLATION.items():
         for target, theirs in targets.items():
-            current = [np.abs(run.extrapolation(target, "fantasized")) for run in runs]
-            least = [np.fmin.accumulate(values) for values in current]
-            law = [np.abs(run.extrapolation_incumbent(target, "fantasized")) for run in runs]
+            current = [error(run, target, "fantasized") for run in runs]
+            least = [running_minimum(values) for values in current]
+            law = [incumbent_error(run, target, "fantasized") for run in runs]
             ours = [mean_sd(at(runs, values, budget), 2) for values in (current, least, law)]
-            rows.append((f"{100 * budget:g} %", target, *ours, published(theirs, 2)))
+            rows.append((percent(budget), target, *ours, published(theirs, 2)))
     return Table(
         name="extrapolation",
-        title="% difference in predicted loss to the full-pool law, Window + fantasized, LCB",
+        title="% difference in predicted loss to the full-pool law, Window + fantasized, LCB: "
+        + task_name(runs[0].task),
         columns=(
-            "budget",
-            "compute",
-            "current law",
-            "its running minimum",
-            "law of the incumbent coefficients",
-            "paper",
+            *("budget", "compute", "current law", "its running minimum"),
+            *("law of the incumbent coefficients", "paper"),
         ),
         rows=tuple(rows),
         note="The paper's values follow the running incumbent, which no user can know: it takes "
@@ -92,77 +118,59 @@ def extrapolation_table(runs: Sequence[Curves]) -> Table:
 
 def coefficients_table(runs: Sequence[Curves]) -> Table:
     """The paper's table of coefficients, the current law beside the incumbents."""
-    digits = {"log_E": 4, "log_A": 3, "alpha": 4}
-    names = {"log_E": "ln E", "log_A": "ln A", "alpha": "α"}
     rows = []
     for budget, theirs in COEFFICIENTS.items():
-        for key, name in names.items():
+        for key, name in COEFFICIENT_NAMES.items():
             current = [run.parameter(key, "fantasized") for run in runs]
-            j = runs[0].task.law.position(key.removeprefix("log_"))
-            incumbent = [run.incumbent_laws("fantasized")[:, j] for run in runs]
-            ours = [mean_sd(at(runs, v, budget), digits[key]) for v in (current, incumbent)]
-            rows.append((f"{100 * budget:g} %", name, *ours, published(theirs[key], digits[key])))
+            best = [incumbent(run, key, "fantasized") for run in runs]
+            ours = [mean_sd(at(runs, values, budget), DIGITS[key]) for values in (current, best)]
+            rows.append((percent(budget), name, *ours, published(theirs[key], DIGITS[key])))
     return Table(
         name="coefficients",
-        title="Coefficients of L(C) = E + A·C^α, Window + fantasized, LCB",
+        title="Coefficients of L(C) = E + A·C^α, Window + fantasized, LCB: "
+        + task_name(runs[0].task),
         columns=("budget", "coefficient", "current law", "incumbent", "paper (incumbent)"),
         rows=tuple(rows),
+        note="The paper's E and A are logs. At 100 % every method has the law of the whole pool.",
         n_heads=2,
     )
 
 
-def budget_table(name: str, title: str, lines: Lines, fits: Sequence[FitName]) -> Table:
-    """Extrapolation error and envelope at round budgets, for every line and fit."""
+def budget_table(
+    name: str,
+    title: str,
+    groups: Mapping[str, Lines],
+    fits: Sequence[FitName] = FITS,
+    *,
+    grouped_by: str = "study",
+) -> Table:
+    """Extrapolation error and envelope at round budgets, for every line and fit of each group."""
     rows = []
-    for label, runs in lines.items():
-        target = next(iter(runs[0].task.targets), None)
-        for fit in fits:
-            if not any(run.has_law(fit).any() for run in runs):
-                continue
-            head = (label, FIT_TEXTS[fit])
-            if target is not None:
-                error = [np.abs(run.extrapolation(target, fit)) for run in runs]
-                cells = tuple(mean_sd(at(runs, error, b), 2) for b in ROUND)
-                rows.append((*head, f"% off at {target}", *cells))
-            share = [100 * run.envelope[fit] for run in runs]
-            cells = tuple(mean_sd(at(runs, share, b), 0) for b in ROUND)
-            rows.append((*head, "% of the envelope", *cells))
-    columns = ("method", "law on", "metric", *(f"{100 * b:g} %" for b in ROUND))
-    return Table(name, title, columns, tuple(rows), n_heads=3)
-
-
-def speedup_table(lines: Lines, within: float = 1.0, target: str = "1e25") -> Table:
-    """Spend after which the prediction stays within a percentage, and ratios between methods."""
-    spends: dict[str, float | None] = {}
-    rows = []
-    for label, runs in lines.items():
-        for fit in ("fantasized", "observed"):
-            found = [_spend(run, fit, target, within) for run in runs]
-            middle = float(np.median([1.0 if spend is None else spend for spend in found]))
-            spends[f"{label} + {FIT_TEXTS[fit]}"] = middle
-            never = sum(spend is None for spend in found)
-            share = f"{100 * middle:.2f} %" + (f" ({never} never)" if never else "")
-            rows.append((f"{label} + {FIT_TEXTS[fit]}", share, _times(middle, 1.0), "", ""))
-    for (first, second), theirs in SPEEDUPS.items():
-        if first in spends and second in spends:
-            ratio = _times(spends[first], spends[second])
-            rows.append((f"{first} against {second}", "", "", ratio, f"{theirs:g}×"))
+    for group, lines in groups.items():
+        for label, runs in lines.items():
+            for fit in (fit for fit in FITS if fit in fits):
+                if any(run.has_law(fit).any() for run in runs):
+                    rows += [(group, label, fit, *row) for row in _budget_rows(runs, fit)]
+    columns = (grouped_by, "method", "law on", "metric", *(percent(budget) for budget in ROUND))
+    skip = 0 if len(groups) > 1 else 1  # the title says of a single group what it is
     return Table(
-        name="speedup",
-        title=f"Spend after which the predicted loss at {target} stays within {within:g} %",
-        columns=("method", "median spend", "against the dense grid", "ratio", "paper"),
-        rows=tuple(rows),
-        note="Median over seeds of the share of the pool's compute; a replay that ends outside "
-        "counts as all of it.",
+        name=name,
+        title=title,
+        columns=columns[skip:],
+        rows=tuple(row[skip:] for row in rows),
+        note="Columns are budgets, shares of the pool's compute; values at that moment, mean ± SD "
+        "over seeds.",
+        n_heads=4 - skip,
     )
 
 
-def _spend(run: Curves, fit: FitName, target: str, within: float) -> float | None:
-    with np.errstate(invalid="ignore"):
-        met = np.abs(run.extrapolation(target, fit)) <= within
-    return spend_until_settled(run.cost_fraction, met)
-
-
-def _times(spend: float | None, other: float | None) -> str:
-    ratio = speedup(spend, other)
-    return "–" if ratio is None else f"{number(ratio, 3)}×"
+def _budget_rows(runs: Sequence[Curves], fit: FitName) -> list[tuple[str, ...]]:
+    rows = []
+    target = next(iter(runs[0].task.targets), None)
+    if target is not None:
+        off = [error(run, target, fit) for run in runs]
+        cells = (mean_sd(at(runs, off, budget), 2) for budget in ROUND)
+        rows.append((f"% off at {target}", *cells))
+    share = [100 * run.envelope[fit] for run in runs]
+    rows.append(("% of the envelope", *(mean_sd(at(runs, share, budget), 0) for budget in ROUND)))
+    return rows

@@ -1,20 +1,17 @@
 """Doing a work list: jobs over processes, one thread of linear algebra each, every line kept.
 
-Ctrl-C, or the death of the parent, ends each process after the step it is at; what was done stays
-on disk and is not done again.
+Ctrl-C, or the death of the parent, ends each process after the step it is at, or a little later in
+the middle of it; what was done stays on disk and is not done again.
 """
 
 from __future__ import annotations
 
-import contextlib
-import multiprocessing
-import os
 import queue
-import signal
 import time
 from collections.abc import Callable, Sequence
-from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures import Future
 from concurrent.futures.process import BrokenProcessPool
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -24,29 +21,26 @@ from threadpoolctl import threadpool_limits
 
 from lawsmith.bench.jobs import Job
 from lawsmith.bench.kinds import KINDS
+from lawsmith.bench.pool import POLL, Tell, pool
 from lawsmith.bench.store import Store
 from lawsmith.errors import LawsmithError
-
-POLL = 0.2  # seconds between looks at the queue
 
 
 @dataclass(frozen=True)
 class Progress:
-    """How far a work list is; weights are expected seconds."""
+    """How far a work list is; weights are expected seconds, those of work done earlier included.
+
+    seconds_left   judged by the pace so far; None before there is one
+    running        what is being done
+    """
 
     n_done: int
     n_jobs: int
     weight_done: float
     weight: float
     seconds: float
-    note: str = ""
-
-    @property
-    def seconds_left(self) -> float | None:
-        """Judged by the pace so far; None before there is one."""
-        if self.seconds < 1.0 or self.weight_done <= 0.0:
-            return None
-        return self.seconds * (self.weight - self.weight_done) / self.weight_done
+    seconds_left: float | None = None
+    running: tuple[str, ...] = ()
 
 
 Listener = Callable[[Progress], None]
@@ -66,52 +60,87 @@ def work(
     """Do what is not done yet; the failures, after everything else was done."""
     store = Store(folder)
     with store.locked():
-        left = [job for job in dict.fromkeys(jobs) if not store.finished(job)]
+        every = list(dict.fromkeys(jobs))
+        left = [job for job in every if not store.finished(job)]
+        timed = [job for job in left if KINDS[job.kind].alone]
         # Long ones first, so that no core waits for the last of them.
-        left.sort(key=lambda job: -job.weight)
-        tally = _Tally(left, listen)
-        if not left:
-            return []
+        others = sorted(set(left) - set(timed), key=lambda job: (-job.weight, job.key))
+        tally = _Tally(every, left, processes, listen)
         if processes == 1:
-            return _alone(store, left, tally)
-        return _side_by_side(store, left, min(processes, len(left)), tally)
+            return _here(store, [*others, *timed], tally)
+        failures = _side_by_side(store, others, processes, tally)
+        return failures + _side_by_side(store, timed, 1, tally)
+
+
+def seconds_expected(jobs: Sequence[Job], processes: int) -> float:
+    """Of the clock, roughly: jobs side by side share them."""
+    return sum(_clock_weights(jobs, processes).values())
+
+
+def _clock_weights(jobs: Sequence[Job], processes: int) -> dict[str, float]:
+    return {j.key: j.weight / (1 if KINDS[j.kind].alone else processes) for j in jobs}
 
 
 class _Tally:
     """What was done of which job, told to the listener."""
 
-    def __init__(self, jobs: Sequence[Job], listen: Listener | None) -> None:
-        self.weights = {job.key: job.weight for job in jobs}
-        self.shares = dict.fromkeys(self.weights, 0.0)
-        self.done: set[str] = set()
-        self.listen, self.begin = listen, time.monotonic()
-        self.tell("")
+    def __init__(
+        self, jobs: Sequence[Job], left: Sequence[Job], processes: int, listen: Listener | None
+    ) -> None:
+        self.weights = _clock_weights(jobs, processes)
+        self.names = {job.key: describe(job) for job in left}
+        self.shares = {job.key: 0.0 if job.key in self.names else 1.0 for job in jobs}
+        self.done = set(self.weights) - set(self.names)
+        self.given = sum(self.weights[key] for key in self.done)
+        self.running: dict[str, str] = {}
+        self.listen, self.begin, self.told = listen, time.monotonic(), 0.0
+        self.tell()
 
-    def share(self, key: str, note: str, share: float) -> None:
+    def share(self, key: str, share: float) -> None:
+        """A job is at ``share``; the first time, that is what an earlier process left."""
+        if key in self.done:  # told before its end, heard after it
+            return
+        if key not in self.running:
+            self.given += self.weights[key] * share
+            self.running[key] = self.names[key]
         self.shares[key] = share
-        self.tell(note)
+        if time.monotonic() - self.told > POLL:  # a job in this process tells of every line
+            self.tell()
 
     def finish(self, key: str) -> None:
         self.done.add(key)
-        self.share(key, "", 1.0)
+        self.running.pop(key, None)
+        self.shares[key] = 1.0
+        self.tell()
 
-    def tell(self, note: str) -> None:
+    def tell(self) -> None:
         if self.listen is None:
             return
+        self.told = time.monotonic()
+        total = sum(self.weights.values())
         done = sum(self.weights[key] * share for key, share in self.shares.items())
-        total, seconds = sum(self.weights.values()), time.monotonic() - self.begin
-        n, n_done = len(self.weights), len(self.done)
-        self.listen(Progress(n_done, n, done, total, seconds, note))
+        seconds, new = self.told - self.begin, done - self.given
+        left = seconds * (total - done) / new if seconds >= 1.0 and new > 0.0 else None
+        counts = len(self.done), len(self.weights)
+        self.listen(Progress(*counts, done, total, seconds, left, tuple(self.running.values())))
 
 
-def _alone(store: Store, jobs: Sequence[Job], tally: _Tally) -> list[Failure]:
+def describe(job: Job) -> str:
+    """'oellm-english window gp lcb seed 3'."""
+    known = job.settings
+    words = [known.get(n) for n in ("study", "task", "event", "space", "surrogate", "acquisition")]
+    return " ".join(str(word) for word in words if word) + f" seed {known.get('seed', 0)}"
+
+
+def _here(store: Store, jobs: Sequence[Job], tally: _Tally) -> list[Failure]:
+    """One job after another in this process."""
     failures = []
     with threadpool_limits(limits=1):
         for job in jobs:
             try:
-                _do(store, job, partial(tally.share, job.key, _name(job)))
-            except LawsmithError as error:
-                failures.append(Failure(job, str(error)))
+                do(store, job, partial(tally.share, job.key))
+            except Exception as error:
+                failures.append(Failure(job, _reason(error)))
             tally.finish(job.key)
     return failures
 
@@ -119,15 +148,10 @@ def _alone(store: Store, jobs: Sequence[Job], tally: _Tally) -> list[Failure]:
 def _side_by_side(
     store: Store, jobs: Sequence[Job], processes: int, tally: _Tally
 ) -> list[Failure]:
-    context = multiprocessing.get_context("spawn")
-    told: Any = context.Queue()
-    stop = context.Event()
     failures: list[Failure] = []
-    pool = ProcessPoolExecutor(
-        processes, mp_context=context, initializer=_begin, initargs=(told, stop)
-    )
-    try:
-        waiting = {pool.submit(_in_process, store.folder, job): job for job in jobs}
+    if not jobs:
+        return failures
+    with pool(min(processes, len(jobs)), partial(_do_in, store.folder), jobs) as (waiting, told):
         while waiting:
             _listen(told, tally)
             for future in [future for future in waiting if future.done()]:
@@ -135,83 +159,50 @@ def _side_by_side(
                 failure = _outcome(future, job)
                 failures += [failure] if failure else []
                 tally.finish(job.key)
-    except BaseException:
-        # Each process ends after its step; jobs not begun are dropped.
-        stop.set()
-        pool.shutdown(wait=True, cancel_futures=True)
-        raise
-    pool.shutdown()
     return failures
+
+
+def _do_in(folder: Path, job: Job, tell: Tell) -> None:
+    do(Store(folder), job, tell)
 
 
 def _outcome(future: Future[None], job: Job) -> Failure | None:
     try:
         future.result()
-    except LawsmithError as error:
-        return Failure(job, str(error))
     except BrokenProcessPool:
         want = "memory enough for the jobs side by side"
         got = "a process killed from outside"
         raise LawsmithError("bench", got=got, want=want, hint="run again to go on") from None
+    except Exception as error:
+        return Failure(job, _reason(error))
     return None
+
+
+def _reason(error: Exception) -> str:
+    """One line; what is no error of ours is told with its type, for it may be a mistake of ours."""
+    told = str(error) if isinstance(error, LawsmithError) else f"{type(error).__name__}: {error}"
+    return " ".join(told.split())
 
 
 def _listen(told: Any, tally: _Tally) -> None:
     """Take in what the processes told, for at most a moment."""
-    with contextlib.suppress(queue.Empty):
+    with suppress(queue.Empty):
         tally.share(*told.get(timeout=POLL))
         while True:
             tally.share(*told.get_nowait())
 
 
-class _Stopped(Exception):
-    """The work was called off."""
-
-
-_TOLD: Any = None
-_STOP: Any = None
-
-
-def _begin(told: Any, stop: Any) -> None:
-    """Set up a process: the parent alone answers to Ctrl-C."""
-    global _TOLD, _STOP
-    _TOLD, _STOP = told, stop
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
-    threadpool_limits(limits=1)
-
-
-def _in_process(folder: Path, job: Job) -> None:
-    parent = os.getppid()
-    last = time.monotonic()
-
-    def tell(share: float) -> None:
-        nonlocal last
-        if _STOP.is_set() or os.getppid() != parent:
-            raise _Stopped
-        if time.monotonic() - last > POLL:
-            _TOLD.put((job.key, _name(job), share))
-            last = time.monotonic()
-
-    with contextlib.suppress(_Stopped):
-        _do(Store(folder), job, tell)
-
-
-def _do(store: Store, job: Job, tell: Callable[[float], None]) -> None:
-    """One job, from where an earlier process left it."""
+def do(store: Store, job: Job, tell: Tell) -> None:
+    """One job, from where an earlier process left it; ``tell`` hears what share is done."""
     kind, settings = KINDS[job.kind], job.settings
     with store.writer(job, kind.block(settings)) as (kept, writer):
         if kept.end is not None:
             return
         begin = time.monotonic()
-        n, expected = len(kept.lines), kind.n_lines(settings)
+        n, expected = len(kept.lines), max(kind.n_lines(settings), 1)
+        tell(min(n / expected, 1.0))
         for values in kind.lines(settings, kept.lines):
             writer.line(values)
             n += 1
-            tell(min(n / max(expected, 1), 1.0))
+            tell(min(n / expected, 1.0))
         writer.end({"lines": n, "seconds": round(time.monotonic() - begin, 3)})
-
-
-def _name(job: Job) -> str:
-    known = job.settings
-    words = [known.get(name) for name in ("study", "task", "space", "surrogate", "acquisition")]
-    return " ".join(str(word) for word in words if word) + f" seed {known.get('seed', 0)}"

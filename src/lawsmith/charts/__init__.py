@@ -3,6 +3,7 @@
 chart = charts.law(analysis)                        # an Altair chart: shows itself in a notebook
 charts.write_all(analysis, "charts")                # every chart as HTML and PNG
 charts.recovery({"window": seeds, "full": others})  # replays of one study, mean ± 1 SD over seeds
+charts.subsets(task)                                # a frontier's law, and that of four points
 charts.write_replay(trace, "charts")                # every chart of one replay
 
 Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, coloured by
@@ -22,6 +23,7 @@ from lawsmith.charts.draw.law import law
 from lawsmith.charts.draw.parts import NARROW, WIDE
 from lawsmith.charts.draw.recovery import recovery
 from lawsmith.charts.draw.residuals import residuals
+from lawsmith.charts.draw.subsets import subsets
 from lawsmith.charts.save import Unavailable, Written, write, write_all, write_replay
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, THEMES, themed
 from lawsmith.charts.unavailable import ChartUnavailable
@@ -48,6 +50,7 @@ __all__ = [
     "law",
     "recovery",
     "residuals",
+    "subsets",
     "themed",
     "write",
     "write_all",

@@ -68,7 +68,7 @@ redraw();
 
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
     """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
-    specs = {"wide": _bare(wide), "narrow": _bare(narrow)}
+    specs = {"wide": bare(wide), "narrow": bare(narrow)}
     # Altair names data by their hash, so what both show is held once.
     datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
     configs = {theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}
@@ -103,7 +103,7 @@ def library() -> str:
     return script
 
 
-def _bare(spec: Spec) -> Spec:
+def bare(spec: Spec) -> Spec:
     """What is the chart's own: the page adds data and configuration, and nothing is looked up."""
     return {k: part for k, part in spec.items() if k not in ("config", "datasets", "$schema")}
 

@@ -10,11 +10,11 @@ from __future__ import annotations
 
 import math
 from dataclasses import dataclass
-from typing import Any, TypeVar
+from typing import Any, TypeVar, cast
 
 import altair as alt
 
-AnyChart = TypeVar("AnyChart", alt.LayerChart, alt.ConcatChart, alt.VConcatChart)
+AnyChart = TypeVar("AnyChart", bound=alt.LayerChart | alt.ConcatChart | alt.VConcatChart)
 
 # 'sans-serif' must stay: a font that is not there draws nothing in PNG.
 FONT = "Helvetica Neue, Arial, sans-serif"
@@ -185,6 +185,7 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
             "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
             "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
             "observed-open": hollow | {"color": theme.held_out, "size": 40},
+            "unfitted": hollow | {"color": theme.text, "shape": "circle", "size": 34},
             "envelope": hollow | {"color": theme.ink, "shape": "circle", "size": 90},
         }
     )
@@ -232,6 +233,6 @@ def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
 
 def themed(chart: AnyChart, theme: Theme) -> AnyChart:
     """The chart in that theme; every chart of lawsmith comes in LIGHT."""
-    copy: AnyChart = chart.copy(deep=False)
+    copy = cast(AnyChart, chart.copy(deep=False))
     copy["config"] = config(theme)
     return copy

@@ -12,6 +12,7 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
+from lawsmith.cli.bench import app as bench_app
 from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
@@ -29,6 +30,7 @@ app.command()(fit)
 app.command()(replay)
 app.command()(demo)
 app.add_typer(datasets_app, name="datasets")
+app.add_typer(bench_app, name="bench")
 
 
 def _show_version(asked: bool) -> None:

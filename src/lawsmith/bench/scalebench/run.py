@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
@@ -35,6 +36,30 @@ def jobs(seeds: Iterable[int]) -> list[Json]:
         }
         for task, space, (surrogate, acquisition), seed in product(TASKS, SPACES, CHOOSERS, seeds)
     ]
+
+
+def study(settings: Mapping[str, Any]) -> str:
+    """The table of a run's task."""
+    return get_task(settings["task"]).study
+
+
+def facts(settings: Mapping[str, Any]) -> tuple[str, Json]:
+    """(law, the size of pool and target region); the cost is in the task's own unit."""
+    task = get_task(settings["task"])
+    groups = groups_of(task.name)
+    return task.law.name, {
+        "n_groups": len(groups),
+        "n_pool": sum(len(group.pool) for group in groups),
+        "n_target": sum(len(group.loss) for group in groups),
+        "cost": fsum(group.cost for group in groups),
+    }
+
+
+def rows(settings: Mapping[str, Any], done: Sequence[Json]) -> Iterator[Json]:
+    """The lines of a run beside its settings, the law's parameters as JSON."""
+    for line in done:
+        params = json.dumps(line["params"], ensure_ascii=False)
+        yield {**settings, **line, "params": params}
 
 
 def n_lines(settings: Mapping[str, Any]) -> int:

@@ -21,19 +21,20 @@ from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
-from lawsmith.metrics import value_at
-from lawsmith.replay.records import Scores, Step, Trace
+from lawsmith.metrics import running_minimum, value_at
+from lawsmith.replay.curves import Curves, FitName, curves_of
+from lawsmith.replay.records import Trace
 
 Value = Literal["current", "incumbent"]
-FitName = Literal["fantasized", "observed"]
-FITS: tuple[FitName, ...] = get_args(FitName)
+FITS: tuple[FitName, ...] = ("fantasized", "observed")
 MSE, ENVELOPE = "held_out_mse", "envelope"
-N_GRID = 160  # spends at which seeds are averaged
+N_GRID = 160  # spends at which seeds are averaged: no line has more points
 N_REGRETS = 3  # a law of more parameters shows the regrets of its exponents and its asymptote
 DECADES = 5  # below a panel's largest value, what is smaller is drawn at the foot
 _GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 
-Traces = Trace | Mapping[str, Sequence[Trace]]
+Replay = Trace | Curves
+Replays = Replay | Mapping[str, Sequence[Replay]]
 
 
 @dataclass(frozen=True)
@@ -60,45 +61,57 @@ class Panel:
 
 @dataclass(frozen=True)
 class RecoveryData:
-    """What the recovery chart shows: panels in order, and the seeds behind each label."""
+    """What the recovery chart shows: panels in order, the seeds behind each label, which fits."""
 
     panels: tuple[Panel, ...]
     n_seeds: Mapping[str, int]
     value: Value
+    fits: tuple[FitName, ...]
 
 
-def recovery_data(traces: Traces, *, value: Value = "current") -> RecoveryData:
+def recovery_data(
+    replays: Replays, *, value: Value = "current", fits: Sequence[FitName] = FITS
+) -> RecoveryData:
     """The recovery chart's numbers, of one replay or of labelled replays of one task.
 
     ``value`` 'incumbent' shows the running minima of the regrets, as the paper's figures do; the
-    other panels have no incumbents.
+    other panels have no incumbents. ``fits`` are the laws shown.
     """
     if value not in get_args(Value):
         raise unknown("value", value, get_args(Value))
-    labelled = labelled_traces(traces)
-    every = [trace for group in labelled.values() for trace in group]
+    shown = tuple(fit for fit in FITS if fit in fits)
+    if not shown or len(shown) < len(set(fits)):
+        raise unknown("fits", ", ".join(fits), FITS)
+    labelled = labelled_curves(replays)
+    every = [run for group in labelled.values() for run in group]
     _check_one_task(every)
-    start = min((spend for trace in every for spend in _spends_with_law(trace)), default=None)
-    if start is None:
+    start = min((_first_spend(run, shown) for run in every), default=np.inf)
+    if not np.isfinite(start):
         raise ChartUnavailable("no law was found on the way")
     law, reference = every[0].task.law, every[0].task.reference
     panels = []
     for key in (*regret_keys(law), MSE, ENVELOPE):
-        lines = pd.concat(_lines(labelled, key, value, start), ignore_index=True)
+        lines = pd.concat(_lines(labelled, key, value, shown, start), ignore_index=True)
         own = reference.held_out_mse if key == MSE else float("nan")
         floor = 0.0 if key == ENVELOPE else _floor([*lines["mean"], own])
         panels.append(Panel(key, _title(key), lines, own, floor))
-    return RecoveryData(tuple(panels), {k: len(group) for k, group in labelled.items()}, value)
+    counts = {label: len(group) for label, group in labelled.items()}
+    return RecoveryData(tuple(panels), counts, value, shown)
 
 
-def labelled_traces(traces: Traces) -> dict[str, Sequence[Trace]]:
+def labelled_curves(replays: Replays) -> dict[str, list[Curves]]:
     """Label → its seeds, without those that made no run; one replay goes by its policy's name."""
-    if isinstance(traces, Trace):
-        traces = {traces.policy: [traces]}
-    found = {label: [t for t in group if t.steps] for label, group in traces.items()}
-    if not any(found.values()):
+    if isinstance(replays, Trace | Curves):
+        replays = {replays.policy: [replays]}
+    found = {label: [_curves(one) for one in group] for label, group in replays.items()}
+    known = {label: [run for run in group if len(run)] for label, group in found.items()}
+    if not any(known.values()):
         raise ChartUnavailable("no run was replayed")
-    return {label: group for label, group in found.items() if group}
+    return {label: group for label, group in known.items() if group}
+
+
+def _curves(replay: Replay) -> Curves:
+    return curves_of(replay) if isinstance(replay, Trace) else replay
 
 
 def regret_keys(law: Law) -> tuple[str, ...]:
@@ -109,9 +122,17 @@ def regret_keys(law: Law) -> tuple[str, ...]:
     return tuple(f"log_{p.name}" if p.positive else p.name for p in params)
 
 
-def series(trace: Trace, key: str, fit: FitName, value: Value = "current") -> FloatArray:
-    """(T,) one quantity after each step, NaN where there is none; the envelope in per cent."""
-    return np.array([_at(step, key, fit, value) for step in trace.steps], dtype=np.float64)
+def series(run: Curves, key: str, fit: FitName, value: Value = "current") -> FloatArray:
+    """(T,) one quantity after each run, NaN where there is none; the envelope in per cent."""
+    if key == ENVELOPE:
+        return 100 * run.envelope[fit]
+    if key == MSE:
+        return run.held_out_mse(fit)
+    regret = run.regret(key, fit)
+    if value == "current":
+        return regret
+    # Where the law was lost again, so is its incumbent: the line has the same gaps.
+    return np.where(np.isfinite(regret), running_minimum(regret), np.nan)
 
 
 def standing(spent: FloatArray, values: FloatArray, at: FloatArray) -> FloatArray:
@@ -120,25 +141,17 @@ def standing(spent: FloatArray, values: FloatArray, at: FloatArray) -> FloatArra
     return np.where(at <= spent[-1] * (1 + 1e-9), value_at(spent, values, at), np.nan)
 
 
-def _at(step: Step, key: str, fit: FitName, value: Value) -> float:
-    if key == ENVELOPE:
-        share = step.envelope_mixed if fit == "fantasized" else step.envelope_observed
-        return float("nan") if share is None else 100 * share
-    scores: Scores | None = step.fantasized if fit == "fantasized" else step.observed
-    if scores is None:
-        return float("nan")
-    if key == MSE:
-        return scores.held_out_mse
-    return (scores.regret_incumbent if value == "incumbent" else scores.regret)[key]
-
-
 def _lines(
-    labelled: Mapping[str, Sequence[Trace]], key: str, value: Value, start: float
+    labelled: Mapping[str, Sequence[Curves]],
+    key: str,
+    value: Value,
+    fits: Sequence[FitName],
+    start: float,
 ) -> Iterator[pd.DataFrame]:
     for label, group in labelled.items():
-        for fit in FITS:
-            values = [series(trace, key, fit, value) for trace in group]
-            spends = [trace.cost_fraction for trace in group]
+        spends = [run.cost_fraction for run in group]
+        for fit in fits:
+            values = [series(run, key, fit, value) for run in group]
             alone = len(group) == 1
             frame = _one(spends[0], values[0], start) if alone else _many(spends, values, start)
             kept = frame["mean"].bfill().notna() & frame["mean"].ffill().notna()
@@ -146,13 +159,18 @@ def _lines(
 
 
 def _one(spent: FloatArray, values: FloatArray, start: float) -> pd.DataFrame:
-    """The steps of one seed at which its value changes, and the last."""
+    """The steps of one seed at which its value changes, and the last; many are read on a grid."""
     shown = spent >= start * (1 - 1e-9)
     spent, values = spent[shown], values[shown]
     changes = np.append(True, values[1:] != values[:-1])
     changes[-1] = True
+    if changes.sum() > N_GRID:
+        grid = np.geomspace(spent[0], spent[-1], N_GRID)
+        spent, values = grid, standing(spent, values, grid)
+    else:
+        spent, values = spent[changes], values[changes]
     frame = pd.DataFrame({"spent": short(100 * spent), "mean": values, "n": 1})
-    return frame.assign(low=np.nan, high=np.nan)[changes]
+    return frame.assign(low=np.nan, high=np.nan)
 
 
 def _many(spends: Sequence[FloatArray], values: Sequence[FloatArray], start: float) -> pd.DataFrame:
@@ -174,12 +192,14 @@ def _many(spends: Sequence[FloatArray], values: Sequence[FloatArray], start: flo
     return frame.assign(low=mean - sd, high=mean + sd)
 
 
-def _spends_with_law(trace: Trace) -> list[float]:
-    return [step.cost_fraction for step in trace.steps if step.observed or step.fantasized]
+def _first_spend(run: Curves, fits: Sequence[FitName]) -> float:
+    """The least spend with a law that is shown; infinite without one."""
+    has = np.any([run.has_law(fit) for fit in fits], axis=0)
+    return float(run.cost_fraction[has].min(initial=np.inf))
 
 
-def _check_one_task(traces: Sequence[Trace]) -> None:
-    tasks = {(trace.task.study, trace.task.law.name): None for trace in traces}
+def _check_one_task(runs: Sequence[Curves]) -> None:
+    tasks = {(run.task.study, run.task.law.name): None for run in runs}
     if len(tasks) > 1:
         got = " and ".join(f"{law} on {study}" for study, law in tasks)
         raise LawsmithError("recovery", got=got, want="replays of one study and one law")

@@ -93,6 +93,6 @@ def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFram
     return pd.DataFrame(table, index=rows)
 
 
-def short(values: Iterable[float]) -> FloatArray:
-    """Six significant digits, all that a chart can show: it keeps the files small."""
-    return np.array([float(f"{value:.6g}") for value in values], dtype=np.float64)
+def short(values: Iterable[float], digits: int = 6) -> FloatArray:
+    """A few significant digits, all that a chart can show: it keeps the files small."""
+    return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import altair as alt
 import pandas as pd
 
@@ -9,11 +11,12 @@ from lawsmith.charts.data.recovery import (
     FITS,
     Panel,
     RecoveryData,
-    Traces,
+    Replays,
     Value,
-    labelled_traces,
+    labelled_curves,
     recovery_data,
 )
+from lawsmith.charts.data.runs import short
 from lawsmith.charts.draw import titles
 from lawsmith.charts.draw.key import Entry, key_view
 from lawsmith.charts.draw.parts import (
@@ -28,36 +31,49 @@ from lawsmith.charts.draw.parts import (
     mark,
     view,
 )
-from lawsmith.charts.draw.text import title
+from lawsmith.charts.draw.text import title as title_of
 from lawsmith.charts.draw.ticks import flops_label, number_label, padded
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
 from lawsmith.errors import LawsmithError
-from lawsmith.replay.records import Trace
+from lawsmith.replay.curves import Curves, FitName
 
 HEIGHT, SPACING = 150, 22
 LEFT = 38  # the labels of a vertical axis, which has no title of its own
+TITLE = "Recovery of the law"
 ONE_ROW = 1000  # from this width five panels stand in one row, as in the paper
 FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
+ON_TEXTS = {"fantasized": "observed and fantasized losses", "observed": "observed losses only"}
 DASHES = {"fantasized": "", "observed": "-dashed"}
 # 0.01 and 1e-3: four panels abreast have no room for 0.0001.
 SHORT_LABEL = f"datum.value < 0.009 ? {flops_label('datum.value')} : {number_label('datum.value')}"
 
 
-def recovery(traces: Traces, *, value: Value = "current", width: int = WIDE) -> alt.VConcatChart:
+def recovery(
+    replays: Replays,
+    *,
+    value: Value = "current",
+    fits: Sequence[FitName] = FITS,
+    title: str = TITLE,
+    width: int = WIDE,
+) -> alt.VConcatChart:
     """Regret of each parameter, held-out MSE and envelope recovery against compute spent.
 
-    ``traces`` is one replay, or label → replays that differ in their seed: mean ± 1 SD.
+    ``replays`` is one replay (a Trace or its Curves), or label → replays that differ in their
+    seed: mean ± 1 SD. ``fits`` are the laws shown; the study and the law follow the ``title``.
     """
-    data = recovery_data(traces, value=value)
+    runs = labelled_curves(replays)
+    data = recovery_data(runs, value=value, fits=fits)
     if len(data.n_seeds) > N_SERIES:
         got, want = f"{len(data.n_seeds)} labels", f"at most {N_SERIES}, to be told apart"
         raise LawsmithError("recovery", got=got, want=want)
-    first = next(iter(labelled_traces(traces).values()))[0]
-    return themed(draw_recovery(data, first, width=width), LIGHT)
+    first = next(iter(runs.values()))[0]
+    return themed(draw_recovery(data, first, title=title, width=width), LIGHT)
 
 
-def draw_recovery(data: RecoveryData, trace: Trace, *, width: int) -> alt.VConcatChart:
-    """The chart; ``trace`` is any one of the replays, for what they have in common."""
+def draw_recovery(
+    data: RecoveryData, run: Curves, *, title: str = TITLE, width: int
+) -> alt.VConcatChart:
+    """The chart; ``run`` is any one of the replays, for what they have in common."""
     n_columns = _n_columns(len(data.panels), width)
     inner = width - MARGIN
     pixels = (inner - SPACING * (n_columns - 1)) // n_columns - LEFT
@@ -67,7 +83,8 @@ def draw_recovery(data: RecoveryData, trace: Trace, *, width: int) -> alt.VConca
         _panel(panel, data, _spend_axis(domain, pixels, titled=i // n_columns == last_row), pixels)
         for i, panel in enumerate(data.panels)
     ]
-    words = title(_heading(data, trace), _subtitle(data, trace), pixels=inner - LEFT)
+    heading = titles.task_heading(title, run.task)
+    words = title_of(heading, _subtitle(data, run), pixels=inner - LEFT)
     above = key_view(key_entries(data), pixels=inner - LEFT)
     rows = alt.concat(*panels, columns=n_columns, spacing=SPACING)
     return alt.VConcatChart(vconcat=[above, rows], spacing=4, title=words)
@@ -88,7 +105,7 @@ def _panel(panel: Panel, data: RecoveryData, x: Channel, pixels: int) -> alt.Lay
     y = _value_axis(panel)
     layers = []
     for k, label in enumerate(data.n_seeds):
-        for fit in reversed(FITS):  # the solid line above the dashed one
+        for fit in reversed(data.fits):  # the solid line above the dashed one
             of = (panel.lines["label"] == label) & (panel.lines["fit"] == fit)
             lines = panel.lines[of].drop(columns=["label", "fit", "n"])
             layers += _line_layers(lines, panel.floor, f"series-{k}", DASHES[fit], x, y)
@@ -107,15 +124,19 @@ def _line_layers(
 ) -> list[alt.Chart]:
     if lines.empty:
         return []
-    values = ["mean", "low", "high"]
-    drawn = lines.assign(**lines[values].clip(lower=floor if floor > 0 else None))
+    banded = lines["low"].notna().any()
+    values = ["mean", "low", "high"] if banded else ["mean"]
+    # What lies below the foot, the mean less its SD most of all, is drawn at the foot.
+    clipped = lines[values].clip(lower=floor if floor > 0 else None)
+    # One frame for both marks, which Altair then holds once.
+    drawn = lines[["spent"]].assign(**{name: short(clipped[name], 4) for name in values})
     at, step = field("spent", x), "step-after"
     line = mark("line", f"{style}{dash}", interpolate=step, clip=True)
-    layers = [layer(drawn[["spent", "mean"]], line, x=at, y=field("mean", y))]
-    if lines["low"].notna().any():
+    layers = [layer(drawn, line, x=at, y=field("mean", y))]
+    if banded:
         band = mark("area", f"{style}-band", interpolate=step, clip=True)
         ends = {"y": field("low", y), "y2": field("high")}
-        layers.append(layer(drawn[["spent", "low", "high"]], band, x=at, **ends))
+        layers.append(layer(drawn, band, x=at, **ends))
     return layers
 
 
@@ -133,13 +154,14 @@ def _value_axis(panel: Panel) -> Channel:
 def key_entries(data: RecoveryData) -> list[Entry]:
     """What colours, dashes and bands mean, only those that there are."""
     lines = pd.concat([panel.lines for panel in data.panels])
-    fits = [fit for fit in FITS if (lines["fit"] == fit).any()]
+    fits = [fit for fit in data.fits if (lines["fit"] == fit).any()]
     one = len(data.n_seeds) == 1
     style = "series-0" if one else "key-curve"
     entries = []
     if not one:
         entries = [Entry("line", f"series-{k}", label) for k, label in enumerate(data.n_seeds)]
-    entries += [Entry("line", f"{style}{DASHES[fit]}", FIT_TEXTS[fit]) for fit in fits]
+    if len(data.fits) > 1:  # else the subtitle says which
+        entries += [Entry("line", f"{style}{DASHES[fit]}", FIT_TEXTS[fit]) for fit in fits]
     if lines["low"].notna().any():
         entries.append(Entry("area", "series-0-band" if one else "band-grey", "± 1 SD"))
     if any(panel.reference > 0 for panel in data.panels):
@@ -147,17 +169,16 @@ def key_entries(data: RecoveryData) -> list[Entry]:
     return entries
 
 
-def _heading(data: RecoveryData, trace: Trace) -> str:
-    return titles.task_heading("Recovery of the law", trace.task)
-
-
-def _subtitle(data: RecoveryData, trace: Trace) -> list[str]:
+def _subtitle(data: RecoveryData, run: Curves) -> list[str]:
     counts = sorted(set(data.n_seeds.values()))
     seeds = f"{counts[0]}" if len(counts) == 1 else f"{counts[0]} to {counts[-1]}"
     several = counts[-1] > 1
-    who = f"mean over {seeds} seeds" if several else f"{trace.policy}, seed {trace.seed}"
+    who = f"mean over {seeds} seeds" if several else f"{run.policy}, seed {run.seed}"
     if len(data.n_seeds) > 1 and not several:
-        who = f"seed {trace.seed}"
+        who = f"seed {run.seed}"
+    parts = [who, titles.pool_text(run.task)]
+    if len(data.fits) == 1:
+        parts.append(f"laws on {ON_TEXTS[data.fits[0]]}")
     kind = "its least so far (incumbent)" if data.value == "incumbent" else "at that moment"
     regret = f"regret: distance from the parameter of the pool's law, {kind}; zero is at the foot"
-    return [f"{who} · {titles.pool_text(trace.task)}", regret]
+    return [" · ".join(parts), regret]

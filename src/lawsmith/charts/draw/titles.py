@@ -25,9 +25,14 @@ def _named(path: str, *, synthetic: bool) -> str:
     return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name
 
 
+def task_name(task: Task) -> str:
+    """The study of a task in a title."""
+    return _named(task.study, synthetic=task.synthetic)
+
+
 def task_heading(what: str, task: Task) -> str:
     """'Recovery of the law: oellm-english, L(C) = E + A·C^α'."""
-    return f"{what}: {_named(task.study, synthetic=task.synthetic)}, {task.law.formula}"
+    return f"{what}: {task_name(task)}, {task.law.formula}"
 
 
 def pool_text(task: Task) -> str:
