@@ -18,7 +18,7 @@ RANKS = {
     2.0: "laws frontier metrics",
     3.0: "surrogates datasets",
     3.5: "analysis",
-    4.0: "acquisition spec",
+    4.0: "acquisition spec fantasies",
     5.0: "policies runners journal",
     6.0: "study replay",
     7.0: "charts",

@@ -10,6 +10,7 @@ from lawsmith.runs import Runs
 from tests.policies.fakes import Distance, box, ladder, runs_of
 
 POLICIES = {
+    "frontier": lambda n: make_policy("frontier", Distance(), n_init=n),
     "random": lambda n: make_policy("full", None, n_init=n),
     "random window": lambda n: make_policy("window", None, n_init=n),
     "full lcb": lambda n: make_policy("full", Distance(), n_init=n),
@@ -103,5 +104,5 @@ def test_the_initial_rows_do_not_depend_on_how_many_are_asked_at_once(policy_of,
 def test_the_name_says_space_and_surrogate(policy_of):
     policy = policy_of(1)
     space, surrogate, *_ = policy.name.split("+")
-    assert space in ("full", "window")
+    assert space in ("frontier", "full", "window")
     assert surrogate == (policy.surrogate.name if policy.surrogate else "none")

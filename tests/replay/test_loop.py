@@ -11,13 +11,13 @@ import pytest
 
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
+from lawsmith.fantasies import mixed_losses
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER
 from lawsmith.policies import make_policy
 from lawsmith.replay import (
     Stop,
-    mixed_losses,
     prepare,
     replay,
     run_replay,

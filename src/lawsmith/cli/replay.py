@@ -21,7 +21,7 @@ def replay(
     law: own.LawName = "LC",
     force: own.Force = False,
     policy: own.Policy = "window",
-    surrogate: own.SurrogateName = "gp",
+    surrogate: own.SurrogateName = None,
     kernel: own.Kernel = None,
     priors: own.Priors = None,
     scale: own.Scale = None,

@@ -23,18 +23,19 @@ from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale
 from lawsmith.surrogates.inputs import Kernel, Priors
 
-POLICIES = ("window", "full")
+POLICIES = ("window", "full", "frontier")
 _KERNELS = ("gp", "botorch")
 _MODELS = tuple(name for name in SURROGATES if name != "none")
 # Which surrogates an option is for; given with another one it would be ignored without a word.
 _FOR = {
     "kernel": _KERNELS,
     "priors": _KERNELS,
-    "scale": _MODELS,
+    "scale": tuple(name for name in _MODELS if name != "trend"),  # which models the log
     "acquisition": _MODELS,
     "kappa": _MODELS,
     "model_path": ("tabpfn",),
 }
+_SEARCHES = ("window", "full")  # frontier has its own acquisition
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "policy": POLICIES,
     "surrogate": SURROGATES,
@@ -65,13 +66,14 @@ class Method:
         """For the record."""
         return asdict(self)
 
-    def make_policy(self, seed: int) -> Policy:
+    def make_policy(self, seed: int, inputs: tuple[str, ...]) -> Policy:
         """The policy itself; an extra that is not installed is told here."""
         words = {"kernel": self.kernel, "priors": self.priors, "scale": self.scale}
         told = {name: word for name, word in words.items() if word is not None}
         return make_policy(
             self.policy,
             make_surrogate(self.surrogate, **told, seed=seed, model_path=self.model_path),
+            inputs=inputs,
             acquisition=self.acquisition or _DEFAULTS["acquisition"],
             kappa=KAPPA if self.kappa is None else self.kappa,
             reach=self.reach,
@@ -80,20 +82,33 @@ class Method:
 
 
 def method(
-    policy: str, surrogate: str, n_init: int, *, known: Entry | None, given: Mapping[str, Any]
+    policy: str,
+    surrogate: str | None,
+    n_init: int,
+    *,
+    known: Entry | None,
+    given: Mapping[str, Any],
 ) -> Method:
     """The method asked for; ``given`` holds the other options by name, None where not given."""
+    surrogate = surrogate or ("trend" if policy == "frontier" else "gp")
     asked = {name: value for name, value in given.items() if value is not None}
     asked |= {"model_path": str(asked["model_path"])} if "model_path" in asked else {}
     for name, word in {"policy": policy, "surrogate": surrogate, **asked}.items():
         if name in _WORDS and word not in _WORDS[name]:
             raise unknown(_option(name), str(word), _WORDS[name])
+    for name in ("acquisition", "kappa"):
+        if name in asked and policy not in _SEARCHES:
+            raise _misplaced(name, asked[name], "policy", policy, _SEARCHES)
+    if policy == "frontier" and surrogate == "none":
+        raise LawsmithError("--surrogate", got="none", want="one that predicts, for frontier")
     for name in asked:
         if name in _FOR and surrogate not in _FOR[name]:
             raise _misplaced(name, asked[name], "surrogate", surrogate, _FOR[name])
     filled: dict[str, Any] = {
         name: word for name, word in _DEFAULTS.items() if surrogate in _FOR[name]
     } | asked
+    if policy not in _SEARCHES:
+        del filled["acquisition"]
     if n_init < 1:
         raise LawsmithError("--n-init", got=n_init, want="at least 1 run to start from")
     filled["kappa"] = _kappa(asked.get("kappa"), filled.get("acquisition"))

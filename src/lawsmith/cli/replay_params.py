@@ -47,16 +47,17 @@ Force = Annotated[
 Policy = Annotated[
     str,
     typer.Option(
-        metavar="window|full",
-        help="Search a window that climbs with the compute run so far, or the whole pool.",
+        metavar="window|full|frontier",
+        help="Search a window that climbs with the compute run so far, or the whole pool, or take "
+        "what lowers the envelope most per FLOP.",
         rich_help_panel=_CHOICE,
     ),
 ]
 SurrogateName = Annotated[
-    str,
+    str | None,
     typer.Option(
         metavar="NAME",
-        help="gp, botorch, xgboost, tabpfn, or none: random search.",
+        help="gp (by default), trend (frontier's), botorch, xgboost, tabpfn, or none: random.",
         rich_help_panel=_CHOICE,
     ),
 ]

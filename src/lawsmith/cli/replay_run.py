@@ -69,10 +69,10 @@ def run(asked: Asked) -> Replayed:
     )
     check_pool(asked.method, task)
     stop = stop_rule(asked.iterations, asked.budget, task)
-    policy = asked.method.make_policy(asked.seed)
+    policy = asked.method.make_policy(asked.seed, asked.law.inputs)
     with replaying(task, stop) as report_step:
         # Laws fitted together come sooner; where a run takes a second, each is shown at once.
-        block = 16 if asked.method.surrogate in ("gp", "none") else 1
+        block = 16 if asked.method.surrogate in ("trend", "gp", "none") else 1
         walk = replay(task, policy, seed=asked.seed, stop=stop, block=block)
         steps, interrupted = collect(walk, report_step)
     if interrupted and not steps:

@@ -61,12 +61,14 @@ def show_head(console: Console, done: Replayed) -> None:
 
 def _method(done: Replayed) -> str:
     told = done.trace.settings
-    space = "the whole pool" if told["policy"] == "full" else f"a window of reach {told['reach']:g}"
     start = f"{plural(int(str(told['n_init'])), 'initial run')}"
-    if told["surrogate"] == "none":
-        return f"random search in {space}, {start}"
     model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
     model += ["of log loss"] if told["scale"] == "log" else []
+    if told["policy"] == "frontier":
+        return f"{' '.join(model)}, improvement of the envelope per FLOP, {start}"
+    space = "the whole pool" if told["policy"] == "full" else f"a window of reach {told['reach']:g}"
+    if told["surrogate"] == "none":
+        return f"random search in {space}, {start}"
     rule = f"lcb κ = {told['kappa']:g}" if told["acquisition"] == "lcb" else told["acquisition"]
     return f"{' '.join(model)}, {rule} in {space}, {start}"
 

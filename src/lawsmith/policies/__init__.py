@@ -8,11 +8,13 @@ from __future__ import annotations
 
 from lawsmith.policies.base import Policy, unasked
 from lawsmith.policies.catalogue import make_policy, space_named
+from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search, with_pending
 from lawsmith.policies.spaces import Full, NewSlice, Space, Window
 
 __all__ = [
+    "Frontier",
     "Full",
     "InitialDesign",
     "NewSlice",

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from lawsmith.acquisition import KAPPA, get_acquisition
-from lawsmith.errors import unknown
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.policies.base import Policy
+from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
 from lawsmith.policies.spaces import REACH, Full, NewSlice, Space, Window
@@ -16,23 +18,33 @@ def space_named(name: str, *, reach: float | None = REACH) -> Space:
         space.name: space for space in (Window(reach), Full(), NewSlice(reach))
     }
     if name not in spaces:
-        raise unknown("policy", name, spaces)
+        raise unknown("policy", name, ["frontier", *spaces])
     return spaces[name]
 
 
 def make_policy(
-    space: str,
+    name: str,
     surrogate: Surrogate | None,
     *,
     acquisition: str = "lcb",
     kappa: float = KAPPA,
     reach: float | None = REACH,
     n_init: int = 10,
-) -> Search:
-    """A search by the names of its space and acquisition; without a surrogate it is random."""
+    inputs: tuple[str, ...] = ("C",),
+) -> Policy:
+    """A policy by name: 'frontier', or a search in the space of that name.
+
+    acquisition, kappa, reach   of a search; without a surrogate it is random
+    inputs                      of the law that is sought, for 'frontier', which needs a surrogate
+    """
+    if name == "frontier":
+        if surrogate is None:
+            want = "one that predicts, such as trend"
+            raise LawsmithError("policy frontier", got="no surrogate", want=want)
+        return Frontier(surrogate, InitialDesign(n_init), inputs)
     return Search(
         surrogate=surrogate,
         acquisition=get_acquisition(acquisition, kappa=kappa),
-        space=space_named(space, reach=reach),
+        space=space_named(name, reach=reach),
         initial=InitialDesign(n_init),
     )

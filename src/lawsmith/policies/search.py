@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -52,13 +52,7 @@ class Search:
 
     def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]:
         """Up to ``n`` distinct rows never asked before; each is pending when the next is chosen."""
-        if n < 1:
-            raise LawsmithError("ask", got=n, want="at least 1 run")
-        n_free = int(unasked(grid, runs).sum())
-        rows: list[int] = []
-        for _ in range(min(n, n_free)):
-            rows.append(self._next(grid, with_pending(runs, rows), rng))
-        return rows
+        return in_batches(self._next, grid, runs, n, rng)
 
     def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
         """The next row; the grid has one left."""
@@ -69,7 +63,24 @@ class Search:
             return int(rows[rng.integers(len(rows))])
         posterior = self.surrogate.fit(grid, runs)
         scores = self.acquisition(posterior.mean[rows], posterior.sd[rows], posterior.best)
-        return _best(rows, scores, grid.C[rows])
+        return best_row(rows, scores, grid.C[rows])
+
+
+def in_batches(
+    choose: Callable[[Grid, Runs, np.random.Generator], int],
+    grid: Grid,
+    runs: Runs,
+    n: int,
+    rng: np.random.Generator,
+) -> list[int]:
+    """Up to ``n`` rows, one after the other; each is pending when the next is chosen."""
+    if n < 1:
+        raise LawsmithError("ask", got=n, want="at least 1 run")
+    n_free = int(unasked(grid, runs).sum())
+    rows: list[int] = []
+    for _ in range(min(n, n_free)):
+        rows.append(choose(grid, with_pending(runs, rows), rng))
+    return rows
 
 
 def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
@@ -79,7 +90,7 @@ def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
     return runs.append(Runs(index, np.full(len(rows), np.nan), pending))
 
 
-def _best(rows: IntArray, scores: FloatArray, C: FloatArray) -> int:
+def best_row(rows: IntArray, scores: FloatArray, C: FloatArray) -> int:
     """The row of the highest score; among ties the cheapest, then the first. Rows ascend.
 
     A score that is not finite is the lowest there is: a surrogate's slip must not be chosen.

@@ -7,7 +7,6 @@ for step in replay(task, make_policy("window", GP()), seed=0):
 
 from __future__ import annotations
 
-from lawsmith.replay.judge import mixed_losses
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
 from lawsmith.replay.serial import scores_values, step_record, step_values, steps_from
@@ -23,7 +22,6 @@ __all__ = [
     "Task",
     "Trace",
     "default_hold_out",
-    "mixed_losses",
     "prepare",
     "replay",
     "run_replay",

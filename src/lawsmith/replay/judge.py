@@ -15,20 +15,6 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.many import fit_many
 from lawsmith.metrics import difference_percent, mean_squared_error, regret
 from lawsmith.replay.records import Scores, Task
-from lawsmith.runs import Runs, State
-from lawsmith.surrogates.base import Posterior
-
-
-def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
-    """(m,) the mixed grid: observed losses where there are any, fantasized ones elsewhere.
-
-    A configuration that diverged is known to be no use: NaN, which no frontier takes.
-    """
-    observed = runs.config_loss(m)
-    diverged = np.zeros(m, dtype=np.bool_)
-    diverged[runs.of(State.DIVERGED).index] = True
-    fantasized = np.where(diverged, np.nan, posterior.loss)
-    return np.where(np.isfinite(observed), observed, fantasized)
 
 
 @dataclass(frozen=True, eq=False)

@@ -12,10 +12,11 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.errors import LawsmithError
+from lawsmith.fantasies import mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies.base import Policy
-from lawsmith.replay.judge import Envelope, Judge, mixed_losses
+from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
 from lawsmith.replay.steps import Answer, make_step, total_cost
 from lawsmith.runs import Runs, State

@@ -10,7 +10,7 @@ from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors, check_names
 from lawsmith.surrogates.remember import Remember
 
-SurrogateName = Literal["gp", "botorch", "xgboost", "tabpfn", "none"]
+SurrogateName = Literal["trend", "gp", "botorch", "xgboost", "tabpfn", "none"]
 SURROGATES: tuple[str, ...] = get_args(SurrogateName)
 
 
@@ -26,7 +26,7 @@ def make_surrogate(
     """The surrogate called ``name``; 'none' is None, for policies that draw at random.
 
     kernel, priors  of the Gaussian processes, gp and botorch
-    scale           what is modelled: 'loss', or 'log' for its logarithm
+    scale           what is modelled: 'loss', or 'log' for its logarithm, as trend always does
     seed            of the surrogates that draw: xgboost and tabpfn
     model_path      file of TabPFN's weights; None for those in the user's cache
     """
@@ -35,6 +35,10 @@ def make_surrogate(
     check_names(kernel=kernel, priors=priors, scale=scale)
     model = cast(Scale, scale)
     match cast(SurrogateName, name):
+        case "trend":
+            from lawsmith.surrogates.trend import TrendGP
+
+            return TrendGP()
         case "gp":
             from lawsmith.surrogates.gp import GP
 

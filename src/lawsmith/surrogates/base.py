@@ -33,6 +33,7 @@ class Posterior:
     """A surrogate's answer over the whole grid, on its scale.
 
     best     the least value observed, on that scale: what an improvement is measured against
+    noise    SD of a run about the surface, on that scale; 0 where the surrogate has no idea of it
     sampler  (n, rng) → joint draws (n, m) on that scale; None where the surrogate has none
     """
 
@@ -41,6 +42,7 @@ class Posterior:
     scale: Scale
     best: float
     sampler: Sampler | None = field(default=None, repr=False)
+    noise: float = 0.0
 
     @property
     def loss(self) -> FloatArray:

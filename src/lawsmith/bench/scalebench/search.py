@@ -15,11 +15,11 @@ import numpy as np
 
 from lawsmith.analysis.design import inputs_at
 from lawsmith.bench.scalebench.tasks import Group, ScaleTask, get_task, groups_of, r_squared
+from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.policies import Policy, make_policy, unasked
-from lawsmith.replay import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates import make_surrogate
 

@@ -14,13 +14,25 @@ the new row of L when x is observed, and an observation costs one product with V
 from __future__ import annotations
 
 from copy import copy
+from typing import Protocol
 
 import numpy as np
 from scipy.linalg import solve_triangular
 
-from lawsmith.grid import FloatArray
-from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, covariance
-from lawsmith.surrogates.gp.kernel import Kernel
+from lawsmith.grid import FloatArray, IntArray
+from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky
+
+
+class Covariance(Protocol):
+    """A kernel on the rows of a grid at hyperparameters eta."""
+
+    def cross(
+        self, eta: FloatArray, rows: IntArray, others: IntArray | None = None
+    ) -> FloatArray: ...
+
+    def variances(self, eta: FloatArray) -> FloatArray: ...
+
+    def noise(self, eta: FloatArray) -> float: ...
 
 
 class Factor:
@@ -29,12 +41,14 @@ class Factor:
     Rows beyond ``k`` of the arrays are room to grow.
     """
 
-    def __init__(self, kernel: Kernel, eta: FloatArray, targets: Targets) -> None:
+    def __init__(self, kernel: Covariance, eta: FloatArray, targets: Targets) -> None:
         k = len(targets.rows)
         self.kernel, self.eta, self.k = kernel, eta, k
         self.rows = targets.rows.copy()
         self.noise = kernel.noise(eta) / targets.n_runs
-        self.L = cholesky(covariance(kernel, eta, targets))
+        K = kernel.cross(eta, targets.rows, targets.rows)
+        K[np.diag_indices_from(K)] += self.noise
+        self.L = cholesky(K)
         self.V: FloatArray = solve_triangular(self.L, kernel.cross(eta, targets.rows), lower=True)
         self.u = solve_triangular(self.L, targets.y, lower=True)
         self.o = solve_triangular(self.L, np.ones(k), lower=True)

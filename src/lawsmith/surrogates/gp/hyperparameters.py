@@ -31,13 +31,6 @@ class Targets:
     n_runs: IntArray
 
 
-def covariance(kernel: Kernel, eta: FloatArray, targets: Targets) -> FloatArray:
-    """(k, k) K of the targets."""
-    K = kernel.cross(eta, targets.rows, targets.rows)
-    K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs
-    return K
-
-
 def cholesky(K: FloatArray) -> FloatArray:
     """Lower factor of K, which is overwritten; jitter is added only where rounding needs it."""
     diagonal, jitter = np.diag(K).copy(), 0.0

@@ -1,0 +1,162 @@
+"""Following a history: refits on a schedule, extensions in between, and the posterior at its end.
+
+What a Gaussian process is (its kernel, its mean, how it treats its targets) is a `Recipe`; when it
+is refitted and how one more run is taken in is here. Everything a state holds is determined by the
+beginning of the history it belongs to, so a fresh process that retraces it ends at the same.
+
+Notation and shapes
+    m candidates, k observed; targets are (y − offset)/spread, offset (m,) known before any run
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from typing import Any, Protocol
+
+import numpy as np
+from scipy.linalg import solve_triangular
+
+from lawsmith.grid import FloatArray, Grid
+from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale
+from lawsmith.surrogates.gp.factor import Covariance, Factor
+from lawsmith.surrogates.gp.hyperparameters import cholesky
+from lawsmith.surrogates.gp.schedule import Schedule
+from lawsmith.threads import one_thread
+
+
+@dataclass(frozen=True, eq=False)
+class Refit:
+    """A model at a refit.
+
+    offset        (m,) prior mean of the surface, before the constant
+    has_constant  whether a constant mean is estimated on top
+    start         whatever the next refit begins from
+    """
+
+    kernel: Covariance
+    eta: FloatArray
+    offset: FloatArray
+    spread: float
+    factor: Factor
+    has_constant: bool
+    start: Any
+
+
+class Recipe(Protocol):
+    """What is particular to one kind of process."""
+
+    def refit(self, grid: Grid, found: Observations, start: Any) -> Refit:
+        """The model of ``found``; ``start`` is the last refit's, None for a cold one."""
+        ...
+
+    def target(self, grid: Grid, found: Observations, i: int) -> float:
+        """The i-th observation as it is modelled, judged by those up to it."""
+        ...
+
+
+@dataclass(eq=False)
+class State:
+    """Where a history left off."""
+
+    grid: Grid
+    seen: Observations
+    refitted_at: int  # how many of the rows seen
+    model: Refit
+    posterior: Posterior | None = None
+    root: FloatArray | None = None  # (m, m) factor of the prior covariance, once draws are asked
+
+
+def follow(
+    recipe: Recipe, schedule: Schedule, memory: Sequence[State], grid: Grid, found: Observations
+) -> State:
+    """The state after ``found``, from the remembered one where that is its beginning."""
+    for state in memory:
+        if state.grid is grid and _begins_with(found, state.seen):
+            return _advance(recipe, schedule, state, found)
+    first = schedule.points(len(found.rows))[0]
+    beginning = first_of(found, first)
+    state = State(grid, beginning, first, recipe.refit(grid, beginning, None))
+    return _advance(recipe, schedule, state, found)
+
+
+def _advance(recipe: Recipe, schedule: Schedule, state: State, found: Observations) -> State:
+    """``state`` brought up to ``found``, run by run, with the refits that are due."""
+    n, grid = len(found.rows), state.grid
+    for point in schedule.points(n):
+        if point > state.refitted_at:
+            start = None if point <= schedule.cold_until else state.model.start
+            beginning = first_of(found, point)
+            state = State(grid, beginning, point, recipe.refit(grid, beginning, start))
+    model = state.model
+    for i in range(len(state.seen.rows), n):
+        row = int(found.rows[i])
+        y = (recipe.target(grid, found, i) - model.offset[row]) / model.spread
+        model.factor.extend(row, float(y), int(found.n_runs[i]))
+        state.posterior = None
+    state.seen = found
+    return state
+
+
+def _begins_with(found: Observations, seen: Observations) -> bool:
+    k = len(seen.rows)
+    return (
+        k <= len(found.rows)
+        and np.array_equal(found.rows[:k], seen.rows)
+        and np.array_equal(found.y[:k], seen.y)
+        and np.array_equal(found.n_runs[:k], seen.n_runs)
+    )
+
+
+def first_of(found: Observations, n: int) -> Observations:
+    """The first n observations, without pending rows."""
+    return Observations(found.rows[:n], found.y[:n], found.n_runs[:n], found.pending[:0])
+
+
+def posterior(state: State, found: Observations, scale: Scale) -> Posterior:
+    """The posterior of a state; pending rows of ``found`` are observed at its mean."""
+    if state.posterior is None:
+        model = state.model
+        c = model.factor.constant() if model.has_constant else 0.0
+        mean = model.offset + model.spread * model.factor.mean(c)
+        state.posterior = _posterior(state, model.factor, mean, scale, float(state.seen.y.min()))
+    plain = state.posterior
+    if not len(found.pending):
+        return plain
+    model = state.model
+    factor = model.factor.copy()
+    for row in found.pending.tolist():
+        y = (plain.mean[row] - model.offset[row]) / model.spread
+        factor.extend(row, float(y), n_runs=1)
+    return _posterior(state, factor, plain.mean, scale, plain.best)
+
+
+def _posterior(
+    state: State, factor: Factor, mean: FloatArray, scale: Scale, best: float
+) -> Posterior:
+    sd = state.model.spread * np.sqrt(factor.variance())
+    noise = state.model.spread * float(np.sqrt(state.model.kernel.noise(state.model.eta)))
+    return Posterior(mean, sd, scale, best, _sampler(state, factor, mean), noise)
+
+
+def _sampler(state: State, factor: Factor, mean: FloatArray) -> Sampler:
+    """Joint draws by Matheron's rule: a draw of the prior, corrected by what was observed.
+
+    One factorisation of the prior serves every draw until the next refit. ``factor`` may have
+    grown by the time of a draw: its first rows, those of this posterior, stay what they are.
+    """
+    k, model, m = factor.k, state.model, len(state.grid)
+
+    def draw(n: int, rng: np.random.Generator) -> FloatArray:
+        if state.root is None:
+            state.root = cholesky(model.kernel.cross(model.eta, np.arange(m)))
+        prior = state.root @ rng.standard_normal((m, n))
+        noise = np.sqrt(factor.noise[:k])[:, None] * rng.standard_normal((k, n))
+        gap = solve_triangular(factor.L[:k, :k], prior[factor.rows[:k]] + noise, lower=True)
+        return np.asarray(mean + model.spread * (prior - factor.V[:k].T @ gap).T)
+
+    def sampler(n: int, rng: np.random.Generator) -> FloatArray:
+        with one_thread():
+            return draw(n, rng)
+
+    return sampler

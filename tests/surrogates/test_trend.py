@@ -1,0 +1,160 @@
+"""The trend: its gradient, its posterior against dense algebra, what it extrapolates, its tail."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lawsmith.datasets import load
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs
+from lawsmith.surrogates.gp import GP
+from lawsmith.surrogates.gp.hyperparameters import Targets
+from lawsmith.surrogates.trend import TrendGP
+from lawsmith.surrogates.trend.fit import TrendKernel, fit_residual, prior_eta, residual
+from lawsmith.surrogates.trend.shape import trend_on
+from lawsmith.surrogates.trend.tail import compress, soft
+from tests.surrogates.test_gp import make_grid, make_loss
+
+
+@pytest.mark.parametrize("study", ["synthetic-warmstart", "synthetic-oellm-english"])
+def test_the_gradient_is_that_of_finite_differences(study):
+    trend = trend_on(load(study).grid, 3.0)
+    rng = np.random.default_rng(0)
+    theta = trend.mean + 0.5 * trend.sd * rng.standard_normal(len(trend.mean))
+    step = 1e-6
+    numeric = [
+        (trend.value_and_jac(theta + step * e)[0] - trend.value_and_jac(theta - step * e)[0])
+        / (2 * step)
+        for e in np.eye(len(theta))
+    ]
+    np.testing.assert_allclose(trend.value_and_jac(theta)[1], np.array(numeric).T, atol=1e-8)
+
+
+def test_the_trend_is_the_formula_it_says():
+    grid = make_grid()
+    trend = trend_on(grid, 3.0)
+    rng = np.random.default_rng(1)
+    theta = trend.mean + 0.3 * trend.sd * rng.standard_normal(len(trend.mean))
+    n, d = (np.log(v) - 0.5 * np.log(v.min() * v.max()) for v in (grid.N, grid.D))
+    u = np.log(grid.column("lr")) - 0.5 * np.log(1e-3 * 1e-2)
+    lnE, lnA, lna, lnB, lnb, lnk, lnc, c0, cN, cD, adam, sgd = theta
+    k = np.exp(lnk)
+    A, B = np.exp(lnA - np.exp(lna) * n), np.exp(lnB - np.exp(lnb) * d)
+    law = np.log(np.exp(lnE) + (A ** (1 / k) + B ** (1 / k)) ** k)
+    effect = np.where(grid.column("opt") == "adam", adam, sgd)
+    want = law + np.exp(lnc) * (u - c0 - cN * n - cD * d) ** 2 + effect
+    np.testing.assert_allclose(trend.value_and_jac(theta)[0], want, rtol=1e-12)
+
+
+def test_the_residuals_gradient_leads_to_a_maximum():
+    grid, rng = make_grid(), np.random.default_rng(2)
+    X = grid.unit()
+    rows = rng.permutation(72)[:40]
+    y = 0.03 * rng.standard_normal(40)
+    kernel = TrendKernel(X, 0.1 * rng.standard_normal((72, 5)))
+    targets = Targets(rows, y, np.ones(40, dtype=np.int64))
+    eta = fit_residual(kernel, targets, prior_eta(X.shape[1])[0])
+
+    def density(at):
+        mean, sd = prior_eta(X.shape[1])
+        K = kernel.cross(at, rows, rows) + np.exp(at[-1]) * np.eye(40)
+        value = -0.5 * y @ np.linalg.solve(K, y) - 0.5 * np.linalg.slogdet(K)[1]
+        return value - 0.5 * (((at - mean) / sd) ** 2).sum()
+
+    for _ in range(60):
+        near = eta + 0.05 * rng.standard_normal(len(eta))
+        assert density(near) <= density(eta) + 0.01
+
+
+def test_the_posterior_is_that_of_dense_algebra():
+    grid, rng = make_grid(), np.random.default_rng(3)
+    loss = make_loss(grid, rng)
+    rows = rng.permutation(72)[:30]
+    gp = TrendGP(width=np.inf)
+    posterior = gp.fit(grid, Runs.from_losses(rows, loss[rows]))
+    model = gp._memory[0].model
+    kernel, eta = model.kernel, model.eta
+    K = residual(eta, kernel.X, kernel.X) + kernel.F @ kernel.F.T
+    noisy = K[np.ix_(rows, rows)] + np.exp(eta[-1]) * np.eye(30)
+    gain = K[:, rows] @ np.linalg.inv(noisy)
+    mean = model.offset + gain @ (np.log(loss[rows]) - model.offset[rows])
+    np.testing.assert_allclose(posterior.mean, mean, atol=1e-8)
+    np.testing.assert_allclose(posterior.sd**2, np.diag(K - gain @ K[rows]), atol=1e-8)
+    assert posterior.scale == "log"
+    assert posterior.noise == pytest.approx(np.exp(eta[-1] / 2))
+
+
+def scaled_study():
+    """Runs of a Chinchilla surface with a bowl; the upper two decades of compute are not run."""
+    axes = np.meshgrid(np.geomspace(1e7, 1e10, 7), np.geomspace(1e9, 1e12, 7), [1e-3, 3e-3, 1e-2])
+    N, D, lr = (v.ravel() for v in axes)
+    grid = Grid.from_columns({"N": N, "D": D, "lr": lr})
+    bowl = 0.02 * (np.log(lr / 3e-3) + 0.2 * np.log(N / 1e8)) ** 2
+    loss = np.exp(np.log(1.69 + 406.4 * N**-0.34 + 410.7 * D**-0.28) + bowl)
+    noise = np.exp(0.001 * np.random.default_rng(4).standard_normal(len(N)))
+    return grid, loss, loss * noise, np.flatnonzero(1e-2 * grid.C.max() > grid.C)
+
+
+def test_it_extrapolates_two_decades_where_a_stationary_process_cannot():
+    grid, truth, loss, seen = scaled_study()
+    above = 0.5 * grid.C.max() <= grid.C
+    runs = Runs.from_losses(seen, loss[seen])
+    ours = np.exp(TrendGP().fit(grid, runs).mean)
+    plain = np.exp(GP(scale="log").fit(grid, runs).mean)
+    error = np.abs(np.log(ours / truth))[above].max()
+    assert error < 0.02
+    assert error < 0.3 * np.abs(np.log(plain / truth))[above].max()
+
+
+def test_its_deviation_covers_its_errors():
+    grid, truth, loss, seen = scaled_study()
+    posterior = TrendGP().fit(grid, Runs.from_losses(seen, loss[seen]))
+    unseen = np.setdiff1d(np.arange(len(grid)), seen)
+    z = (np.log(truth) - posterior.mean)[unseen] / posterior.sd[unseen]
+    assert np.sqrt(np.mean(z**2)) < 2.0
+
+
+def test_a_fresh_process_retraces_a_history_to_the_last_bit():
+    grid, rng = make_grid(), np.random.default_rng(5)
+    loss, order = make_loss(grid, rng), rng.permutation(72)
+    lived = TrendGP()
+    for n in range(1, 41):
+        last = lived.fit(grid, Runs.from_losses(order[:n], loss[order[:n]]))
+    fresh = TrendGP().fit(grid, Runs.from_losses(order[:40], loss[order[:40]]))
+    assert np.array_equal(last.mean, fresh.mean)
+    assert np.array_equal(last.sd, fresh.sd)
+
+
+def test_the_tail_keeps_the_order_and_what_is_near_the_best():
+    excess = np.array([0.0, 0.01, 0.05, 0.06, 0.2, 1.5])
+    soft_excess = soft(excess, 0.05)
+    np.testing.assert_allclose(soft_excess[:3], excess[:3])
+    assert np.all(np.diff(soft_excess) > 0)
+    assert soft_excess[-1] <= 0.1
+    assert soft(np.array([0.0500001]), 0.05)[0] == pytest.approx(0.0500001, rel=1e-6)
+
+
+def test_the_tail_is_judged_by_runs_of_no_larger_scale():
+    N, D = np.array([1.0, 1.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 4.0])
+    y = np.array([1.0, 2.0, 0.5, 0.9])
+    found = compress(np.stack([N, D]), y, 0.1)
+    # The third has more N and the fourth more D than the first: neither bounds the other.
+    assert found[[0, 2, 3]].tolist() == [1.0, 0.5, 0.9]
+    assert 1.1 < found[1] <= 1.2
+    assert compress(np.empty((0, 2)), np.array([1.0, 1.05]), 0.1).tolist() == [1.0, 1.05]
+
+
+def test_poor_runs_do_not_set_the_scale():
+    grid, rng = make_grid(), np.random.default_rng(6)
+    loss = make_loss(grid, rng)
+    poor = loss.copy()
+    hit = rng.permutation(72)[:10]
+    poor[hit] *= 3.0
+    rest = np.setdiff1d(np.arange(72), hit)
+    seen = np.concatenate([hit[:5], rest[:30]])
+    ours = TrendGP().fit(grid, Runs.from_losses(seen, poor[seen])).mean
+    plain = GP(scale="log").fit(grid, Runs.from_losses(seen, poor[seen])).mean
+    unseen = rest[30:]
+    error = np.abs(ours - np.log(loss))[unseen].mean()
+    assert error < 0.5 * np.abs(plain - np.log(loss))[unseen].mean()
