@@ -81,6 +81,22 @@ def test_seconds_of_the_surrogate_are_those_of_its_fits(monkeypatch):
     assert min(late) > 0.02
 
 
+def test_what_a_first_fit_loads_is_not_timed(monkeypatch):
+    loaded = []
+
+    class Loading(GP):
+        def fit(self, grid, runs):
+            if not loaded:
+                loaded.append(len(runs))
+                time.sleep(1.0)
+            return super().fit(grid, runs)
+
+    monkeypatch.setattr(replays, "make_surrogate", lambda *_, **__: Loading())
+    lines = list(race.race_lines(loop_settings(options=Options(1, 12)), []))
+    assert loaded == [5]
+    assert sum(values["seconds"] for values in lines) < 0.9
+
+
 def test_an_interrupted_race_starts_over():
     kind = KINDS["race"]
     settings = loop_settings()

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import json
 from dataclasses import replace
 
 import numpy as np
+import pandas as pd
 import pytest
 import vl_convert
 
@@ -20,8 +22,20 @@ from lawsmith.charts.draw.recovery import key_entries
 from lawsmith.charts.theme import N_SERIES
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import CHINCHILLA, GADRE, KAPLAN, LC, SKALING
+from lawsmith.policies import make_policy
+from lawsmith.replay import run_replay
+from lawsmith.replay.curves import curves_of
 
 SPENT = (0.01, 0.02, 0.1, 1.0)
+
+
+def held_out_mse(task, off):
+    """Of the reference's law with every searched parameter moved by ``off``."""
+    phi = task.reference.validation.phi + off
+    if np.isnan(off):
+        return off
+    predicted = task.law.predict(task.law.natural(phi), task.held_out.inputs)
+    return np.mean((predicted - task.held_out.loss) ** 2)
 
 
 def panel(data, key):
@@ -48,45 +62,58 @@ def test_the_regrets_shown_are_the_papers(law, keys):
     assert regret_keys(law) == keys
 
 
-def test_the_panels_of_a_law_of_compute_are_the_papers_five(compute_task, make_trace):
-    data = recovery_data(make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
+def test_the_panels_of_a_law_of_compute_are_the_papers_five(compute_task, make_curves):
+    data = recovery_data(make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
     assert [p.title for p in data.panels] == [
         *("Regret of ln E", "Regret of ln A", "Regret of α"),
         *("Held-out MSE", "Envelope recovered (%)"),
     ]
 
 
-def test_one_seed_is_shown_step_by_step_from_its_first_law_on(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
+def test_one_seed_is_shown_step_by_step_from_its_first_law_on(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
     data = recovery_data(trace)
     found = lines(data, "alpha", "fantasized")
     assert found["spent"].tolist() == [2.0, 10.0, 100.0]
-    assert found["mean"].tolist() == [0.4, 0.2, 0.0]
+    assert found["mean"].tolist() == pytest.approx([0.4, 0.2, 0.0])
     assert found["low"].isna().all()
-    assert lines(data, "alpha", "observed")["mean"].tolist() == [0.6, 0.5, 0.0]
-    assert lines(data, "held_out_mse", "observed")["mean"].tolist() == [0.6**2, 0.25, 0.0]
+    assert lines(data, "alpha", "observed")["mean"].tolist() == pytest.approx([0.6, 0.5, 0.0])
+    assert lines(data, "held_out_mse", "observed")["mean"].tolist() == pytest.approx(
+        [held_out_mse(compute_task, off) for off in (0.6, 0.5, 0.0)]
+    )
     assert lines(data, "envelope", "fantasized")["mean"].tolist() == [2.0, 10.0, 100.0]
     assert lines(data, "envelope", "observed")["mean"].tolist() == [1.0, 5.0, 50.0]
 
 
-def test_a_value_that_stands_is_held_once_and_at_the_end(compute_task, make_trace):
-    trace = make_trace(compute_task, (0.01, 0.02, 0.1, 0.3, 1.0), (None, 0.4, 0.4, 0.1, 0.1))
+def test_a_long_replay_of_one_seed_is_read_on_a_grid(compute_task, make_curves):
+    spent, off = np.geomspace(0.01, 1.0, 500), np.linspace(1.0, 0.0, 500)
+    found = lines(recovery_data(make_curves(compute_task, spent, off)), "alpha", "fantasized")
+    assert len(found) == N_GRID
+    for at, mean in found[["spent", "mean"]].to_numpy()[[0, 40, 100, -1]]:
+        past = np.flatnonzero(100 * spent <= at * (1 + 1e-5))
+        assert mean == pytest.approx(off[past[-1]])
+
+
+def test_a_value_that_stands_is_held_once_and_at_the_end(compute_task, make_curves):
+    trace = make_curves(compute_task, (0.01, 0.02, 0.1, 0.3, 1.0), (None, 0.4, 0.4, 0.1, 0.1))
     found = lines(recovery_data(trace), "alpha", "fantasized")
     assert found["spent"].tolist() == [2.0, 30.0, 100.0]
 
 
-def test_a_law_that_is_lost_again_leaves_a_gap(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (0.4, None, 0.2, 0.0))
+def test_a_law_that_is_lost_again_leaves_a_gap(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (0.4, None, 0.2, 0.0))
     found = lines(recovery_data(trace), "alpha", "fantasized")["mean"].to_numpy()
-    np.testing.assert_array_equal(found, [0.4, np.nan, 0.2, 0.0])
+    np.testing.assert_allclose(found, [0.4, np.nan, 0.2, 0.0], atol=1e-12)
 
 
-def test_the_incumbents_are_the_running_minima_of_the_regrets_only(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0))
+def test_the_incumbents_are_the_running_minima_of_the_regrets_only(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (0.2, 0.4, None, 0.1))
     data = recovery_data(trace, value="incumbent")
-    assert lines(data, "alpha", "fantasized")["mean"].tolist() == [0.2, 0.1, 0.0]
-    assert lines(data, "held_out_mse", "fantasized")["mean"].tolist() == pytest.approx(
-        [0.16, 0.04, 0.0]
+    found = lines(data, "alpha", "fantasized")["mean"]
+    np.testing.assert_allclose(found, [0.2, 0.2, np.nan, 0.1])
+    np.testing.assert_allclose(
+        lines(data, "held_out_mse", "fantasized")["mean"],
+        [held_out_mse(compute_task, off) for off in (0.2, 0.4, np.nan, 0.1)],
     )
     with pytest.raises(LawsmithError, match="value: got 'best', want one of current, incumbent"):
         recovery_data(trace, value="best")
@@ -99,12 +126,12 @@ def test_a_value_stands_from_its_step_to_the_next_and_not_beyond_the_last():
 
 
 def test_several_seeds_are_their_mean_and_standard_deviation_at_each_spend(
-    compute_task, make_trace
+    compute_task, make_curves
 ):
     seeds = [
-        make_trace(compute_task, (0.01, 0.05, 1.0), (0.9, 0.3, 0.0)),
-        make_trace(compute_task, (0.02, 0.40, 1.0), (0.5, 0.1, 0.0), seed=1),
-        make_trace(compute_task, (0.01, 0.10, 1.0), (0.7, 0.2, 0.0), seed=2),
+        make_curves(compute_task, (0.01, 0.05, 1.0), (0.9, 0.3, 0.0)),
+        make_curves(compute_task, (0.02, 0.40, 1.0), (0.5, 0.1, 0.0), seed=1),
+        make_curves(compute_task, (0.01, 0.10, 1.0), (0.7, 0.2, 0.0), seed=2),
     ]
     data = recovery_data({"window": seeds})
     frame = lines(data, "alpha", "fantasized")
@@ -113,17 +140,19 @@ def test_several_seeds_are_their_mean_and_standard_deviation_at_each_spend(
     for spent, mean, low, high, n in frame[["spent", "mean", "low", "high", "n"]].to_numpy():
         known = []
         for seed in seeds:
-            past = [s for s in seed.steps if 100 * s.cost_fraction <= spent * (1 + 1e-5)]
-            known += [past[-1].fantasized.regret["alpha"]] if past else []
+            past = np.flatnonzero(100 * seed.cost_fraction <= spent * (1 + 1e-5))
+            reference = compute_task.reference.validation.params["alpha"]
+            alpha = seed.laws["fantasized"][:, compute_task.law.position("alpha")]
+            known += [abs(alpha[past[-1]] - reference)] if len(past) else []
         assert n == len(known)
         assert mean == pytest.approx(np.mean(known))
         assert (high - low) / 2 == pytest.approx(np.std(known, ddof=1))
     assert data.n_seeds == {"window": 3}
 
 
-def test_a_mean_needs_half_of_the_seeds(compute_task, make_trace):
-    whole = make_trace(compute_task, (0.01, 1.0), (0.4, 0.0))
-    stopped = [make_trace(compute_task, (0.01, 0.1), (0.4, 0.2), seed=s) for s in (1, 2)]
+def test_a_mean_needs_half_of_the_seeds(compute_task, make_curves):
+    whole = make_curves(compute_task, (0.01, 1.0), (0.4, 0.0))
+    stopped = [make_curves(compute_task, (0.01, 0.1), (0.4, 0.2), seed=s) for s in (1, 2)]
     frame = lines(recovery_data({"window": [whole, *stopped]}), "alpha", "fantasized")
     assert frame["spent"].max() == pytest.approx(10, rel=0.05)
     frame = lines(recovery_data({"window": [whole, stopped[0]]}), "alpha", "fantasized")
@@ -132,8 +161,8 @@ def test_a_mean_needs_half_of_the_seeds(compute_task, make_trace):
     assert np.isnan(frame["high"].iloc[-1])
 
 
-def test_labels_keep_their_order_and_their_colours(compute_task, make_trace):
-    traces = [make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), seed=s) for s in (0, 1)]
+def test_labels_keep_their_order_and_their_colours(compute_task, make_curves):
+    traces = [make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0), seed=s) for s in (0, 1)]
     labels = {"window": traces, "full": traces[:1]}
     entries = key_entries(recovery_data(labels))
     assert [(e.style, e.text) for e in entries] == [
@@ -146,8 +175,8 @@ def test_labels_keep_their_order_and_their_colours(compute_task, make_trace):
     ]
 
 
-def test_fantasized_lines_are_solid_and_observed_ones_dashed(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
+def test_fantasized_lines_are_solid_and_observed_ones_dashed(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0), (None, 0.6, 0.5, 0.0))
     spec = recovery(trace).to_dict()
     first = spec["vconcat"][1]["concat"][0]["layer"]
     drawn = {part["mark"]["style"]: part["data"]["name"] for part in first if "data" in part}
@@ -157,8 +186,22 @@ def test_fantasized_lines_are_solid_and_observed_ones_dashed(compute_task, make_
     assert dashed[:2] == [0.6, 0.5]
 
 
-def test_random_search_has_no_fantasized_lines_and_no_key_for_them(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (None,) * 4, (None, 0.6, 0.5, 0.0))
+def test_a_band_that_reaches_below_zero_ends_at_the_foot_of_a_log_axis(compute_task, make_curves):
+    seeds = [
+        make_curves(compute_task, SPENT, (v, v, v, v), seed=i) for i, v in enumerate((1, 0.01))
+    ]
+    data = recovery_data({"window": seeds})
+    alpha = panel(data, "alpha")
+    assert alpha.lines["low"].max() < 0
+    spec = recovery({"window": seeds}).to_dict()
+    layers = spec["vconcat"][1]["concat"][2]["layer"]
+    band = next(part for part in layers if part["mark"]["type"] == "area")
+    drawn = [row["low"] for row in spec["datasets"][band["data"]["name"]]]
+    assert drawn == pytest.approx([alpha.floor] * len(drawn), rel=1e-3)
+
+
+def test_random_search_has_no_fantasized_lines_and_no_key_for_them(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (None,) * 4, (None, 0.6, 0.5, 0.0))
     data = recovery_data(trace)
     assert lines(data, "alpha", "fantasized").empty
     assert next(entry.text for entry in key_entries(data)) == "observed only"
@@ -175,12 +218,12 @@ def test_random_search_has_no_fantasized_lines_and_no_key_for_them(compute_task,
     ],
 )
 def test_exact_zeros_are_kept_and_drawn_at_the_foot_of_the_axis(
-    compute_task, make_trace, values, floor
+    compute_task, make_curves, values, floor
 ):
-    trace = make_trace(compute_task, SPENT, (None, *values))
+    trace = make_curves(compute_task, SPENT, (None, *values))
     alpha = panel(recovery_data(trace), "alpha")
     assert alpha.floor == pytest.approx(floor)
-    assert alpha.lines["mean"].min() == 0.0
+    assert alpha.lines["mean"].min() == pytest.approx(0.0, abs=1e-15)
     spec = recovery(trace).to_dict()
     layer = spec["vconcat"][1]["concat"][2]["layer"][0]
     drawn = [row["mean"] for row in spec["datasets"][layer["data"]["name"]]]
@@ -188,8 +231,8 @@ def test_exact_zeros_are_kept_and_drawn_at_the_foot_of_the_axis(
     assert layer["encoding"]["y"]["scale"]["domain"][0] < floor
 
 
-def test_the_held_out_panel_has_the_reference_law_as_a_rule(compute_task, make_trace):
-    data = recovery_data(make_trace(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
+def test_the_held_out_panel_has_the_reference_law_as_a_rule(compute_task, make_curves):
+    data = recovery_data(make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0)))
     own = panel(data, "held_out_mse").reference
     held = compute_task.held_out
     predicted = compute_task.reference.validation.predict(held.inputs)
@@ -197,48 +240,90 @@ def test_the_held_out_panel_has_the_reference_law_as_a_rule(compute_task, make_t
     assert np.isnan(panel(data, "alpha").reference)
 
 
-def test_series_are_read_from_the_steps(chinchilla_task, make_trace):
-    trace = make_trace(chinchilla_task, SPENT, (None, 0.4, 0.2, 0.0))
-    np.testing.assert_array_equal(series(trace, "beta", "observed"), [np.nan, 0.4, 0.2, 0.0])
-    np.testing.assert_allclose(series(trace, "envelope", "observed"), [0.5, 1, 5, 50])
+def test_series_are_read_from_the_curves(chinchilla_task, make_curves):
+    run = make_curves(chinchilla_task, SPENT, (None, 0.4, 0.2, 0.0))
+    beta = series(run, "beta", "observed")
+    np.testing.assert_allclose(beta, [np.nan, 0.4, 0.2, 0.0], atol=1e-12)
+    np.testing.assert_allclose(series(run, "envelope", "observed"), [0.5, 1, 5, 50])
+
+
+def test_a_trace_gives_the_numbers_of_its_own_scores(compute_task):
+    trace = run_replay(compute_task, make_policy("full", None), seed=0)
+    run = curves_of(trace)
+    for fit, value in (("observed", "current"), ("observed", "incumbent")):
+        for key in ("log_E", "log_A", "alpha"):
+            scores = [step.observed for step in trace.steps]
+            kept = [s and (s.regret if value == "current" else s.regret_incumbent) for s in scores]
+            want = [np.nan if s is None else s[key] for s in kept]
+            np.testing.assert_allclose(series(run, key, fit, value), want, atol=1e-9)
+    for one, other in zip(recovery_data(trace).panels, recovery_data(run).panels, strict=True):
+        pd.testing.assert_frame_equal(one.lines, other.lines)
+    assert recovery(trace).to_dict() == recovery(run).to_dict()
+
+
+def test_only_the_fits_asked_for_are_drawn_and_the_subtitle_says_which(compute_task, make_curves):
+    seeds = [make_curves(compute_task, SPENT, (None, 0.4, 0.2, 0.0), seed=s) for s in (0, 1)]
+    labels = {"EI": seeds, "PI": seeds}
+    data = recovery_data(labels, fits=("fantasized",))
+    assert set(panel(data, "alpha").lines["fit"]) == {"fantasized"}
+    assert [entry.text for entry in key_entries(data)] == [
+        *("EI", "PI", "± 1 SD", "MSE of the pool's own law")
+    ]
+    spec = recovery(labels, fits=("fantasized",), title="Acquisitions").to_dict()
+    assert "dashed" not in str(spec["vconcat"])
+    assert spec["title"]["text"] == ["Acquisitions: small, L(C) = E + A·C^α"]
+    assert "laws on observed and fantasized losses" in " ".join(spec["title"]["subtitle"])
+    with pytest.raises(LawsmithError, match="fits: got 'fantasised', want one of"):
+        recovery_data(labels, fits=("fantasised",))
+    with pytest.raises(LawsmithError, match="fits"):
+        recovery_data(labels, fits=())
+
+
+def test_a_figure_of_many_seeds_carries_the_grid_and_no_traces(compute_task, make_curves, tmp_path):
+    spent, off = np.geomspace(1e-4, 1.0, 879), np.geomspace(1.0, 1e-6, 879)
+    seeds = [make_curves(compute_task, spent, off * (1 + s / 10), seed=s) for s in range(10)]
+    spec = recovery({"Window": seeds, "Full": seeds}).to_dict()
+    assert max(len(rows) for rows in spec["datasets"].values()) <= N_GRID
+    text = json.dumps({k: spec[k] for k in ("vconcat", "datasets")}, separators=(",", ":"))
+    assert len(text) < 250_000
 
 
 def test_replays_of_different_laws_are_not_drawn_together(
-    compute_task, chinchilla_task, make_trace
+    compute_task, chinchilla_task, make_curves
 ):
-    traces = [make_trace(task, SPENT, (0.1,) * 4) for task in (compute_task, chinchilla_task)]
+    traces = [make_curves(task, SPENT, (0.1,) * 4) for task in (compute_task, chinchilla_task)]
     with pytest.raises(LawsmithError, match="got LC on small and chinchilla on small, want"):
         recovery({"both": traces})
 
 
-def test_more_labels_than_colours_are_refused(compute_task, make_trace):
-    trace = make_trace(compute_task, SPENT, (0.1,) * 4)
+def test_more_labels_than_colours_are_refused(compute_task, make_curves):
+    trace = make_curves(compute_task, SPENT, (0.1,) * 4)
     many = {str(k): [trace] for k in range(N_SERIES + 1)}
     with pytest.raises(LawsmithError, match="got 7 labels, want at most 6"):
         recovery(many)
 
 
-def test_a_replay_without_runs_cannot_be_drawn(compute_task, make_trace):
+def test_a_replay_without_runs_cannot_be_drawn(compute_task, make_curves):
     with pytest.raises(ChartUnavailable, match="no run was replayed"):
-        recovery(make_trace(compute_task, (), ()))
+        recovery(make_curves(compute_task, (), ()))
 
 
-def test_a_replay_without_a_law_has_nothing_to_compare(compute_task, make_trace):
+def test_a_replay_without_a_law_has_nothing_to_compare(compute_task, make_curves):
     with pytest.raises(ChartUnavailable, match="no law was found"):
-        recovery(make_trace(compute_task, SPENT, (None,) * 4))
+        recovery(make_curves(compute_task, SPENT, (None,) * 4))
 
 
-def test_a_synthetic_study_is_named_so_in_the_title(compute_task, make_trace):
+def test_a_synthetic_study_is_named_so_in_the_title(compute_task, make_curves):
     task = replace(compute_task, synthetic=True)
-    spec = recovery(make_trace(task, SPENT, (0.1,) * 4)).to_dict()
+    spec = recovery(make_curves(task, SPENT, (0.1,) * 4)).to_dict()
     assert " ".join(spec["title"]["text"]).startswith("Recovery of the law: small (synthetic), L(C")
 
 
 @pytest.mark.parametrize(("width", "n_columns"), [(NARROW, 1), (WIDE, 3), (1200, 5)])
 def test_panels_stand_in_as_many_columns_as_there_is_room_for(
-    compute_task, make_trace, width, n_columns
+    compute_task, make_curves, width, n_columns
 ):
-    spec = recovery(make_trace(compute_task, SPENT, (0.1,) * 4), width=width).to_dict()
+    spec = recovery(make_curves(compute_task, SPENT, (0.1,) * 4), width=width).to_dict()
     rows = spec["vconcat"][1]
     assert rows["columns"] == n_columns
     titled = [

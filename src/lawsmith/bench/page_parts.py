@@ -97,6 +97,8 @@ figcaption {{ font-size: 0.92rem; max-width: 50em; }}
   ul.contents {{ columns: 1; }}
   dl {{ grid-template-columns: 1fr; }}
   .chart {{ min-height: 1150px; }}
+  .chart.has-actions {{ padding-right: 0; }}
+  .chart details {{ display: none; }}
   .flow.wide {{ display: none; }}
   .flow.tall {{ display: block; max-width: 360px; margin: 0 auto; }}
 }}

@@ -1,0 +1,57 @@
+"""Make docs/paper.md and its figures from the results of `lawsmith bench run paper`.
+
+python docs/paper.py DIR        # the folder that the suite was run into
+"""
+
+from __future__ import annotations
+
+import sys
+from pathlib import Path
+
+from lawsmith.bench.page import read_summary
+from lawsmith.bench.plan import Options
+from lawsmith.bench.sections import Section, sections
+from lawsmith.bench.store import Store
+from lawsmith.bench.suites import suites_named
+from lawsmith.charts import WIDE, write
+
+DOCS = Path(__file__).parent
+INTRODUCTION = """# The paper, run again
+
+*Amortizing Scaling Law Construction Costs*, every table and figure, with lawsmith's own GP. Made by
+`lawsmith bench run paper --out DIR` and `python docs/paper.py DIR`; `lawsmith bench page DIR` makes
+the same as one interactive page. Studies whose tables are not public run on synthetic twins and say
+so. Code {code}; {finished} of {planned} replays were finished when this was written, up to {seeds}
+seeds a line: each table says where there are fewer.
+"""
+
+
+def text(section: Section) -> str:
+    """A section in Markdown, its figures by name."""
+    parts = [f"## {section.title}", section.about]
+    if section.remarks:
+        parts.append("\n".join(f"- {remark}" for remark in section.remarks))
+    for table in section.tables:
+        parts += [f"**{table.title}**", table.markdown()]
+        parts += [table.note] if table.note else []
+    for picture in section.figures:
+        parts += [f"![{picture.name}](figures/paper/{picture.name}.png)", picture.caption]
+    return "\n\n".join(part for part in parts if part)
+
+
+def main(folder: Path) -> None:
+    summary = read_summary(folder)
+    options = Options(summary["seeds"], summary["iterations"])
+    suites = [suite for name in summary["suites"] for suite in suites_named(name, options)]
+    made = sections(suites, Store(folder))
+    for section in made:
+        for picture in section.figures:
+            chart = picture.draw(width=WIDE)
+            write(chart, DOCS / "figures" / "paper", picture.name, formats=("png",))
+    head = INTRODUCTION.format(code=summary["code"], seeds=summary["seeds"], **summary["jobs"])
+    body = "\n\n".join([head.strip(), *(text(section) for section in made)])
+    (DOCS / "paper.md").write_text(body + "\n", encoding="utf-8")
+
+
+if __name__ == "__main__":
+    main(Path(sys.argv[1]))
