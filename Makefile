@@ -4,19 +4,22 @@
 # `make test` skips the tests of extras that are not installed; `make test-all` installs those that
 # tests need (torch among them), and an extra that is absent is then a failure.
 #
-# Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (test processes),
-# DATA (a folder with the published tables; without it the tests that need them are skipped).
+# Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (processes),
+# DATA (a folder with the published tables; without it the tests that need them are skipped, and
+# `make paper` runs on synthetic twins), SEEDS and PAPER (how often, and where the paper is run).
 
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 DATA ?=
+SEEDS ?= 10
+PAPER ?= paper
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-all check lint types bench coverage figures clean
+.PHONY: demo test test-all check lint types bench paper coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
@@ -40,6 +43,12 @@ types: $(VENV)/.dev
 # The speed bars of the fitter, side by side with the classical multi-start grid.
 bench: $(VENV)/.dev
 	$(VENV)/bin/python benchmarks/fitter.py
+
+# Every table and figure of the paper and a page of them (about an hour on two cores). Stopped with
+# Ctrl-C, or by a crash, it goes on where it was; `make paper` again when all is done draws the page.
+paper: $(VENV)/.extras
+	$(VENV)/bin/lawsmith bench run paper --seeds $(SEEDS) --jobs $(JOBS) --out $(PAPER) --no-page
+	$(VENV)/bin/lawsmith bench page $(PAPER)
 
 # The table of docs/coverage.md, from scratch (about an hour on two cores).
 coverage: $(VENV)/.dev

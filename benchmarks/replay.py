@@ -1,33 +1,29 @@
-"""The speed of a replay and of its Gaussian process, side by side with BoTorch in one run.
+"""The speed of a replay and of its Gaussian process, and what refitting it rarely costs.
 
     LAWSMITH_DATA=… python benchmarks/replay.py bars                 # the bars, a minute
-    LAWSMITH_DATA=… python benchmarks/replay.py botorch --seeds 3    # 200 acquisitions, both
     LAWSMITH_DATA=… python benchmarks/replay.py schedule --seeds 10  # refit rarely or every step
-    LAWSMITH_DATA=… python benchmarks/replay.py findings --seeds 10  # the tables of docs/replay.md
     python benchmarks/replay.py growth                               # time against runs and rows
 
-Everything runs on one thread. Compare the ratios, machines differ.
+The race against BoTorch is `lawsmith bench run speed`, what the methods find `lawsmith bench run
+main surrogates`. Everything runs on one thread. Compare the ratios, machines differ.
 """
 
 from __future__ import annotations
 
 import argparse
-import itertools
 import statistics
 import time
 
 import numpy as np
-from joblib import Parallel, delayed
 from threadpoolctl import threadpool_limits
 
 from lawsmith.datasets import load
 from lawsmith.grid import Grid
 from lawsmith.laws.catalogue import LC
-from lawsmith.metrics import spend_until_settled, value_at
+from lawsmith.metrics import value_at
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, Task, Trace, prepare, run_replay
 from lawsmith.runs import Runs
-from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 from lawsmith.surrogates.gp import GP, Schedule
 
@@ -50,7 +46,8 @@ def timed_replay(
 
 def error_at(trace: Trace, budgets: tuple[float, ...]) -> np.ndarray:
     """|% difference in the loss at 1e25| of the fantasized law, current at each budget."""
-    return value_at(trace.cost_fraction, curves(trace, "fantasized")["x25"], budgets)
+    off = [step.fantasized and abs(step.fantasized.extrapolation["1e25"]) for step in trace.steps]
+    return value_at(trace.cost_fraction, np.array(off, dtype=np.float64), budgets)
 
 
 def random_grid(m: int, rng: np.random.Generator) -> tuple[Grid, np.ndarray]:
@@ -86,26 +83,6 @@ def bars() -> None:
     print(f"OELLM-English, {len(trace.steps)} runs, Window, LCB: {seconds:.1f} s (bar 40 s)")
 
 
-def against_botorch(seeds: int, acquisitions: int) -> None:
-    task, stop = oellm(), Stop(iterations=10 + acquisitions)
-    print("| seed | lawsmith, s | BoTorch each step, s | ratio | error lawsmith | error BoTorch |")
-    print("|---|---|---|---|---|---|")
-    rows = []
-    for seed in range(seeds):
-        ours, fast = timed_replay(task, GP(), seed, stop)
-        theirs, slow = timed_replay(task, make_surrogate("botorch"), seed, stop)
-        errors = [mean_error(ours), mean_error(theirs)]
-        rows.append([fast, slow, slow / fast, *errors])
-        print(f"| {seed} |" + "".join(f" {value:.3g} |" for value in rows[-1]), flush=True)
-    print("| mean |" + "".join(f" {value:.3g} |" for value in np.mean(rows, axis=0)))
-    print("error: |% difference at 1e25|, fantasized law, mean over budgets 0.5, 1, 2, 5 and 10 %")
-
-
-def mean_error(trace: Trace) -> float:
-    reached = tuple(b for b in BUDGETS if b <= trace.cost_fraction[-1])
-    return float(np.nanmean(error_at(trace, reached))) if reached else float("nan")
-
-
 def schedules(seeds: int) -> None:
     task = oellm()
     stop = Stop(budget=0.3 * task.total_compute)
@@ -122,55 +99,6 @@ def schedules(seeds: int) -> None:
         print(f"| {name} | {seconds:.1f} |{shown}", flush=True)
 
 
-def methods(seed: int) -> dict[str, Trace]:
-    """The paper's two searches and random search, each in both spaces, to the end of the pool."""
-    task = oellm()
-    return {
-        f"{space} + {name}": run_replay(task, make_policy(space, surrogate), seed=seed)
-        for space in ("window", "full")
-        for name, surrogate in (("GP, LCB", GP()), ("random", None))
-    }
-
-
-def curves(trace: Trace, fit: str) -> dict[str, np.ndarray]:
-    """(T,) metrics of the 'observed' or the 'fantasized' law along a replay."""
-    scores = [getattr(step, fit) for step in trace.steps]
-    shares = {"observed": "envelope_observed", "fantasized": "envelope_mixed"}[fit]
-    return {
-        "x25": np.array([abs(s.extrapolation["1e25"]) if s else np.nan for s in scores]),
-        "envelope": np.array([getattr(step, shares) or 0.0 for step in trace.steps]),
-    }
-
-
-def findings(seeds: int, jobs: int) -> None:
-    done = Parallel(n_jobs=jobs)(delayed(methods)(seed) for seed in range(seeds))
-    spends: dict[str, list[float | None]] = {}
-    heads = "".join(f" {100 * b:g} % |" for b in BUDGETS)
-    for metric, digits in (("x25", 2), ("envelope", 2)):
-        print(f"\n{metric}\n\n| method | law |{heads}\n" + "|---" * (len(BUDGETS) + 2) + "|")
-        for name, fit in itertools.product(done[0], ("observed", "fantasized")):
-            if "random" in name and fit == "fantasized":
-                continue
-            runs = [(t[name].cost_fraction, curves(t[name], fit)) for t in done]
-            table = np.array([value_at(spent, c[metric], BUDGETS) for spent, c in runs])
-            cells = zip(np.nanmean(table, axis=0), np.nanstd(table, axis=0), strict=True)
-            shown = "".join(f" {mean:.{digits}f} ± {sd:.{digits}f} |" for mean, sd in cells)
-            print(f"| {name} | {fit} |{shown}", flush=True)
-            spends[f"{name} | {fit}"] = [
-                spend_until_settled(spent, c["x25"] <= 1.0) for spent, c in runs
-            ]
-    print(
-        "\nspend after which |x25| stays within 1 %: median over seeds, least, most; × dense grid"
-    )
-    print("\n| method | law | median | least | most | × |\n|---|---|---|---|---|---|")
-    for name, values in spends.items():
-        spent = np.array([1.0 if value is None else value for value in values])
-        middle = float(np.median(spent))
-        print(
-            f"| {name} | {middle:.4f} | {spent.min():.4f} | {spent.max():.4f} | {1 / middle:.1f} |"
-        )
-
-
 def growth() -> None:
     print("| observed | candidates | one more observation, ms | a refit, s |")
     print("|---|---|---|---|")
@@ -183,21 +111,15 @@ def growth() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["bars", "botorch", "schedule", "findings", "growth"])
+    parser.add_argument("what", choices=["bars", "schedule", "growth"])
     parser.add_argument("--seeds", type=int, default=3)
-    parser.add_argument("--jobs", type=int, default=2, help="processes of findings")
-    parser.add_argument("--acquisitions", type=int, default=200)
     told = parser.parse_args()
     with threadpool_limits(limits=1):
         match told.what:
             case "bars":
                 bars()
-            case "botorch":
-                against_botorch(told.seeds, told.acquisitions)
             case "schedule":
                 schedules(told.seeds)
-            case "findings":
-                findings(told.seeds, told.jobs)
             case "growth":
                 growth()
 

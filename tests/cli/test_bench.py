@@ -11,6 +11,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable, Iterator
+from contextlib import suppress
 from pathlib import Path
 
 import pandas as pd
@@ -251,12 +252,15 @@ def test_a_run_that_was_killed_goes_on_to_the_table_of_one_that_was_not(undistur
     # In the middle: the first job has ended, and others have not.
     assert wait_until(lambda: n_finished(tmp_path) > 0, 60)
     os.kill(process.pid, signal.SIGKILL)
-    process.communicate()
-    assert process.returncode == -signal.SIGKILL
+    assert process.wait() == -signal.SIGKILL
     assert 0 < n_finished(tmp_path) < 4
     assert not (tmp_path / "results.parquet").exists()
-    # What it had started does not outlive it.
-    assert wait_until(lambda: alive(process.pid) == [], 10), alive(process.pid)
+    try:  # what it had started does not outlive it
+        assert wait_until(lambda: alive(process.pid) == [], 10), alive(process.pid)
+    finally:
+        with suppress(ProcessLookupError):
+            os.killpg(process.pid, signal.SIGKILL)
+        process.communicate()
     again = start(tmp_path)
     _, err = again.communicate(timeout=120)
     assert again.returncode == 0, err

@@ -102,7 +102,7 @@ CASES = [
     (["good.csv", "--diverged-above", "0"], ["--diverged-above: got 0, want a loss above 0"]),
     (["good.csv", "--out", "good.csv"], ["--out: got good.csv", "want a folder"]),
     (["good.csv", "--charts", "good.csv"], ["--charts: got good.csv", "want a folder"]),
-    (["one_level.csv"], ["holds out all 12 rows"]),
+    (["one_level.csv"], ["one level of compute"]),
     (["all_diverged.csv"], ["got no finished run"]),
     (["no_compute.csv"], ["got columns N, want C for LC", "--columns C=NAME"]),
 ]

@@ -91,19 +91,19 @@ def incumbent(run: Curves, key: str, fit: FitName) -> FloatArray:
     return run.incumbent_laws(fit)[:, run.task.law.position(key.removeprefix("log_"))]
 
 
-def extrapolation_table(runs: Sequence[Curves]) -> Table:
+def extrapolation_table(runs: Sequence[Curves], fit: FitName = "fantasized") -> Table:
     """The paper's headline table: % difference in predicted loss far beyond the grid."""
     rows = []
     for budget, targets in EXTRAPOLATION.items():
         for target, theirs in targets.items():
-            current = [error(run, target, "fantasized") for run in runs]
+            current = [error(run, target, fit) for run in runs]
             least = [running_minimum(values) for values in current]
-            law = [incumbent_error(run, target, "fantasized") for run in runs]
+            law = [incumbent_error(run, target, fit) for run in runs]
             ours = [mean_sd(at(runs, values, budget), 2) for values in (current, least, law)]
             rows.append((percent(budget), target, *ours, published(theirs, 2)))
     return Table(
         name="extrapolation",
-        title="% difference in predicted loss to the full-pool law, Window + fantasized, LCB: "
+        title=f"% difference in predicted loss to the full-pool law, Window + {fit}, LCB: "
         + task_name(runs[0].task),
         columns=(
             *("budget", "compute", "current law", "its running minimum"),
@@ -116,18 +116,18 @@ def extrapolation_table(runs: Sequence[Curves]) -> Table:
     )
 
 
-def coefficients_table(runs: Sequence[Curves]) -> Table:
+def coefficients_table(runs: Sequence[Curves], fit: FitName = "fantasized") -> Table:
     """The paper's table of coefficients, the current law beside the incumbents."""
     rows = []
     for budget, theirs in COEFFICIENTS.items():
         for key, name in COEFFICIENT_NAMES.items():
-            current = [run.parameter(key, "fantasized") for run in runs]
-            best = [incumbent(run, key, "fantasized") for run in runs]
+            current = [run.parameter(key, fit) for run in runs]
+            best = [incumbent(run, key, fit) for run in runs]
             ours = [mean_sd(at(runs, values, budget), DIGITS[key]) for values in (current, best)]
             rows.append((percent(budget), name, *ours, published(theirs[key], DIGITS[key])))
     return Table(
         name="coefficients",
-        title="Coefficients of L(C) = E + A·C^α, Window + fantasized, LCB: "
+        title=f"Coefficients of {runs[0].task.law.formula}, Window + {fit}, LCB: "
         + task_name(runs[0].task),
         columns=("budget", "coefficient", "current law", "incumbent", "paper (incumbent)"),
         rows=tuple(rows),

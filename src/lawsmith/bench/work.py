@@ -62,9 +62,9 @@ def work(
     with store.locked():
         every = list(dict.fromkeys(jobs))
         left = [job for job in every if not store.finished(job)]
-        timed = [job for job in left if KINDS[job.kind].alone]
+        timed = [j for j in left if KINDS[j.kind].alone]
         # Long ones first, so that no core waits for the last of them.
-        others = sorted(set(left) - set(timed), key=lambda job: (-job.weight, job.key))
+        others = sorted((j for j in left if not KINDS[j.kind].alone), key=lambda j: -j.weight)
         tally = _Tally(every, left, processes, listen)
         if processes == 1:
             return _here(store, [*others, *timed], tally)

@@ -33,7 +33,8 @@ ALIKE = 1e-4
 SAME = (
     f" A figure without ± is the same for every seed, within {ALIKE:.4f}: a seed decides which of "
     "the cheapest candidates are run first and in what order; on most of these pools all seeds "
-    "run the same ones, and the GP, which draws nothing, then goes the same way."
+    "run the same ones, and the GP, which draws nothing, then goes the same way (at −1.00 all may "
+    "only be clipped to the same)."
 )
 
 
