@@ -177,7 +177,7 @@ def test_a_figures_sentence_has_the_values_at_its_budget(lines):
     share = at(lines["Window"], [100 * r.envelope["fantasized"] for r in lines["Window"]], budget)
     mean, sd = share.mean(), share.std(ddof=1)
     assert f"Window + fantasized has {mean:.0f} ± {sd:.0f} % of the envelope" in told
-    assert told.endswith(f"The paper finds that {FINDINGS['datasets-steplaw']}.")
+    assert told.endswith(f"The paper finds of the real study that {FINDINGS['datasets-steplaw']}.")
 
 
 def test_many_labels_are_told_by_the_best_and_the_worst(lines):

@@ -47,11 +47,11 @@ def speed(options: Options) -> Suite:
         name="speed",
         title=f"The race: the replay loop against BoTorch on {study}, the fitter against scipy",
         about="Window, LCB, the law of observed and fantasized losses after every run: the same "
-        "loop, the same initial runs, one thread, one job at a time. BoTorch's SingleTaskGP is "
-        "fitted from scratch after every run, as the paper has it; ours goes on from its last fit "
-        "and refits rarely once there are many runs. And Chinchilla's law from cold starts, "
-        "against L-BFGS from the classical grid of starts on the same objective with the same "
-        "gradient.",
+        "loop, the same initial runs, one thread, one job at a time, in seconds of the processor. "
+        "BoTorch's SingleTaskGP is fitted from scratch after every run, as the paper has it; ours "
+        "goes on from its last fit and refits rarely once there are many runs. And Chinchilla's "
+        "law from cold starts, against L-BFGS from the classical grid of starts on the same "
+        "objective with the same gradient.",
         more=(_fitter_job(), *loops),
     )
 
@@ -147,7 +147,7 @@ def loop_table(loops: Loops) -> Table:
     missing = f" {' and '.join(absent)}: did not run." if absent else ""
     return Table(
         name="speed-loop",
-        title=f"Seconds of a replay of {n_runs} runs, Window, LCB",
+        title=f"Processor seconds of a replay of {n_runs} runs, Window, LCB",
         columns=(
             "surrogate",
             "whole loop, s",
@@ -196,7 +196,7 @@ def fitter_table(study: str, drop: int, lines: Sequence[Json]) -> Table:
     return Table(
         name="speed-fitter",
         title=f"Chinchilla's law of the {n_points} points of {study}{drawn}, from cold starts",
-        columns=("fitter", "seconds", "against ours", "least objective"),
+        columns=("fitter", "processor seconds", "against ours", "least objective"),
         rows=(
             ("lawsmith", number(fast, 3), "1×", f"{best[0]:.10e}"),
             (

@@ -1,6 +1,8 @@
 """The kind 'race': how long our surrogate and our fitter take, and those they are measured against.
 
-Times are the result here, so a race that was interrupted starts over: it is one block.
+Times are the result here, so a race that was interrupted starts over: it is one block. They are
+seconds of the processor on one thread, which other work on the machine does not lengthen as it does
+those of the clock.
 """
 
 from __future__ import annotations

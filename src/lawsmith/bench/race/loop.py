@@ -7,11 +7,11 @@ by the block and spread evenly over its runs.
 
 from __future__ import annotations
 
-import time
 from collections import defaultdict
 from collections.abc import Iterator
 from dataclasses import dataclass, field
 from itertools import islice
+from time import process_time
 
 import numpy as np
 
@@ -38,9 +38,9 @@ class Timed:
         return self.surrogate.name
 
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
-        begin = time.perf_counter()
+        begin = process_time()
         posterior = self.surrogate.fit(grid, runs)
-        self.seconds[len(runs)] += time.perf_counter() - begin
+        self.seconds[len(runs)] += process_time() - begin
         return posterior
 
 
@@ -55,9 +55,9 @@ def loop_lines(settings: Settings) -> Iterator[Json]:
     policy = policy_of(settings, timed)
     steps = replay(task, policy, seed=settings["seed"], stop=stop, block=BLOCK)
     while True:
-        begin = time.perf_counter()
+        begin = process_time()
         block = list(islice(steps, BLOCK))
-        spent = time.perf_counter() - begin
+        spent = process_time() - begin
         if not block:
             return
         own = [timed.seconds[step.iteration] for step in block]
