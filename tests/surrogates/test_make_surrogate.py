@@ -60,8 +60,8 @@ def test_an_unknown_surrogate_is_refused_with_the_names_there_are():
     with pytest.raises(LawsmithError) as caught:
         make_surrogate("xgbost")
     assert str(caught.value) == (
-        "surrogate: got 'xgbost', want one of gp, botorch, xgboost, tabpfn, none "
-        "(did you mean xgboost?)"
+        "surrogate: got 'xgbost', want one of trend, gp, botorch, xgboost, tabpfn, "
+        "none (did you mean xgboost?)"
     )
 
 

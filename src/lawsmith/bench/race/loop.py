@@ -19,11 +19,11 @@ from lawsmith.bench.jobs import Json
 from lawsmith.bench.replays import Settings, policy_of, surrogate_of, task_of
 from lawsmith.grid import Grid
 from lawsmith.replay import Step, Stop, replay
+from lawsmith.replay.loop import BLOCK
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior, Surrogate
 
 TARGET = "1e25"  # FLOPs at which the law found is compared with that of the whole pool
-BLOCK = 30  # runs judged together; the same for all contenders
 
 
 @dataclass(frozen=True)
