@@ -26,7 +26,7 @@ def test_help_names_every_command(lawsmith):
     result = lawsmith("--help")
     assert result.code == 0
     assert result.err == ""
-    for command in ("fit", "replay", "demo", "datasets"):
+    for command in ("fit", "replay", "demo", "datasets", "bench"):
         assert f" {command} " in result.out
 
 
@@ -41,7 +41,11 @@ def test_version(lawsmith):
 
 
 @pytest.mark.parametrize(
-    "args", [["--help"], ["--version"], ["fit", "--help"], ["replay", "-h"], ["datasets", "-h"]]
+    "args",
+    [
+        *(["--help"], ["--version"], ["fit", "--help"], ["replay", "-h"], ["datasets", "-h"]),
+        ["bench", "run", "-h"],
+    ],
 )
 def test_asking_for_help_imports_nothing_heavy(args):
     script = (

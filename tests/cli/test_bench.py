@@ -122,7 +122,7 @@ def test_twins_are_named_before_anything_is_run(lawsmith, tmp_path, monkeypatch)
 @pytest.mark.parametrize(
     ("args", "message"),
     [
-        (["run"], "missing argument 'SUITE…'"),
+        (["run"], "missing argument 'SUITE"),
         (["run", "mian"], "suite: got 'mian', want one of paper, pitch, main"),
         (["run", "mian"], "(did you mean main?)"),
         (["run", "main", "--seeds", "0"], "--seeds: got 0, want at least 1"),

@@ -25,7 +25,7 @@ from lawsmith.metrics import value_at
 CONTENDERS = {"gp": "GP of lawsmith", "botorch": "BoTorch, refitted each step"}
 ACQUISITIONS = 200
 AT = (50, 100, 200)  # runs at which a step is timed
-NEAR = 5  # steps on either side that are averaged: our GP refits at some and not at others
+NEAR = 5  # steps on either side that are averaged: one fit may take thrice as long as the next
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1)
 REPEATS, STARTS = 20, 150
 NONE = "–"
@@ -49,7 +49,7 @@ def speed(options: Options) -> Suite:
         about="Window, LCB, the law of observed and fantasized losses after every run: the same "
         "loop, the same initial runs, one thread, one job at a time, in seconds of the processor. "
         "BoTorch's SingleTaskGP is fitted from scratch after every run, as the paper has it; ours "
-        "goes on from its last fit and refits rarely once there are many runs. And Chinchilla's "
+        "goes on from its last fit, and beyond 200 runs refits now and then. And Chinchilla's "
         "law from cold starts, against L-BFGS from the classical grid of starts on the same "
         "objective with the same gradient.",
         more=(_fitter_job(), *loops),

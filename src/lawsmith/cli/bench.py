@@ -33,7 +33,7 @@ def run(
     suites: Annotated[
         list[str],
         typer.Argument(
-            metavar="SUITE…",
+            metavar="SUITE",
             show_default=False,
             help="Their names (lawsmith bench lists them), or paper for all that reproduce it.",
         ),
