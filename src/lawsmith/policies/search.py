@@ -85,6 +85,8 @@ def in_batches(
 
 def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
     """These runs, and ``rows`` asked but not finished."""
+    if not rows:
+        return runs
     pending = np.full(len(rows), State.PENDING.value)
     index = np.array(rows, dtype=np.int64)
     return runs.append(Runs(index, np.full(len(rows), np.nan), pending))
