@@ -94,6 +94,30 @@ def test_no_scipy_start_beats_the_huber_fit(seed: int) -> None:
         assert other.fun >= fit.value * (1 - 1e-9)
 
 
+@pytest.mark.parametrize("n", [4, 5, 6])
+@pytest.mark.parametrize("seed", range(6))
+def test_a_valley_with_few_points_within_delta_is_followed_to_its_end(n: int, seed: int) -> None:
+    # Errors far beyond δ leave fewer points within it than parameters: the minimum then lies
+    # along a curved valley, where the simplex search, which knows no derivative, is the judge.
+    rng = np.random.default_rng([seed, n])
+    C = np.geomspace(1e18, 1e20, n)
+    loss = (1.5 + 40.0 * C**-0.07) * np.exp(0.02 * rng.standard_normal(n))
+    fit = fit_law(LAWS["LC"], {"C": C}, loss)
+    log_inputs = LAWS["LC"].log_inputs({"C": C})
+    lower, upper = LAWS["LC"].bounds()
+
+    def objective(phi: np.ndarray) -> float:
+        inside = np.clip(phi, lower, upper)
+        residual = LAWS["LC"].form.value(inside[None], log_inputs)[0] - np.log(loss)
+        return float(HUBER.rho(residual).sum())
+
+    options = {"xatol": 1e-12, "fatol": 1e-20, "maxiter": 5000, "maxfev": 5000}
+    jolt = rng.standard_normal(3) * [0.1, 0.1, 0.002]
+    simplex = minimize(objective, fit.phi + jolt, method="Nelder-Mead", options=options)
+    assert fit.status == "converged"
+    assert fit.value <= simplex.fun * (1 + 1e-7)
+
+
 def test_the_sum_is_minimised_and_not_the_mean() -> None:
     inputs, loss = noisy(LC, EXAMPLES["LC"], 0.01, seed=0)
     twice = {k: np.tile(v, 2) for k, v in inputs.items()}

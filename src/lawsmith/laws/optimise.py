@@ -9,7 +9,7 @@ Shapes as in :mod:`lawsmith.laws.law`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, fields, replace
 
 import numpy as np
 
@@ -67,6 +67,9 @@ class _Point:
     hess: FloatArray  # (B, p, p)
     scale: FloatArray  # (B, p) Gauss–Newton diagonal, the damping's metric
     cosine: FloatArray  # (B,) scaled gradient
+    f: FloatArray  # (B, n) the form's values
+    jac: FloatArray  # (B, p, n) their gradients
+    pull: FloatArray  # (B, n) what a change of each residual adds to the curvature: w·ρ″
 
 
 def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
@@ -121,18 +124,21 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     # In natural units u = exp φ the curvature is (φ's − gradient)/u²; the 1/u is in the step.
     index = np.flatnonzero(problem.additive)
     hess[:, index, index] -= grad[:, index]
-    grad, hess = _hold_at_bounds(problem, phi, grad, hess)
+    grad, hess = _hold_at_bounds(problem, phi, grad, hess, _metric(scale))
     # Curvature that mere rounding of phi could produce is not a gradient: losses known to
     # 1e-15 make ψ as small as that in noise-free fits.
     norm = np.sqrt(np.maximum(scale, 1e-300)) * np.maximum(size, 1e-13 * sw.sum(axis=-1))[:, None]
     cosine = np.abs(grad / norm).max(axis=1)
-    return _Point(_total(problem, phi, r), grad, hess, scale, cosine)
+    return _Point(_total(problem, phi, r), grad, hess, scale, cosine, f, jac, rho2)
 
 
 def _hold_at_bounds(
-    problem: Problem, phi: FloatArray, grad: FloatArray, hess: FloatArray
+    problem: Problem, phi: FloatArray, grad: FloatArray, hess: FloatArray, metric: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Take fixed parameters, and those pushed against a bound, out of the step."""
+    """Take fixed parameters, and those pushed against a bound, out of the step.
+
+    Each gets a curvature of its own, 1 in the metric of the steps, so that it hides no other's.
+    """
     held = (phi <= problem.lower) & (grad > 0) | (phi >= problem.upper) & (grad < 0)
     held |= ~problem.free
     if not held.any():
@@ -140,7 +146,7 @@ def _hold_at_bounds(
     moving = ~held
     hess = hess * (moving[:, :, None] & moving[:, None, :])
     index = np.arange(phi.shape[1])
-    hess[:, index, index] += held
+    hess[:, index, index] += held * metric
     return grad * moving, hess
 
 
@@ -164,7 +170,10 @@ def minimise(
     floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
     iteration = 0
     for iteration in range(1, max_iterations + 1):
-        step, expected = _step(point, damping, careful=iteration > CAREFUL_AFTER)
+        careful = iteration > CAREFUL_AFTER
+        step, expected = _step(point, damping, careful=careful)
+        if careful and problem.objective.on == "log":
+            step = step + _bend(part, here, point, step, damping)
         trial = np.clip(_move(problem, here, step), problem.lower, problem.upper)
         after = _evaluate(part, trial)
         gain = point.value - after.value
@@ -201,13 +210,37 @@ def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:
     return np.where(problem.additive, phi + relative, phi + step)
 
 
+def _bend(
+    problem: Problem, phi: FloatArray, point: _Point, step: FloatArray, damping: FloatArray
+) -> FloatArray:
+    """What brings a step back into the valley it leaves in a straight line, (B, p); 0 if too far.
+
+    Where Huber leaves fewer points within δ than there are parameters, the minimum lies along a
+    curved valley with walls of curvature 1: straight steps can only be short. The points within δ
+    say by how much the step misses them, and the same Newton matrix undoes that.
+    """
+    ahead = np.clip(_move(problem, phi, step), problem.lower, problem.upper)
+    miss = problem.form.value(ahead, problem.x) - point.f - (step[:, None, :] @ point.jac)[:, 0, :]
+    miss = np.where(np.isfinite(miss), miss, 0.0)
+    root = np.sqrt(_metric(point.scale))
+    hess = point.hess / (root[:, :, None] * root[:, None, :])
+    grad = (point.jac @ (point.pull * miss)[:, :, None])[:, :, 0] / root
+    bend = _descent(hess, grad * (step != 0.0), damping)  # a held parameter takes no step
+    size = np.linalg.norm(step * root, axis=1)
+    small = np.linalg.norm(bend, axis=1) <= 0.5 * size
+    return np.where(small[:, None], bend / root, 0.0)
+
+
+def _metric(scale: FloatArray) -> FloatArray:
+    """(B, p) the square of a unit step: phi's natural units differ by orders of magnitude."""
+    return np.maximum(scale, 1e-12 * scale.max(axis=1, keepdims=True) + 1e-300)
+
+
 def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatArray, FloatArray]:
     """The damped Newton step (B, p) and the decrease its quadratic model expects (B,)."""
     p = point.grad.shape[1]
     index = np.arange(p)
-    metric = np.maximum(point.scale, 1e-12 * point.scale.max(axis=1, keepdims=True) + 1e-300)
-    root = np.sqrt(metric)
-    # Scaled to a unit diagonal metric: phi's natural units differ by orders of magnitude.
+    root = np.sqrt(_metric(point.scale))
     hess = point.hess / (root[:, :, None] * root[:, None, :])
     grad = point.grad / root
     if careful:
@@ -259,10 +292,11 @@ def _choose(better: BoolArray, after: _Point, before: _Point) -> _Point:
         np.where(b2, after.hess, before.hess),
         np.where(b1, after.scale, before.scale),
         np.where(better, after.cosine, before.cosine),
+        np.where(b1, after.f, before.f),
+        np.where(b2, after.jac, before.jac),
+        np.where(b1, after.pull, before.pull),
     )
 
 
 def _take(point: _Point, rows: np.ndarray) -> _Point:
-    return _Point(
-        point.value[rows], point.grad[rows], point.hess[rows], point.scale[rows], point.cosine[rows]
-    )
+    return _Point(*(getattr(point, part.name)[rows] for part in fields(point)))
