@@ -16,8 +16,8 @@ from lawsmith.surrogates.base import Posterior
 
 
 def test_observed_losses_stand_and_diverged_ones_are_out():
-    def sampler(n, rng):
-        return np.zeros((n, 4))
+    def sampler(n, rng, rows):
+        return np.zeros((n, len(rows)))
 
     posterior = Posterior(np.zeros(4), np.ones(4), "log", 0.0, sampler, noise=0.1)
     states = np.array([State.DONE, State.DIVERGED, State.PENDING])

@@ -89,9 +89,13 @@ def test_the_fantasized_loss_of_a_log_posterior_is_its_median():
 
 
 def test_joint_draws_come_from_the_sampler_and_are_refused_without_one():
-    posterior = Posterior(np.zeros(2), np.ones(2), "loss", 0.0, lambda n, rng: rng.random((n, 2)))
+    posterior = Posterior(
+        np.zeros(2), np.ones(2), "loss", 0.0, lambda n, rng, rows: rng.random((n, 2))[:, rows]
+    )
     draws = posterior.sample(3, np.random.default_rng(0))
     np.testing.assert_array_equal(draws, np.random.default_rng(0).random((3, 2)))
+    second = posterior.sample(3, np.random.default_rng(0), np.array([1]))
+    np.testing.assert_array_equal(second, draws[:, 1:])
     bare = Posterior(np.zeros(2), np.ones(2), "loss", 0.0)
     with pytest.raises(LawsmithError) as caught:
         bare.sample(3, np.random.default_rng(0))

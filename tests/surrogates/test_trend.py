@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lawsmith.datasets import load
+from lawsmith.datasets.presets import preset_study
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 from lawsmith.surrogates.gp import GP
@@ -138,11 +139,38 @@ def test_the_tail_keeps_the_order_and_what_is_near_the_best():
 def test_the_tail_is_judged_by_runs_of_no_larger_scale():
     N, D = np.array([1.0, 1.0, 2.0, 1.0]), np.array([1.0, 1.0, 1.0, 4.0])
     y = np.array([1.0, 2.0, 0.5, 0.9])
-    found = compress(np.stack([N, D]), y, 0.1)
+    fine = np.zeros(4, dtype=bool)
+    found, extra = compress(np.stack([N, D]), y, fine, 0.1)
     # The third has more N and the fourth more D than the first: neither bounds the other.
     assert found[[0, 2, 3]].tolist() == [1.0, 0.5, 0.9]
     assert 1.1 < found[1] <= 1.2
-    assert compress(np.empty((0, 2)), np.array([1.0, 1.05]), 0.1).tolist() == [1.0, 1.05]
+    # The second lies 1 above the first, 0.9 of it beyond the width: that is how far it is trusted.
+    np.testing.assert_allclose(extra, [0.0, 0.81, 0.0, 0.0], atol=1e-12)
+    near, none = compress(np.empty((0, 2)), np.array([1.0, 1.05]), fine[:2], 0.1)
+    assert near.tolist() == [1.0, 1.05]
+    assert none.tolist() == [0.0, 0.0]
+
+
+def test_a_diverged_run_lies_in_the_tail_whatever_the_worst_loss_was():
+    scales, y = np.zeros((1, 3)), np.array([1.0, 1.01, 1.01])
+    found, extra = compress(scales, y, np.array([False, False, True]), 0.05)
+    assert found[:2].tolist() == [1.0, 1.01]
+    assert 1.09 < found[2] <= 1.1
+    assert extra[2] == pytest.approx(0.1**2)
+
+
+def test_a_diverged_run_at_a_new_size_does_not_raise_what_is_predicted_for_that_size():
+    study = preset_study("synthetic-oellm-english", seed=1)
+    grid, loss = study.grid, study.runs.config_loss(len(study.grid))
+    top = np.isclose(grid.N, grid.N.max())
+    seen = np.flatnonzero(~top & np.isfinite(loss))[::7]
+    lost = np.flatnonzero(top & ~np.isfinite(loss))[:1]
+    runs = Runs.from_losses(seen, loss[seen])
+    before = TrendGP().fit(grid, runs)
+    after = TrendGP().fit(grid, runs.append(Runs.from_losses(lost, [np.nan])))
+    good = top & np.isfinite(loss)
+    assert np.abs(after.mean - before.mean)[good].max() < 0.01
+    assert np.abs(after.mean - np.log(loss))[good].mean() < 0.02
 
 
 def test_poor_runs_do_not_set_the_scale():

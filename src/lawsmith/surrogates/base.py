@@ -21,11 +21,11 @@ from typing import Literal, Protocol
 import numpy as np
 
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.runs import Runs, State
 
 Scale = Literal["loss", "log"]
-Sampler = Callable[[int, np.random.Generator], FloatArray]
+Sampler = Callable[[int, np.random.Generator, IntArray], FloatArray]
 
 
 @dataclass(frozen=True, eq=False)
@@ -34,7 +34,7 @@ class Posterior:
 
     best     the least value observed, on that scale: what an improvement is measured against
     noise    SD of a run about the surface, on that scale; 0 where the surrogate has no idea of it
-    sampler  (n, rng) → joint draws (n, m) on that scale; None where the surrogate has none
+    sampler  (n, rng, rows) → joint draws (n, len(rows)) on that scale; None where there are none
     """
 
     mean: FloatArray
@@ -49,11 +49,11 @@ class Posterior:
         """(m,) the fantasized loss of every row: the mean, or exp(mean), the median, of logs."""
         return np.exp(self.mean) if self.scale == "log" else self.mean
 
-    def sample(self, n: int, rng: np.random.Generator) -> FloatArray:
-        """(n, m) joint draws of the surface, on the surrogate's scale."""
+    def sample(self, n: int, rng: np.random.Generator, rows: IntArray | None = None) -> FloatArray:
+        """(n, m) joint draws of the surface, on the surrogate's scale; only at ``rows`` if said."""
         if self.sampler is None:
             raise LawsmithError("posterior", got="a surrogate without joint draws", want="gp")
-        return self.sampler(n, rng)
+        return self.sampler(n, rng, np.arange(len(self.mean)) if rows is None else rows)
 
 
 class Surrogate(Protocol):
@@ -69,13 +69,15 @@ class Surrogate(Protocol):
 class Observations:
     """What a surrogate is fitted to: distinct rows, their targets, and rows still pending.
 
-    n_runs  (k,) how many finished runs each target is the mean of
+    n_runs    (k,) how many finished runs each target is the mean of
+    diverged  (k,) rows whose runs all diverged: their target is the worst loss seen
     """
 
     rows: IntArray
     y: FloatArray
     n_runs: IntArray
     pending: IntArray
+    diverged: BoolArray
 
 
 def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
@@ -105,4 +107,5 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
         y=np.where(known, y, y[known].max()),
         n_runs=np.maximum(n_done, 1),
         pending=np.setdiff1d(waiting, rows),
+        diverged=~known,
     )

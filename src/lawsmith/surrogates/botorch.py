@@ -24,7 +24,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lawsmith.grid import FloatArray, Grid
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale, observations
 from lawsmith.surrogates.extras import needs_extra
@@ -165,17 +165,17 @@ def _add_fantasies(model: SingleTaskGP, X: Tensor, mean: FloatArray) -> None:
 def _joint_draws(model: SingleTaskGP, X: Tensor, mean: FloatArray) -> Sampler:
     """The sampler of f over the rows of X: mean + s L z, where s² L Lᵀ is its covariance."""
 
-    def sample(n: int, rng: np.random.Generator) -> FloatArray:
+    def sample(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
         import torch
         from linear_operator.utils.cholesky import psd_safe_cholesky
 
-        z = torch.from_numpy(rng.standard_normal((n, len(X))))
+        z = torch.from_numpy(rng.standard_normal((n, len(rows))))
         with _reproducible(), torch.no_grad():
             # On the standardised scale, where the jitter of 1e-8 and up is small beside the noise.
             s = model.outcome_transform.stdvs.squeeze()
-            covariance = model.posterior(X).distribution.covariance_matrix / s**2
+            covariance = model.posterior(X[rows]).distribution.covariance_matrix / s**2
             shift = (z @ psd_safe_cholesky(covariance).T * s).numpy()
-        return np.asarray(mean + shift, dtype=np.float64)
+        return np.asarray(mean[rows] + shift, dtype=np.float64)
 
     return sample
 

@@ -45,7 +45,7 @@ class Factor:
         k = len(targets.rows)
         self.kernel, self.eta, self.k = kernel, eta, k
         self.rows = targets.rows.copy()
-        self.noise = kernel.noise(eta) / targets.n_runs
+        self.noise = kernel.noise(eta) / targets.n_runs + targets.extra
         K = kernel.cross(eta, targets.rows, targets.rows)
         K[np.diag_indices_from(K)] += self.noise
         self.L = cholesky(K)
@@ -66,11 +66,11 @@ class Factor:
         self.L = np.pad(self.L[:k, :k], (0, room))
         self.V = np.pad(self.V[:k], ((0, room), (0, 0)))
 
-    def extend(self, row: int, y: float, n_runs: int) -> None:
+    def extend(self, row: int, y: float, n_runs: int, extra: float = 0.0) -> None:
         """One more observation, of ``row``, whose column of V becomes the new row of L."""
         if self.k == len(self.u):
             self._grow()
-        k, noise = self.k, self.kernel.noise(self.eta) / n_runs
+        k, noise = self.k, self.kernel.noise(self.eta) / n_runs + extra
         column = self.V[:k, row].copy()
         prior = self.kernel.cross(self.eta, np.array([row]))[0]
         variance = prior[row] + noise - column @ column

@@ -15,9 +15,8 @@ from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
-from lawsmith.grid import FloatArray, Grid
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale
 from lawsmith.surrogates.gp.factor import Covariance, Factor
 from lawsmith.surrogates.gp.hyperparameters import cholesky
@@ -50,8 +49,9 @@ class Recipe(Protocol):
         """The model of ``found``; ``start`` is the last refit's, None for a cold one."""
         ...
 
-    def target(self, grid: Grid, found: Observations, i: int) -> float:
-        """The i-th observation as it is modelled, judged by those up to it."""
+    def target(self, grid: Grid, found: Observations, i: int) -> tuple[float, float]:
+        """The i-th observation as it is modelled, judged by those up to it, and the variance it
+        has beyond a run's noise."""
         ...
 
 
@@ -64,7 +64,6 @@ class State:
     refitted_at: int  # how many of the rows seen
     model: Refit
     posterior: Posterior | None = None
-    root: FloatArray | None = None  # (m, m) factor of the prior covariance, once draws are asked
 
 
 def follow(
@@ -91,8 +90,9 @@ def _advance(recipe: Recipe, schedule: Schedule, state: State, found: Observatio
     model = state.model
     for i in range(len(state.seen.rows), n):
         row = int(found.rows[i])
-        y = (recipe.target(grid, found, i) - model.offset[row]) / model.spread
-        model.factor.extend(row, float(y), int(found.n_runs[i]))
+        value, extra = recipe.target(grid, found, i)
+        y = (value - model.offset[row]) / model.spread
+        model.factor.extend(row, float(y), int(found.n_runs[i]), extra / model.spread**2)
         state.posterior = None
     state.seen = found
     return state
@@ -105,12 +105,15 @@ def _begins_with(found: Observations, seen: Observations) -> bool:
         and np.array_equal(found.rows[:k], seen.rows)
         and np.array_equal(found.y[:k], seen.y)
         and np.array_equal(found.n_runs[:k], seen.n_runs)
+        and np.array_equal(found.diverged[:k], seen.diverged)
     )
 
 
 def first_of(found: Observations, n: int) -> Observations:
     """The first n observations, without pending rows."""
-    return Observations(found.rows[:n], found.y[:n], found.n_runs[:n], found.pending[:0])
+    return Observations(
+        found.rows[:n], found.y[:n], found.n_runs[:n], found.pending[:0], found.diverged[:n]
+    )
 
 
 def posterior(state: State, found: Observations, scale: Scale) -> Posterior:
@@ -140,23 +143,23 @@ def _posterior(
 
 
 def _sampler(state: State, factor: Factor, mean: FloatArray) -> Sampler:
-    """Joint draws by Matheron's rule: a draw of the prior, corrected by what was observed.
+    """Joint draws at some rows, by a factor of their posterior covariance.
 
-    One factorisation of the prior serves every draw until the next refit. ``factor`` may have
-    grown by the time of a draw: its first rows, those of this posterior, stay what they are.
+    ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay
+    what they are.
     """
-    k, model, m = factor.k, state.model, len(state.grid)
+    k, model = factor.k, state.model
 
-    def draw(n: int, rng: np.random.Generator) -> FloatArray:
-        if state.root is None:
-            state.root = cholesky(model.kernel.cross(model.eta, np.arange(m)))
-        prior = state.root @ rng.standard_normal((m, n))
-        noise = np.sqrt(factor.noise[:k])[:, None] * rng.standard_normal((k, n))
-        gap = solve_triangular(factor.L[:k, :k], prior[factor.rows[:k]] + noise, lower=True)
-        return np.asarray(mean + model.spread * (prior - factor.V[:k].T @ gap).T)
-
-    def sampler(n: int, rng: np.random.Generator) -> FloatArray:
+    def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
         with one_thread():
-            return draw(n, rng)
+            V = factor.V[:k, rows]
+            prior = model.kernel.cross(model.eta, rows, rows)
+            variance = np.diag(prior).copy()
+            covariance = prior - V.T @ V
+            # Rounding leaves observed rows slightly indefinite; far below any deviation of use.
+            covariance[np.diag_indices_from(covariance)] += 1e-9 * variance
+            root = cholesky(covariance)
+            draws = root @ rng.standard_normal((len(rows), n))
+            return np.asarray(mean[rows] + model.spread * draws.T)
 
     return sampler

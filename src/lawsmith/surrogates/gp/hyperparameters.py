@@ -24,11 +24,12 @@ UPPER = np.log(1e5)  # of every hyperparameter: far beyond where any prior leave
 
 @dataclass(frozen=True, eq=False)
 class Targets:
-    """Standardised observations."""
+    """Standardised observations; ``extra`` (k,) or 0: variance beyond the noise of a run."""
 
     rows: IntArray
     y: FloatArray
     n_runs: IntArray
+    extra: FloatArray | float = 0.0
 
 
 def cholesky(K: FloatArray) -> FloatArray:
@@ -48,7 +49,7 @@ def log_likelihood(
     """ln p(y | eta) with the best constant mean, its gradient (h,), and that mean c."""
     among = kernel.among(eta, targets.rows)
     K = among.K.copy()
-    K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs
+    K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs + targets.extra
     L = cholesky(K)
     inverse, _ = lapack.dpotri(L, lower=1)
     inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -62,9 +62,9 @@ class GP:
         factor = Factor(kernel, eta, targets)
         return Refit(kernel, eta, offset, spread, factor, has_constant=True, start=eta)
 
-    def target(self, grid: Grid, found: Observations, i: int) -> float:
+    def target(self, grid: Grid, found: Observations, i: int) -> tuple[float, float]:
         """As it was observed."""
-        return float(found.y[i])
+        return float(found.y[i]), 0.0
 
     def _kernel_on(self, grid: Grid) -> Kernel:
         """The kernel of the remembered history where it is of this grid."""

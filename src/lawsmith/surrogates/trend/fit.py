@@ -78,7 +78,7 @@ def fit_trend(
 ) -> FloatArray:
     """(p,) the most probable theta given the residual's hyperparameters, from the best start."""
     K = residual(eta, X[targets.rows], X[targets.rows])
-    K[np.diag_indices_from(K)] += np.exp(eta[-1]) / targets.n_runs
+    K[np.diag_indices_from(K)] += np.exp(eta[-1]) / targets.n_runs + targets.extra
     L = cholesky(K)
     found = [_gauss_newton(trend, L, targets, start) for start in starts]
     return min(found, key=lambda pair: pair[0])[1]
@@ -127,7 +127,7 @@ def fit_residual(kernel: TrendKernel, targets: Targets, start: FloatArray) -> Fl
         M = s * (1.0 + t + t * t / 3.0) * decay
         K = M + FF
         noise = np.exp(eta[-1]) / targets.n_runs
-        K[np.diag_indices_from(K)] += noise
+        K[np.diag_indices_from(K)] += noise + targets.extra
         L = cholesky(K)
         inverse, _ = lapack.dpotri(L, lower=1)
         inverse = np.tril(inverse) + np.tril(inverse, -1).T

@@ -56,29 +56,31 @@ class TrendGP:
 
     def refit(self, grid: Grid, found: Observations, start: Start | None) -> Refit:
         """Trend and residual in turn, twice: each is fitted given the other."""
-        y = self._targets(grid, found)
+        y, extra = self._targets(grid, found)
         X = _varying(grid)
         trend = start.trend if start else trend_on(grid, float(np.exp(np.median(y))))
         theta = start.theta if start else trend.mean
         eta = start.eta if start else prior_eta(X.shape[1])[0]
-        plain = Targets(found.rows, y, found.n_runs)
+        plain = Targets(found.rows, y, found.n_runs, extra)
         for _ in range(2):
             theta = fit_trend(trend, X, eta, plain, [theta, trend.mean] if start else [theta])
             value, J = trend.value_and_jac(theta)
             offset = value + J @ (trend.mean - theta)
             kernel = TrendKernel(X, J * trend.sd)
-            targets = Targets(found.rows, y - offset[found.rows], found.n_runs)
+            targets = Targets(found.rows, y - offset[found.rows], found.n_runs, extra)
             eta = fit_residual(kernel, targets, eta)
         factor = Factor(kernel, eta, targets)
         left = Start(trend, theta, eta)
         return Refit(kernel, eta, offset, 1.0, factor, has_constant=False, start=left)
 
-    def target(self, grid: Grid, found: Observations, i: int) -> float:
+    def target(self, grid: Grid, found: Observations, i: int) -> tuple[float, float]:
         """Compressed, judged by the observations up to it."""
-        return float(self._targets(grid, first_of(found, i + 1))[-1])
+        y, extra = self._targets(grid, first_of(found, i + 1))
+        return float(y[-1]), float(extra[-1])
 
-    def _targets(self, grid: Grid, found: Observations) -> FloatArray:
-        return compress(scales_of(grid)[:, found.rows], found.y, self.width)
+    def _targets(self, grid: Grid, found: Observations) -> tuple[FloatArray, FloatArray]:
+        """(k,) targets with their tail compressed, and the variance that is owed to it."""
+        return compress(scales_of(grid)[:, found.rows], found.y, found.diverged, self.width)
 
 
 def _varying(grid: Grid) -> FloatArray:
