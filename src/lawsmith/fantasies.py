@@ -1,22 +1,53 @@
 """Fantasies: the losses of runs not made, as a surrogate sees them, and the laws they would give.
 
 Notation and shapes
-    m candidates, S draws, p parameters
+    m candidates, S draws, p parameters, q inputs of the law
     mixed grid   observed losses where there are any, fantasized ones elsewhere
-    draws        (S, m) plausible grids: what all runs might show, given those made
+    rows         (r,) the candidates that may lie on the envelope; the others cannot move a law
+    surface      (S, r) joint draws of the surface at those, on the surrogate's scale
     phi          (S, p) the law of each plausible grid: what the dense grid might have given
+
+A fantasized loss is never data: it is another one in every draw, as uncertain as the surrogate is.
 """
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 import numpy as np
 
-from lawsmith.frontier import frontier_batch
-from lawsmith.grid import BoolArray, FloatArray, Grid
+from lawsmith.frontier import floor, frontier, frontier_batch
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
+from lawsmith.laws.many import fit_many
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
+
+WIDTH = 3.0  # deviations within which an unobserved loss is thought to lie
+MOST_ROWS = 600  # of a draw; what is left out is the least likely to lie on the envelope
+
+
+@dataclass(frozen=True, eq=False)
+class Plausible:
+    """Plausible grids and their laws.
+
+    rows      (r,) candidates that may lie on the envelope, ascending
+    surface   (S, r) draws of the surface there
+    phi       (S, p) their laws; NaN where an envelope has too few points
+    mixed     (p,) the law of the mixed grid
+    """
+
+    law: Law
+    rows: IntArray
+    surface: FloatArray
+    phi: FloatArray
+    mixed: FloatArray
+
+    def log_losses(self, x: FloatArray) -> FloatArray:
+        """(S,) log of each law's loss at log inputs x (q,), of the laws there are."""
+        fitted = self.phi[np.isfinite(self.phi).all(axis=1)]
+        return np.asarray(self.law.form.value(fitted, x[:, None, None])[:, 0])
 
 
 def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
@@ -28,16 +59,55 @@ def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
     return mixed
 
 
-def grid_draws(runs: Runs, posterior: Posterior, n: int, rng: np.random.Generator) -> FloatArray:
-    """(n, m) losses that all runs might show: observed ones, else a joint draw with run noise."""
-    surface = posterior.sample(n, rng)
+def mixed_law(law: Law, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray | None:
+    """(p,) phi of the law on Π of the mixed grid; None where that has too few points."""
+    mixed = mixed_losses(len(grid), runs, posterior)
+    rows = frontier(grid, mixed, law.inputs)
+    if len(rows) < law.n_params:
+        return None
+    inputs = {name: grid.numbers(name)[rows] for name in law.inputs}
+    found: FloatArray = fit_many(law, [(inputs, mixed[rows])])[0]
+    return found
+
+
+def plausible_laws(
+    law: Law, grid: Grid, runs: Runs, posterior: Posterior, n: int, rng: np.random.Generator
+) -> Plausible | None:
+    """The laws of ``n`` plausible grids; None where even the mixed grid has too few points."""
+    mixed = mixed_law(law, grid, runs, posterior)
+    if mixed is None:
+        return None
+    rows = rows_in_play(grid, runs, posterior, law.inputs)
+    surface = posterior.sample(n, rng, rows)
     noisy = surface + posterior.noise * rng.standard_normal(surface.shape)
     losses = np.exp(noisy) if posterior.scale == "log" else noisy
-    return _with_observed(losses, surface.shape[1], runs)
+    draws = _with_observed(losses, len(grid), runs, rows)
+    return Plausible(law, rows, surface, law_draws(law, grid.subset(rows), draws, mixed), mixed)
+
+
+def rows_in_play(
+    grid: Grid, runs: Runs, posterior: Posterior, inputs: tuple[str, ...], most: int = MOST_ROWS
+) -> IntArray:
+    """(r,) rows that may lie on the envelope, ascending: observed ones and those that could be.
+
+    A row is out when even its best plausible loss is above what another offers at its worst.
+    """
+    m = len(grid)
+    mixed = _with_observed(posterior.loss[None], m, runs)[0]
+    usable = np.isfinite(mixed)
+    known = np.where(usable, mixed, 1.0)
+    centre = np.where(usable, np.log(known) if posterior.scale == "log" else known, np.inf)
+    spread = np.where(np.isfinite(runs.config_loss(m)), 0.0, posterior.sd)
+    level = floor(grid, centre + WIDTH * spread, inputs)
+    rows = np.flatnonzero(usable & (centre - WIDTH * spread <= level))
+    if len(rows) > most:
+        above = (centre - floor(grid, centre, inputs))[rows] / np.maximum(spread[rows], 1e-12)
+        rows = np.sort(rows[np.argsort(above, kind="stable")[:most]])
+    return rows
 
 
 def law_draws(law: Law, grid: Grid, draws: FloatArray, start: FloatArray) -> FloatArray:
-    """(S, p) phi of the law on Π of each plausible grid, warm from ``start`` (p,).
+    """(S, p) phi of the law on Π of each plausible grid (S, m), warm from ``start`` (p,).
 
     NaN where a grid's envelope has too few points.
     """
@@ -63,11 +133,15 @@ def _padded(
     return x, losses, weights
 
 
-def _with_observed(losses: FloatArray, m: int, runs: Runs) -> FloatArray:
-    """(S, m) losses with what is known put in."""
-    observed = runs.config_loss(m)
-    seen = np.isfinite(observed)
+def _with_observed(
+    losses: FloatArray, m: int, runs: Runs, rows: IntArray | None = None
+) -> FloatArray:
+    """(S, r) losses at ``rows`` (all m if none are said) with what is known put in."""
+    at = np.arange(m) if rows is None else rows
+    observed = runs.config_loss(m)[at]
+    diverged = np.zeros(m, dtype=np.bool_)
+    diverged[runs.of(State.DIVERGED).index] = True
     filled = losses.copy()
-    filled[:, runs.of(State.DIVERGED).index] = np.nan
-    filled[:, seen] = observed[seen]
+    filled[:, diverged[at]] = np.nan
+    filled[:, np.isfinite(observed)] = observed[np.isfinite(observed)]
     return filled

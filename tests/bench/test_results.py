@@ -125,5 +125,5 @@ def test_synthetic_studies_are_known_by_name():
 
 
 def test_every_kind_says_what_it_takes_to_plan_run_and_read_it():
-    assert {kind.table for kind in KINDS.values()} == {"results", "scalebench", "speed"}
+    assert {kind.table for kind in KINDS.values()} == {"methods", "results", "scalebench", "speed"}
     assert [name for name, kind in KINDS.items() if kind.alone] == ["race"]

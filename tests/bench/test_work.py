@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import ast
 import time
 from dataclasses import replace
+from pathlib import Path
 
 import pandas as pd
 import pytest
 
+import lawsmith
 import lawsmith.bench.work as working
 from lawsmith.bench import kinds, replays
-from lawsmith.bench.jobs import Job, code_version, data_digest
+from lawsmith.bench.jobs import NO_PART, Job, code_version, data_digest
 from lawsmith.bench.plan import Figure, Method, Options, Suite, line
 from lawsmith.bench.results import curves, write_results
 from lawsmith.bench.store import Store
@@ -201,3 +204,15 @@ def test_a_change_of_data_or_code_is_another_job(monkeypatch):
     code_version.cache_clear()
     monkeypatch.setattr("lawsmith.bench.jobs.code_version", lambda kind: "other")
     assert Job("replay", {"seed": 0}, "d").key != key
+
+
+def test_what_jobs_are_computed_with_imports_nothing_that_their_key_leaves_out():
+    folder = Path(lawsmith.__file__).parent
+    left_out = {f"lawsmith.{name}" for name in NO_PART} - {"lawsmith.bench"}
+    for source in folder.rglob("*.py"):
+        part = source.relative_to(folder).parts[0]
+        if part in NO_PART or part == "__init__.py":
+            continue
+        for node in ast.walk(ast.parse(source.read_text(encoding="utf-8"))):
+            module = node.module if isinstance(node, ast.ImportFrom) else None
+            assert ".".join((module or "").split(".")[:2]) not in left_out, source

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -16,6 +18,11 @@ POLICIES = {
     "full lcb": lambda n: make_policy("full", Distance(), n_init=n),
     "window lcb": lambda n: make_policy("window", Distance(), n_init=n),
     "window ei": lambda n: make_policy("window", Distance(), acquisition="ei", n_init=n),
+    "full ei per flop": lambda n: replace(
+        make_policy("full", Distance(), acquisition="ei", n_init=n), cost_exponent=1.0
+    ),
+    "cheapest": lambda n: make_policy("cheapest", None),
+    "V-optimal": lambda n: make_policy("vopt", None, n_init=n),
     "slice by slice pi": lambda n: make_policy(
         "window", Distance(), acquisition="pi", reach=None, n_init=n
     ),
@@ -104,5 +111,5 @@ def test_the_initial_rows_do_not_depend_on_how_many_are_asked_at_once(policy_of,
 def test_the_name_says_space_and_surrogate(policy_of):
     policy = policy_of(1)
     space, surrogate, *_ = policy.name.split("+")
-    assert space in ("frontier", "full", "window")
+    assert space in ("frontier", "full", "window", "cheapest", "vopt")
     assert surrogate == (policy.surrogate.name if policy.surrogate else "none")

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -188,3 +190,18 @@ def test_pending_rows_are_appended_in_order_without_a_loss():
     assert runs.index.tolist() == [3, 2, 1]
     assert runs.counts() == {"done": 1, "diverged": 0, "failed": 0, "pending": 2}
     assert len(with_pending(runs, [])) == 3
+
+
+def test_improvement_can_be_divided_by_cost_and_a_bound_cannot():
+    grid = ladder([1.0, 10.0, 100.0])
+    runs = Runs.from_losses([0], [3.0])
+    # Improvements of 0.5 and 1.0 for ten and a hundred: the larger, or the larger per FLOP.
+    surrogate = Told([3.0, 2.5, 2.0], 1e-9)
+    policy = make_policy("full", surrogate, acquisition="ei", n_init=1)
+    rng = np.random.default_rng(0)
+    assert policy.ask(grid, runs, 1, rng) == [2]
+    assert replace(policy, cost_exponent=1.0).ask(grid, runs, 1, rng) == [1]
+    assert replace(policy, cost_exponent=0.1).ask(grid, runs, 1, rng) == [2]
+    assert replace(policy, cost_exponent=1.0).name == "full+told+ei/C^1"
+    with pytest.raises(LawsmithError, match="acquisition: got lcb divided by cost, want ei or pi"):
+        replace(make_policy("full", surrogate, n_init=1), cost_exponent=1.0)

@@ -39,12 +39,13 @@ def test_the_trend_is_the_formula_it_says():
     theta = trend.mean + 0.3 * trend.sd * rng.standard_normal(len(trend.mean))
     n, d = (np.log(v) - 0.5 * np.log(v.min() * v.max()) for v in (grid.N, grid.D))
     u = np.log(grid.column("lr")) - 0.5 * np.log(1e-3 * 1e-2)
-    lnE, lnA, lna, lnB, lnb, lnk, lnc, c0, cN, cD, adam, sgd = theta
+    lnE, lnA, lna, lnB, lnb, lnk, lnc, c0, cN, cD, bN, bD, adam, sgd = theta
     k = np.exp(lnk)
     A, B = np.exp(lnA - np.exp(lna) * n), np.exp(lnB - np.exp(lnb) * d)
     law = np.log(np.exp(lnE) + (A ** (1 / k) + B ** (1 / k)) ** k)
     effect = np.where(grid.column("opt") == "adam", adam, sgd)
-    want = law + np.exp(lnc) * (u - c0 - cN * n - cD * d) ** 2 + effect
+    curvature = np.exp(lnc + bN * n + bD * d)
+    want = law + curvature * (u - c0 - cN * n - cD * d) ** 2 + effect
     np.testing.assert_allclose(trend.value_and_jac(theta)[0], want, rtol=1e-12)
 
 

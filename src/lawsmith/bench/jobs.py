@@ -20,8 +20,11 @@ from lawsmith.datasets import Study
 
 Json = dict[str, Any]
 
-# What shows results cannot change them.
-_SHOWN_ONLY = ("__main__.py", "bench", "charts", "cli", "report")
+# What shows results cannot change them, nor can what runs live studies.
+NO_PART = (
+    *("__main__.py", "bench", "charts", "cli", "report"),
+    *("integrations", "journal", "runners", "spec", "study"),
+)
 
 
 @dataclass(frozen=True, eq=False)
@@ -66,13 +69,13 @@ class Job:
 
 @cache
 def code_version(kind: str) -> str:
-    """12 digits of a digest of the source that decides a result: the package without what only
-    shows results, and the folder of the kind itself where it has one."""
+    """12 digits of a digest of the source that decides a result: the package without what has no
+    part in one, and the file or folder of the kind itself where it has one."""
     digest = hashlib.sha256()
     package = files("lawsmith")
     for name, source in sorted(_sources(package, "")):
         own = name == f"bench/{kind}.py" or name.startswith(f"bench/{kind}/")
-        if own or name.split("/")[0] not in _SHOWN_ONLY:
+        if own or name.split("/")[0] not in NO_PART:
             digest.update(name.encode() + b"\0" + source.read_bytes() + b"\0")
     return digest.hexdigest()[:12]
 

@@ -1,4 +1,4 @@
-"""What a job can be: a replay, a ScaleBench task, a race; each with all there is to know of it.
+"""What a job can be: a replay, a trial, a ScaleBench task, a race; and all there is to know of it.
 
 A kind's function is given the settings and the lines an earlier process left, and yields the rest.
 The same settings give the same lines, whatever was interrupted when (but for the times of a race).
@@ -17,6 +17,14 @@ from lawsmith.bench.replays import study_named as study_named
 from lawsmith.bench.replays import task_of as task_of
 from lawsmith.bench.scalebench import run as scalebench
 from lawsmith.bench.tidy import replay_facts, replay_rows
+from lawsmith.bench.trial import (
+    n_trial_lines,
+    study_name,
+    trial_block,
+    trial_facts,
+    trial_lines,
+    trial_rows,
+)
 
 Lines = Callable[[Settings, Sequence[Json]], Iterator[Json]]
 Rows = Callable[[Settings, Sequence[Json]], Iterable[Json]]
@@ -56,6 +64,15 @@ class Kind:
 
 KINDS: dict[str, Kind] = {
     "replay": Kind(replay_lines, n_replay_lines, replay_block),
+    "trial": Kind(
+        trial_lines,
+        n_trial_lines,
+        trial_block,
+        trial_facts,
+        table="methods",
+        rows=trial_rows,
+        study=study_name,
+    ),
     "scalebench": Kind(
         scalebench.lines,
         scalebench.n_lines,

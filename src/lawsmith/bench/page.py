@@ -29,6 +29,7 @@ from lawsmith.formats import flops, number
 
 PAGE = "index.html"
 TITLE = "Amortizing scaling law construction: the paper's results, run again"
+END = "with its pool, where its suite says nothing else"
 MANY_HEADS = 4  # from so many heads on, the first becomes a row above its group
 WIDTHS = {"wide": FULL, "medium": MEDIUM, "narrow": NARROW}
 
@@ -96,7 +97,7 @@ def _how(summary: Json) -> list[str]:
         "lawsmith": summary["version"],
         "code": code or "–",
         "seeds": str(summary["seeds"]),
-        "each replay ends": f"after {iterations} runs" if iterations else "with its pool",
+        "each replay ends": f"after {iterations} runs" if iterations else END,
         "replays": f"{done['finished']} of {done['planned']} finished, "
         f"{summary['seconds'] / 60:.1f} minutes of computing",
     }
@@ -182,13 +183,16 @@ def _table(table: Table) -> list[str]:
         f'<th scope="col"{_class(i, text, first)}>{_text(text)}</th>'
         for i, text in enumerate(first.columns)
     )
-    parts = [
-        f'<h3 id="title-{name}">{_text(table.title)}</h3>'
+    title = f'<h3 id="title-{name}">{_text(table.title)}</h3>'
+    body = (
         f'<div class="scroll" tabindex="0" role="region" aria-labelledby="title-{name}">'
         f'<table id="table-{name}" aria-labelledby="title-{name}"><thead><tr>{"".join(heads)}</tr>'
         f"</thead>{''.join(_body(group, part) for group, part in groups.items())}</table></div>"
-    ]
-    return [*parts, f'<p class="note">{_text(table.note)}</p>'] if table.note else parts
+    )
+    note = [f'<p class="note">{_text(table.note)}</p>'] if table.note else []
+    if table.detail:
+        return [f"<details><summary>{title}</summary>", body, *note, "</details>"]
+    return [title + body, *note]
 
 
 def _groups(table: Table) -> dict[str, Table]:

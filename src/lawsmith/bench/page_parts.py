@@ -55,6 +55,7 @@ h1 {{ font-size: 1.9rem; line-height: 1.2; margin: 0.4em 0 0.3em; }}
 h2 {{ font-size: 1.35rem; line-height: 1.25; margin: 2.6em 0 0.5em; padding-top: 0.8em; \
 border-top: 1px solid var(--faint); }}
 h3 {{ font-size: 0.95rem; margin: 1.8em 0 0.5em; }}
+summary h3 {{ display: inline-block; margin: 0.6em 0; cursor: pointer; }}
 p, li {{ max-width: 46em; }}
 p.about, figcaption, .note, dd {{ color: var(--text); }}
 a {{ color: var(--accent); }}

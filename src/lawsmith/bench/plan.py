@@ -102,12 +102,21 @@ def line(study: str, law: str, method: Method, options: Options) -> tuple[Job, .
 
 
 def _jobs(study: str, law: str, method: Method, options: Options) -> Iterator[Job]:
+    settings = {**settings_of(study, law, method), "iterations": options.iterations}
+    digest = data_digest(study_named(study))
+    weight = _weight(settings, len(get_law(law).inputs))
+    for seed in range(options.seeds):
+        yield Job("replay", {**settings, "seed": seed}, digest, weight)
+
+
+def settings_of(study: str, law: str, method: Method) -> dict[str, Any]:
+    """What a replay of ``method`` is told, but for its end and its seed."""
     known, form = datasets.entry(study), get_law(law)
     hold_out = str(default_hold_out(form))
     if "N" not in form.inputs and known.hold_out is not None:
         hold_out = str(known.hold_out)
     reach = method.reach if method.reach is not None else known.reach
-    settings: dict[str, Any] = {
+    return {
         "study": study,
         "law": law,
         "hold_out": hold_out,
@@ -121,12 +130,7 @@ def _jobs(study: str, law: str, method: Method, options: Options) -> Iterator[Jo
         "acquisition": method.acquisition if method.surrogate != "none" else "lcb",
         "kappa": method.kappa,
         "n_init": method.n_init,
-        "iterations": options.iterations,
     }
-    digest = data_digest(study_named(study))
-    weight = _weight(settings, len(form.inputs))
-    for seed in range(options.seeds):
-        yield Job("replay", {**settings, "seed": seed}, digest, weight)
 
 
 def _weight(settings: dict[str, Any], n_inputs: int) -> float:

@@ -9,7 +9,8 @@ from typing import Any
 from lawsmith.bench.jobs import Json
 from lawsmith.datasets import Study, load
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.catalogue import LC, get_law
+from lawsmith.laws.law import Law
 from lawsmith.policies import Policy, make_policy
 from lawsmith.replay import Stop, Task, prepare, replay, step_record, steps_from
 from lawsmith.surrogates import make_surrogate
@@ -55,8 +56,10 @@ def surrogate_of(settings: Settings) -> Surrogate | None:
     )
 
 
-def policy_of(settings: Settings, surrogate: Surrogate | None) -> Policy:
-    """The policy of a replay's settings, around ``surrogate``."""
+def policy_of(
+    settings: Settings, surrogate: Surrogate | None, law: Law = LC, target: float | None = None
+) -> Policy:
+    """The policy of a replay's settings, around ``surrogate``, for a law at a compute."""
     return make_policy(
         settings["space"],
         surrogate,
@@ -64,6 +67,8 @@ def policy_of(settings: Settings, surrogate: Surrogate | None) -> Policy:
         kappa=settings["kappa"],
         reach=settings["reach"],
         n_init=settings["n_init"],
+        law=law,
+        target=target,
     )
 
 

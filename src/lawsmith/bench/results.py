@@ -116,7 +116,9 @@ def _studies(jobs: Sequence[Job]) -> Json:
         kind = KINDS[job.kind]
         name = kind.study(job.settings)
         law, facts = kind.facts(job.settings)
-        study = found.setdefault(name, {"digest": job.data, "synthetic": is_synthetic(name)})
+        study = found.setdefault(
+            name, {"digest": job.data, "synthetic": is_synthetic(name) or is_drawn(name)}
+        )
         study.setdefault("laws", {}).setdefault(law, {}).update(facts)
     return found
 
@@ -129,3 +131,8 @@ def studies_of(jobs: Sequence[Job]) -> list[str]:
 def is_synthetic(study: str) -> bool:
     """Whether a study of the catalogue was drawn rather than trained."""
     return study in datasets.names() and datasets.entry(study).synthetic
+
+
+def is_drawn(study: str) -> bool:
+    """Whether a study is a family of synthetic ones that are drawn seed by seed."""
+    return study.startswith("drawn-")

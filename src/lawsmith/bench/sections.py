@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 
 from lawsmith.bench.counts import count_remarks, count_tables
 from lawsmith.bench.figures import Picture, recovery_picture, subsets_picture
+from lawsmith.bench.methods.tables import methods_tables
 from lawsmith.bench.plan import Figure, Suite, source
 from lawsmith.bench.published import PITCH_POINTS
 from lawsmith.bench.remarks import (
@@ -132,6 +133,7 @@ BUILDERS: dict[str, Builder] = {
     "datasets": datasets,
     "speed": lambda suite, store: _of_tables(suite, store, speed_tables),
     "scalebench": lambda suite, store: _of_tables(suite, store, scalebench_tables),
+    "methods": lambda suite, store: _of_tables(suite, store, methods_tables),
 }
 
 

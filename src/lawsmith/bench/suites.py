@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import replace
 from importlib.util import find_spec
 
+from lawsmith.bench.methods.suite import methods
 from lawsmith.bench.plan import STUDIES, Figure, Method, Options, Suite, line, source
 from lawsmith.bench.replays import task_of
 from lawsmith.bench.scalebench.suite import scalebench
@@ -182,6 +183,7 @@ SUITES: dict[str, Callable[[Options], Suite]] = {
     "window": window,
     "speed": speed,
     "scalebench": scalebench,
+    "methods": methods,
 }
 # What 'paper' stands for, in the order of the paper.
 PAPER = (

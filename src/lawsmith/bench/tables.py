@@ -22,7 +22,10 @@ DIGITS = {"log_E": 4, "log_A": 3, "alpha": 4}  # as the paper prints them
 
 @dataclass(frozen=True)
 class Table:
-    """A table of text; the first ``n_heads`` columns are its row heads."""
+    """A table of text; the first ``n_heads`` columns are its row heads.
+
+    detail   for those who look closer: folded on a page, left out on a terminal
+    """
 
     name: str
     title: str
@@ -30,6 +33,7 @@ class Table:
     rows: tuple[tuple[str, ...], ...]
     note: str = ""
     n_heads: int = 1
+    detail: bool = False
 
     def markdown(self) -> str:
         """The table in GitHub's Markdown."""

@@ -61,8 +61,13 @@ def _listed(name: str) -> tuple[str, str, str]:
 
 def show_run(console: Console, done: Done, written: Sequence[Path]) -> None:
     """The tables of the suites, then where everything is and how long it took."""
-    for table in tables_of(done):
-        show_table(console, table)
+    tables = tables_of(done)
+    for table in tables:
+        if not table.detail:
+            show_table(console, table)
+    n_details = sum(table.detail for table in tables)
+    if n_details:
+        out.prose(console, f"{plural(n_details, 'more table')} in detail: on the page, or --json")
     out.heading(console, "Written")
     out.paths(console, written)
     jobs = {job for suite in done.suites for job in suite.jobs}

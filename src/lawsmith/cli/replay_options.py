@@ -66,14 +66,18 @@ class Method:
         """For the record."""
         return asdict(self)
 
-    def make_policy(self, seed: int, inputs: tuple[str, ...]) -> Policy:
+    def make_policy(
+        self, seed: int, law: Law, target: float | None, budget: float | None
+    ) -> Policy:
         """The policy itself; an extra that is not installed is told here."""
         words = {"kernel": self.kernel, "priors": self.priors, "scale": self.scale}
         told = {name: word for name, word in words.items() if word is not None}
         return make_policy(
             self.policy,
             make_surrogate(self.surrogate, **told, seed=seed, model_path=self.model_path),
-            inputs=inputs,
+            law=law,
+            target=target,
+            budget=budget,
             acquisition=self.acquisition or _DEFAULTS["acquisition"],
             kappa=KAPPA if self.kappa is None else self.kappa,
             reach=self.reach,

@@ -69,7 +69,8 @@ def run(asked: Asked) -> Replayed:
     )
     check_pool(asked.method, task)
     stop = stop_rule(asked.iterations, asked.budget, task)
-    policy = asked.method.make_policy(asked.seed, asked.law.inputs)
+    target = min(asked.targets, default=None)
+    policy = asked.method.make_policy(asked.seed, asked.law, target, stop.budget)
     with replaying(task, stop) as report_step:
         # Laws fitted together come sooner; where a run takes a second, each is shown at once.
         block = 16 if asked.method.surrogate in ("trend", "gp", "none") else 1

@@ -1,10 +1,12 @@
 """The loss surfaces of synthetic studies: a law, bowls and levels of λ, noise, a diverging corner.
 
-    ln L(N, D, λ) = ln(E + A·N^-α + B·D^-β) + Σ_λ k·(ln λ − ln λ*(N, D))² + Σ_λ e(λ) + noise
+    ln L(N, D, λ) = ln(E + T(N, D)) + Σ_λ k·(ln λ − ln λ*(N, D))² + Σ_λ e(λ) + noise
+    T(N, D)       = ((A·N^-α)^(1/j) + (B·D^-β)^(1/j))^j, for j = 1 Chinchilla's A·N^-α + B·D^-β
     λ*(N, D)      = centre · (N/1e9)^drift_N · (D/1e10)^drift_D
 
-An axis has either a bowl (numbers on a log scale) or an effect e per level (text, or numbers with
-few values). Shapes: m rows, every column (m,).
+A bowl may be skewed: steeper on one side than on the other. An axis has either a bowl (numbers on a
+log scale) or an effect e per level (text, or numbers with few values). Shapes: m rows, every column
+(m,).
 """
 
 from __future__ import annotations
@@ -26,6 +28,7 @@ class Bowl:
     """One hyperparameter: where it is best, how much it matters, from where it diverges.
 
     curvature    k, per squared e-fold away from λ*
+    skew         above λ* the bowl is up to 1 + skew as steep, below up to 1 − skew
     diverges_at  a run diverges when λ is more than this factor above λ*
     """
 
@@ -34,11 +37,18 @@ class Bowl:
     drift_D: float = 0.0
     curvature: float = 0.01
     diverges_at: float = np.inf
+    skew: float = 0.0
 
     def offset(self, value: AnyArray, N: AnyArray, D: AnyArray) -> FloatArray:
         """(m,) ln λ − ln λ*(N, D)."""
         drift = self.drift_N * np.log(N / 1e9) + self.drift_D * np.log(D / 1e10)
         return np.asarray(np.log(value / self.centre) - drift, dtype=np.float64)
+
+    def excess(self, value: AnyArray, N: AnyArray, D: AnyArray) -> FloatArray:
+        """(m,) log loss above that at λ*."""
+        off = self.offset(value, N, D)
+        steepness = self.curvature * (1.0 + self.skew * np.tanh(off))
+        return np.asarray(steepness * off**2, dtype=np.float64)
 
 
 @dataclass(frozen=True)
@@ -47,6 +57,7 @@ class Surface:
 
     levels           e by level, for the axes without a bowl; the best level's is 0
     noise            SD of log loss between seeds (the scale, where tails are heavy)
+    joint            j, how the terms of N and D join: 1 adds them, towards 0 the larger rules
     tail_df          degrees of freedom of Student noise; infinite is Gaussian
     diverged_loss    the least loss a diverged run reports: NaN, or a huge loss
     diverged_spread  mean of the exponential excess of its log over that
@@ -63,31 +74,42 @@ class Surface:
     tail_df: float = np.inf
     diverged_loss: float = np.nan
     diverged_spread: float = 0.0
+    joint: float = 1.0
 
     @property
     def law(self) -> dict[str, float]:
-        """Natural parameters of L(N, D), exact."""
+        """Natural parameters of L(N, D), exact where the terms are added (``joint`` = 1)."""
         return {name: getattr(self, name) for name in ("E", "A", "alpha", "B", "beta")}
 
     @property
     def compute_law(self) -> dict[str, float]:
-        """Natural parameters of L(C) = E + A·C^α at the best N, D and λ (Hoffmann et al. §3.3)."""
-        total = self.alpha + self.beta
-        G = (self.alpha * self.A / (self.beta * self.B)) ** (1.0 / total)
+        """Natural parameters of L(C) = E + A·C^α at the best N, D and λ (Hoffmann et al. §3.3).
+
+        T^(1/j) is a sum of two powers, and least where T is: its exponents are α/j and β/j.
+        """
+        j, total = self.joint, self.alpha + self.beta
+        A, B = self.A ** (1.0 / j), self.B ** (1.0 / j)
+        G = (self.alpha * A / (self.beta * B)) ** (j / total)
         exponent = -self.alpha * self.beta / total
-        best = self.A * G**-self.alpha + self.B * G**self.beta
+        best = (A * G ** (-self.alpha / j) + B * G ** (self.beta / j)) ** j
         return {"E": self.E, "A": best * 6.0**-exponent, "alpha": exponent}
 
     def mean_log_loss(self, columns: Columns) -> FloatArray:
         """(m,) noise-free log loss of every row, also where it would diverge."""
         N, D = columns["N"], columns["D"]
-        law = np.log(self.E + self.A * N**-self.alpha + self.B * D**-self.beta)
-        excess = [
-            bowl.curvature * bowl.offset(columns[name], N, D) ** 2
-            for name, bowl in self.bowls.items()
-        ]
+        law = np.log(self.best_loss(N, D))
+        excess = [bowl.excess(columns[name], N, D) for name, bowl in self.bowls.items()]
         excess += [_effect(name, columns[name], e) for name, e in self.levels.items()]
         return np.asarray(law + sum(excess), dtype=np.float64)
+
+    def best_loss(self, N: AnyArray, D: AnyArray) -> FloatArray:
+        """(m,) E + T: the noise-free loss at the best λ of every (N, D)."""
+        of_N, of_D = self.A * N**-self.alpha, self.B * D**-self.beta
+        if self.joint == 1.0:
+            return np.asarray(self.E + of_N + of_D, dtype=np.float64)
+        power = 1.0 / self.joint
+        T = (of_N**power + of_D**power) ** self.joint
+        return np.asarray(self.E + T, dtype=np.float64)
 
     def diverges(self, columns: Columns) -> BoolArray:
         """(m,) rows too far above the centre of some bowl."""

@@ -46,8 +46,14 @@ class Truth:
 
     @property
     def params(self) -> dict[str, dict[str, float]]:
-        """Natural parameters by law: chinchilla exactly, LC in the limit of a dense grid."""
-        return {"chinchilla": self.surface.law, "LC": self.surface.compute_law}
+        """Natural parameters by law: chinchilla exactly, if it is one; LC as on a dense grid."""
+        compute = {"LC": self.surface.compute_law}
+        return compute if self.surface.joint != 1.0 else {"chinchilla": self.surface.law, **compute}
+
+    def best_loss(self, C: float) -> float:
+        """The least noise-free loss there is at ``C`` FLOPs, over every N, D and λ."""
+        law = self.surface.compute_law
+        return float(law["E"] + law["A"] * C ** law["alpha"])
 
 
 DEMO_SURFACE = Surface(

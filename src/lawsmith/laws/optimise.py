@@ -233,7 +233,7 @@ def _bend(
 
 def _metric(scale: FloatArray) -> FloatArray:
     """(B, p) the square of a unit step: phi's natural units differ by orders of magnitude."""
-    return np.maximum(scale, 1e-12 * scale.max(axis=1, keepdims=True) + 1e-300)
+    return np.asarray(np.maximum(scale, 1e-12 * scale.max(axis=1, keepdims=True) + 1e-300))
 
 
 def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatArray, FloatArray]:

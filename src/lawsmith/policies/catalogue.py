@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from lawsmith.acquisition import KAPPA, get_acquisition
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.laws.catalogue import LC
+from lawsmith.laws.law import Law
 from lawsmith.policies.base import Policy
+from lawsmith.policies.cheapest import Cheapest
 from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
 from lawsmith.policies.spaces import REACH, Full, NewSlice, Space, Window
+from lawsmith.policies.vopt import VOptimal
 from lawsmith.surrogates.base import Surrogate
 
 
@@ -18,7 +22,7 @@ def space_named(name: str, *, reach: float | None = REACH) -> Space:
         space.name: space for space in (Window(reach), Full(), NewSlice(reach))
     }
     if name not in spaces:
-        raise unknown("policy", name, ["frontier", *spaces])
+        raise unknown("policy", name, ["frontier", *spaces, "cheapest", "vopt"])
     return spaces[name]
 
 
@@ -30,18 +34,24 @@ def make_policy(
     kappa: float = KAPPA,
     reach: float | None = REACH,
     n_init: int = 10,
-    inputs: tuple[str, ...] = ("C",),
+    law: Law = LC,
+    target: float | None = None,
+    budget: float | None = None,
 ) -> Policy:
-    """A policy by name: 'frontier', or a search in the space of that name.
+    """A policy by name: 'frontier', 'cheapest', 'vopt', or a search in the space of that name.
 
     acquisition, kappa, reach   of a search; without a surrogate it is random
-    inputs                      of the law that is sought, for 'frontier', which needs a surrogate
+    law, target, budget         what 'frontier', which needs a surrogate, is after; see `Frontier`
     """
     if name == "frontier":
         if surrogate is None:
             want = "one that predicts, such as trend"
             raise LawsmithError("policy frontier", got="no surrogate", want=want)
-        return Frontier(surrogate, InitialDesign(n_init), inputs)
+        return Frontier(surrogate, InitialDesign(n_init), law, target, budget)
+    if name == "cheapest":
+        return Cheapest(surrogate)
+    if name == "vopt":
+        return VOptimal(InitialDesign(n_init), surrogate)
     return Search(
         surrogate=surrogate,
         acquisition=get_acquisition(acquisition, kappa=kappa),

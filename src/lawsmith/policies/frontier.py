@@ -1,15 +1,22 @@
-"""Frontier: the run that is expected to lower the best-loss envelope most, per FLOP.
+"""Frontier: by turns the run that lowers the envelope most and the one that tells most of the law.
 
 Notation and shapes
     m       candidates; s the surrogate's scale
     e(C)    the observed envelope: the least loss of a finished run at no more compute
     EI(x)   E max(e(C(x)) − f(x), 0): what a run at x is expected to lower the envelope by, at its
             own compute
+    gain(x) the share of the variance of the law's prediction at the target that it removes
+    γ       exponent of cost, 1; with a budget, times the share of it that is left
 
 Expected improvement on the loss itself has its optimum at the top of the grid, where the loss is
 least, and spends everything there. A law needs the best loss at every compute. Measured against
 the envelope at the candidate's own compute and divided by its cost, improvement orders runs by
-compute by itself: cheap slices first, each until it is learnt.
+compute by itself: cheap slices first, each until it is learnt. Alone it climbs slowly, since it
+does not ask what the envelope is for; the law's variance alone neglects what makes a frontier
+best, its hyperparameters. By turns each makes up for the other.
+
+With a budget, cost matters ever less as it is used up (γ falls to 0): what is left after the last
+run buys nothing, so the last run is the best that can be paid, not the best per FLOP.
 
 For a law of other inputs than compute the envelope is the least loss of each cell of its inputs,
 and a cell without a run is compared with what the surrogate expects of it at best.
@@ -22,25 +29,41 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.acquisition import log_expected_improvement
+from lawsmith.fantasies import plausible_laws
 from lawsmith.frontier import floor
-from lawsmith.grid import BoolArray, FloatArray, Grid
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.laws.catalogue import LC
+from lawsmith.laws.law import Law
 from lawsmith.policies.base import unasked
 from lawsmith.policies.initial import InitialDesign
+from lawsmith.policies.law_gain import law_gain, target_at
 from lawsmith.policies.search import best_row, in_batches
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior, Surrogate
 
+DRAWS = 128  # plausible laws a gain is computed from
+BEYOND = 100.0  # the target, in times the grid's largest compute, where none is given
+
 
 @dataclass(frozen=True)
 class Frontier:
-    """Envelope improvement per FLOP on any surrogate.
+    """Envelope improvement and law variance per FLOP, by turns, on any surrogate.
 
-    inputs   of the law that is sought: they say what its envelope is
+    law      that is sought: its inputs say what its envelope is
+    target   the compute at which the law's prediction is wanted; None: a hundred times the grid's
+    budget   FLOPs that may be spent in all; None: no end in sight
+    n_draws  plausible laws of a gain; 0 leaves the law's variance out, and so does a surrogate
+             without joint draws
+    cost_exponent   γ while nothing is spent; 0 to ignore what a run costs
     """
 
     surrogate: Surrogate
     initial: InitialDesign
-    inputs: tuple[str, ...] = ("C",)
+    law: Law = LC
+    target: float | None = None
+    budget: float | None = None
+    n_draws: int = DRAWS
+    cost_exponent: float = 1.0
 
     @property
     def name(self) -> str:
@@ -65,21 +88,53 @@ class Frontier:
         blind = not (runs.state == State.DONE.value).any()
         if blind or not self.searching(grid, runs):
             return int(rows[rng.integers(len(rows))])
-        scores = self.scores(grid, runs, self.surrogate.fit(grid, runs))
-        return best_row(rows, scores[rows], grid.C[rows])
+        posterior = self.surrogate.fit(grid, runs)
+        rows, exponent = self._affordable(grid, runs, rows)
+        if len(runs) % 2 == 0:
+            gains = self.gains(grid, runs, posterior, rng)
+            if gains is not None and gains[rows].max() > 0.0:
+                with np.errstate(divide="ignore"):
+                    scores = np.log(gains[rows]) - exponent * np.log(grid.C[rows])
+                return best_row(rows, scores, grid.C[rows])
+        scores = self.improvements(grid, runs, posterior)[rows] - exponent * np.log(grid.C[rows])
+        return best_row(rows, scores, grid.C[rows])
 
-    def scores(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
-        """(m,) log of the expected improvement of the envelope, per FLOP."""
+    def _affordable(self, grid: Grid, runs: Runs, rows: IntArray) -> tuple[IntArray, float]:
+        """The rows that can still be paid (all when none can), and the exponent of their cost."""
+        if self.budget is None:
+            return rows, self.cost_exponent
+        left = max(self.budget - float(grid.C[runs.index].sum()), 0.0)
+        paid = rows[grid.C[rows] <= left]
+        exponent = self.cost_exponent * min(left / self.budget, 1.0)
+        return (paid if len(paid) else rows), exponent
+
+    def improvements(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
+        """(m,) log of the expected improvement of the envelope."""
         gap = posterior.mean - self._envelope(grid, runs, posterior)
-        return log_expected_improvement(gap, posterior.sd, 0.0) - np.log(grid.C)
+        return log_expected_improvement(gap, posterior.sd, 0.0)
+
+    def gains(
+        self, grid: Grid, runs: Runs, posterior: Posterior, rng: np.random.Generator
+    ) -> FloatArray | None:
+        """(m,) share of the variance of the law's prediction that each run removes.
+
+        None where there is no law yet, or none that is read at a compute.
+        """
+        if not self.n_draws or posterior.sampler is None:
+            return None
+        plausible = plausible_laws(self.law, grid, runs, posterior, self.n_draws, rng)
+        if plausible is None:
+            return None
+        x = target_at(self.law, plausible.mixed, self.target or BEYOND * float(grid.C.max()))
+        return None if x is None else law_gain(plausible, x, posterior.noise, len(grid))
 
     def _envelope(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
         """(m,) e at each row, on the surrogate's scale."""
         loss = runs.config_loss(len(grid))
         seen = np.log(loss) if posterior.scale == "log" else loss
-        level = floor(grid, seen, self.inputs)
-        if self.inputs == ("C",):
+        level = floor(grid, seen, self.law.inputs)
+        if self.law.inputs == ("C",):
             # Cheaper than every run so far: anything it shows is new; the worst stands in.
             return np.where(np.isfinite(level), level, np.nanmax(seen))
-        expected = floor(grid, posterior.mean, self.inputs)
+        expected = floor(grid, posterior.mean, self.law.inputs)
         return np.where(np.isfinite(level), level, expected)

@@ -25,20 +25,28 @@ TIE = 1e-9
 class Search:
     """A policy made of parts: any surrogate with any acquisition in any space.
 
-    surrogate  None for random search, which chooses uniformly among the candidates
+    surrogate      None for random search, which chooses uniformly among the candidates
+    cost_exponent  γ: EI and PI are divided by C^γ; 1 is improvement per FLOP, 0 ignores cost
     """
 
     surrogate: Surrogate | None
     acquisition: Acquisition
     space: Space
     initial: InitialDesign
+    cost_exponent: float = 0.0
+
+    def __post_init__(self) -> None:
+        if self.cost_exponent and self.acquisition.name == "lcb":
+            got, want = "lcb divided by cost", "ei or pi: a bound on the loss is no gain"
+            raise LawsmithError("acquisition", got=got, want=want)
 
     @property
     def name(self) -> str:
         """space+surrogate+acquisition, as in 'window+gp+lcb'; 'full+none' for random search."""
         if self.surrogate is None:
             return f"{self.space.name}+none"
-        return f"{self.space.name}+{self.surrogate.name}+{self.acquisition.name}"
+        cost = f"/C^{self.cost_exponent:g}" if self.cost_exponent else ""
+        return f"{self.space.name}+{self.surrogate.name}+{self.acquisition.name}{cost}"
 
     def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
         """(m,) rows among which the next run is chosen: of the design while it is incomplete."""
@@ -63,7 +71,7 @@ class Search:
             return int(rows[rng.integers(len(rows))])
         posterior = self.surrogate.fit(grid, runs)
         scores = self.acquisition(posterior.mean[rows], posterior.sd[rows], posterior.best)
-        return best_row(rows, scores, grid.C[rows])
+        return best_row(rows, scores - self.cost_exponent * np.log(grid.C[rows]), grid.C[rows])
 
 
 def in_batches(

@@ -4,17 +4,20 @@ Notation and shapes
     n, d   (m,) logs of N and D, each centred on the grid; C alone where there is neither
     u      (m,) log of a hyperparameter (or the value on a linear axis), centred on the grid
 
-    ln L = ln(E + T) + Σ_λ b·(u − c − c_N·n − c_D·d)² + Σ effect of a category
+    ln L = ln(E + T) + Σ_λ b·e^(b_N·n + b_D·d)·(u − c − c_N·n − c_D·d)² + Σ effect of a category
     T    = ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k
 
     theta  (p,) parameters, each on a scale on which a normal prior is sensible: ln E, (ln A, ln α),
-           (ln B, ln β), ln k, then (ln b, c, c_N, c_D) for each hyperparameter, then effects
+           (ln B, ln β), ln k, then (ln b, c, c_N, c_D, b_N, b_D) for each hyperparameter, then
+           effects
     J      (m, p) derivatives of ln L by theta
 
 k = 1 is Chinchilla's sum of two terms, k → 0 the larger of the two; published surfaces lie between.
 The priors are broad and come from the grid and the level of the loss alone: half the loss or so is
 irreducible, exponents lie around 0.3 within a factor 2, a bowl costs per cents of loss an e-fold
-within a factor of several, its centre lies somewhere on the grid and drifts less than the scale.
+within a factor of several, its centre lies somewhere on the grid and drifts less than the scale,
+and it fades or deepens with scale by less than that: what multiplies the reducible part of the
+loss matters less to the whole as that part shrinks.
 """
 
 from __future__ import annotations
@@ -25,7 +28,7 @@ import numpy as np
 
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 
-EXPONENT, JOINT, BOWL, DRIFT, EFFECT = 0.3, 0.7, 0.02, 0.4, 0.05
+EXPONENT, JOINT, BOWL, DRIFT, FADE, EFFECT = 0.3, 0.7, 0.02, 0.4, 0.15, 0.05
 
 
 @dataclass(frozen=True, eq=False)
@@ -64,7 +67,7 @@ class Trend:
         for u in self.bowls[:, at]:
             share, more = self._bowl(theta[start:], u, at)
             total, columns = total + share, [*columns, *more]
-            start += 2 + len(self.scales)
+            start += 2 + 2 * len(self.scales)
         total = total + theta[start:] @ self.categories[:, at]
         return total, np.stack([*columns, *self.categories[:, at]], axis=1)
 
@@ -93,11 +96,13 @@ class Trend:
     def _bowl(
         self, theta: FloatArray, u: FloatArray, at: IntArray
     ) -> tuple[FloatArray, list[FloatArray]]:
-        """b·(u − centre)² and its derivatives by ln b, c and the drifts."""
+        """b·(u − centre)² and its derivatives by ln b, c, the drifts of c and those of ln b."""
         scales = self.scales[:, at]
-        b = np.exp(theta[0])
-        off = u - theta[1] - theta[2 : 2 + len(scales)] @ scales
-        return b * off**2, [b * off**2, -2 * b * off, *(-2 * b * off * scales)]
+        s = len(scales)
+        b = np.exp(theta[0] + theta[2 + s : 2 + 2 * s] @ scales)
+        off = u - theta[1] - theta[2 : 2 + s] @ scales
+        slopes = [b * off**2, -2 * b * off, *(-2 * b * off * scales), *(b * off**2 * scales)]
+        return b * off**2, slopes
 
 
 def trend_on(grid: Grid, level: float) -> Trend:
@@ -110,8 +115,8 @@ def trend_on(grid: Grid, level: float) -> Trend:
     if n_scales > 1:
         mean, sd = [*mean, np.log(JOINT)], [*sd, 0.5]
     for u in bowls:
-        mean += [np.log(BOWL), 0.0] + [0.0] * n_scales
-        sd += [1.5, float(np.ptp(u)) / 2] + [DRIFT] * n_scales
+        mean += [np.log(BOWL), 0.0] + [0.0] * 2 * n_scales
+        sd += [1.5, float(np.ptp(u)) / 2] + [DRIFT] * n_scales + [FADE] * n_scales
     mean += [0.0] * len(categories)
     sd += [EFFECT] * len(categories)
     return Trend(scales, bowls, categories, np.array(mean), np.array(sd))

@@ -1,0 +1,103 @@
+"""The plan of 'methods': every contender on every study, ten seeds, up to a quarter of its compute.
+
+Studies are the paper's five with L(C) and, where the pool identifies it, L(N, D); and families of
+drawn ones, each seed of which has another law. A study without a public table is its twin.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from lawsmith.bench.jobs import Job, data_digest
+from lawsmith.bench.methods.contenders import CONTENDERS, Contender
+from lawsmith.bench.plan import STUDIES, Options, Suite, settings_of, source
+from lawsmith.bench.replays import study_named
+from lawsmith.bench.trial import ABOVE, BUDGETS, study_name
+
+LAWS = {"LC": "L(C)", "chinchilla": "L(N, D)"}
+UNIDENTIFIED = ("porian-hp",)  # its D follows its N: no law of both can be told
+NOISES = (0.5, 2.0)  # of drawn studies, as multiples of their twin's
+BY_SEED = "drawn by seed"  # what stands for the digest of data that come from the code alone
+
+# Rough seconds of a trial by surrogate, on a study of a thousand configurations.
+_SECONDS = {"trend": 5.0, "gp": 2.0, "none": 0.4}
+_GROWTH = {"trend": 1.0, "gp": 1.8, "none": 1.0}  # the power of the study's size they grow with
+_VOPT_SECONDS = 1.6
+
+
+@dataclass(frozen=True)
+class Subject:
+    """A study, or a family of drawn ones, with the law that is sought.
+
+    study   of the catalogue; noise: of the studies drawn in its shape, None for itself
+    """
+
+    study: str
+    law: str
+    noise: float | None = None
+
+    @property
+    def label(self) -> str:
+        """'steplaw, L(N, D)'; a drawn family's law is always L(C) and is not said."""
+        name = study_name({"study": self.study, "noise": self.noise})
+        return name if self.noise is not None else f"{name}, {LAWS[self.law]}"
+
+
+def subjects() -> list[Subject]:
+    """Everything the contenders are tried on."""
+    real = [Subject(source(study), "LC") for study in STUDIES]
+    both = [Subject(source(s), "chinchilla") for s in STUDIES if s not in UNIDENTIFIED]
+    drawn = [Subject(f"synthetic-{study}", "LC", noise) for study in STUDIES for noise in NOISES]
+    return [*real, *both, *drawn]
+
+
+def methods(options: Options) -> Suite:
+    """Every trial of the suite."""
+    n_rivals = sum(contender.role == "rival" for contender in CONTENDERS)
+    return Suite(
+        name="methods",
+        title="The frontier policy, its parts and its rivals",
+        about=f"The frontier policy with each of its parts off and {n_rivals} other methods, under "
+        "the same seeds, to a quarter of each pool's compute; every value is that of the moment. "
+        "Methods with a surrogate are judged by the law of observed and fantasized losses, the "
+        "others by that of their runs. Targets are 1e25 FLOPs, and for drawn studies "
+        f"{ABOVE:g} times the largest compute of the pool; each seed of a drawn study has its own "
+        "law, optima and losses, and its truth is known. Where a table is not at hand its "
+        "synthetic twin stands in, and is called so.",
+        more=tuple(_jobs(options)),
+    )
+
+
+def _jobs(options: Options) -> Iterator[Job]:
+    for subject in subjects():
+        found = study_named(subject.study)
+        digest = data_digest(found) if subject.noise is None else BY_SEED
+        for contender in CONTENDERS:
+            if contender.trial:
+                continue
+            weight = _weight(contender, len(found.grid))
+            for seed in range(options.seeds):
+                settings = trial_settings(subject, contender, options.iterations)
+                yield Job("trial", {**settings, "seed": seed}, digest, weight)
+
+
+def trial_settings(
+    subject: Subject, contender: Contender, iterations: int | None = None
+) -> dict[str, object]:
+    """What a trial is told, but for its seed."""
+    return {
+        **settings_of(subject.study, subject.law, contender.method),
+        "method": contender.trial_name,
+        "policy_fields": dict(contender.policy),
+        "surrogate_fields": dict(contender.surrogate),
+        "noise": subject.noise,
+        "budget": BUDGETS[-1],
+        "iterations": iterations,
+    }
+
+
+def _weight(contender: Contender, n: int) -> float:
+    surrogate = contender.method.surrogate
+    seconds = _VOPT_SECONDS if contender.method.space == "vopt" else _SECONDS[surrogate]
+    return float(seconds * (n / 1000.0) ** _GROWTH[surrogate])
