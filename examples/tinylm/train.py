@@ -1,0 +1,82 @@
+"""Train one model and write its result: the command of a trial.
+
+The result is a JSON object, printed and, where the variable LAWSMITH_RESULT names a file, written
+there: under a temporary name first, then renamed, so that a reader never sees half of it. A run
+that diverged has the loss it ended with, or null where that is no number, and "diverged": true.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import sys
+import time
+from dataclasses import replace
+from pathlib import Path
+
+import torch
+from data import Corpus, load_corpus, pick_device
+from errors import TinylmError, run_command
+from tinylm import Size
+from trunk import Plan, Row, Trunk
+
+
+def train(plan: Plan, corpus: Corpus) -> Row:
+    """The one run of a plan with one learning rate and one budget."""
+    started = time.monotonic()
+    trunk = Trunk(plan, corpus)
+    for rows in trunk.run():
+        if rows is not None:
+            (row,) = rows
+    del row["trunk_wall_s"]
+    evaluated = trunk.ensemble.n_eval * plan.size.context
+    return row | {"heldout": evaluated, "wall_s": round(time.monotonic() - started, 2)}
+
+
+def write_result(row: Row, path: Path) -> None:
+    """Write the result as one JSON file that appears whole or not at all."""
+    temporary = path.with_name(f"{path.name}.part")
+    temporary.write_text(json.dumps(row) + "\n")
+    temporary.replace(path)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("--width", type=int, required=True)
+    parser.add_argument("--depth", type=int, required=True)
+    parser.add_argument("--lr", type=float, required=True)
+    parser.add_argument("--batch", type=int, required=True, help="sequences in a step")
+    parser.add_argument("--tokens", type=int, required=True, help="tokens to train on")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--context", type=int, default=512, help="tokens in a sequence")
+    parser.add_argument("--heldout", type=int, help="evaluate on so many tokens; all without it")
+    parser.add_argument("--corpus", type=Path, default=os.environ.get("TINYLM_CORPUS", "corpus"))
+    parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
+    return parser.parse_args()
+
+
+def _main() -> None:
+    args = _arguments()
+    corpus = load_corpus(Path(args.corpus), pick_device(args.device))
+    if args.heldout is not None:
+        if not args.context <= args.heldout < len(corpus.heldout):
+            most = len(corpus.heldout) - 1
+            raise TinylmError(f"--heldout {args.heldout}: want {args.context} to {most}")
+        corpus = replace(corpus, heldout=corpus.heldout[: args.heldout + 1])
+    size = Size(args.width, args.depth, corpus.vocabulary, args.context)
+    plan = Plan(size, args.batch, args.seed, (args.lr,), (args.tokens,))
+    try:
+        row = train(plan, corpus)
+    except torch.cuda.OutOfMemoryError:
+        raise TinylmError(f"{plan.name}: out of GPU memory; use a smaller batch") from None
+    print(json.dumps(row))
+    told = os.environ.get("LAWSMITH_RESULT")
+    if told:
+        write_result(row, Path(told))
+    if row["diverged"]:
+        print("tinylm: this run diverged", file=sys.stderr)
+
+
+if __name__ == "__main__":
+    run_command(_main)

@@ -1,0 +1,208 @@
+"""Trunks: one stable run per size and batch, from which each token budget branches its decay.
+
+    ────┬──────────┬────────────────────┬───   trunk, constant learning rate
+        └─╲ 2^20   └───╲ 2^21           └──────╲ 2^22      branches: the last fifth decays
+
+A branch is the run one would have got by training for its budget alone, so a trunk gives the runs
+of all budgets for little more than the price of the longest. A trunk trains in a generator that
+queues work and yields, so that several can share one GPU, which tiny models cannot fill alone.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections.abc import Callable, Iterator, Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
+
+import torch
+from data import Corpus
+from ensemble import Ensemble
+from errors import TinylmError
+from tinylm import Size
+
+DECAY_SHARE = 0.2
+CURVE_POINTS = 8
+QUEUED_STEPS = 16  # launches queued between two looks at a stream
+
+Row = dict[str, Any]
+
+
+@dataclass(frozen=True)
+class Plan:
+    """What one trunk trains: all learning rates together, up to each budget in tokens."""
+
+    size: Size
+    batch: int
+    seed: int
+    lrs: tuple[float, ...]
+    budgets: tuple[int, ...]
+
+    def __post_init__(self) -> None:
+        if self.batch < 1 or not self.lrs or min(self.lrs) <= 0 or not self.budgets:
+            raise TinylmError("want a batch of at least 1, learning rates above 0 and a budget")
+        for tokens in self.budgets:
+            if tokens < 1 or tokens % (self.batch * self.size.context):
+                raise TinylmError(
+                    f"budget of {tokens} tokens: want a multiple of batch × context = "
+                    f"{self.batch * self.size.context}"
+                )
+
+    @property
+    def name(self) -> str:
+        return f"w{self.size.width}-d{self.size.depth}-b{self.batch}-s{self.seed}"
+
+    @property
+    def n_runs(self) -> int:
+        return len(self.lrs) * len(self.budgets)
+
+    def branch(self, budget: int) -> int:
+        """The step after which the run of this budget leaves the trunk."""
+        total, decay = self.steps(budget)
+        return total - decay
+
+    def steps(self, budget: int) -> tuple[int, int]:
+        """Steps of a run of this budget, and how many of them, at its end, decay."""
+        total = budget // (self.batch * self.size.context)
+        return total, max(1, round(DECAY_SHARE * total))
+
+
+def check_corpus(plan: Plan, corpus: Corpus) -> None:
+    """Refuse a plan that the corpus cannot serve without reading a token twice."""
+    if plan.size.vocabulary != corpus.vocabulary:
+        raise TinylmError(
+            f"vocabulary of {plan.size.vocabulary}, but the corpus has {corpus.vocabulary}"
+        )
+    windows = (len(corpus.train) - 1) // plan.size.context
+    if max(plan.budgets) > windows * plan.size.context:
+        raise TinylmError(
+            f"budget of {max(plan.budgets)} tokens: the corpus has {windows * plan.size.context}, "
+            "and no token is read twice"
+        )
+    if len(corpus.heldout) <= plan.size.context:
+        raise TinylmError("the held-out set is shorter than one sequence")
+
+
+class Trunk:
+    """A trunk in training; ``run`` does the work, ``checkpoint`` keeps it for later."""
+
+    def __init__(self, plan: Plan, corpus: Corpus) -> None:
+        check_corpus(plan, corpus)
+        self.plan, self.corpus = plan, corpus
+        self.ensemble = Ensemble(
+            plan.size, plan.lrs, batch=plan.batch, seed=plan.seed, corpus=corpus
+        )
+        self.at = 0  # steps of the trunk itself, decays not counted
+        self.branch_point: dict[str, torch.Tensor] | None = None
+        self.started = time.monotonic()
+
+    def run(self, done: Sequence[int] = ()) -> Iterator[list[Row] | None]:
+        """Train; yields None while work is queued and the rows of each budget as it ends.
+
+        Budgets in ``done`` are passed without branching.
+        """
+        for budget in sorted(set(self.plan.budgets) - set(done)):
+            total, decay = self.plan.steps(budget)
+            if self.plan.branch(budget) < self.at:
+                raise TinylmError(f"{self.plan.name}: already past the branch for {budget} tokens")
+            yield from self._advance(self.plan.branch(budget))
+            with self._stream():
+                self.branch_point = self.ensemble.save()
+                self.ensemble.plan_decay(total, decay)
+            yield from self._queue(self.ensemble.step, decay)
+            with self._stream():
+                pieces = self.ensemble.start_evaluation()
+            yield from self._queue(self.ensemble.evaluation_step, pieces)
+            with self._stream():
+                rows = self._rows(budget)
+                self.ensemble.plan_decay(math.inf, 1)
+                self.ensemble.load(self.branch_point)
+            self.branch_point = None
+            yield rows
+
+    def _advance(self, step: int) -> Iterator[None]:
+        while self.at < step:
+            n = min(QUEUED_STEPS, step - self.at)
+            self.at += n
+            yield from self._queue(self.ensemble.step, n)
+
+    def _queue(self, work: Callable[[], None], times: int) -> Iterator[None]:
+        """Do ``work`` so many times, yielding while the GPU is behind."""
+        for at in range(0, times, QUEUED_STEPS):
+            with self._stream():
+                for _ in range(min(QUEUED_STEPS, times - at)):
+                    work()
+                last = torch.cuda.Event() if self._on_gpu else None
+                if last is not None:
+                    last.record()
+            yield None
+            while last is not None and not last.query():
+                yield None
+
+    @property
+    def _on_gpu(self) -> bool:
+        return self.corpus.device.type == "cuda"
+
+    def _stream(self) -> Any:
+        return torch.cuda.stream(self.ensemble.stream if self._on_gpu else None)
+
+    def _rows(self, budget: int) -> list[Row]:
+        size, plan = self.plan.size, self.plan
+        total, decay = plan.steps(budget)
+        pieces = self.ensemble.state["curve"][:total].tensor_split(min(CURVE_POINTS, total))
+        curves = torch.stack([piece.mean(0) for piece in pieces], 1).tolist()
+        common = {
+            "N": size.params,
+            "D": budget,
+            "C": 6 * size.params * budget,
+            "width": size.width,
+            "depth": size.depth,
+            "batch": plan.batch,
+            "seed": plan.seed,
+            "N_non_embedding": size.params_non_embedding,
+            "flops_exact": size.flops_per_token * budget,
+            "context": size.context,
+            "steps": total,
+            "decay_steps": decay,
+            "trunk_wall_s": round(time.monotonic() - self.started, 2),
+        }
+        return [
+            {
+                "loss": loss if math.isfinite(loss) else None,
+                "diverged": not loss <= math.log(size.vocabulary),
+                "lr": lr,
+                **common,
+                "curve": [round(v, 4) if math.isfinite(v) else None for v in curve],
+            }
+            for lr, loss, curve in zip(
+                plan.lrs, self.ensemble.heldout_losses(), curves, strict=True
+            )
+        ]
+
+    def checkpoint(self, path: Path) -> None:
+        """Keep the trunk's state in a file; inside a branch, that of its branch point."""
+        if self._on_gpu:
+            torch.cuda.synchronize()
+        state = self.branch_point or self.ensemble.state
+        kept = {"plan": self._identity(), "at": int(state["step"]), "state": state}
+        temporary = path.with_suffix(".part")
+        torch.save(kept, temporary)
+        temporary.replace(path)
+
+    def resume(self, path: Path) -> None:
+        """Go on from a checkpoint; one of another configuration is refused."""
+        kept = torch.load(path, map_location=self.corpus.device, weights_only=True)
+        if kept["plan"] != self._identity():
+            raise TinylmError(
+                f"{path} is a checkpoint of another configuration; delete it to start this trunk "
+                "from its beginning"
+            )
+        with self._stream():
+            self.ensemble.load(kept["state"])
+        self.at = kept["at"]
+
+    def _identity(self) -> dict[str, Any]:
+        plan = {"size": asdict(self.plan.size), "batch": self.plan.batch, "seed": self.plan.seed}
+        return plan | {"lrs": list(self.plan.lrs), "corpus": self.corpus.checksum}
