@@ -71,18 +71,56 @@ def mixed_law(law: Law, grid: Grid, runs: Runs, posterior: Posterior) -> FloatAr
 
 
 def plausible_laws(
-    law: Law, grid: Grid, runs: Runs, posterior: Posterior, n: int, rng: np.random.Generator
+    law: Law,
+    grid: Grid,
+    runs: Runs,
+    posterior: Posterior,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    dof: float = np.inf,
 ) -> Plausible | None:
-    """The laws of ``n`` plausible grids; None where even the mixed grid has too few points."""
+    """The laws of ``n`` plausible grids; None where even the mixed grid has too few points.
+
+    ``dof`` finite draws surfaces of a Student process of so many degrees of freedom, and the noise
+    of runs likewise: alike in the middle, with tails for a surrogate that is surer of itself than
+    it should be, and for the lucky run that a minimum over many will pick.
+    """
     mixed = mixed_law(law, grid, runs, posterior)
     if mixed is None:
         return None
     rows = rows_in_play(grid, runs, posterior, law.inputs)
-    surface = posterior.sample(n, rng, rows)
-    noisy = surface + posterior.noise * rng.standard_normal(surface.shape)
+    surface = _surfaces(posterior, rows, n, rng, dof)
+    plain = np.isinf(dof)
+    luck = rng.standard_normal(surface.shape) if plain else rng.standard_t(dof, surface.shape)
+    noisy = surface + posterior.noise * luck
     losses = np.exp(noisy) if posterior.scale == "log" else noisy
     draws = _with_observed(losses, len(grid), runs, rows)
     return Plausible(law, rows, surface, law_draws(law, grid.subset(rows), draws, mixed), mixed)
+
+
+def noise_free_laws(law: Law, grid: Grid, plausible: Plausible, posterior: Posterior) -> FloatArray:
+    """(S, p) phi of the law on Π of each plausible surface itself, without the noise of any run.
+
+    What was observed is one noisy look at the surface, so a run that was lucky is not taken at
+    its word: the selection of the minimum is undone as far as the surrogate sees through it.
+    """
+    part = grid.subset(plausible.rows)
+    surface = plausible.surface
+    losses = np.exp(surface) if posterior.scale == "log" else surface
+    return law_draws(law, part, losses, plausible.mixed)
+
+
+def _surfaces(
+    posterior: Posterior, rows: IntArray, n: int, rng: np.random.Generator, dof: float
+) -> FloatArray:
+    """(n, r) joint draws of the surface at ``rows``, of a normal or a Student process."""
+    surface = posterior.sample(n, rng, rows)
+    if np.isinf(dof):
+        return surface
+    stretch = np.sqrt(dof / rng.chisquare(dof, size=n))
+    mean = posterior.mean[rows]
+    return np.asarray(mean + stretch[:, None] * (surface - mean))
 
 
 def rows_in_play(
@@ -111,12 +149,14 @@ def law_draws(law: Law, grid: Grid, draws: FloatArray, start: FloatArray) -> Flo
 
     NaN where a grid's envelope has too few points.
     """
+    # A draw below 0, of a surrogate of the loss itself, is no loss that a law could have.
+    draws = np.where(draws > 0.0, draws, np.nan)
     on = frontier_batch(grid, draws, law.inputs)
     phi = np.full((len(draws), law.n_params), np.nan)
     enough = np.flatnonzero(on.sum(axis=1) >= law.n_params)
     if len(enough):
         x, losses, weights = _padded(law, grid, draws[enough], on[enough])
-        found = fit_batch(law, x, losses, start=start, weights=weights, tolerance=1e-5)
+        found = fit_batch(law, x, losses, start=start, weights=weights, tolerance=1e-7)
         phi[enough] = found.phi
     return phi
 

@@ -54,3 +54,8 @@ def percent(x: float, digits: int = 3) -> str:
 def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:
     """Two ends written by ``form``: [1.62, 1.81]."""
     return f"[{form(low)}, {form(high)}]"
+
+
+def plural(n: int, noun: str) -> str:
+    """'no runs', '1 run', '2 runs'."""
+    return f"{n or 'no'} {noun}{'' if n == 1 else 's'}"

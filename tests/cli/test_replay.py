@@ -13,6 +13,7 @@ import sys
 import pytest
 
 import lawsmith.cli.replay_run as replay_run
+from lawsmith.cli import replay_ends as ends
 from lawsmith.cli import replay_options as options
 from lawsmith.cli.replay_progress import collect, described, done
 from lawsmith.cli.replay_tables import signed
@@ -34,7 +35,7 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
     result = lawsmith("replay", sweep, *SHORT, "--seed", 1)
     assert (result.code, result.err) == (0, "")
     for words in (
-        "chosen by gp matern lognormal, lcb κ = 2 in a window of reach 1.5, 6 initial runs; seed 1",
+        "chosen by trend, envelope and law by turns, per FLOP, 6 initial runs; seed 1",
         "pool 45 configurations, 5.63e20 FLOPs in all",
         "held out 3 configurations with C ≥ 1.23e20, 1 on their frontier",
         "ran 45 runs, 100% of that compute: the pool is exhausted",
@@ -51,6 +52,12 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
         assert words in result.text
     assert re.search(r"100% +45 +100% +100% +\+0\.00% \(\+0\.00%\) +\+0\.00%", result.out)
     assert max(len(line) for line in result.out.splitlines()) <= 100
+
+
+def test_a_window_is_told_by_its_surrogate_its_rule_and_its_reach(lawsmith, sweep):
+    result = lawsmith("replay", sweep, *SHORT, "--policy", "window", "--seed", 1)
+    words = "gp matern lognormal, lcb κ = 2 in a window of reach 1.5, 6 initial runs; seed 1"
+    assert f"chosen by {words}" in result.text
 
 
 def test_the_text_and_the_json_tell_the_same_numbers(lawsmith, replay_json, sweep):
@@ -251,7 +258,7 @@ def test_collecting_keeps_the_steps_before_an_interrupt(steps):
     assert collect(steps, seen.append) == (steps, False)
 
 
-def method(policy="window", surrogate="gp", known=None, **given):
+def method(policy="window", surrogate=None, known=None, **given):
     return options.method(policy, surrogate, 10, known=known, given=given)
 
 
@@ -265,6 +272,8 @@ def test_options_that_do_not_apply_are_none():
     assert method("full").reach is None
     assert (method(surrogate="xgboost").kernel, method(surrogate="xgboost").scale) == (None, "loss")
     assert method(surrogate="none").scale is None
+    told = {name: word for name, word in method("frontier").settings().items() if word is not None}
+    assert told == {"policy": "frontier", "surrogate": "trend", "n_init": 10}
 
 
 def test_the_reach_and_the_split_are_the_catalogues_unless_told():
@@ -285,17 +294,19 @@ def test_the_reach_and_the_split_are_the_catalogues_unless_told():
     [("0.05", 0.05), ("5%", 0.05), (" 5 % ", 0.05), ("1", 1.0), ("100%", 1.0), ("1e21", 1e21)],
 )
 def test_a_budget_up_to_one_is_a_share(text, value):
-    assert options.budget(text) == pytest.approx(value)
+    assert ends.budget(text) == pytest.approx(value)
 
 
 def test_a_budget_in_flops_is_kept_and_a_share_is_of_the_pool(task):
-    assert options.stop_rule(None, 0.25, task).budget == pytest.approx(0.25 * task.total_compute)
-    assert options.stop_rule(None, 1e20, task) == Stop(None, 1e20)
-    assert options.stop_rule(7, None, task) == Stop(7, None)
+    assert ends.stop_rule(None, 0.25, task).budget == pytest.approx(0.25 * task.total_compute)
+    assert ends.stop_rule(None, 1e20, task) == Stop(None, 1e20)
+    assert ends.stop_rule(7, None, task) == Stop(7, None)
 
 
 def test_targets_are_the_papers_unless_told():
     assert options.targets(None, LC) == (1e25, 1e27, 1e29)
+    assert options.targets(None, LC, entry("tinylm")) == (1e16, 1e17, 1e18)
+    assert options.targets(["1e20"], LC, entry("tinylm")) == (1e20,)
     assert options.targets(["1e22, 1e23", "1e22"], CHINCHILLA) == (1e22, 1e23)
     with pytest.raises(LawsmithError, match="a law of N"):
         options.targets(["1e22"], LN)

@@ -21,9 +21,12 @@ FILES = {
     "good.csv": text(ROWS),
     "one_level.csv": text([(1e7, 1e9, 1e-4 * (k + 1), 3 + 0.01 * k) for k in range(12)]),
     "all_diverged.csv": text([(*row[:3], float("nan")) for row in ROWS]),
+    "no_tokens.csv": "C,lr,loss\n" + "".join(f"{N * D:g},{lr:g},{y:.6f}\n" for N, D, lr, y in ROWS),
     "no_compute.csv": "N,loss\n1e7,3.1\n2e7,3.0\n4e7,2.9\n",
 }
 
+WINDOW = ("--policy", "window")
+RULE = "loss@1e25 within 1%"
 CASES = [
     (["good.cvs"], ["got no such file", "did you mean good.csv?"]),
     (["oelm-english"], ["got 'oelm-english'", "did you mean oellm-english?"]),
@@ -40,23 +43,23 @@ CASES = [
         ["--kernel: got 'linear' with --surrogate xgboost, want --surrogate gp or"],
     ),
     (
-        ["good.csv", "--priors", "gamma", "--surrogate", "none"],
+        ["good.csv", *WINDOW, "--priors", "gamma", "--surrogate", "none"],
         ["--priors: got 'gamma' with --surrogate none"],
     ),
     (
-        ["good.csv", "--scale", "log", "--surrogate", "none"],
+        ["good.csv", *WINDOW, "--scale", "log", "--surrogate", "none"],
         ["--scale: got 'log' with --surrogate none"],
     ),
     (
-        ["good.csv", "--acquisition", "ei", "--surrogate", "none"],
+        ["good.csv", *WINDOW, "--acquisition", "ei", "--surrogate", "none"],
         ["--acquisition: got 'ei' with --surrogate none"],
     ),
     (
-        ["good.csv", "--kappa", "1", "--acquisition", "ei"],
+        ["good.csv", *WINDOW, "--kappa", "1", "--acquisition", "ei"],
         ["--kappa: got 1 with --acquisition ei, want --acquisition lcb"],
     ),
     (
-        ["good.csv", "--kappa", "1", "--surrogate", "none"],
+        ["good.csv", *WINDOW, "--kappa", "1", "--surrogate", "none"],
         ["--kappa: got 1 with --surrogate none"],
     ),
     (
@@ -64,12 +67,23 @@ CASES = [
         ["--reach: got 2 with --policy full, want --policy window"],
     ),
     (
-        ["good.csv", "--model-path", "w.ckpt"],
+        ["good.csv", *WINDOW, "--model-path", "w.ckpt"],
         ["--model-path: got 'w.ckpt' with --surrogate gp, want --surrogate tabpfn"],
     ),
-    (["good.csv", "--kappa", "-1"], ["--kappa: got -1, want a number of at least 0"]),
+    (["good.csv", *WINDOW, "--kappa", "-1"], ["--kappa: got -1, want a number of at least 0"]),
+    (
+        ["good.csv", "--surrogate", "none"],
+        ["--surrogate: got none, want one that predicts", "--policy window or full"],
+    ),
+    (
+        ["good.csv", "--acquisition", "ei"],
+        ["--acquisition: got 'ei' with --policy frontier, want --policy window or --policy full"],
+    ),
+    (["good.csv", "--kappa", "1"], ["--kappa: got 1 with --policy frontier"]),
+    (["good.csv", "--reach", "2"], ["--reach: got 2 with --policy frontier"]),
+    (["good.csv", "--scale", "log"], ["--scale: got 'log' with --surrogate trend"]),
     (["good.csv", "--kappa", "two"], ["--kappa: got 'two', want a number"]),
-    (["good.csv", "--reach", "0.5"], ["--reach: got 0.5, want a factor of at least 1"]),
+    (["good.csv", *WINDOW, "--reach", "0.5"], ["--reach: got 0.5, want a factor of at least 1"]),
     (["good.csv", "--budget", "0"], ["--budget: got '0', want a share of the pool"]),
     (["good.csv", "--budget", "-5%"], ["--budget: got '-5%', want a share of the pool"]),
     (["good.csv", "--budget", "half"], ["--budget: got 'half'", "5%", "1e21"]),
@@ -86,6 +100,34 @@ CASES = [
     (
         ["good.csv", "--n-init", "17"],
         ["--n-init: got 17 initial runs, want at most the 16 candidates in the pool of good.csv"],
+    ),
+    (
+        ["good.csv", "--stop-when", "loss@1e25 < 1%"],
+        ["--stop-when: got 'loss@1e25 < 1%', want a rule such as 'loss@1e25 within 1%'"],
+    ),
+    (["good.csv", "--stop-when", "loss@1e25 within 0%"], ["--stop-when: got '0' in", "above 0"]),
+    (
+        ["good.csv", "--stop-when", RULE, "--law", "LN"],
+        ["--stop-when: got LN, a law of N, want a law of C, or of N and D"],
+    ),
+    (
+        ["good.csv", "--stop-when", RULE, *WINDOW, "--surrogate", "none"],
+        ["--stop-when: got --surrogate none, want --surrogate trend or --surrogate gp or"],
+    ),
+    (
+        ["good.csv", "--stop-when", RULE, "--surrogate", "xgboost"],
+        ["--stop-when: got --surrogate xgboost", "no interval to hold a rule against"],
+    ),
+    (
+        ["good.csv", "--trunk-decay", "0"],
+        ["--trunk-decay: got 0, want a share between 0 and 1"],
+    ),
+    (["good.csv", "--trunk-decay", "1"], ["--trunk-decay: got 1, want a share between"]),
+    (["good.csv", "--trunk-decay", "nan"], ["--trunk-decay: got 'nan', want a number"]),
+    (["good.csv", "--trunk-decay", "20%"], ["--trunk-decay: got '20%', want a number"]),
+    (
+        ["no_tokens.csv", "--n-init", "3", "--trunk-decay", "0.2"],
+        ["trunk-aware cost: got no D, want a study with tokens D"],
     ),
     (["good.csv", "--seed", "-1"], ["--seed: got '-1', want a whole number"]),
     (["good.csv", "--extrapolate-to", "far"], ["--extrapolate-to: got 'far', want a compute"]),
@@ -150,4 +192,4 @@ def test_a_design_that_cannot_identify_the_law_is_refused_unless_forced(lawsmith
     refused = lawsmith(*args)
     assert refused.code == 2
     assert "collinear_design" in refused.err
-    assert lawsmith(*args, "--force", "--surrogate", "none").code == 0
+    assert lawsmith(*args, "--force", *WINDOW, "--surrogate", "none").code == 0

@@ -29,10 +29,11 @@ def table(sweep):
     return columns | {"C": 6 * columns["N"] * columns["D"]}
 
 
-@pytest.fixture(scope="module")
-def whole(sweep):
+@pytest.fixture(scope="module", params=["frontier", "window"])
+def whole(sweep, request):
     """A replay to the end of the pool."""
     args = ["replay", str(sweep), "--hold-out", "0.9", "--n-init", "6", "--seed", "1", "--json"]
+    args += ["--policy", "window"] if request.param == "window" else []  # frontier by default
     with redirect_stdout(io.StringIO()) as out:
         assert main(args) == 0
     return json.loads(out.getvalue())
@@ -63,16 +64,17 @@ def huber(theta, C, loss):
     return float(np.where(a <= 1e-3, 0.5 * r**2, 1e-3 * (a - 0.5e-3)).sum())
 
 
-def test_the_object_has_the_promised_keys(whole):
+def test_the_object_has_the_promised_keys(whole, request):
     assert set(whole) >= {
         *("version", "study", "synthetic", "policy", "seed", "settings", "law", "pool"),
-        *("reference", "trace", "summary", "complete"),
+        *("reference", "trace", "summary", "outlook", "complete"),
     }
-    assert (whole["policy"], whole["seed"], whole["law"]) == ("window", 1, "LC")
+    policy = request.node.callspec.params["whole"]
+    assert (whole["policy"], whole["seed"], whole["law"]) == (policy, 1, "LC")
     assert (whole["synthetic"], whole["complete"], whole["stopped"]) == (False, True, "exhausted")
     assert set(whole["settings"]) >= {
         *("surrogate", "kernel", "priors", "scale", "acquisition", "kappa", "reach", "n_init"),
-        *("law", "hold_out"),
+        *("law", "hold_out", "stop_when", "trunk_decay"),
     }
     assert set(whole["pool"]) >= {"n", "total_compute", "rows"}
     assert set(whole["reference"]) >= {
@@ -240,7 +242,7 @@ def test_the_summary_is_read_off_the_trace(whole):
 
 
 def test_the_window_never_offers_a_run_beyond_its_reach(replay_json, sweep):
-    found = replay_json(sweep, "--n-init", 6, "--reach", 1)
+    found = replay_json(sweep, "--n-init", 6, "--policy", "window", "--reach", 1)
     levels = sorted({step["compute"] for step in found["trace"]})
     top = 0.0
     for step in found["trace"]:
@@ -288,7 +290,8 @@ def test_targets_may_be_named_together_or_one_at_a_time(replay_json, sweep):
     ],
 )
 def test_it_stops_when_told(replay_json, sweep, args, n_steps, stopped):
-    found = replay_json(sweep, "--n-init", 6, "--surrogate", "none", *args)
+    random = ("--policy", "window", "--surrogate", "none")
+    found = replay_json(sweep, "--n-init", 6, *random, *args)
     assert (len(found["trace"]), found["stopped"], found["complete"]) == (n_steps, stopped, True)
 
 
@@ -308,7 +311,7 @@ def test_a_budget_is_a_share_a_percentage_or_flops(replay_json, sweep):
 
 def test_the_paper_sets_the_reach_and_the_split_of_a_published_study(published, replay_json):
     published("steplaw")
-    found = replay_json("steplaw", "--iterations", 1)
+    found = replay_json("steplaw", "--policy", "window", "--iterations", 1)
     assert found["settings"] | {"reach": 2.0, "hold_out": "0.5"} == found["settings"]
     assert found["pool"]["n"] == 1864
 

@@ -19,8 +19,8 @@ from lawsmith.cli import console as out
 from lawsmith.cli.bench_progress import duration
 from lawsmith.cli.console import working
 from lawsmith.cli.payload import Json
-from lawsmith.cli.study_view import plural
 from lawsmith.errors import LawsmithError
+from lawsmith.formats import plural
 
 if TYPE_CHECKING:
     from lawsmith.bench.tables import Table

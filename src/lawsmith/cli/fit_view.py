@@ -10,8 +10,8 @@ from lawsmith.analysis import Analysis, Comparison, HyperparameterLaw
 from lawsmith.cli import console as out
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.law_view import show_law, show_predictions
-from lawsmith.cli.study_view import plural, show_study
-from lawsmith.formats import interval, number, percent
+from lawsmith.cli.study_view import show_study
+from lawsmith.formats import interval, number, percent, plural
 
 
 def show_fit(

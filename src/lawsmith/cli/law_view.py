@@ -9,8 +9,7 @@ from lawsmith.analysis import Analysis, Prediction
 from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
 from lawsmith.cli.payload import fitted_allocation
-from lawsmith.cli.study_view import plural
-from lawsmith.formats import count, flops, interval, number, percent
+from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval, Uncertainty

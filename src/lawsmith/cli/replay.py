@@ -20,7 +20,7 @@ def replay(
     hold_out: own.HoldOut = None,
     law: own.LawName = "LC",
     force: own.Force = False,
-    policy: own.Policy = "window",
+    policy: own.Policy = "frontier",
     surrogate: own.SurrogateName = None,
     kernel: own.Kernel = None,
     priors: own.Priors = None,
@@ -33,6 +33,8 @@ def replay(
     seed: own.Seed = 0,
     iterations: own.Iterations = None,
     budget: own.BudgetText = None,
+    stop_when: own.StopWhen = None,
+    trunk_decay: own.TrunkDecay = None,
     extrapolate_to: own.ExtrapolateTo = None,
     as_json: params.Json = False,
     out: own.Out = None,
@@ -40,9 +42,10 @@ def replay(
 ) -> None:
     """Replay a finished study as if its runs were still to be chosen.
 
-    For example: lawsmith replay oellm-english --policy window --budget 5% --seed 0
+    For example: lawsmith replay oellm-english --budget 5% --seed 0
     """
     from lawsmith.cli import options as read
+    from lawsmith.cli import replay_ends as read_ends
     from lawsmith.cli import replay_options as read_own
     from lawsmith.cli.replay_run import Asked, report, run
     from lawsmith.datasets import ReadOptions
@@ -51,6 +54,7 @@ def replay(
     sought, known = get_law(law), read_own.catalogued(study)
     given: dict[str, object] = {"kernel": kernel, "priors": priors, "scale": scale}
     given |= {"acquisition": acquisition, "kappa": kappa, "reach": reach, "model_path": model_path}
+    method = read_own.method(policy, surrogate, n_init, known=known, given=given)
     asked = Asked(
         study=study,
         reading=ReadOptions(
@@ -64,11 +68,13 @@ def replay(
         law=sought,
         hold_out=read_own.split(hold_out, sought, known),
         force=force,
-        method=read_own.method(policy, surrogate, n_init, known=known, given=given),
+        method=method,
         seed=seed,
         iterations=iterations,
-        budget=read_own.budget(budget),
-        targets=read_own.targets(extrapolate_to, sought),
+        budget=read_ends.budget(budget),
+        rule=read_ends.answer_rule(stop_when, sought, method.surrogate),
+        pricing=read_ends.pricing(trunk_decay),
+        targets=read_own.targets(extrapolate_to, sought, known),
     )
     folder = read.folder(out, "--out") if out else None
     drawings = read.folder(charts, "--charts") if charts else folder and folder / "charts"

@@ -1,4 +1,4 @@
-"""Text of `lawsmith replay`'s options to values: the method, the budget, the split, the targets.
+"""Text of `lawsmith replay`'s options to values: the method, the split, the targets.
 
 Each function raises a one-line error that names the option.
 """
@@ -11,14 +11,14 @@ from dataclasses import asdict, dataclass
 from typing import Any, get_args
 
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
+from lawsmith.costs import Pricing
 from lawsmith.datasets import Entry, entry, names
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.formats import flops, number, percent
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
 from lawsmith.policies import Policy, make_policy
 from lawsmith.policies.spaces import REACH
-from lawsmith.replay import EXTRAPOLATE_TO, Stop, Task, default_hold_out
+from lawsmith.replay import EXTRAPOLATE_TO, Task, default_hold_out
 from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale
 from lawsmith.surrogates.inputs import Kernel, Priors
@@ -67,7 +67,7 @@ class Method:
         return asdict(self)
 
     def make_policy(
-        self, seed: int, law: Law, target: float | None, budget: float | None
+        self, seed: int, law: Law, *, target: float | None, budget: float | None, pricing: Pricing
     ) -> Policy:
         """The policy itself; an extra that is not installed is told here."""
         words = {"kernel": self.kernel, "priors": self.priors, "scale": self.scale}
@@ -78,6 +78,7 @@ class Method:
             law=law,
             target=target,
             budget=budget,
+            pricing=pricing,
             acquisition=self.acquisition or _DEFAULTS["acquisition"],
             kappa=KAPPA if self.kappa is None else self.kappa,
             reach=self.reach,
@@ -104,7 +105,10 @@ def method(
         if name in asked and policy not in _SEARCHES:
             raise _misplaced(name, asked[name], "policy", policy, _SEARCHES)
     if policy == "frontier" and surrogate == "none":
-        raise LawsmithError("--surrogate", got="none", want="one that predicts, for frontier")
+        hint = "random search is --policy window or full"
+        raise LawsmithError(
+            "--surrogate", got="none", want="one that predicts, for frontier", hint=hint
+        )
     for name in asked:
         if name in _FOR and surrogate not in _FOR[name]:
             raise _misplaced(name, asked[name], "surrogate", surrogate, _FOR[name])
@@ -168,44 +172,22 @@ def split(text: str | None, law: Law, known: Entry | None) -> HeldOut:
     return usual
 
 
-def targets(texts: Iterable[str] | None, law: Law) -> tuple[float, ...]:
-    """'1e25,1e27' → computes, each once; what an option repeats adds to it."""
+def targets(texts: Iterable[str] | None, law: Law, known: Entry | None = None) -> tuple[float, ...]:
+    """'1e25,1e27' → computes, each once; what an option repeats adds to it.
+
+    Not given, they are the study's own, else the paper's.
+    """
     if texts is None:
-        return EXTRAPOLATE_TO
+        return known.targets if known is not None and known.targets else EXTRAPOLATE_TO
     if law.inputs != ("C",) and set(law.inputs) != {"N", "D"}:
         got = f"{law.name}, a law of {', '.join(law.inputs)}"
         raise LawsmithError("--extrapolate-to", got=got, want="a law of C, or of N and D")
     parts = [part for text in texts for part in text.split(",")]
     for part in parts:
-        if not 0.0 < _float(part) < math.inf:
+        if not 0.0 < float_or_nan(part) < math.inf:
             want = "a compute in FLOPs such as 1e25"
             raise LawsmithError("--extrapolate-to", got=repr(part), want=want)
-    return tuple(dict.fromkeys(_float(part) for part in parts))
-
-
-def budget(text: str | None) -> float | None:
-    """'0.05' and '5%' → 0.05 of the pool; '1e21' → 1e21, FLOPs. None stays None."""
-    if text is None:
-        return None
-    word = text.strip()
-    value = _float(word.removesuffix("%")) / 100 if word.endswith("%") else _float(word)
-    if not 0.0 < value < math.inf:
-        want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
-        raise LawsmithError("--budget", got=repr(text), want=want)
-    if word.endswith("%") and value > 1.0:
-        raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
-    return value
-
-
-def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
-    """When to end; a budget up to 1 is a share of the pool, above that FLOPs."""
-    if iterations is not None and iterations < 1:
-        raise LawsmithError("--iterations", got=iterations, want="at least 1 run")
-    total = task.total_compute
-    if budget is not None and budget > 1.0 and budget > total * (1.0 + 1e-9):
-        want = f"at most {flops(total)}, the whole pool of {task.study}"
-        raise LawsmithError("--budget", got=f"{flops(budget)} FLOPs", want=want)
-    return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
+    return tuple(dict.fromkeys(float_or_nan(part) for part in parts))
 
 
 def check_pool(method: Method, task: Task) -> None:
@@ -215,17 +197,7 @@ def check_pool(method: Method, task: Task) -> None:
         raise LawsmithError("--n-init", got=f"{method.n_init} initial runs", want=want)
 
 
-def check_ran(n_steps: int, stop: Stop, task: Task) -> None:
-    """A budget below the first run leaves nothing to report."""
-    if n_steps == 0 and stop.budget is not None:
-        share = percent(stop.budget / task.total_compute)
-        got = f"{number(stop.budget, 3)} FLOPs ({share} of the pool)"
-        want = "more than the first run costs"
-        hint = f"the pool's cheapest takes {flops(float(task.pool.C.min()))}; 5% is a share"
-        raise LawsmithError("--budget", got=got, want=want, hint=hint)
-
-
-def _float(text: str) -> float:
+def float_or_nan(text: str) -> float:
     """The number in ``text``, NaN if there is none."""
     try:
         return float(text)

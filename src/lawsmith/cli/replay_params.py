@@ -47,9 +47,10 @@ Force = Annotated[
 Policy = Annotated[
     str,
     typer.Option(
-        metavar="window|full|frontier",
-        help="Search a window that climbs with the compute run so far, or the whole pool, or take "
-        "what lowers the envelope most per FLOP.",
+        metavar="frontier|window|full",
+        help="Take by turns what lowers the envelope and what tells most of the law, per FLOP; or, "
+        "as the paper does, search a window that climbs with the compute run so far, or the whole "
+        "pool.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -57,7 +58,8 @@ SurrogateName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="gp (by default), trend (frontier's), botorch, xgboost, tabpfn, or none: random.",
+        help="trend (frontier's), gp (window's and full's), botorch, xgboost, tabpfn, or none: "
+        "random.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -154,6 +156,24 @@ BudgetText = Annotated[
         metavar="0.05|5%|1e21",
         help="Before more than this share of the pool's compute, or these FLOPs, would be spent.",
         rich_help_panel=_END,
+    ),
+]
+StopWhen = Annotated[
+    str | None,
+    typer.Option(
+        metavar="RULE",
+        help="Once the true loss is known so well: 'loss@1e25 within 1%'.",
+        rich_help_panel=_END,
+    ),
+]
+TrunkDecay = Annotated[
+    float | None,
+    typer.Option(
+        parser=number,
+        metavar="SHARE",
+        help="Price runs that differ in D alone as branches of one trunk, each with a decay of "
+        "this share of its tokens, such as 0.2.",
+        rich_help_panel=_CHOICE,
     ),
 ]
 ExtrapolateTo = Annotated[

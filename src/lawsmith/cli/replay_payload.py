@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from lawsmith import __version__
 from lawsmith.cli.draw import Drawn
+from lawsmith.cli.outlook_view import outlook_payload
 from lawsmith.cli.payload import Json, plain
 from lawsmith.cli.replay_summary import FITS, Reached, Replayed, at_budgets, reached
 from lawsmith.laws.fit import LawFit
@@ -33,6 +34,7 @@ def replay_payload(done: Replayed, drawn: Drawn) -> Json:
             "reference": _reference(task),
             "trace": [step_values(step) for step in trace.steps],
             "summary": _summary(done),
+            "outlook": None if done.outlook is None else outlook_payload(done.outlook),
             "complete": done.stopped != "interrupted",
             "stopped": done.stopped,
             "charts": drawn.paths,

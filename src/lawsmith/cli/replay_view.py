@@ -12,16 +12,18 @@ from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_view import show_charts, show_notes
+from lawsmith.cli.outlook_view import show_outlook
 from lawsmith.cli.replay_summary import FIT_TEXTS, Replayed
 from lawsmith.cli.replay_tables import show_budgets, show_distances, show_goals, signed
-from lawsmith.cli.study_view import held_out_text, plural
-from lawsmith.formats import flops, percent
+from lawsmith.cli.study_view import held_out_text
+from lawsmith.formats import flops, percent, plural
 from lawsmith.replay import Scores
 
 _ENDED = {
     "exhausted": "the pool is exhausted",
     "iterations": "as many runs as asked for",
     "budget": "the next run would have exceeded the budget",
+    "answered": "the answer is known as well as asked for",
     "interrupted": "interrupted, these results are partial",
 }
 
@@ -30,6 +32,8 @@ def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequenc
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
     show_laws(console, done)
+    if done.outlook is not None:
+        show_outlook(console, done.outlook)
     show_budgets(console, done)
     show_distances(console, done)
     show_goals(console, done)
@@ -65,7 +69,8 @@ def _method(done: Replayed) -> str:
     model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
     model += ["of log loss"] if told["scale"] == "log" else []
     if told["policy"] == "frontier":
-        return f"{' '.join(model)}, improvement of the envelope per FLOP, {start}"
+        trunks = ", runs of a trunk priced together" if told["trunk_decay"] else ""
+        return f"{' '.join(model)}, envelope and law by turns, per FLOP, {start}{trunks}"
     space = "the whole pool" if told["policy"] == "full" else f"a window of reach {told['reach']:g}"
     if told["surrogate"] == "none":
         return f"random search in {space}, {start}"

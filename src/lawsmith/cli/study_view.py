@@ -12,7 +12,7 @@ from lawsmith.analysis import Analysis
 from lawsmith.cli.console import facts
 from lawsmith.cli.payload import compute_rule
 from lawsmith.datasets import Study
-from lawsmith.formats import count, flops, percent
+from lawsmith.formats import count, flops, percent, plural
 from lawsmith.grid import Grid, HeldOut
 
 MAX_LISTED = 5
@@ -24,11 +24,6 @@ def show_study(console: Console, analysis: Analysis) -> None:
     console.print(Text(study.title, style="bold"))
     name = [] if study.name == study.title else [("study", study.name)]
     facts(console, [*name, *_what_was_read(study), _split(analysis), ("counted", _counted(study))])
-
-
-def plural(n: int, noun: str) -> str:
-    """'no runs', '1 run', '2 runs'."""
-    return f"{n or 'no'} {noun}{'' if n == 1 else 's'}"
 
 
 def listed(rows: Sequence[object]) -> str:

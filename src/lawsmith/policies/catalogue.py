@@ -2,7 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from lawsmith.acquisition import KAPPA, get_acquisition
+from lawsmith.costs import Pricing
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.law import Law
@@ -37,17 +40,19 @@ def make_policy(
     law: Law = LC,
     target: float | None = None,
     budget: float | None = None,
+    pricing: Pricing | None = None,
 ) -> Policy:
     """A policy by name: 'frontier', 'cheapest', 'vopt', or a search in the space of that name.
 
     acquisition, kappa, reach   of a search; without a surrogate it is random
-    law, target, budget         what 'frontier', which needs a surrogate, is after; see `Frontier`
+    law, target, budget, pricing   what 'frontier', which needs a surrogate, is after
     """
     if name == "frontier":
         if surrogate is None:
             want = "one that predicts, such as trend"
             raise LawsmithError("policy frontier", got="no surrogate", want=want)
-        return Frontier(surrogate, InitialDesign(n_init), law, target, budget)
+        goal = Frontier(surrogate, InitialDesign(n_init), law, target, budget)
+        return goal if pricing is None else replace(goal, pricing=pricing)
     if name == "cheapest":
         return Cheapest(surrogate)
     if name == "vopt":

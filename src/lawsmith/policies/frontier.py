@@ -24,11 +24,12 @@ and a cell without a run is compared with what the surrogate expects of it at be
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from lawsmith.acquisition import log_expected_improvement
+from lawsmith.costs import Apart, Pricing
 from lawsmith.fantasies import plausible_laws
 from lawsmith.frontier import floor
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
@@ -55,6 +56,7 @@ class Frontier:
     n_draws  plausible laws of a gain; 0 leaves the law's variance out, and so does a surrogate
              without joint draws
     cost_exponent   γ while nothing is spent; 0 to ignore what a run costs
+    pricing  what a run costs after those before it
     """
 
     surrogate: Surrogate
@@ -64,6 +66,7 @@ class Frontier:
     budget: float | None = None
     n_draws: int = DRAWS
     cost_exponent: float = 1.0
+    pricing: Pricing = field(default_factory=Apart)
 
     @property
     def name(self) -> str:
@@ -89,22 +92,26 @@ class Frontier:
         if blind or not self.searching(grid, runs):
             return int(rows[rng.integers(len(rows))])
         posterior = self.surrogate.fit(grid, runs)
-        rows, exponent = self._affordable(grid, runs, rows)
+        price = self.pricing.each(grid, runs.index)
+        rows, exponent = self._affordable(grid, runs, rows, price)
+        cost = exponent * np.log(price[rows])
         if len(runs) % 2 == 0:
             gains = self.gains(grid, runs, posterior, rng)
             if gains is not None and gains[rows].max() > 0.0:
                 with np.errstate(divide="ignore"):
-                    scores = np.log(gains[rows]) - exponent * np.log(grid.C[rows])
+                    scores = np.log(gains[rows]) - cost
                 return best_row(rows, scores, grid.C[rows])
-        scores = self.improvements(grid, runs, posterior)[rows] - exponent * np.log(grid.C[rows])
+        scores = self.improvements(grid, runs, posterior)[rows] - cost
         return best_row(rows, scores, grid.C[rows])
 
-    def _affordable(self, grid: Grid, runs: Runs, rows: IntArray) -> tuple[IntArray, float]:
+    def _affordable(
+        self, grid: Grid, runs: Runs, rows: IntArray, price: FloatArray
+    ) -> tuple[IntArray, float]:
         """The rows that can still be paid (all when none can), and the exponent of their cost."""
         if self.budget is None:
             return rows, self.cost_exponent
-        left = max(self.budget - float(grid.C[runs.index].sum()), 0.0)
-        paid = rows[grid.C[rows] <= left]
+        left = max(self.budget - self.pricing.together(grid, runs.index), 0.0)
+        paid = rows[price[rows] <= left]
         exponent = self.cost_exponent * min(left / self.budget, 1.0)
         return (paid if len(paid) else rows), exponent
 

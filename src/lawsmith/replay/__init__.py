@@ -7,6 +7,7 @@ for step in replay(task, make_policy("window", GP()), seed=0):
 
 from __future__ import annotations
 
+from lawsmith.replay.answering import outlook_after
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
 from lawsmith.replay.serial import scores_values, step_record, step_values, steps_from
@@ -22,6 +23,7 @@ __all__ = [
     "Task",
     "Trace",
     "default_hold_out",
+    "outlook_after",
     "prepare",
     "replay",
     "run_replay",

@@ -51,7 +51,8 @@ class Curves:
 
     @property
     def cost_fraction(self) -> FloatArray:
-        spent: FloatArray = np.cumsum(self.task.pool.C[self.rows]) / self.task.total_compute
+        task = self.task
+        spent: FloatArray = task.pricing.running(task.pool, self.rows) / task.total_compute
         return spent
 
     def has_law(self, fit: FitName) -> BoolArray:

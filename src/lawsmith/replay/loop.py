@@ -16,10 +16,12 @@ from lawsmith.fantasies import mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies.base import Policy
+from lawsmith.replay.answering import outlook_after
 from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
 from lawsmith.replay.steps import Answer, make_step, total_cost
 from lawsmith.runs import Runs, State
+from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
 BLOCK = 64  # runs judged together where nobody watches
@@ -31,10 +33,12 @@ class Stop:
 
     iterations  runs, the initial ones included
     budget      FLOPs; the first run that would go beyond it is not run, and ends the replay
+    rule        ends it after the run that makes the answer known well enough
     """
 
     iterations: int | None = None
     budget: float | None = None
+    rule: StopRule | None = None
 
     def __post_init__(self) -> None:
         if self.iterations is not None and self.iterations < 1:
@@ -85,6 +89,7 @@ def replay(
                 going = row is not None and not stop.reached(len(walk.runs) + 1, walk.cost(row))
                 if going and row is not None:
                     taken.append(walk.take(row))
+                    going = not walk.answered(stop.rule)
             steps = walk.judge(taken)
         yield from steps
 
@@ -164,6 +169,13 @@ class _Walk:
             posterior = surrogate.fit(pool, self.runs)
             mixed = Envelope.of(task, mixed_losses(len(pool), self.runs, posterior))
         return _Taken(len(self.runs), self.window, observed, mixed, ready)
+
+    def answered(self, rule: StopRule | None) -> bool:
+        """Whether the runs so far meet a rule; never without one."""
+        if rule is None:
+            return False
+        seen = outlook_after(self.task, self.policy, self.runs, (rule.compute,), seed=self.seed)
+        return seen is not None and rule.met(seen)
 
     def judge(self, taken: Sequence[_Taken]) -> list[Step]:
         """The steps of runs taken, their laws fitted together."""

@@ -15,10 +15,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from functools import cached_property
-from math import fsum
 
 import numpy as np
 
+from lawsmith.costs import Apart, Pricing
 from lawsmith.grid import BoolArray, FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
@@ -67,6 +67,7 @@ class Task:
     loss      (m,) mean loss of a configuration, NaN where all its runs diverged
     targets   label ('1e25') → the law's inputs there; a law of N and D is read at the reference's
               own best N and D of that compute
+    pricing   what runs cost: each its own compute, or shared trunks only once
     """
 
     study: str
@@ -81,11 +82,12 @@ class Task:
     held_out: HeldOutFrontier
     reference: Reference
     targets: Mapping[str, Mapping[str, float]]
+    pricing: Pricing = field(default_factory=Apart)
 
     @cached_property
     def total_compute(self) -> float:
         """FLOPs of the whole pool: the budget that fractions are of."""
-        return fsum(self.pool.C.tolist())
+        return self.pricing.together(self.pool, np.arange(len(self.pool)))
 
 
 @dataclass(frozen=True)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from math import fsum
 
 from lawsmith.replay.records import Scores, Step, Task
 
@@ -40,8 +39,8 @@ def make_step(task: Task, rows: Sequence[int], window: float, answer: Answer) ->
 
 
 def total_cost(task: Task, rows: Sequence[int]) -> float:
-    """FLOPs of ``rows``, rounded once, so that the whole pool costs exactly all of it."""
-    return fsum(task.pool.C[list(rows)].tolist())
+    """FLOPs of ``rows``."""
+    return task.pricing.together(task.pool, rows)
 
 
 def _config(task: Task, row: int) -> dict[str, float | str]:

@@ -9,6 +9,7 @@ import numpy as np
 from lawsmith.analysis.design import check_design, inputs_at
 from lawsmith.analysis.predict import target_inputs
 from lawsmith.analysis.records import Target
+from lawsmith.costs import Apart, Pricing
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops
@@ -34,12 +35,14 @@ def prepare(
     *,
     hold_out: HeldOut | None = None,
     extrapolate_to: Sequence[float] = EXTRAPOLATE_TO,
+    pricing: Pricing | None = None,
     force: bool = False,
 ) -> Task:
     """The task of finding ``law`` on the pool of ``study``.
 
     A configuration that was run several times is one candidate: its loss is the mean, its cost
-    that of one run. ``force`` takes a design from which the law cannot be identified.
+    that of one run, or what ``pricing`` says. ``force`` takes a design from which the law cannot
+    be identified.
     """
     split = hold_out or default_hold_out(law)
     grid, loss = study.grid, study.runs.config_loss(len(study.grid))
@@ -79,6 +82,7 @@ def prepare(
         held_out=judged,
         reference=reference,
         targets=targets,
+        pricing=pricing or Apart(),
     )
 
 

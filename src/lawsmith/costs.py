@@ -1,0 +1,97 @@
+"""What runs cost: each its own compute, or only what a trunk they share has not paid yet.
+
+Runs of one (N, λ) that differ in D alone can branch from one stable trunk of a warmup–stable–decay
+schedule, each with a decay of its own over the last share δ of its tokens. After a run to D', a run
+to D pays the trunk from (1 − δ)·D' on, which is where the longer branch left it, and its own decay:
+
+    C(D) · ((1 − δ)·(1 − D'/D) + δ)   where D > D';   C(D) · δ   where the trunk is long enough
+
+Shapes: m rows of the grid; cost is proportional to D for given N and λ, as C = 6ND is.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from math import fsum
+from typing import Protocol
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import FloatArray, Grid, IntArray
+
+DECAY = 0.2  # share of a run's tokens that its decay takes, where none is said
+
+Rows = Sequence[int] | IntArray
+
+
+class Pricing(Protocol):
+    """The price of runs, in FLOPs."""
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        """(m,) what asking for each row adds after the rows ``asked``."""
+        ...
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        """What all of ``rows`` cost; their order does not matter."""
+        ...
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        """(k,) what the first 1, 2, … of ``rows`` cost together."""
+        ...
+
+
+@dataclass(frozen=True)
+class Apart:
+    """Every run pays its own compute."""
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        return grid.C
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        # Rounded once, so that the whole pool costs exactly all of it.
+        return fsum(grid.C[np.asarray(rows, dtype=np.int64)].tolist())
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        return np.cumsum(grid.C[np.asarray(rows, dtype=np.int64)])
+
+
+@dataclass(frozen=True)
+class Trunks:
+    """Runs that differ in D alone share a trunk; each pays its extension and its own decay."""
+
+    decay: float = DECAY
+
+    def __post_init__(self) -> None:
+        if not 0.0 < self.decay < 1.0:
+            raise LawsmithError("decay", got=f"{self.decay:g}", want="a share between 0 and 1")
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        trunk, rows = trunks(grid), np.asarray(asked, dtype=np.int64)
+        longest = np.zeros(int(trunk.max()) + 1)
+        np.maximum.at(longest, trunk[rows], grid.D[rows])
+        # The trunk goes on from where the longest run's decay began.
+        walked = np.minimum(longest[trunk] / grid.D, 1.0)
+        return np.asarray(grid.C * ((1.0 - self.decay) * (1.0 - walked) + self.decay))
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        at = np.asarray(rows, dtype=np.int64)
+        if not len(at):
+            return 0.0
+        trunk = trunks(grid)
+        stem = np.zeros(int(trunk.max()) + 1)
+        np.maximum.at(stem, trunk[at], (1.0 - self.decay) * grid.C[at])
+        return fsum([*stem.tolist(), *(self.decay * grid.C[at]).tolist()])
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        at = np.asarray(rows, dtype=np.int64)
+        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
+
+
+def trunks(grid: Grid) -> IntArray:
+    """(m,) which trunk each row branches from: rows alike in everything but D share one."""
+    if "D" not in grid.names:
+        raise LawsmithError("trunk-aware cost", got="no D", want="a study with tokens D")
+    others = tuple(axis.name for axis in grid.axes if axis.name != "D")
+    return grid.cells(others) if others else np.zeros(len(grid), dtype=np.int64)

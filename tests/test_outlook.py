@@ -1,0 +1,123 @@
+"""The outlook: two intervals, what closes them and what they must contain."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import numpy as np
+import pytest
+
+from lawsmith.datasets import preset_study
+from lawsmith.errors import LawsmithError
+from lawsmith.frontier import frontier
+from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.fit import fit_law
+from lawsmith.outlook import outlook
+from lawsmith.runs import Runs
+from lawsmith.surrogates import make_surrogate
+from lawsmith.surrogates.base import Posterior
+
+TARGET = 1e23
+
+
+def some_of(step: int, law: str = "LC", seed: int = 0):
+    """The outlook from every step-th run of a synthetic study, and the study."""
+    study = preset_study("synthetic-oellm-multilingual", seed)
+    loss = study.runs.config_loss(len(study.grid))
+    rows = np.flatnonzero(np.isfinite(loss))[::step]
+    runs = Runs.from_losses(rows, loss[rows])
+    posterior = make_surrogate("trend").fit(study.grid, runs)
+    return outlook(study.grid, runs, posterior, get_law(law), [TARGET]), study
+
+
+def law_of(study, loss, law="LC"):
+    rows = frontier(study.grid, loss, get_law(law).inputs)
+    inputs = {name: study.grid.numbers(name)[rows] for name in get_law(law).inputs}
+    return fit_law(get_law(law), inputs, loss[rows])
+
+
+@pytest.mark.parametrize("seed", range(4))
+def test_the_law_of_the_whole_pool_and_that_of_the_noise_free_one_are_inside(seed):
+    found, study = some_of(5, seed=seed)
+    prediction = found.predictions[0]
+    at = {"C": np.array([TARGET])}
+    whole = law_of(study, study.runs.config_loss(len(study.grid))).predict(at)[0]
+    assert prediction.pool.low <= whole <= prediction.pool.high
+    without_noise = law_of(study, study.truth.loss).predict(at)[0]
+    assert prediction.truth.low <= without_noise <= prediction.truth.high
+
+
+def test_the_pools_interval_closes_as_the_pool_is_exhausted_and_the_truths_does_not():
+    widths = {}
+    for step in (8, 3, 1):
+        p = some_of(step)[0].predictions[0]
+        widths[step] = (p.pool.high - p.pool.low, p.truth.high - p.truth.low)
+    assert widths[8][0] > widths[3][0] > widths[1][0]
+    assert widths[1][0] < 1e-5
+    assert widths[1][1] > 1e-3
+
+
+def test_points_that_were_run_are_told_from_fantasized_ones():
+    found, study = some_of(4)
+    loss = study.runs.config_loss(len(study.grid))
+    run = np.flatnonzero(np.isfinite(loss))[::4]
+    np.testing.assert_array_equal(found.observed, np.isin(found.rows, run))
+    assert 0 < found.observed.sum() < len(found.rows)
+    np.testing.assert_allclose(found.fit.loss[found.observed], loss[found.rows[found.observed]])
+
+
+def test_a_law_of_n_and_d_has_an_allocation_with_intervals():
+    found, _ = some_of(4, "chinchilla")
+    prediction = found.predictions[0]
+    N, D = prediction.inputs["N"], prediction.inputs["D"]
+    assert np.isclose(6 * N * D, TARGET)
+    shares = prediction.allocation
+    assert shares["N"].centre == pytest.approx(N)
+    assert shares["D/N"].centre == pytest.approx(D / N)
+    for interval in shares.values():
+        assert interval.low < interval.high
+    assert set(found.params) == {"E", "A", "alpha", "B", "beta"}
+
+
+def test_a_wider_level_is_wider_and_the_seed_decides_all():
+    study = preset_study("synthetic-oellm-multilingual", 0)
+    loss = study.runs.config_loss(len(study.grid))
+    rows = np.flatnonzero(np.isfinite(loss))[::6]
+    runs = Runs.from_losses(rows, loss[rows])
+    posterior = make_surrogate("trend").fit(study.grid, runs)
+
+    def ends(**options):
+        truth = outlook(study.grid, runs, posterior, get_law("LC"), [TARGET], **options)
+        return truth.predictions[0].truth
+
+    narrow, wide = ends(level=0.5), ends(level=0.95)
+    assert wide.low < narrow.low < narrow.high < wide.high
+    assert ends(seed=3) == ends(seed=3)
+    assert ends(seed=3) != ends(seed=4)
+
+
+def test_a_surer_surrogate_gives_narrower_intervals():
+    study = preset_study("synthetic-oellm-multilingual", 0)
+    loss = study.runs.config_loss(len(study.grid))
+    rows = np.flatnonzero(np.isfinite(loss))[::8]
+    runs = Runs.from_losses(rows, loss[rows])
+    posterior = make_surrogate("trend").fit(study.grid, runs)
+
+    def surer(n, rng, at):
+        return posterior.mean[at] + 0.1 * (posterior.sample(n, rng, at) - posterior.mean[at])
+
+    sure = replace(posterior, sampler=surer, sd=0.1 * posterior.sd, noise=0.1 * posterior.noise)
+    both = [
+        outlook(study.grid, runs, p, get_law("LC"), [TARGET]).predictions[0].pool
+        for p in (posterior, sure)
+    ]
+    assert both[1].high - both[1].low < 0.5 * (both[0].high - both[0].low)
+
+
+def test_what_cannot_be_answered_is_said():
+    found, study = some_of(6)
+    with pytest.raises(LawsmithError, match=r"target: got 1e\+24, want 1e\+23"):
+        found.at(1e24)
+    flat = Posterior(np.zeros(len(study.grid)), np.ones(len(study.grid)), "log", 0.0)
+    with pytest.raises(LawsmithError, match="frontier for LC: got 1 points, want at least 3"):
+        outlook(study.grid, Runs.empty(), flat, get_law("LC"), [TARGET])
