@@ -1,8 +1,9 @@
 # Two commands do all set-up on a machine that has only Python 3.11+ and make:
-#   make demo    create the environment, install lawsmith, run `lawsmith demo`
+#   make demo    create the environment, install lawsmith, run `lawsmith demo` (real runs, no network)
 #   make test    create the environment, install lawsmith and the test tools, run all tests
 # `make test` skips the tests of extras that are not installed; `make test-all` installs those that
-# tests need (torch among them), and an extra that is absent is then a failure.
+# tests need (torch among them), and an extra that is absent is then a failure. Tests on a real Slurm
+# and PostgreSQL run where tests/daemons has started them, as .ci/run does.
 #
 # Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (processes),
 # DATA (a folder with the published tables; without it the tests that need them are skipped, and
@@ -34,8 +35,8 @@ test-all: $(VENV)/.extras
 check: lint types test-all
 
 lint: $(VENV)/.dev
-	$(VENV)/bin/ruff check src tests benchmarks docs
-	$(VENV)/bin/ruff format --check src tests benchmarks docs
+	$(VENV)/bin/ruff check src tests benchmarks docs examples
+	$(VENV)/bin/ruff format --check src tests benchmarks docs examples
 
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
@@ -71,7 +72,7 @@ $(VENV)/.dev: $(VENV)/.base
 	touch $@
 
 $(VENV)/.extras: $(VENV)/.dev
-	$(PIP) -e ".[dev,botorch,xgboost]"
+	$(PIP) -e ".[dev,botorch,xgboost,ray,optuna]"
 	touch $@
 
 clean:

@@ -12,12 +12,24 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
+from lawsmith.cli.ask import ask
 from lawsmith.cli.bench import app as bench_app
+from lawsmith.cli.cancel import cancel
+from lawsmith.cli.check import check
 from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
+from lawsmith.cli.exclude import exclude
+from lawsmith.cli.export import export
 from lawsmith.cli.fit import fit
+from lawsmith.cli.import_runs import import_runs
+from lawsmith.cli.init import init
+from lawsmith.cli.plan import plan
 from lawsmith.cli.replay import replay
+from lawsmith.cli.report import report
+from lawsmith.cli.run import run
+from lawsmith.cli.status import status
+from lawsmith.cli.tell import tell
 from lawsmith.errors import LawsmithError
 
 app = typer.Typer(
@@ -28,7 +40,12 @@ app = typer.Typer(
 )
 app.command()(fit)
 app.command()(replay)
+app.command()(report)
 app.command()(demo)
+_LIVE = "Live studies"
+for _command in (init, check, plan, run, status, ask, tell, exclude, cancel, export):
+    app.command(rich_help_panel=_LIVE)(_command)
+app.command("import", rich_help_panel=_LIVE)(import_runs)
 app.add_typer(datasets_app, name="datasets")
 app.add_typer(bench_app, name="bench")
 

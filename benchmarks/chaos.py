@@ -1,0 +1,151 @@
+"""A study whose driver is killed with SIGKILL again and again: every run once, the budget kept.
+
+    python benchmarks/chaos.py FOLDER --kills 200 --slots 4
+
+Writes a study of 60 short runs into FOLDER, drives it with drivers that are killed at random
+moments, lets a last one finish, and prints one JSON object: what ran how often, and the record.
+"""
+
+from __future__ import annotations
+
+import argparse
+import json
+import os
+import random
+import signal
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from typing import Any
+
+from lawsmith.journal import driver_lock
+from lawsmith.runners import make_runner
+from lawsmith.study import open_study
+from lawsmith.study.loop import Driver, drive
+
+STUDY = """
+name = "chaos"
+[[model]]
+name = "a"
+N = 1e7
+[[model]]
+name = "b"
+N = 3e7
+[[model]]
+name = "c"
+N = 1e8
+[tokens]
+values = [1e9, 2e9, 4e9, 8e9, 1.6e10]
+[axes]
+lr = [1e-3, 2e-3, 4e-3, 8e-3]
+[budget]
+flops = {budget}
+[policy]
+surrogate = "{surrogate}"
+name = "{policy}"
+[runner]
+slots = {slots}
+poll = 0.02
+command = ["/bin/sh", "{{study}}/train.sh", "{{N}}", "{{D}}", "{{lr}}"]
+"""
+# The loss is any number that depends on the run alone; awk knows powers.
+TRAIN = """
+echo "$LAWSMITH_TRIAL" >> "$LAWSMITH_STUDY/ran.txt"
+sleep 0.01
+awk -v n="$1" -v d="$2" -v lr="$3" 'BEGIN {
+  x = log(lr / 0.003)
+  printf "{\\"loss\\": %.12g}", (1.69 + 406.4 * n ^ -0.34 + 410.7 * d ^ -0.28) * (1 + 0.02 * x * x)
+}' > "$LAWSMITH_RESULT.new"
+mv "$LAWSMITH_RESULT.new" "$LAWSMITH_RESULT"
+"""
+ALL = 1.0416e20  # FLOPs of the 60 candidates together
+
+
+def prepare(folder: Path, *, slots: int, share: float, random_policy: bool) -> Path:
+    """The study file, in its folder."""
+    folder.mkdir(parents=True, exist_ok=True)
+    words = ("full", "none") if random_policy else ("frontier", "trend")
+    file = folder / "study.toml"
+    text = STUDY.format(budget=share * ALL, slots=slots, policy=words[0], surrogate=words[1])
+    file.write_text(text)
+    (folder / "train.sh").write_text(TRAIN)
+    return file
+
+
+def drive_once(file: Path) -> None:
+    """What `lawsmith run` does, without a word."""
+    study = open_study(file)
+    told = study.spec.runner
+    with driver_lock(study.layout.lock):
+        study.begin()
+        runner = make_runner(told.kind, told.options, study.layout.folder)
+        for _ in drive(Driver(study, runner)):
+            pass
+
+
+def fork_driver(file: Path) -> int:
+    """The process id of a driver; forked, since an import takes longer than most of them live."""
+    child = os.fork()
+    if child == 0:
+        code = 1
+        try:
+            drive_once(file)
+            code = 0
+        finally:
+            os._exit(code)
+    return child
+
+
+def torment(file: Path, *, kills: int, longest: float, seed: int) -> int:
+    """Kill drivers after up to ``longest`` seconds each; how many before one came to the end."""
+    rng = random.Random(seed)
+    n_killed = 0
+    while True:
+        child = fork_driver(file)
+        if n_killed < kills:
+            time.sleep(rng.uniform(0.0, longest))
+            os.kill(child, signal.SIGKILL)
+        _, status = os.waitpid(child, 0)
+        if os.WIFSIGNALED(status):
+            n_killed += 1
+        elif os.waitstatus_to_exitcode(status) == 0:
+            return n_killed
+        else:
+            raise SystemExit(f"a driver failed with status {status}")
+
+
+def record(file: Path) -> dict[str, Any]:
+    """What the journal and the runs themselves say in the end."""
+    study = open_study(file)
+    ledger = study.read()
+    ran = Counter((file.parent / "ran.txt").read_text().split())
+    return {
+        "trials": [[dict(t.config), t.loss, t.stage.value] for t in ledger.trials.values()],
+        "spend": ledger.spend,
+        "budget": study.budget,
+        "ended": ledger.ended,
+        "ran": dict(ran),
+        "attempts": max(trial.attempt for trial in ledger.trials.values()),
+    }
+
+
+def main(args: list[str]) -> None:
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--slots", type=int, default=4)
+    parser.add_argument("--share", type=float, default=1.0, help="of all candidates' compute")
+    parser.add_argument("--longest", type=float, default=0.3, help="seconds a driver may live")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--random", action="store_true", help="proposals drawn at random")
+    told = parser.parse_args(args)
+    file = prepare(told.folder, slots=told.slots, share=told.share, random_policy=told.random)
+    begun = time.monotonic()
+    n_killed = torment(file, kills=told.kills, longest=told.longest, seed=told.seed)
+    seconds = time.monotonic() - begun
+    print(json.dumps({"killed": n_killed, "seconds": seconds, **record(file)}))
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

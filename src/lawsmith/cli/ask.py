@@ -1,0 +1,44 @@
+"""`lawsmith ask STUDY -n 4`: proposals for people with a launcher of their own."""
+
+from __future__ import annotations
+
+from typing import Annotated
+
+import typer
+
+from lawsmith.cli.live_params import DEFAULT_FILE, Json, StudyFile, at_least_one
+
+
+def ask(
+    study: StudyFile = DEFAULT_FILE,
+    n: Annotated[
+        int, typer.Option("-n", parser=at_least_one, metavar="N", help="How many runs.")
+    ] = 1,
+    as_json: Json = False,
+) -> None:
+    """Ask for runs to do by hand; they are on record as pending until `lawsmith tell`.
+
+    For example: lawsmith ask study.toml -n 4 --json > round1.json
+    """
+    import json
+
+    from lawsmith.errors import LawsmithError
+    from lawsmith.study.asking import asked_events, exhausted, propose
+    from lawsmith.study.live import open_study
+
+    opened = open_study(study)
+    opened.begin()
+    events = opened.journal.update(
+        lambda ledger: asked_events(opened, ledger, propose(opened, ledger, n), by="hand")
+    )
+    if not events:
+        reason = exhausted(opened, opened.journal.ledger)
+        words = {"budget": "a budget that is committed", "candidates": "no candidate left"}
+        raise LawsmithError(str(study), got=words[reason], want="runs to ask for")
+    asked = [{key: event[key] for key in ("trial", "config", "cost")} for event in events]
+    if as_json:
+        typer.echo(json.dumps(asked, indent=2, ensure_ascii=False))
+        return
+    for event in asked:
+        config = ", ".join(f"{name}={value}" for name, value in event["config"].items())
+        typer.echo(f"{event['trial']}  {config}")

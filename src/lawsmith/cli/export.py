@@ -1,0 +1,44 @@
+"""`lawsmith export STUDY`: the record as a table."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from lawsmith.cli.live_params import DEFAULT_FILE, StudyFile
+
+
+def export(
+    study: StudyFile = DEFAULT_FILE,
+    out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE", help="runs.csv or runs.jsonl; CSV on stdout by default."),
+    ] = None,
+    everything: Annotated[
+        bool, typer.Option("--all", help="Trials without a result as well.")
+    ] = False,
+) -> None:
+    """Write the runs as a table that `lawsmith fit` reads.
+
+    For example: lawsmith export study.toml --out runs.csv; lawsmith fit runs.csv
+    """
+    from lawsmith.errors import LawsmithError
+    from lawsmith.study.exporting import csv_text, json_lines, rows_of
+    from lawsmith.study.live import open_study
+
+    if out is not None and out.suffix not in (".csv", ".jsonl"):
+        raise LawsmithError("--out", got=repr(str(out)), want="a name that ends in .csv or .jsonl")
+    opened = open_study(study)
+    rows = rows_of(opened, opened.read())
+    write = json_lines if out is not None and out.suffix == ".jsonl" else csv_text
+    text = write(rows, finished=not everything)
+    if out is None:
+        typer.echo(text, nl=False)
+        return
+    try:
+        out.write_text(text, encoding="utf-8")
+    except OSError as error:
+        got = f"{out}: {error.strerror or error}"
+        raise LawsmithError("--out", got=got, want="a file that can be written") from None

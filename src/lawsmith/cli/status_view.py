@@ -1,0 +1,183 @@
+"""A live study on the terminal: every number is in the JSON as well."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Sequence
+
+import typer
+from rich.console import Console
+from rich.text import Text
+
+from lawsmith.cli import console as out
+from lawsmith.cli.console import figure
+from lawsmith.cli.live_words import spent
+from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.journal import Trial
+from lawsmith.study.live import LiveStudy
+from lawsmith.study.summary import Failure, Proposal, Summary, summarise
+
+_ENDED = {
+    "budget": "the budget is committed",
+    "candidates": "no candidate is left",
+    "stop rule": "the answer is known as well as was asked",
+}
+MAX_LISTED = 12
+WATCH_SECONDS = 2.0
+
+
+def print_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
+    """The status, once."""
+    summary = summarise(study, study.read(), n_next=n_next)
+    if as_json:
+        from lawsmith.cli.status_payload import status_payload
+
+        typer.echo(json.dumps(status_payload(summary), indent=2, ensure_ascii=False))
+    else:
+        show_status(out.stdout(), summary)
+
+
+def watch_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
+    """The status whenever there is news, until Ctrl-C or the end."""
+    seen = -1
+    while True:
+        ledger = study.read()
+        if ledger.n_events != seen:
+            seen = ledger.n_events
+            if not as_json and out.stdout().is_terminal:
+                out.stdout().clear()
+            print_status(study, as_json=as_json, n_next=n_next)
+        if ledger.ended is not None:
+            return
+        time.sleep(WATCH_SECONDS)
+
+
+def show_status(console: Console, s: Summary) -> None:
+    """Facts, the law, what is under way, what failed, what comes next."""
+    console.print(Text(s.study.spec.name, style="bold"))
+    out.facts(console, [*_facts(s), *_remarks(s)])
+    _show_law(console, s)
+    _show_trials(console, "Under way", s.under_way)
+    _show_failures(console, s.failures)
+    _show_proposals(console, s.proposals)
+
+
+def _facts(s: Summary) -> list[tuple[str, str]]:
+    study = s.study
+    runs = [f"{n} {stage}" for stage, n in s.counts.items() if n]
+    reached, top = s.window
+    window = f"{flops(reached)} FLOPs reached, of {flops(top)}" if reached else "no run finished"
+    share = percent(s.spend / study.budget, 3)
+    found = [
+        ("runs", ", ".join(runs) or "none yet"),
+        ("committed", f"{spent(study, s.spend)}, {share} of {flops(study.budget)}"),
+        ("window", window),
+    ]
+    if s.best is not None and s.best.loss is not None:
+        found.append(("best", f"{s.best.loss:.4f} by {s.best.name} ({_config(s.best.config)})"))
+    return found
+
+
+def _remarks(s: Summary) -> list[tuple[str, str]]:
+    found = []
+    if s.driver:
+        found.append(("driven by", s.driver))
+    if s.ledger.ended:
+        found.append(("ended", _ENDED.get(s.ledger.ended, s.ledger.ended)))
+    if s.n_excluded:
+        found.append(("excluded", plural(s.n_excluded, "candidate")))
+    if s.strangers:
+        found.append(("strangers", f"{plural(s.strangers, 'run')} of no candidate, not in the fit"))
+    if s.torn:
+        found.append(("journal", "its last line was torn by a crash and is left out"))
+    return found
+
+
+def _show_law(console: Console, s: Summary) -> None:
+    found = s.answer.outlook
+    if found is None:
+        out.heading(console, s.study.law.formula)
+        out.prose(console, f"No law yet: {s.answer.why_not}.")
+        return
+    out.heading(console, f"{s.study.law.formula}, after {plural(s.answer.n_runs, 'finished run')}")
+    params = (f"{out.symbol(k)} = {figure(v)}" for k, v in found.fit.params.items())
+    out.prose(console, ", ".join(params))
+    if not found.predictions:
+        return
+    level = percent(s.study.spec.law.level)
+    table = out.table("loss at", "expected", f"{level}, law of all runs", f"{level}, true loss")
+    for p in found.predictions:
+        table.add_row(
+            f"{flops(p.compute)} FLOPs",
+            f"{p.loss:.4f}",
+            interval(p.pool.low, p.pool.high, _loss),
+            interval(p.truth.low, p.truth.high, _loss),
+        )
+    console.print()
+    out.show(console, table)
+
+
+def _show_trials(console: Console, title: str, trials: Sequence[Trial]) -> None:
+    if not trials:
+        return
+    out.heading(console, title)
+    shown = trials[:MAX_LISTED]
+    reports = any(trial.report for trial in shown)
+    extra = ["on the way"] if reports else []
+    table = out.table("trial", "stage", "configuration", *extra, "FLOPs", words=3)
+    for trial in shown:
+        stage = trial.stage.value + (" (by hand)" if trial.by == "hand" else "")
+        cells = [_report(trial)] if reports else []
+        table.add_row(trial.name, stage, _config(trial.config), *cells, flops(trial.cost))
+    out.show(console, table)
+    _more(console, len(trials))
+
+
+def _report(trial: Trial) -> str:
+    """'4.5000 at 10M tokens', or none."""
+    return f"{trial.report[1]:.4f} at {count(trial.report[0])} tokens" if trial.report else "none"
+
+
+def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
+    if not failures:
+        return
+    out.heading(console, "Failures")
+    for failure in failures[-MAX_LISTED:]:
+        trial = failure.trial
+        reason = ": ".join(part for part in (trial.reason, trial.detail) if part)
+        out.item(console, trial.name, f"{trial.stage.value}, {reason} ({_config(trial.config)})")
+        for line in failure.tail.splitlines():
+            console.print(Text(f"      {line}", style="dim"), soft_wrap=True)
+        if failure.tail:
+            console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
+
+
+def _show_proposals(console: Console, proposals: Sequence[Proposal]) -> None:
+    if not proposals:
+        return
+    out.heading(console, "Next, if nothing else is learnt")
+    table = out.table("configuration", "FLOPs")
+    for proposal in proposals:
+        table.add_row(_config(proposal.config), flops(proposal.cost))
+    out.show(console, table)
+
+
+def _config(config: object) -> str:
+    """'30M, D 4B, lr 0.002': the model's name stands for its N."""
+    values = dict(config) if isinstance(config, dict) else {}
+    parts = [str(values.pop("model", ""))]
+    values.pop("N", None)
+    for name, value in values.items():
+        text = value if isinstance(value, str) else number(value)
+        parts.append(f"{name} {count(value) if name == 'D' else text}")
+    return ", ".join(part for part in parts if part)
+
+
+def _loss(value: float) -> str:
+    return f"{value:.4f}"
+
+
+def _more(console: Console, n: int) -> None:
+    if n > MAX_LISTED:
+        out.prose(console, f"and {n - MAX_LISTED} more")

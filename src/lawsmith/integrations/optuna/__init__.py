@@ -1,0 +1,7 @@
+"""Optuna: a sampler with which any number of workers share one study of lawsmith's candidates."""
+
+from __future__ import annotations
+
+from lawsmith.integrations.optuna.sampler import LawsmithSampler, StudyOver
+
+__all__ = ["LawsmithSampler", "StudyOver"]

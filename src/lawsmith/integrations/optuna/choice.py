@@ -1,0 +1,78 @@
+"""The row a trial wants, and the claims it cannot stand beside: a policy within the budget."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.grid import BoolArray, Grid, IntArray
+from lawsmith.integrations.optuna.history import Entry, runs_of
+from lawsmith.policies.base import Policy
+from lawsmith.runs import Runs, State
+from lawsmith.study.asking import LEAST
+
+_SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
+
+
+@dataclass(frozen=True)
+class Choice:
+    """What is chosen from; see `LawsmithSampler`."""
+
+    grid: Grid
+    policy: Callable[[float], Policy]
+    budget: float
+    retries: int
+
+    def ask(self, entries: Sequence[Entry], rng: np.random.Generator) -> int | None:
+        """What the policy wants, of what can be paid for."""
+        open_rows = self.open_rows(entries)
+        if not open_rows.any():
+            return None
+        left, runs = self._left(entries), runs_of(entries, self.retries)
+        row = self._wanted(runs, left, rng)
+        if row is None or open_rows[row]:
+            return row
+        if left <= LEAST * self.budget:
+            return None  # what remains buys only runs that teach nothing
+        closed = ~open_rows
+        closed[runs.index] = False
+        return self._wanted(_with_failed(runs, np.flatnonzero(closed)), left, rng)
+
+    def enqueued(self, entries: Sequence[Entry], rows: IntArray) -> int | None:
+        """The first of ``rows`` that neither runs nor ran, and can be paid for."""
+        taken = [entry.claim.row for entry in entries if entry.state is not State.FAILED]
+        free = rows[~np.isin(rows, taken) & (self.grid.C[rows] <= self._left(entries))]
+        return int(free[0]) if len(free) else None
+
+    def open_rows(self, entries: Sequence[Entry]) -> BoolArray:
+        """(m,) rows that may be asked for and can be paid for."""
+        rows: BoolArray = np.less_equal(self.grid.C, self._left(entries))
+        rows[runs_of(entries, self.retries).index] = False
+        return rows
+
+    def rivals(self, row: int, entries: Sequence[Entry]) -> list[int]:
+        """Claims on the row; if all together cost too much, the unsettled ones, or else any."""
+        alive = [entry for entry in entries if entry.state is not State.FAILED]
+        same = [entry.number for entry in alive if entry.claim.row == row]
+        if same or self.grid.C[row] <= self._left(entries):
+            return same
+        unsettled = [entry.number for entry in alive if not entry.claim.settled]
+        return unsettled or [entry.number for entry in entries]
+
+    def _wanted(self, runs: Runs, left: float, rng: np.random.Generator) -> int | None:
+        # A policy counts every run it sees at its own compute; what is left comes out right.
+        policy = self.policy(left + float(self.grid.C[runs.index].sum()))
+        rows = policy.ask(self.grid, runs, 1, rng)
+        return rows[0] if rows else None
+
+    def _left(self, entries: Sequence[Entry]) -> float:
+        paid = (e for e in entries if e.claim.settled or e.state is State.PENDING)
+        return self.budget * _SLACK - float(sum(self.grid.C[e.claim.row] for e in paid))
+
+
+def _with_failed(runs: Runs, rows: IntArray) -> Runs:
+    """The runs, and rows that must not be asked as failed ones, which say nothing to a policy."""
+    failed = np.full(len(rows), State.FAILED.value)
+    return runs.append(Runs(rows, np.full(len(rows), np.nan), failed))

@@ -1,0 +1,83 @@
+"""Claims: how workers that share nothing but a board never take the same row.
+
+A trial writes its claim on the board, reads the board, and keeps the row only if no rival stood
+there. Of two trials that claim one row the later writer reads after both have written, so at least
+one of them sees the other, on any board where what was written is read afterwards. If both do, the
+lower number waits until the higher has stepped back or turned out to have been first:
+
+    choose ─▶ write ─▶ read ─ no rival ─────────────▶ settled: the row is ours
+       ▲                 └── rivals ─┬─ all later and unsettled ─▶ wait, read again
+       └───────── withdraw ◀─────────┘ else
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
+from typing import Protocol
+
+
+@dataclass(frozen=True)
+class Claim:
+    """A row wanted by a trial; ``settled`` once it is the trial's own."""
+
+    row: int
+    settled: bool = False
+
+
+Claims = Mapping[int, Claim]
+
+
+class Board(Protocol):
+    """Where the claims of all trials stand, by number, as one trial sees it."""
+
+    def read(self) -> Claims:
+        """The claims of the other trials, all that were written before this call."""
+        ...
+
+    def write(self, claim: Claim | None) -> None:
+        """Put one's own claim in place of the last; seen by all when this returns."""
+        ...
+
+
+@dataclass(frozen=True)
+class Rules:
+    """What a trial wants and what it must not do.
+
+    choose   a row, given the others' claims; None if there is none to have
+    rivals   numbers of the claims that a row cannot stand beside
+    pause    between two looks at the board while waiting
+    looks    how often to look before going elsewhere: a rival may have died
+    """
+
+    choose: Callable[[Claims], int | None]
+    rivals: Callable[[int, Claims], Iterable[int]]
+    pause: Callable[[], None]
+    looks: int = 100
+
+
+def claim_row(board: Board, number: int, rules: Rules) -> int | None:
+    """The row that is now this trial's own; None, with no claim left, if there is none to have."""
+    while True:
+        row = rules.choose(board.read())
+        if row is None:
+            return None
+        board.write(Claim(row))
+        if _stands(board, number, row, rules):
+            board.write(Claim(row, settled=True))
+            return row
+        board.write(None)
+
+
+def _stands(board: Board, number: int, row: int, rules: Rules) -> bool:
+    """Whether our claim, which is on the board, can stay."""
+    for look in range(rules.looks):
+        if look:
+            rules.pause()
+        claims = board.read()
+        rivals = list(rules.rivals(row, claims))
+        if not rivals:
+            return True
+        if any(claims[rival].settled or rival < number for rival in rivals):
+            return False
+    return False

@@ -1,0 +1,91 @@
+"""The trials of an Optuna study as lawsmith's runs: what stands claimed, and what became of it.
+
+complete, finite           done
+complete, infinite         diverged: an observation
+failed, marked diverged    diverged
+running                    pending
+pruned                     failed: its loss is one on the way
+failed                     free again ``retries`` times, then failed
+"""
+
+from __future__ import annotations
+
+import math
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from optuna.trial import FrozenTrial, TrialState
+
+from lawsmith.integrations.optuna.claims import Claim
+from lawsmith.runs import Runs, State
+
+CLAIM = "lawsmith:claim"
+OVER = "lawsmith:over"
+DIVERGED = "diverged"
+
+
+@dataclass(frozen=True)
+class Entry:
+    """A trial that has a claim."""
+
+    number: int
+    claim: Claim
+    state: State
+    loss: float = math.nan
+
+
+def entries_of(trials: Sequence[FrozenTrial], diverged_above: float) -> list[Entry]:
+    """The trials with a claim, in order."""
+    found: list[Entry] = []
+    for trial in trials:
+        claim = claim_of(trial)
+        if claim is not None:
+            state, loss = outcome(trial, diverged_above)
+            found.append(Entry(trial.number, claim, state, loss))
+    return found
+
+
+def claim_of(trial: FrozenTrial) -> Claim | None:
+    """What a trial has written on the board."""
+    told = trial.system_attrs.get(CLAIM)
+    if not isinstance(told, dict) or not isinstance(told.get("row"), int):
+        return None
+    return Claim(told["row"], bool(told.get("settled")))
+
+
+def outcome(trial: FrozenTrial, diverged_above: float) -> tuple[State, float]:
+    """What became of a trial, and its loss where it has one."""
+    match trial.state:
+        case TrialState.COMPLETE:
+            loss = float(trial.value) if trial.value is not None else math.inf
+            diverged = not math.isfinite(loss) or loss > diverged_above
+            diverged = diverged or trial.user_attrs.get(DIVERGED) is True
+            if diverged:
+                return State.DIVERGED, loss if math.isfinite(loss) else math.nan
+            return State.DONE, loss
+        case TrialState.FAIL if trial.user_attrs.get(DIVERGED) is True:
+            return State.DIVERGED, math.nan
+        case TrialState.FAIL | TrialState.PRUNED:
+            return State.FAILED, math.nan
+    return State.PENDING, math.nan
+
+
+def runs_of(entries: Sequence[Entry], retries: int) -> Runs:
+    """The runs; a row that only failed, and not too often, has none and may be asked again."""
+    failures = Counter(entry.claim.row for entry in entries if entry.state is State.FAILED)
+    alive = {entry.claim.row for entry in entries if entry.state is not State.FAILED}
+    kept: dict[tuple[int, bool], Entry] = {}
+    for entry in entries:
+        row, failed = entry.claim.row, entry.state is State.FAILED
+        if not failed:
+            kept[entry.number, False] = entry
+        elif row not in alive and failures[row] > retries:
+            kept[-1 - row, True] = entry  # one is enough to close the row
+    told = list(kept.values())
+    return Runs(
+        np.array([entry.claim.row for entry in told], dtype=np.int64),
+        np.array([entry.loss for entry in told]),
+        np.array([entry.state.value for entry in told], dtype="<U8"),
+    )

@@ -1,0 +1,222 @@
+"""LawsmithSampler: lawsmith's policies as a sampler of Optuna.
+
+Workers share nothing but the Optuna study. A trial claims its row when it is asked for (see
+`claims`), so no configuration runs twice however many workers ask at once; running trials are
+pending runs to the policy, and the sum of all claims never exceeds the budget.
+"""
+
+from __future__ import annotations
+
+import math
+import threading
+import time
+from collections.abc import Callable, Sequence
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import optuna
+from optuna.distributions import BaseDistribution
+from optuna.study import Study, StudyDirection
+from optuna.trial import FrozenTrial, Trial, TrialState
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import Grid
+from lawsmith.integrations.optuna.board import TrialBoard
+from lawsmith.integrations.optuna.choice import Choice
+from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
+from lawsmith.integrations.optuna.history import (
+    DIVERGED,
+    OVER,
+    claim_of,
+    entries_of,
+)
+from lawsmith.integrations.optuna.space import digest, distributions, params_of, rows_with
+from lawsmith.policies.base import Policy
+from lawsmith.threads import one_thread
+
+GRID = "lawsmith:grid"
+PAUSE = 0.05
+LOOKS = 100  # at the board, with a pause between: five seconds
+
+
+# To the type checker Optuna is unknown, as every extra is.
+class StudyOver(optuna.TrialPruned):  # type: ignore[misc]
+    """There is nothing left to run: the budget is committed, or every candidate was asked for."""
+
+
+class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
+    """Chooses the rows of ``grid`` by ``policy``.
+
+    policy          or a function that makes one from the compute it may spend
+    budget          of compute, in the units of grid.C; every claim counts, whatever became of it
+    retries         how often a row whose trials only failed is asked again
+    diverged_above  a loss beyond it is no loss, as an infinite one is not
+    """
+
+    def __init__(
+        self,
+        grid: Grid,
+        policy: Policy | Callable[[float], Policy],
+        *,
+        budget: float = math.inf,
+        seed: int = 0,
+        retries: int = 2,
+        diverged_above: float = math.inf,
+    ) -> None:
+        make = policy if callable(policy) else lambda _: policy
+        self.grid, self.seed, self.diverged_above = grid, seed, diverged_above
+        self._choice = Choice(grid, make, budget, retries)
+        self.distributions = distributions(grid)
+        self._digest = digest(grid)
+        self._one_at_a_time = threading.Lock()  # surrogates keep what saves time, for one thread
+
+    @classmethod
+    def from_study(cls, file: str | Path) -> LawsmithSampler:
+        """The candidates, policy, budget and seed of a study file; its journal is not used."""
+        from lawsmith.study.live import open_study
+
+        study = open_study(file)
+        return cls(
+            study.grid,
+            lambda budget: study.policy(study.grid, budget),
+            budget=study.budget,
+            seed=study.spec.seed,
+            retries=study.spec.failures.retries,
+            diverged_above=study.spec.results.diverged_above or math.inf,
+        )
+
+    def suggest(self, trial: Trial) -> dict[str, Any]:
+        """The trial's configuration, put on its record; StudyOver if there is none left."""
+        _raise_if_over(trial.study._storage.get_trial(trial._trial_id).system_attrs)
+        return {name: trial._suggest(name, kind) for name, kind in self.distributions.items()}
+
+    def objective(self, train: Callable[[dict[str, Any]], float]) -> Callable[[Trial], float]:
+        """``train`` as Optuna wants it. A loss that is NaN, which Optuna takes for a failure, is
+        put on record as what it is: the run diverged.
+        """
+
+        def run(trial: Trial) -> float:
+            loss = float(train(self.suggest(trial)))
+            if math.isfinite(loss) and loss <= self.diverged_above:
+                return loss
+            trial.set_user_attr(DIVERGED, True)
+            return math.inf
+
+        return run
+
+    def before_trial(self, study: Study, trial: FrozenTrial) -> None:
+        """Claim a row, or note that the study is over."""
+        self._check(study)
+        board = TrialBoard(study, trial, self.diverged_above)
+        wanted = trial.system_attrs.get("fixed_params")
+        _wait_in_line(board)
+        row = claim_row(board, trial.number, self._rules(board, trial.number, wanted))
+        if row is not None:
+            study._storage.set_trial_user_attr(trial._trial_id, "C", float(self.grid.C[row]))
+            return
+        reason = "nothing is left of the candidates and the budget"
+        if wanted:
+            reason = f"{wanted} is no candidate, or was run already"
+        study._storage.set_trial_system_attr(trial._trial_id, OVER, reason)
+        if wanted or _stop(study):
+            return  # the trial ends when it asks for its values
+        study._storage.set_trial_state_values(trial._trial_id, TrialState.FAIL)
+        raise StudyOver(reason)
+
+    def infer_relative_search_space(
+        self, study: Study, trial: FrozenTrial
+    ) -> dict[str, BaseDistribution]:
+        """Every axis of the grid that has more than one value."""
+        return {name: kind for name, kind in self.distributions.items() if not kind.single()}
+
+    def sample_relative(
+        self, study: Study, trial: FrozenTrial, search_space: dict[str, BaseDistribution]
+    ) -> dict[str, Any]:
+        """The values of the row that the trial claimed."""
+        own = study._storage.get_trial(trial._trial_id)
+        _raise_if_over(own.system_attrs)
+        claim = claim_of(own)
+        if claim is None:
+            raise LawsmithError("Optuna trial", got="no row", want="one asked with this sampler")
+        params = params_of(self.grid, claim.row)
+        return {name: params[name] for name in search_space}
+
+    def sample_independent(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        param_name: str,
+        param_distribution: BaseDistribution,
+    ) -> Any:
+        """Refused: a value of its own would be no candidate."""
+        _raise_if_over(trial.system_attrs)
+        want = "the axes " + ", ".join(f"{k}: {v}" for k, v in self.distributions.items())
+        hint = "sampler.suggest(trial) asks for them as they are"
+        got = str(param_distribution)
+        raise LawsmithError(f"parameter {param_name}", got=got, want=want, hint=hint)
+
+    def after_trial(
+        self,
+        study: Study,
+        trial: FrozenTrial,
+        state: TrialState,
+        values: Sequence[float] | None,
+    ) -> None:
+        """Stop this worker if nothing is left to ask for."""
+        entries = entries_of(study.get_trials(deepcopy=False), self.diverged_above)
+        # This trial's own failure is not stored yet: it may be tried again.
+        if state is not TrialState.FAIL and not self._choice.open_rows(entries).any():
+            _stop(study)
+
+    def _check(self, study: Study) -> None:
+        if study.directions != [StudyDirection.MINIMIZE]:
+            raise LawsmithError("Optuna study", got=study.directions, want="one loss, minimised")
+        told = study._storage.get_study_system_attrs(study._study_id).get(GRID)
+        if told is None:
+            study._storage.set_study_system_attr(study._study_id, GRID, self._digest)
+        elif told != self._digest:
+            got, want = f"the study of other candidates ({told})", f"one of these ({self._digest})"
+            raise LawsmithError("Optuna study", got=got, want=want)
+
+    def _rules(self, board: TrialBoard, number: int, wanted: dict[str, Any] | None) -> Rules:
+        tries = 0
+
+        def choose(_: Claims) -> int | None:
+            nonlocal tries
+            tries += 1
+            if wanted is not None:
+                return self._choice.enqueued(board.entries, rows_with(self.grid, wanted))
+            rng = np.random.default_rng([self.seed, number, tries])
+            with self._one_at_a_time, one_thread():
+                return self._choice.ask(board.entries, rng)
+
+        def rivals(row: int, _: Claims) -> list[int]:
+            return self._choice.rivals(row, board.entries)
+
+        return Rules(choose, rivals, pause=lambda: time.sleep(PAUSE), looks=LOOKS)
+
+
+def _wait_in_line(board: TrialBoard) -> None:
+    """Let trials that were asked for before choose first; claims are safe without, but then all
+    who ask at once choose the same row, and all but one in vain.
+    """
+    for _ in range(LOOKS):
+        board.read()
+        if not board.ahead:
+            return
+        time.sleep(PAUSE)
+
+
+def _stop(study: Study) -> bool:
+    """End the worker's loop; False where Study.optimize runs none."""
+    try:
+        study.stop()
+    except RuntimeError:
+        return False
+    return True
+
+
+def _raise_if_over(attrs: dict[str, Any]) -> None:
+    if OVER in attrs:
+        raise StudyOver(attrs[OVER])

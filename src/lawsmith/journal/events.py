@@ -1,0 +1,150 @@
+"""What a line of the journal may say: the events, their keys, and how a line is read and written.
+
+    {"event": "asked", "trial": "t0001", "time": "…", "by": "run", "config": {…}, "cost": 6e15}
+
+Every event has ``event`` and ``time``, and ``trial`` where it is about one. Unknown keys are kept
+and ignored, so that people may leave remarks.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Mapping
+from datetime import UTC, datetime
+from enum import StrEnum
+from typing import Any
+
+from lawsmith.errors import LawsmithError, unknown
+
+VERSION = 1
+Event = Mapping[str, Any]
+_TRIAL = re.compile(r"[ti][0-9]{4,9}")
+MAX_LINE = 2**20
+
+
+class Kind(StrEnum):
+    """What happened."""
+
+    CREATED = "created"  # version, study, id, seed, spec: always the first line
+    CHANGED = "changed"  # the study file is another one now: spec
+    ASKED = "asked"  # trial, config, cost, by: 'run' (lawsmith launches it) or 'hand'
+    SUBMITTED = "submitted"  # trial, attempt, handle
+    RUNNING = "running"  # trial, attempt
+    REPORTED = "reported"  # trial, tokens, loss: on the way, never final
+    FINISHED = "finished"  # trial, loss
+    DIVERGED = "diverged"  # trial, loss (null where it is no number)
+    RETRIED = "retried"  # trial, attempt (the one that ended), reason, wait in seconds
+    FAILED = "failed"  # trial, reason, detail
+    QUARANTINED = "quarantined"  # trial, detail: a result that is not used
+    CANCELLING = "cancelling"  # trial: to be stopped
+    CANCELLED = "cancelled"  # trial: stopped
+    EXCLUDED = "excluded"  # where (an expression) or match (values): candidates to be left alone
+    IMPORTED = "imported"  # trial, config, loss, source, key: a run made elsewhere before
+    ENDED = "ended"  # reason: nothing more will be asked
+
+
+# The keys each event must have, and of what kind their values are.
+_NUMBER, _TEXT, _COUNT, _TABLE = "a number", "text", "a whole number", "a table"
+_COST = "a number from 0"
+_KEYS: dict[Kind, dict[str, str]] = {
+    Kind.CREATED: {"version": _COUNT, "study": _TEXT, "id": _TEXT},
+    Kind.CHANGED: {"spec": _TEXT},
+    Kind.ASKED: {"trial": _TEXT, "config": _TABLE, "cost": _COST, "by": _TEXT},
+    Kind.SUBMITTED: {"trial": _TEXT, "attempt": _COUNT, "handle": _TEXT},
+    Kind.RUNNING: {"trial": _TEXT, "attempt": _COUNT},
+    Kind.REPORTED: {"trial": _TEXT, "loss": _NUMBER, "tokens": _NUMBER},
+    Kind.FINISHED: {"trial": _TEXT, "loss": _NUMBER},
+    Kind.DIVERGED: {"trial": _TEXT},
+    Kind.RETRIED: {"trial": _TEXT, "attempt": _COUNT, "reason": _TEXT, "wait": _NUMBER},
+    Kind.FAILED: {"trial": _TEXT, "reason": _TEXT},
+    Kind.QUARANTINED: {"trial": _TEXT, "detail": _TEXT},
+    Kind.CANCELLING: {"trial": _TEXT},
+    Kind.CANCELLED: {"trial": _TEXT},
+    Kind.EXCLUDED: {},
+    Kind.IMPORTED: {"trial": _TEXT, "config": _TABLE, "key": _TEXT},
+    Kind.ENDED: {"reason": _TEXT},
+}
+
+
+def make(kind: Kind, trial: str | None = None, /, **values: Any) -> dict[str, Any]:
+    """An event that happens now."""
+    about = {} if trial is None else {"trial": trial}
+    return {"event": kind.value, **about, "time": now_text(), **values}
+
+
+def now_text() -> str:
+    """The time in UTC, to the millisecond."""
+    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+
+
+def time_of(event: Event) -> datetime | None:
+    """When an event happened; None where a hand-edited line does not tell."""
+    try:
+        told = datetime.fromisoformat(str(event.get("time")))
+    except ValueError:
+        return None
+    return told if told.tzinfo else told.replace(tzinfo=UTC)
+
+
+def write_line(event: Event) -> bytes:
+    """The line of an event."""
+    return json.dumps(event, ensure_ascii=False, allow_nan=False).encode("utf-8") + b"\n"
+
+
+def parse(line: bytes) -> dict[str, Any] | None:
+    """The JSON object of a line, None where there is none."""
+    try:
+        value = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return value if isinstance(value, dict) else None
+
+
+def check(event: dict[str, Any], *, where: str) -> Event:
+    """The event, if it is one: known, with the keys of its kind."""
+    name = event.get("event")
+    if not isinstance(name, str):
+        raise LawsmithError(where, got=_short(event), want="an object with an 'event'")
+    if name not in set(Kind):
+        raise unknown(f"{where}: event", name, [kind.value for kind in Kind])
+    for key, want in _KEYS[Kind(name)].items():
+        if key not in event or not _is(event[key], want):
+            got = _short(event[key]) if key in event else "nothing"
+            raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
+    if "trial" in event and not (
+        isinstance(event["trial"], str) and _TRIAL.fullmatch(event["trial"])
+    ):
+        got = _short(event["trial"])
+        raise LawsmithError(f"{where}: trial", got=got, want="a name such as t0001")
+    return event
+
+
+def _is(value: Any, want: str) -> bool:
+    match want:
+        case "a number":
+            return _is_number(value)
+        case "a number from 0":
+            return _is_number(value) and value >= 0
+        case "a whole number":
+            return _is_number(value) and isinstance(value, int) and 0 <= value < 2**53
+        case "text":
+            return isinstance(value, str)
+        case "a table":
+            return isinstance(value, dict) and all(map(_is_value, value.values()))
+    return True
+
+
+def _is_value(value: Any) -> bool:
+    """A value of a configuration."""
+    return isinstance(value, str) or _is_number(value)
+
+
+def _is_number(value: Any) -> bool:
+    number = isinstance(value, int | float) and not isinstance(value, bool)
+    return number and abs(value) < 1e300  # which NaN is not
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

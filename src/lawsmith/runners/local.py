@@ -1,0 +1,219 @@
+"""The local runner: runs as processes of this machine, which outlive the driver that started them.
+
+An attempt is known by its folder alone. Its wrapper (see `wrapper`) holds a lock there while
+anything of the run lives and leaves exit.json when it ended: with either of them there, the job is
+not started again, whenever the driver was killed.
+"""
+
+from __future__ import annotations
+
+import errno
+import fcntl
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager, suppress
+from pathlib import Path
+from typing import Any
+
+from pydantic import Field, model_validator
+
+from lawsmith.errors import LawsmithError
+from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.runners.template import fill_all, fill_shell
+from lawsmith.spec.models import Seconds
+from lawsmith.spec.reading import Table, checking
+
+_WRAPPER = Path(__file__).with_name("wrapper.py")
+_ENDINGS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
+_MAY_PASS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # too busy just now
+LOG = "log.txt"
+
+
+class LocalOptions(Table):
+    """The keys of ``[runner]`` with ``kind = "local"``."""
+
+    command: list[str] | str
+    shell: bool = False
+    timeout: Seconds = 0.0
+    grace: Seconds = 10.0
+    env: dict[str, str] = Field(default_factory=dict)
+
+    @model_validator(mode="after")
+    @checking
+    def _command_fits_shell(self) -> LocalOptions:
+        if isinstance(self.command, str) != self.shell:
+            want = "one line of text with shell = true, else a list of arguments"
+            raise LawsmithError("command", got=f"{self.command!r}"[:60], want=want)
+        if not self.command or "\0" in "".join(self.command):
+            raise LawsmithError("command", got=f"{self.command!r}"[:60], want="a command")
+        return self
+
+
+class LocalRunner:
+    """Runs a command per job. ``folder`` is the study's: what {study} in a command stands for."""
+
+    name = "local"
+
+    def __init__(self, options: LocalOptions, folder: Path) -> None:
+        self.options, self.folder = options, folder
+        self._children: list[subprocess.Popen[bytes]] = []  # only to reap them
+
+    def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Start the jobs that have neither ended nor begun."""
+        handles: dict[str, str] = {}
+        for job in jobs:
+            try:
+                handles[job.name] = self._start(job)
+            except OSError as error:
+                if error.errno not in _MAY_PASS:
+                    got = error.strerror or str(error)
+                    where, want = str(job.folder), "a folder to start a run in"
+                    raise LawsmithError(where, got=got, want=want) from None
+        return handles
+
+    def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """Ended with exit.json, running while the lock is held, else lost."""
+        self._reap()
+        return {job.name: _status(job) for job in jobs}
+
+    def cancel(self, jobs: Sequence[Job]) -> None:
+        """Ask each wrapper to stop its run; wait for all, since they end within the grace."""
+        self._reap()  # a wrapper that was killed and not reaped would still take a signal
+        for job in jobs:
+            if _status(job).phase is Phase.RUNNING:
+                _stop(job)
+        deadline = time.monotonic() + self.options.grace + 5.0
+        while time.monotonic() < deadline:
+            if all(_status(job).phase is not Phase.RUNNING for job in jobs):
+                return
+            time.sleep(0.02)
+
+    def _reap(self) -> None:
+        self._children = [child for child in self._children if child.poll() is None]
+
+    def preview(self, values: Mapping[str, float | int | str]) -> list[str]:
+        """The arguments of a run with these values."""
+        known = {"study": str(self.folder.resolve()), "python": sys.executable, **values}
+        where = "runner.command"
+        if isinstance(self.options.command, str):
+            return ["/bin/sh", "-c", fill_shell(self.options.command, known, where=where)]
+        return fill_all(self.options.command, known, where=where)
+
+    def _start(self, job: Job) -> str:
+        with _lock(job.folder) as lock:
+            if lock is None or (job.folder / "exit.json").exists():
+                return "local"
+            told = {
+                "command": self.preview(job.values),
+                "timeout": self.options.timeout,
+                "grace": self.options.grace,
+            }
+            _write(job.folder / "job.json", told)
+            with (job.folder / LOG).open("ab") as log:
+                child = subprocess.Popen(
+                    [sys.executable, "-I", "-S", str(_WRAPPER), str(job.folder), str(lock)],
+                    # Not in job.json: the environment holds keys that belong on no disk.
+                    env={**os.environ, **self.options.env, **job.env},
+                    stdin=subprocess.DEVNULL,
+                    stdout=log,
+                    stderr=log,
+                    pass_fds=(lock,),
+                    start_new_session=True,
+                )
+        self._children.append(child)
+        return "local"
+
+
+def _status(job: Job) -> Status:
+    ended = _read(job.folder / "exit.json")
+    if ended is None and _alive(job.folder):
+        return Status(Phase.RUNNING)
+    # Looked for again: it may have ended between the two looks.
+    ended = ended or _read(job.folder / "exit.json")
+    if ended is None:
+        return Status(Phase.LOST, detail="no process and no exit code")
+    code, why = ended.get("code"), str(ended.get("why"))
+    if not isinstance(code, int):
+        return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
+    ending = _ENDINGS.get(why, Ending.COMPLETED if code == 0 else Ending.FAILED)
+    detail = str(ended.get("detail") or ("" if code == 0 else _code_text(code, why)))
+    return Status(Phase.ENDED, ending, detail, code)
+
+
+def _code_text(code: int, why: str) -> str:
+    if why == "timeout":
+        return "stopped at its time limit"
+    if code > 128:
+        with suppress(ValueError):
+            return f"killed by {signal.Signals(code - 128).name}"
+    return f"exit code {code}"
+
+
+@contextmanager
+def _lock(folder: Path) -> Iterator[int | None]:
+    """A descriptor that holds the folder's lock; None where somebody else holds it."""
+    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    try:
+        try:
+            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
+        except OSError:
+            yield None
+        else:
+            yield descriptor
+    finally:
+        os.close(descriptor)
+
+
+def _alive(folder: Path) -> bool:
+    try:
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+    except OSError:
+        return False
+    try:
+        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
+    except OSError:
+        return True
+    finally:
+        os.close(descriptor)
+    return False
+
+
+def _stop(job: Job) -> None:
+    """TERM to the wrapper, which ends the run; if only the run is left, to its group."""
+    pids = _wait_for_pids(job.folder)
+    with suppress(OSError):
+        os.kill(int(pids["wrapper"]), signal.SIGTERM)
+        return
+    with suppress(OSError):
+        os.killpg(int(pids["command"]), signal.SIGKILL)
+
+
+def _wait_for_pids(folder: Path) -> dict[str, Any]:
+    """The process ids, which a wrapper writes as soon as its run has begun."""
+    for _ in range(250):
+        pids = _read(folder / "pid.json")
+        if pids is not None and {"wrapper", "command"} <= set(pids):
+            return pids
+        if not _alive(folder):
+            break
+        time.sleep(0.02)
+    return {"wrapper": 2**31 - 1, "command": 2**31 - 1}  # ids no process has
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        values = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def _write(path: Path, values: Mapping[str, Any]) -> None:
+    new = path.with_name(path.name + ".new")
+    new.write_text(json.dumps(values), encoding="utf-8")
+    new.replace(path)

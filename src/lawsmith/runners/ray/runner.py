@@ -1,0 +1,98 @@
+"""The Ray runner: detached actors, one per run, that outlive the driver.
+
+An actor is found again by its name, which is the job's, while it waits or lives; when it is gone,
+the run's folder says what became of it. The folder lies on a disk that all nodes share.
+"""
+
+from __future__ import annotations
+
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from lawsmith.runners import wrapper
+from lawsmith.runners.base import Job, Phase, Status
+from lawsmith.runners.ray.cluster import Cluster
+from lawsmith.runners.ray.options import RayOptions
+from lawsmith.runners.ray.status import (
+    began,
+    ended_by_itself,
+    ended_by_ray,
+    gone_for,
+    note,
+    read_exit,
+    was_cancelled,
+)
+from lawsmith.runners.template import Value, fill_all
+
+_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's last word to be seen
+
+
+class RayRunner:
+    """Runs a command per job. ``folder`` is the study's: what {study} in a command stands for."""
+
+    name = "ray"
+
+    def __init__(self, options: RayOptions, folder: Path) -> None:
+        self.options, self.folder = options, folder.resolve()
+        self.cluster = Cluster(options.address, options.namespace)
+
+    def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Start an actor for every job that never had one; handles are the actors' ids."""
+        commands = {job.name: self.preview(job.values) for job in jobs}
+        alive = self.cluster.alive()
+        handles: dict[str, str] = {}
+        for job in jobs:
+            # In this order: an actor that ends between the two looks has begun.
+            if job.name not in alive and (began(job) or was_cancelled(job)):
+                handles[job.name] = job.handle or "ended"
+            else:
+                handles[job.name] = self._start(job, commands[job.name])
+        return handles
+
+    def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """One call to Ray for all, and one for each that died without a word."""
+        alive = self.cluster.alive() if jobs else set()
+        return {job.name: self._status(job, alive=job.name in alive) for job in jobs}
+
+    def cancel(self, jobs: Sequence[Job]) -> None:
+        """Ask each run to stop; one that waits for resources is taken back."""
+        alive = self.cluster.alive() if jobs else set()
+        for job in jobs:
+            if job.name in alive and read_exit(job) is None:
+                note(job, "cancel")
+                self.cluster.stop(job.name, kill=not began(job))
+
+    def preview(self, values: Mapping[str, Value]) -> list[str]:
+        """The arguments of a run with these values."""
+        known = {"study": str(self.folder), "python": sys.executable, **values}
+        return fill_all(self.options.command, known, where="runner.command")
+
+    def _start(self, job: Job, command: Sequence[str]) -> str:
+        told = {"command": list(command), "timeout": self.options.timeout}
+        needs: dict[str, Any] = {
+            "num_cpus": self.options.num_cpus,
+            "num_gpus": self.options.num_gpus,
+            "resources": self.options.resources,
+        }
+        return self.cluster.start(
+            job.name,
+            needs,
+            str(job.folder.resolve()),
+            wrapper=Path(wrapper.__file__).read_text(encoding="utf-8"),
+            told={**told, "grace": self.options.grace},
+            env={**self.options.env, **job.env},
+        )
+
+    def _status(self, job: Job, *, alive: bool) -> Status:
+        told = read_exit(job)
+        if told is not None and (status := ended_by_itself(job, told)) is not None:
+            return status
+        if alive:
+            return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
+        cause = self.cluster.cause(job.handle)
+        # The wrapper may still be stopping the run, or its last word be on its way.
+        if told is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
+            return Status(Phase.RUNNING, detail="its actor is gone; waiting for its last word")
+        return ended_by_ray(job, cause)

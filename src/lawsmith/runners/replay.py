@@ -1,0 +1,148 @@
+"""The replay runner: a table of finished runs answers at once, on a clock that is only counted.
+
+For tests and for teaching: a study runs as it would on a cluster, in the order in which its runs
+would have ended, and takes no time. A job lasts C / flops_per_second; the clock stands still until
+nothing has ended, then goes on to the next end. What a job must be known by lies in its folder.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from pydantic import Field
+
+from lawsmith.datasets import ReadOptions, Study, load
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import AnyArray, FloatArray
+from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.spec.models import Positive
+from lawsmith.spec.reading import Table
+
+_STATE = "replay.json"
+CLOSE = 1e-6  # relative; a table may have rounded its values
+
+
+class ReplayOptions(Table):
+    """The keys of ``[runner]`` with ``kind = "replay"``.
+
+    table             a file of finished runs, or the name of a catalogued study
+    columns           which of its columns are N, D, the loss and the axes, as in `lawsmith fit`
+    flops_per_second  how fast the counted clock lets a job run
+    """
+
+    table: str
+    columns: dict[str, str] = Field(default_factory=dict)
+    flops_per_second: Positive = 1e15
+
+
+class ReplayRunner:
+    """Answers from a table. ``folder`` is the study's, for a table named by a relative path."""
+
+    name = "replay"
+
+    def __init__(self, options: ReplayOptions, folder: Path) -> None:
+        self.options, self.folder = options, folder
+        self.now = 0.0
+
+    def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Note when each job begins and ends; one that is noted stays as it is."""
+        return {job.name: self._begin(job) for job in jobs}
+
+    def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """Jobs whose end has come; if none has, the clock goes on to the next."""
+        notes = {job.name: _read(job.folder / _STATE) for job in jobs}
+        waiting = [n for n in notes.values() if n and not n["cancelled"] and not n["told"]]
+        self.now = max([self.now, *(note["start"] for note in waiting)])
+        if waiting and min(note["end"] for note in waiting) > self.now:
+            self.now = min(note["end"] for note in waiting)
+        return {job.name: self._status(job, notes[job.name]) for job in jobs}
+
+    def cancel(self, jobs: Sequence[Job]) -> None:
+        """Note that each job was called off, unless it ended."""
+        for job in jobs:
+            note = _read(job.folder / _STATE)
+            if note and not note["told"]:
+                _write(job.folder / _STATE, {**note, "cancelled": True})
+
+    def _begin(self, job: Job) -> str:
+        note = _read(job.folder / _STATE)
+        if note is None:
+            C = job.values.get("C", 0.0)
+            lasts = float(C) / self.options.flops_per_second if not isinstance(C, str) else 0.0
+            note = {"start": self.now, "end": self.now + lasts, "cancelled": False, "told": False}
+            _write(job.folder / _STATE, note)
+        return f"replay until {note['end']:.6g} s"
+
+    def _status(self, job: Job, note: dict[str, Any] | None) -> Status:
+        if note is None:
+            return Status(Phase.LOST, detail="nothing was noted of it")
+        if note["cancelled"]:
+            return Status(Phase.ENDED, Ending.CANCELLED)
+        if note["end"] > self.now:
+            return Status(Phase.RUNNING)
+        row = self._row(job.values)
+        if row is None:
+            detail = f"{self.options.table} has no run of this configuration"
+            return Status(Phase.ENDED, Ending.FAILED, detail, 1)
+        if not note["told"]:
+            loss = float(self._losses[row])
+            told = {"loss": loss} if np.isfinite(loss) else {"loss": None}
+            _write(Path(job.env["LAWSMITH_RESULT"]), told)
+            _write(job.folder / _STATE, {**note, "told": True})
+        return Status(Phase.ENDED, Ending.COMPLETED, exit_code=0)
+
+    @cached_property
+    def _study(self) -> Study:
+        told = self.options.table
+        path = self.folder / told
+        source: str | Path = path if path.is_file() else told
+        return load(source, ReadOptions(columns=dict(self.options.columns)))
+
+    @cached_property
+    def _losses(self) -> FloatArray:
+        """(m,) mean loss of each of the table's configurations, NaN where it diverged."""
+        return self._study.runs.config_loss(len(self._study.grid))
+
+    def _row(self, values: Mapping[str, float | int | str]) -> int | None:
+        """The table's row with these values on all of its axes."""
+        grid = self._study.grid
+        match = np.ones(len(grid), dtype=np.bool_)
+        for axis in grid.axes:
+            if axis.name not in values:
+                want = "one of " + ", ".join(values)
+                where = f"runner.table: column {axis.name}"
+                raise LawsmithError(where, got="an axis the study does not have", want=want)
+            match &= _same(grid.columns[axis.name], values[axis.name])
+        found = np.flatnonzero(match)
+        return int(found[0]) if len(found) else None
+
+
+def _same(column: AnyArray, value: float | int | str) -> AnyArray:
+    if column.dtype != np.float64:
+        return np.equal(column, str(value))
+    number = np.nan if isinstance(value, str) else float(value)
+    return np.isclose(column, number, rtol=CLOSE, atol=0.0)
+
+
+def _read(path: Path) -> dict[str, Any] | None:
+    try:
+        note = json.loads(path.read_text(encoding="utf-8"))
+    except (OSError, ValueError):
+        return None
+    known = {"start", "end", "cancelled", "told"}
+    return note if isinstance(note, dict) and known <= set(note) else None
+
+
+def _write(path: Path, values: Mapping[str, Any]) -> None:
+    try:
+        new = path.with_name(path.name + ".new")
+        new.write_text(json.dumps(values), encoding="utf-8")
+        new.replace(path)
+    except OSError as error:
+        got = error.strerror or str(error)
+        raise LawsmithError(str(path), got=got, want="a file that can be written") from None

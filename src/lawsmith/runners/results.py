@@ -1,0 +1,220 @@
+"""What a run left in its folder: its loss, or why there is none; the same for every runner.
+
+A result is a JSON file renamed into place ($LAWSMITH_RESULT), the last match of a regular
+expression in the log, or the last row of a CSV. Only a result file is final by being there; a log
+or a CSV is read once the run has ended well, since before that its last loss is one on the way.
+Nothing that is read is ever executed.
+"""
+
+from __future__ import annotations
+
+import csv
+import json
+import math
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from lawsmith.spec.models import ResultsSpec
+
+MAX_BYTES = 16 * 2**20
+TAIL_BYTES = 4 * 2**20  # of a log; the loss stands at its end
+RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", "log.txt"
+Value = float | int | str
+
+
+class Found(StrEnum):
+    """What kind of answer a folder holds."""
+
+    LOSS = "loss"
+    DIVERGED = "diverged"
+    NOTHING = "nothing"
+    UNREADABLE = "unreadable"
+    CONTRADICTION = "contradiction"
+
+
+@dataclass(frozen=True)
+class Result:
+    """The answer of a run; ``loss`` is there for a loss, and for a divergence with a number.
+
+    reports  losses on the way, (tokens, loss), that the result itself tells
+    """
+
+    found: Found
+    loss: float | None = None
+    detail: str = ""
+    reports: tuple[tuple[float, float], ...] = ()
+
+
+def read_result(
+    folder: Path, spec: ResultsSpec, config: Mapping[str, Value], *, completed: bool
+) -> Result:
+    """The result in ``folder`` of a run of ``config``; ``completed`` if it ended well."""
+    path = folder / result_file(spec)
+    if spec.kind != "json" and not completed:
+        return Result(Found.NOTHING)
+    try:
+        if not path.is_file():
+            return Result(Found.NOTHING)
+        match spec.kind:
+            case "json":
+                return _from_json(path, spec, config)
+            case "regex":
+                return _from_log(path, spec)
+            case "csv":
+                return _from_csv(path, spec, config)
+    except (OSError, ValueError, RecursionError, csv.Error) as error:
+        return Result(Found.UNREADABLE, detail=f"{path.name}: {str(error)[:200]}")
+
+
+def result_file(spec: ResultsSpec) -> str:
+    """The name of the file that is read."""
+    defaults = {"json": RESULT, "regex": LOG, "csv": "metrics.csv"}
+    return spec.file or defaults[spec.kind]
+
+
+def read_progress(folder: Path, offset: int) -> tuple[list[tuple[float, float]], int]:
+    """((tokens, loss) on the way, where to read on); lines that say neither are skipped."""
+    path = folder / PROGRESS
+    try:
+        with path.open("rb") as file:
+            file.seek(offset)
+            text = file.read(MAX_BYTES)
+    except OSError:
+        return [], offset
+    whole = text.rpartition(b"\n")[0]
+    if not whole:
+        return [], offset
+    found = [report for line in whole.split(b"\n") if (report := _report(line)) is not None]
+    return found, offset + len(whole) + 1
+
+
+def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
+    """The last lines of a run's log, without what a terminal would obey."""
+    try:
+        with (folder / file).open("rb") as log:
+            log.seek(max(0, log.seek(0, 2) - 8192))
+            text = log.read().decode("utf-8", "replace")
+    except OSError:
+        return ""
+    kept = [line.rstrip() for line in text.splitlines() if line.strip()][-lines:]
+    return "\n".join(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line)[:300] for line in kept)
+
+
+def judge(loss: float | None, spec: ResultsSpec) -> Result:
+    """A loss by itself: none, NaN, infinite or beyond the bound diverged; below 0 is no loss."""
+    if loss is None or not math.isfinite(loss) or abs(loss) > 1e300:
+        return Result(Found.DIVERGED)
+    if loss > (spec.diverged_above or math.inf):
+        return Result(Found.DIVERGED, loss)
+    if loss <= 0.0:
+        return Result(Found.CONTRADICTION, loss, f"a loss of {loss:g}, which no loss can be")
+    return Result(Found.LOSS, loss)
+
+
+def contradiction(
+    told: Mapping[str, Any], config: Mapping[str, Value], tolerance: float
+) -> str | None:
+    """How a result differs from the configuration it should be of; N and D may be rounded."""
+    for name, want in config.items():
+        if name not in told or told[name] is None:
+            continue
+        got = told[name]
+        if isinstance(want, str):
+            same = str(got) == want
+        else:
+            value = _number(got)
+            allowed = (tolerance if name in ("N", "D") else 1e-6) * abs(want) + 1e-300
+            same = value is not None and abs(value - want) <= allowed
+        if not same:
+            return f"{name} is {str(got)[:60]} in the result, {want} in the configuration"
+    return None
+
+
+def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
+    values = json.loads(_text(path))
+    if not isinstance(values, dict):
+        return Result(Found.UNREADABLE, detail=f"{path.name} holds no JSON object")
+    if problem := contradiction(values, config, spec.tolerance):
+        return Result(Found.CONTRADICTION, _number(values.get("loss")), problem)
+    if values.get("diverged") is True:
+        return Result(Found.DIVERGED, _finite(_number(values.get("loss"))))
+    if "loss" not in values:
+        return Result(Found.UNREADABLE, detail=f"{path.name} has no 'loss'")
+    loss = values["loss"]
+    if loss is not None and _number(loss) is None:
+        return Result(Found.UNREADABLE, detail=f"{path.name}: loss is {str(loss)[:60]!r}")
+    told = values.get("intermediate")
+    reports = [_pair(item) for item in told] if isinstance(told, list) else []
+    kept = tuple(report for report in reports if report is not None)
+    return replace(judge(_number(loss), spec), reports=kept)
+
+
+def _from_log(path: Path, spec: ResultsSpec) -> Result:
+    assert spec.pattern is not None
+    with path.open("rb") as file:
+        file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
+        text = file.read().decode("utf-8", "replace")
+    # Line by line from the end: a pattern is never let loose on megabytes at once.
+    for line in reversed(text.splitlines()):
+        found = re.search(spec.pattern, line[:10_000])
+        if found:
+            loss = _number(found.group(1))
+            if loss is None:
+                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is no number")
+            return judge(loss, spec)
+    return Result(Found.UNREADABLE, detail=f"no line of {path.name} matches {spec.pattern!r}")
+
+
+def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
+    rows = [row for row in csv.DictReader(_text(path).splitlines()) if any(row.values())]
+    if not rows or spec.column not in rows[-1]:
+        return Result(Found.UNREADABLE, detail=f"{path.name} has no column {spec.column!r}")
+    last = rows[-1]
+    if problem := contradiction(last, config, spec.tolerance):
+        return Result(Found.CONTRADICTION, _number(last[spec.column]), problem)
+    loss = _number(last[spec.column])
+    if loss is None:
+        detail = f"{path.name}: {spec.column} is {str(last[spec.column])[:60]!r}"
+        return Result(Found.UNREADABLE, detail=detail)
+    return judge(loss, spec)
+
+
+def _report(line: bytes) -> tuple[float, float] | None:
+    try:
+        values = json.loads(line)
+    except (ValueError, RecursionError):
+        return None
+    return _pair(values)
+
+
+def _pair(told: object) -> tuple[float, float] | None:
+    """(tokens, loss) of {"tokens": …, "loss": …}; None for anything else."""
+    if not isinstance(told, dict):
+        return None
+    tokens, loss = (_finite(_number(told.get(name))) for name in ("tokens", "loss"))
+    return None if tokens is None or loss is None else (tokens, loss)
+
+
+def _text(path: Path) -> str:
+    size = path.stat().st_size
+    if size > MAX_BYTES:
+        raise ValueError(f"{size} bytes are too many for a result")
+    return path.read_bytes().decode("utf-8")
+
+
+def _number(value: object) -> float | None:
+    """A number, or text that is one (NaN and inf too); None for anything else."""
+    if isinstance(value, bool) or not isinstance(value, int | float | str):
+        return None
+    try:
+        return float(value)
+    except (ValueError, OverflowError):
+        return None
+
+
+def _finite(value: float | None) -> float | None:
+    return value if value is not None and math.isfinite(value) and abs(value) < 1e300 else None

@@ -1,0 +1,163 @@
+"""The commands of Slurm that are called, and what they print: sbatch, squeue, sacct, scancel."""
+
+from __future__ import annotations
+
+import os
+import re
+import subprocess
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from lawsmith.errors import LawsmithError
+
+# Parts of what sbatch says when trying again later may help. The rest is told to the user.
+_MAY_PASS = (
+    "unable to contact",
+    "timed out",
+    "connection refused",
+    "connect failure",
+    "communication",
+    "zero bytes",
+    "temporarily",
+    "try again",
+    "backup controller",
+    "submitjob",  # AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, …
+    "authentication",
+    "munge",
+)
+_MOST = 1_000_000  # tasks: more than Slurm lets an array have
+_KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
+
+
+class SlurmAway(Exception):
+    """Slurm did not answer, or takes no jobs just now: a reason that may pass."""
+
+
+@dataclass(frozen=True)
+class Seen:
+    """A job, or a task of an array, as Slurm shows it."""
+
+    id: str
+    name: str
+    state: str
+    reason: str = ""
+    exit_code: int | None = None
+
+    @property
+    def task(self) -> int | None:
+        """The index in its array; None for a job of its own."""
+        index = self.id.partition("_")[2]
+        return int(index) if index.isdigit() else None
+
+
+@dataclass(frozen=True)
+class SlurmClient:
+    """Calls Slurm. ``patience`` is in seconds, for one call."""
+
+    patience: float = 60.0
+
+    def submit(self, script: str, options: Sequence[str]) -> str:
+        """The id of a new job."""
+        done = self._call(["sbatch", "--parsable", *options], script)
+        text = done.stdout.strip().split(";")[0]
+        if done.returncode == 0 and text.isdigit():
+            return text
+        told = _told(done)
+        if any(part in told.lower() for part in _MAY_PASS):
+            raise SlurmAway(told)
+        raise LawsmithError(
+            "sbatch", got=told, want="a job", hint="see the template's #SBATCH lines"
+        )
+
+    def queue(self) -> list[Seen]:
+        """Everything of this user that the controller knows: waiting, running, ended of late."""
+        options = ["--array", "--states=all", f"--user={os.getuid()}"]
+        done = self._call(["squeue", "--noheader", *options, "--format=%i|%T|%r|%j"])
+        if done.returncode != 0:
+            raise SlurmAway(_told(done))
+        return [_of_squeue(line) for line in done.stdout.splitlines() if line.count("|") >= 3]
+
+    def accounts(self, *, ids: Iterable[str] = (), names: Iterable[str] = ()) -> list[Seen] | None:
+        """Jobs on record, by id or by name, old ones first; None where accounting is off."""
+        found: list[Seen] = []
+        wanted = [("jobs", sorted(set(ids))), ("name", sorted(set(names)))]
+        for option, values in wanted:
+            if not values:
+                continue
+            command = ["sacct", "--allocations", "--noheader", "--parsable2", "--duplicates"]
+            command += ["--format=JobID,State,ExitCode,JobName", f"--{option}={','.join(values)}"]
+            if option == "name":  # without a time sacct looks back to midnight alone
+                command += [f"--starttime={datetime.fromtimestamp(0):%Y-%m-%d}"]
+            done = self._call(command)
+            if "accounting storage is disabled" in done.stderr.lower():
+                return None
+            if done.returncode != 0:
+                raise SlurmAway(_told(done))
+            for line in done.stdout.splitlines():
+                if line.count("|") >= 3:
+                    found += _of_sacct(line)
+        return found
+
+    def cancel(self, ids: Sequence[str]) -> None:
+        """Stop jobs; those that ended are no error."""
+        done = self._call(["scancel", "--quiet", *ids])
+        if done.returncode != 0 and "unable to contact" in done.stderr.lower():
+            raise SlurmAway(_told(done))
+
+    def _call(self, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
+        # A driver inside an allocation must not hand its own job's variables on to its jobs.
+        env = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_") or k in _KEPT}
+        try:
+            done = subprocess.run(
+                command,
+                input=stdin,
+                capture_output=True,
+                encoding="utf-8",
+                errors="replace",
+                timeout=self.patience,
+                env=env,
+                check=False,
+            )
+        except FileNotFoundError:
+            want = "a machine from which jobs are submitted"
+            raise LawsmithError("slurm", got=f"no {command[0]} on the PATH", want=want) from None
+        except subprocess.TimeoutExpired:
+            raise SlurmAway(f"{command[0]} did not answer in {self.patience:g} s") from None
+        if done.returncode != 0 and "configuration" in _told(done) and "fatal" in _told(done):
+            hint = "is SLURM_CONF right?"
+            raise LawsmithError("slurm", got=_told(done), want="a cluster's settings", hint=hint)
+        return done
+
+
+def _of_squeue(line: str) -> Seen:
+    id_, state, rest = line.split("|", 2)
+    reason, _, name = rest.rpartition("|")
+    return Seen(id_.strip(), name.strip(), state, "" if reason == "None" else reason)
+
+
+def _of_sacct(line: str) -> list[Seen]:
+    id_, state, code, name = line.split("|", 3)
+    number, _, signal = code.partition(":")
+    exit_code = None
+    if number.isdigit() and signal.isdigit():
+        exit_code = int(number) or (128 + int(signal) if int(signal) else 0)
+    return [Seen(each, name, state, exit_code=exit_code) for each in _expanded(id_)]
+
+
+def _expanded(id_: str) -> list[str]:
+    """'7_1', '7_2', '7_5' for 7_[1-2,5%4], as sacct shows tasks that never began."""
+    found = re.fullmatch(r"(\d+)_\[([\d,-]+)(?:%\d+)?\]", id_)
+    if found is None:
+        return [id_]
+    tasks: list[int] = []
+    for part in found.group(2).split(","):
+        first, _, last = part.partition("-")
+        if first.isdigit() and (last or first).isdigit():
+            tasks += range(int(first), min(int(last or first), int(first) + _MOST) + 1)
+    return [f"{found.group(1)}_{task}" for task in tasks]
+
+
+def _told(done: subprocess.CompletedProcess[str]) -> str:
+    text = " ".join((done.stderr or done.stdout).split())
+    return text[:300] or f"{done.args[0]} ended with {done.returncode}"

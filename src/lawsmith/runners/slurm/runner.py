@@ -1,0 +1,198 @@
+"""The Slurm runner: submits a study's runs with the user's template and follows them.
+
+It may die anywhere and be started again. Before sbatch is called, the run's folder says under which
+name the job will be known; before a run is submitted, that name is looked up. The controller
+(squeue) is asked first, since accounting lags behind it and shows a requeued job as ended; what the
+controller has forgotten is asked of accounting (sacct), and what neither knows of the run's folder.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import sys
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import groupby
+from pathlib import Path
+
+from lawsmith.errors import LawsmithError
+from lawsmith.runners.base import Job, Phase, Status
+from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
+from lawsmith.runners.slurm.folder import (
+    Intent,
+    note_cancel,
+    own,
+    read_exit,
+    read_intent,
+    read_owner,
+    write_intent,
+)
+from lawsmith.runners.slurm.options import SlurmOptions
+from lawsmith.runners.slurm.script import batch_script
+from lawsmith.runners.slurm.states import read_state
+from lawsmith.runners.slurm.status import (
+    Shown,
+    by_key,
+    key_of,
+    pick,
+    status_alone,
+    status_of,
+    status_unknown,
+)
+from lawsmith.runners.slurm.template import Rendered, Template
+from lawsmith.runners.template import Value
+
+_log = logging.getLogger(__name__)
+
+
+class SlurmRunner:
+    """Runs jobs on the cluster that Slurm's commands on this machine speak to.
+
+    folder   of the study: what the template's path is relative to, and what {{study}} stands for.
+             It and the runs' folders lie on a disk that the nodes share.
+    """
+
+    name = "slurm"
+
+    def __init__(self, options: SlurmOptions, folder: Path) -> None:
+        self.options, self.folder = options, folder.resolve()
+        self.template = Template.read(self.folder / options.template)
+        self.client = SlurmClient(options.patience)
+
+    def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Submit the jobs that Slurm has not got; handles are '12' or, of an array, '12_3'."""
+        plans = {job.name: self._render(job) for job in jobs}  # a bad template submits nothing
+        try:
+            handles = self._found(jobs)
+        except SlurmAway as away:
+            _log.warning("Slurm does not answer: %s", away)
+            return {}
+        new = [job for job in jobs if job.name not in handles]
+        for batch in self._batches(new, plans):
+            try:
+                handles |= self._send(batch, plans)
+            except SlurmAway as away:
+                # It may have been taken all the same: the next call looks it up by its name.
+                _log.warning("Slurm took no job: %s", away)
+                break
+        return handles
+
+    def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """One call of squeue for all, and one of sacct for those it does not show."""
+        if not jobs:
+            return {}
+        try:
+            queue = by_key(self.client.queue())
+        except SlurmAway as away:
+            return {job.name: status_unknown(job, str(away)) for job in jobs}
+        shown = {job.name: pick(queue, job) for job in jobs}
+        gone = [job for job in jobs if shown[job.name] is None]
+        found = {job.name: status_of(job, seen) for job in jobs if (seen := shown[job.name])}
+        return found | self._gone(gone)
+
+    def cancel(self, jobs: Sequence[Job]) -> None:
+        """scancel those that wait or run; if Slurm does not answer, nothing happens."""
+        try:
+            queue = by_key(self.client.queue())
+            entries = [seen for job in jobs for seen in queue.entries.get(key_of(job), ())]
+            ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
+            for job in jobs:
+                note_cancel(job)  # of a task that never began Slurm keeps no record
+            if ids:
+                self.client.cancel(ids)
+        except SlurmAway as away:
+            _log.warning("Slurm cancels nothing now: %s", away)
+
+    def preview(self, values: Mapping[str, Value]) -> list[str]:
+        """What is submitted for a run with these values, as a command; the script is tried out."""
+        self.template.render(self._known(values), {})
+        return ["sbatch", str(self.template.name)]
+
+    def _known(self, values: Mapping[str, Value]) -> dict[str, Value]:
+        return {"study": str(self.folder), "python": sys.executable, **values}
+
+    def _render(self, job: Job) -> Rendered:
+        return self.template.render(self._known(job.values), job.env)
+
+    def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Handles of the jobs that were submitted before, by a driver that could not note it."""
+        queue = by_key(self.client.queue())
+        found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
+        # Only with an intent on disk can one have been submitted and forgotten.
+        names = {i.name for job in jobs if job.name not in found and (i := read_intent(job))}
+        known = by_key((self.client.accounts(names=names) or []) if names else [])
+        rest = [job for job in jobs if job.name not in found]
+        return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
+
+    def _gone(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """Jobs the controller does not know."""
+        ids = {id_.partition("_")[0] for job in jobs if (id_ := read_owner(job) or job.handle)}
+        try:
+            known = by_key((self.client.accounts(ids=ids) or []) if ids else [])
+        except SlurmAway as away:
+            return {
+                job.name: status_alone(job) if read_exit(job) else status_unknown(job, str(away))
+                for job in jobs
+            }
+        return {job.name: self._gone_one(job, pick(known, job)) for job in jobs}
+
+    def _gone_one(self, job: Job, seen: Seen | None) -> Status:
+        if seen is None:
+            return status_alone(job)
+        status = status_of(job, seen)
+        if status.phase is Phase.ENDED or read_exit(job) is None:
+            return status
+        return status_alone(job)  # accounting missed its end
+
+    def _batches(
+        self, jobs: Sequence[Job], plans: Mapping[str, Rendered]
+    ) -> Iterator[Sequence[Job]]:
+        """Jobs that can share an array: sbatch reads the same from their templates."""
+
+        def key(job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
+            return plans[job.name].directives, plans[job.name].interpreter
+
+        for _, group in groupby(sorted(jobs, key=key), key=key):
+            alike = list(group)
+            for start in range(0, len(alike), self.options.array):
+                yield alike[start : start + self.options.array]
+
+    def _send(self, batch: Sequence[Job], plans: Mapping[str, Rendered]) -> dict[str, str]:
+        """Submit one job or one array, its name on disk before."""
+        name = batch_name(batch)
+        first = own(batch[0])
+        for k, job in enumerate(batch):
+            task, suffix = (None, "") if len(batch) == 1 else (k, f"-{k}")
+            write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)
+        folders = [job.folder.resolve() for job in batch]
+        script = batch_script(folders, plans[batch[0].name])
+        (first / "batch.sh").write_text(script, encoding="utf-8")
+        output = f"{_escaped(first)}/out" + ("" if len(batch) == 1 else "-%a")
+        options = [f"--job-name={name}", f"--chdir={folders[0]}", "--open-mode=append"]
+        options += [f"--output={output}", f"--error={output}"]
+        if len(batch) == 1:
+            return {batch[0].name: self.client.submit(script, options)}
+        id_ = self.client.submit(script, [*options, f"--array=0-{len(batch) - 1}"])
+        return {job.name: f"{id_}_{k}" for k, job in enumerate(batch)}
+
+
+def batch_name(batch: Sequence[Job]) -> str:
+    """The job's own name; of an array one that is the same whenever the same jobs make it."""
+    if len(batch) == 1:
+        return batch[0].name
+    digest = hashlib.sha256("\n".join(job.name for job in batch).encode()).hexdigest()[:8]
+    return f"{batch[0].name}.and-{len(batch) - 1}.{digest}"
+
+
+def _handle(job: Job, shown: Shown) -> str:
+    """The id of the job's entry, or of the job that began it."""
+    seen = pick(shown, job)
+    return seen.id if seen is not None else read_owner(job)
+
+
+def _escaped(path: Path) -> str:
+    """A path in which Slurm is to read no % as its own."""
+    text = str(path)
+    if "\\" in text:
+        raise LawsmithError(text, got="a backslash", want="a folder without, for Slurm's --output")
+    return text.replace("%", "%%")

@@ -1,0 +1,121 @@
+"""What became of a job: from what Slurm shows of it and from what it left in its folder."""
+
+from __future__ import annotations
+
+import signal
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+
+from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.runners.slurm.client import Seen
+from lawsmith.runners.slurm.folder import (
+    Exit,
+    memory_ran_out,
+    read_exit,
+    read_intent,
+    read_owner,
+    was_cancelled,
+)
+from lawsmith.runners.slurm.states import read_state
+
+Key = tuple[str, int | None]
+
+
+@dataclass(frozen=True)
+class Shown:
+    """Slurm's entries by name and task. Ids are used again after a reset; names are not.
+
+    arrays   the id of every array of which a task is shown, by its name
+    """
+
+    entries: Mapping[Key, Sequence[Seen]]
+    arrays: Mapping[str, str]
+
+
+def by_key(entries: Iterable[Seen]) -> Shown:
+    """The entries, put in order."""
+    found: dict[Key, list[Seen]] = {}
+    arrays: dict[str, str] = {}
+    for seen in entries:
+        found.setdefault((seen.name, seen.task), []).append(seen)
+        if seen.task is not None:
+            arrays[seen.name] = seen.id.partition("_")[0]
+    return Shown(found, arrays)
+
+
+def key_of(job: Job) -> Key:
+    """How Slurm knows a job."""
+    intent = read_intent(job)
+    return (job.name, None) if intent is None else (intent.name, intent.task)
+
+
+def pick(shown: Shown, job: Job) -> Seen | None:
+    """The entry that tells of the job: of the one that began, else of the one submitted."""
+    name, task = key_of(job)
+    own = shown.entries.get((name, task), ())
+    owner = read_owner(job)
+    for wanted in (owner, job.handle):
+        exact = [seen for seen in own if seen.id == wanted]
+        if exact or (wanted and wanted == owner):
+            return exact[-1] if exact else None
+    if not own and task is not None and name in shown.arrays:
+        # Slurm keeps no record of a task that was cancelled while it waited.
+        id_ = f"{shown.arrays[name]}_{task}"
+        return Seen(id_, name, "CANCELLED", "taken out of its array")
+    return own[-1] if own else None
+
+
+def status_of(job: Job, seen: Seen) -> Status:
+    """What an entry of Slurm's says."""
+    phase, ending = read_state(seen.state)
+    left = read_exit(job)
+    code = left.code if left is not None and left.id == seen.id else seen.exit_code
+    if ending is Ending.FAILED and memory_ran_out(read_intent(job)):
+        ending = Ending.OUT_OF_MEMORY
+    detail = f"Slurm job {seen.id}: {seen.state}"
+    if seen.reason and seen.reason != "NonZeroExitCode":
+        detail += f", {seen.reason}"
+    if ending is Ending.FAILED and code:
+        detail += f", {code_text(code)}"
+    return Status(phase, ending, detail, code if phase is Phase.ENDED else None)
+
+
+def status_alone(job: Job) -> Status:
+    """What the folder says, of a job that Slurm does not know or no longer knows."""
+    left, owner = read_exit(job), read_owner(job)
+    if left is not None:
+        return _of_exit(left, out_of_memory=memory_ran_out(read_intent(job)))
+    if owner:
+        # Killed without a word, and too long ago for Slurm to say why.
+        ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
+        detail = f"Slurm job {owner} began; how it ended is on no record"
+        return Status(Phase.ENDED, ending, detail)
+    if was_cancelled(job):
+        return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
+    return Status(Phase.LOST, detail=f"Slurm knows no job {job.handle or job.name}")
+
+
+def status_unknown(job: Job, why: str) -> Status:
+    """A job that cannot be asked about now: it goes on as it was."""
+    phase = Phase.RUNNING if read_owner(job) else Phase.QUEUED
+    return Status(phase, detail=f"Slurm does not answer: {why}")
+
+
+def _of_exit(left: Exit, *, out_of_memory: bool) -> Status:
+    detail = f"Slurm job {left.id}: {code_text(left.code)}"
+    if left.code == 0:
+        return Status(Phase.ENDED, Ending.COMPLETED, detail, 0)
+    if left.signal == "TERM":
+        # Somebody's scancel, a time limit or a preemption: without accounting Slurm tells no more.
+        detail = f"Slurm job {left.id} was told to stop"
+        return Status(Phase.ENDED, Ending.CANCELLED, detail, left.code)
+    ending = Ending.OUT_OF_MEMORY if out_of_memory else Ending.FAILED
+    return Status(Phase.ENDED, ending, detail, left.code)
+
+
+def code_text(code: int) -> str:
+    """'exit code 3', or 'ended by SIGKILL' for 137."""
+    try:
+        return f"ended by {signal.Signals(code - 128).name}"
+    except ValueError:
+        return f"exit code {code}"

@@ -1,0 +1,182 @@
+"""The process that watches over one run of the local runner; it outlives the driver.
+
+It is started as ``python wrapper.py FOLDER LOCK``, imports nothing of lawsmith, and holds the lock
+on the open file LOCK, which it was given locked and which the run inherits: as long as anything of
+the run lives, the lock is held. It starts the command of FOLDER/job.json in a process group of its
+own, keeps the time limit, passes on a request to stop, and leaves FOLDER/exit.json, renamed into
+place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import sys
+import time
+from types import FrameType
+
+_STOP = False
+
+
+def main(folder: str, lock: int) -> None:
+    """Run the command of ``folder`` to its end."""
+    os.chdir(folder)
+    signal.signal(signal.SIGTERM, _on_term)
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    with open("job.json", encoding="utf-8") as file:
+        job = json.load(file)
+    try:
+        child = start(job["command"], lock)
+    except OSError as error:
+        leave(127, "start", f"{job['command'][0]}: {error.strerror or error}")
+        return
+    write("pid.json", {"wrapper": os.getpid(), "command": child})
+    code, why = wait(child, job["timeout"], job["grace"])
+    leave(code, why, "")
+
+
+def start(command: list[str], lock: int) -> int:
+    """The process id of the command, leader of its own group; OSError if it cannot be started."""
+    read_end, write_end = os.pipe()
+    child = os.fork()
+    if child == 0:
+        try:
+            os.setpgid(0, 0)
+            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
+                signal.signal(number, signal.SIG_DFL)
+            os.set_inheritable(lock, True)
+            os.execvp(command[0], command)
+        except OSError as error:
+            os.write(write_end, str(error.errno or 1).encode())
+        finally:
+            os._exit(127)
+    os.close(write_end)
+    failure = os.read(read_end, 16)
+    os.close(read_end)
+    if failure:
+        os.waitpid(child, 0)
+        raise OSError(int(failure), os.strerror(int(failure)))
+    return child
+
+
+def wait(child: int, timeout: float, grace: float) -> tuple[int, str]:
+    """(exit code as a shell counts it, why it ended); 0 is no time limit."""
+    deadline = time.monotonic() + timeout if timeout else float("inf")
+    pause = 0.002
+    while True:
+        found, status = os.waitpid(child, os.WNOHANG)
+        if found:
+            return code_of(status), "exit"
+        if _STOP or time.monotonic() > deadline:
+            why = "cancelled" if _STOP else "timeout"
+            return stop(child, grace), why
+        # Short runs are noticed at once, long ones cost nothing.
+        time.sleep(pause)
+        pause = min(pause * 1.3, 0.25)
+
+
+def stop(child: int, grace: float) -> int:
+    """Ask everything the command started to end, then make it."""
+    everything = family(child)
+    send(everything, signal.SIGTERM)
+    deadline = time.monotonic() + grace
+    status: int | None = None
+    while time.monotonic() < deadline:
+        if status is None:
+            found, left = os.waitpid(child, os.WNOHANG)
+            status = left if found else None
+        if status is not None and not any(map(alive, everything)):
+            return code_of(status)
+        time.sleep(0.02)
+    send(everything | family(child), signal.SIGKILL)
+    if status is None:
+        status = os.waitpid(child, 0)[1]
+    return code_of(status)
+
+
+def family(child: int) -> set[int]:
+    """The command, its group and, where /proc tells, descendants that left the group."""
+    members = {child}
+    try:
+        pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
+    except OSError:
+        return members
+    parents = {pid: parent_and_group(pid) for pid in pids}
+    members |= {pid for pid, (_, group) in parents.items() if group == child}
+    while True:
+        more = {pid for pid, (parent, _) in parents.items() if parent in members} - members
+        if not more:
+            return members
+        members |= more
+
+
+def parent_and_group(pid: int) -> tuple[int, int]:
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            # The name in brackets may hold anything, blanks and brackets too.
+            fields = file.read().rpartition(b")")[2].split()
+        return int(fields[1]), int(fields[2])
+    except (OSError, ValueError, IndexError):
+        return 0, 0
+
+
+def alive(pid: int) -> bool:
+    """Whether a process still runs; one that only waits to be reaped does not."""
+    try:
+        with open(f"/proc/{pid}/stat", "rb") as file:
+            return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
+    except (OSError, IndexError):
+        pass
+    if os.path.isdir("/proc/self"):
+        return False
+    try:
+        os.kill(pid, 0)
+    except OSError:
+        return False
+    return True
+
+
+def send(pids: set[int], number: signal.Signals) -> None:
+    """A signal to each; to the group of the first as well, where /proc does not list it."""
+    for pid in pids:
+        for kill in (os.killpg, os.kill):
+            try:
+                if kill is os.kill or os.getpgid(pid) == pid:
+                    kill(pid, number)
+            except OSError:
+                pass  # it is gone
+
+
+def code_of(status: int) -> int:
+    code = os.waitstatus_to_exitcode(status)
+    return code if code >= 0 else 128 - code
+
+
+def leave(code: int, why: str, detail: str) -> None:
+    """How it ended, in one piece or not at all."""
+    write("exit.json", {"code": code, "why": why, "detail": detail})
+
+
+def write(name: str, values: dict[str, object]) -> None:
+    """A file renamed into place; tried again while the disk is full, since the run is done."""
+    for pause in (0.1, 1.0, 5.0, 30.0, 60.0, 300.0):
+        try:
+            with open(name + ".new", "w", encoding="utf-8") as file:
+                json.dump(values, file)
+                file.flush()
+                os.fsync(file.fileno())
+            os.replace(name + ".new", name)
+            return
+        except OSError:
+            time.sleep(pause)
+
+
+def _on_term(_number: int, _frame: FrameType | None) -> None:
+    global _STOP
+    _STOP = True
+
+
+if __name__ == "__main__":
+    main(sys.argv[1], int(sys.argv[2]))

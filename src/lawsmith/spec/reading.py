@@ -1,0 +1,121 @@
+"""Values of a file to a checked model: every fault told as ``key: got, want (hint)``."""
+
+from __future__ import annotations
+
+import types
+from collections.abc import Callable, Mapping, Sequence
+from functools import wraps
+from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+
+from pydantic import BaseModel, ConfigDict, ValidationError
+
+from lawsmith.errors import LawsmithError, suggest
+
+
+class Table(BaseModel):
+    """A table of a study file: unknown keys are refused, text is no number, nothing changes."""
+
+    model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
+
+
+T = TypeVar("T", bound=BaseModel)
+P = ParamSpec("P")
+R = TypeVar("R")
+
+_WANTS = {
+    "missing": "a value",
+    "float_type": "a number",
+    "int_type": "a whole number",
+    "int_from_float": "a whole number",
+    "string_type": "text",
+    "bool_type": "true or false",
+    "list_type": "a list",
+    "dict_type": "a table",
+    "model_type": "a table",
+    "finite_number": "a finite number",
+}
+
+
+def checking(check: Callable[P, R]) -> Callable[P, R]:
+    """A check of ours as one of pydantic's, which adds the key to what the check says.
+
+    The check's own ``where`` is what lies within the key, or '' for the key itself.
+    """
+
+    @wraps(check)
+    def checked(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return check(*args, **kwargs)
+        except LawsmithError as error:
+            raise ValueError(error) from None
+
+    return checked
+
+
+def read_table(model: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
+    """``values`` as a ``model``; ``where`` is the key under which they stand in the file."""
+    try:
+        return model.model_validate(dict(values))
+    except ValidationError as error:
+        raise _told(error, model, where) from None
+
+
+def _told(error: ValidationError, model: type[BaseModel], where: str) -> LawsmithError:
+    """The first fault, in our words, and how many more there are."""
+    faults = error.errors(include_url=False)
+    # A misspelt key is told before the one it leaves missing: that is what to change.
+    first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
+    key = key_text(where, first["loc"])
+    more = f"; {len(faults) - 1} more to mend" if len(faults) > 1 else ""
+    cause = getattr(first.get("ctx", {}).get("error"), "args", (None,))[0]
+    if isinstance(cause, LawsmithError):
+        where = ".".join(part for part in (key, cause.where) if part)
+        return LawsmithError(where, got=cause.got, want=cause.want, hint=cause.hint)
+    match first["type"]:
+        case "extra_forbidden":
+            known = _keys_at(model, first["loc"][:-1])
+            hint = suggest(str(first["loc"][-1]), known)
+            want = "one of " + ", ".join(known)
+            return LawsmithError(key, got="an unknown key", want=want + more, hint=hint)
+        case "missing":
+            return LawsmithError(key, got="nothing", want="a value: the key is required" + more)
+        case kind:
+            want = _WANTS.get(kind) or first["msg"].removeprefix("Input should be ")
+            return LawsmithError(key, got=_short(first["input"]), want=want + more)
+
+
+def key_text(where: str, loc: Sequence[str | int]) -> str:
+    """'model[2].N' for ('model', 1, 'N'): people count from 1."""
+    text = where
+    for part in loc:
+        if isinstance(part, int):
+            text += f"[{part + 1}]"
+        else:
+            text += f".{part}" if text else str(part)
+    return text
+
+
+def _keys_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
+    """The keys a table of the file may have."""
+    for part in loc:
+        if isinstance(part, str) and part in model.model_fields:
+            inner = _model_in(model.model_fields[part].annotation)
+            if inner is None:
+                return []
+            model = inner
+    return [info.alias or name for name, info in model.model_fields.items()]
+
+
+def _model_in(annotation: Any) -> type[BaseModel] | None:
+    """The model of X, X | None or list[X]."""
+    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
+        return annotation
+    if get_origin(annotation) in (Union, types.UnionType, list, dict):
+        found = (_model_in(part) for part in get_args(annotation))
+        return next((model for model in found if model is not None), None)
+    return None
+
+
+def _short(value: object) -> str:
+    text = repr(value)
+    return text if len(text) <= 60 else text[:57] + "…"

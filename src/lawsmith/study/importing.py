@@ -1,0 +1,129 @@
+"""Past runs from a table: matched to candidates, de-duplicated, on record as imported."""
+
+from __future__ import annotations
+
+import hashlib
+import json
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
+from lawsmith.journal import Event, Kind, Ledger, make
+from lawsmith.runners.results import Found, judge
+from lawsmith.study.live import LiveStudy
+from lawsmith.study.tables import Columns
+
+
+@dataclass(frozen=True)
+class Imported:
+    """What became of the rows of a table.
+
+    strangers  runs of no candidate, which are left out
+    known      runs that were imported before, or twice in the table
+    """
+
+    events: tuple[Event, ...]
+    strangers: int
+    known: int
+
+
+def import_runs(study: LiveStudy, table: Columns, *, source: str) -> Imported:
+    """Put the runs of ``table`` on record that are candidates and new.
+
+    A run is known by its configuration and loss, so that a table may be imported again after it
+    has grown. N and D, which tables round, may be off by the study's ``results.tolerance``.
+    """
+    rows = _matched(study.grid, table, study.spec.results.tolerance).tolist()
+    losses = table["loss"].tolist()
+    if table["loss"].dtype != np.float64:
+        raise LawsmithError(f"{source}: loss", got="text", want="numbers")
+    count = {"strangers": 0, "known": 0}
+
+    def decide(ledger: Ledger) -> list[Event]:
+        count.update(strangers=0, known=0)
+        seen = set(ledger.imported) | _finished(ledger)
+        first = int(ledger.next_name("i")[1:])
+        events: list[Event] = []
+        for row, loss, number in zip(rows, losses, table["row"].tolist(), strict=True):
+            if row < 0:
+                count["strangers"] += 1
+                continue
+            told = _told(study, row, loss, where=f"{source}: row {number:g}")
+            if told["key"] in seen:
+                count["known"] += 1
+                continue
+            seen.add(told["key"])
+            name = f"i{first + len(events):04d}"
+            events.append(make(Kind.IMPORTED, name, **told, source=source))
+        return events
+
+    events = study.journal.update(decide)
+    return Imported(tuple(events), count["strangers"], count["known"])
+
+
+def _told(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
+    """What is put on record of a run; a loss that is none is refused, a divergence is data."""
+    result = judge(loss, study.spec.results)
+    if result.found is Found.CONTRADICTION:
+        raise LawsmithError(where, got=result.detail, want="a loss above 0")
+    config = dict(study.candidates.configs[row])
+    told: dict[str, Any] = {"config": config, "loss": result.loss}
+    told["key"] = _key(config, result.loss)
+    return {**told, "diverged": True} if result.found is Found.DIVERGED else told
+
+
+def _key(config: Mapping[str, float | int | str], loss: float | None) -> str:
+    plain = {k: v if isinstance(v, str) else float(v) for k, v in config.items()}
+    text = json.dumps([sorted(plain.items()), loss])
+    return hashlib.sha256(text.encode()).hexdigest()[:16]
+
+
+def _finished(ledger: Ledger) -> set[str]:
+    """Keys of the study's own results: a table exported from it adds nothing."""
+    settled = (trial for trial in ledger.trials.values() if not trial.open)
+    return {_key(trial.config, trial.loss) for trial in settled}
+
+
+def _matched(grid: Grid, table: Columns, tolerance: float) -> IntArray:
+    """(k,) the candidate that each row of the table is a run of, −1 where it is none."""
+    shared = [axis.name for axis in grid.axes if axis.name in table]
+    if "N" not in table and "model" in table:
+        shared.append("model")
+    for name in (axis.name for axis in grid.axes):
+        if name not in table and not (name == "N" and "model" in table) and _varies(grid, name):
+            hint = f"say which: --columns {name}=NAME"
+            raise LawsmithError("import", got=f"no column for {name}", want="one", hint=hint)
+    found = np.full(len(table["row"]), -1, dtype=np.int64)
+    for i in range(len(found)):
+        off = np.zeros(len(grid))
+        for name in shared:
+            off += _distance(grid.columns[name], table[name][i], _allowed(name, tolerance))
+        if np.isfinite(off).any():
+            found[i] = int(np.argmin(off))
+    return found
+
+
+def _varies(grid: Grid, name: str) -> bool:
+    return len(np.unique(grid.columns[name])) > 1
+
+
+def _allowed(name: str, tolerance: float) -> float:
+    return tolerance if name in ("N", "D") else 1e-6
+
+
+def _distance(column: AnyArray, value: Any, allowed: float) -> FloatArray:
+    """(m,) relative distance of a value to those of the candidates, infinite beyond ``allowed``."""
+    if column.dtype != np.float64:
+        return np.where(np.equal(column, str(value)), 0.0, np.inf)
+    try:
+        number = float(value)
+    except ValueError:
+        number = np.nan
+    off = np.abs(column - number)
+    return np.where(
+        off <= allowed * np.abs(column), off / np.maximum(np.abs(column), 1e-300), np.inf
+    )

@@ -1,0 +1,59 @@
+"""Where a study keeps its files: all beside its study file, none named by anything but lawsmith."""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from lawsmith.errors import LawsmithError
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of the study whose file is ``file``.
+
+    study.toml  journal.jsonl  driver.lock
+    trials/t0001/1/   first attempt at the first trial: config.json, log.txt, result.json, …
+    """
+
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / "driver.lock"
+
+    def attempt(self, trial: str, attempt: int) -> Path:
+        """The folder of an attempt; the names of trials are checked when a journal is read."""
+        return self.folder / "trials" / trial / str(attempt)
+
+    @classmethod
+    def of(cls, file: str | Path) -> Layout:
+        """The layout around a study file, absolute: runs have other working folders."""
+        return cls(Path(os.path.abspath(file)))
+
+
+def make_folder(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
+    """The folder of an attempt with its JSON files; made again it is the same."""
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+        for name, values in files.items():
+            path = folder / name
+            if not path.exists():
+                new = folder / f"{name}.new"
+                new.write_text(json.dumps(dict(values), indent=1), encoding="utf-8")
+                new.replace(path)
+    except OSError as error:
+        got = error.strerror or str(error)
+        raise LawsmithError(str(folder), got=got, want="a folder that can be written") from None

@@ -1,0 +1,231 @@
+"""The loop of a live study: the one place that knows policy, runner and journal.
+
+    journal ─▶ runs ─▶ policy ─▶ journal(asked) ─▶ runner.submit ─▶ journal(submitted)
+       ▲                                                                  │
+       └── journal(finished, …) ◀── the run's folder ◀── runner.poll ◀────┘
+
+Intent is on record before the effect, and every effect may be repeated: whenever the driver dies,
+the next one goes on, and no run is made twice.
+"""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from dataclasses import dataclass, field
+from datetime import UTC, datetime
+
+from lawsmith.errors import LawsmithError
+from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
+from lawsmith.journal.events import time_of
+from lawsmith.journal.fold import CRASHES
+from lawsmith.runners.base import Ending, Phase, Runner, Status
+from lawsmith.runners.results import read_progress
+from lawsmith.study.asking import asked_events, exhausted, propose
+from lawsmith.study.history import excluded_rows
+from lawsmith.study.jobs import job_of, prepare
+from lawsmith.study.live import LiveStudy
+from lawsmith.study.outcomes import ended, events_of, patience, reports_of
+
+StopRule = Callable[[Ledger], bool]
+FIRST_PAUSE = 0.005
+MAX_FAILURES = 5  # trials in a row that failed for good, before a person should have a look
+
+
+@dataclass
+class Driver:
+    """Drives one study; all it knows is in the journal, what it keeps only saves time.
+
+    stop   whether the answer is good enough to ask for no more runs
+    """
+
+    study: LiveStudy
+    runner: Runner
+    stop: StopRule = lambda _: False
+    _offsets: dict[str, int] = field(default_factory=dict)
+    _waiting_since: dict[str, float] = field(default_factory=dict)
+    _judged: tuple[int, bool] = (-1, False)
+    _nothing_at: int = -1
+    _failures: int = 0
+
+    @property
+    def ledger(self) -> Ledger:
+        return self.study.journal.ledger
+
+    def step(self) -> list[Event]:
+        """One round: collect what ended, start what is due, ask for more. The events it led to."""
+        self.study.journal.refresh()
+        done = [*self._collect(), *self._call_off()]
+        self._give_up(done)
+        while True:
+            done += self._submit()
+            asked = self._ask()
+            if not asked:
+                return done
+            done += asked
+
+    def _give_up(self, events: list[Event]) -> None:
+        """Stop before a trainer that always fails has used the whole budget up."""
+        for event in events:
+            if event["event"] == Kind.FAILED and event["reason"] in CRASHES:
+                self._failures += 1
+            elif event["event"] in (Kind.FINISHED, Kind.DIVERGED):
+                self._failures = 0
+        if self._failures >= MAX_FAILURES:
+            trial = next(e["trial"] for e in reversed(events) if e["event"] == Kind.FAILED)
+            folder = self.study.layout.attempt(trial, self.ledger.trials[trial].attempt)
+            got = f"{self._failures} failed trials and no result between them"
+            hint = "lawsmith status shows why; mend it, then lawsmith run --retry-failed"
+            want = f"a trainer that works: see {folder}/log.txt"
+            raise LawsmithError(self.study.spec.name, got=got, want=want, hint=hint)
+
+    def _mine(self, *stages: Stage) -> list[Trial]:
+        """Open trials that lawsmith launches, at one of the stages."""
+        return [t for t in self.ledger.open() if t.by == "run" and t.stage in stages]
+
+    def _collect(self) -> list[Event]:
+        """Results and failures of the jobs that ended, reports of those that run."""
+        trials = [t for t in self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING)]
+        jobs = {t.name: job_of(self.study, self.ledger, t) for t in trials if t.handle}
+        if not jobs:
+            return []
+        stopping = [jobs[t.name] for t in trials if t.stage is Stage.CANCELLING and t.handle]
+        if stopping:
+            self.runner.cancel(stopping)
+        statuses = self.runner.poll(list(jobs.values()))
+        found: list[Event] = []
+        for trial in trials:
+            if trial.name in jobs and jobs[trial.name].name in statuses:
+                found += self._news(trial, statuses[jobs[trial.name].name])
+        return self._record(found)
+
+    def _news(self, trial: Trial, status: Status) -> list[Event]:
+        """The events a status leads to."""
+        job = job_of(self.study, self.ledger, trial)
+        reports, offset = read_progress(job.folder, self._offsets.get(job.name, 0))
+        self._offsets[job.name] = offset
+        found = reports_of(trial, tuple(reports))
+        over = ended(trial, job, status)
+        if over is None:
+            if status.phase is Phase.RUNNING and trial.stage is Stage.SUBMITTED:
+                found.insert(0, make(Kind.RUNNING, trial.name, attempt=trial.attempt))
+            return found
+        events, has_result = events_of(self.study.spec, over)
+        if not has_result and over.ending is Ending.COMPLETED and self._may_appear(job.name):
+            return found
+        return [*found, *events]
+
+    def _may_appear(self, name: str) -> bool:
+        """Whether a result may still come: on a shared disk it is seen a while after its job."""
+        since = self._waiting_since.setdefault(name, time.monotonic())
+        return time.monotonic() - since < patience(self.study.spec)
+
+    def _call_off(self) -> list[Event]:
+        """Close trials that were never started and are no longer wanted."""
+        excluded = excluded_rows(self.ledger.excluded, self.study.grid)
+        found: list[Event] = []
+        for trial in self._mine(Stage.ASKED, Stage.WAITING, Stage.CANCELLING):
+            row = self.study.candidates.row_of(trial.config)
+            if trial.stage is Stage.CANCELLING:
+                if not trial.handle:
+                    found.append(make(Kind.CANCELLED, trial.name))
+            elif row is not None and excluded[row]:
+                found.append(make(Kind.CANCELLED, trial.name, detail="its candidate was excluded"))
+        return self._record(found)
+
+    def _submit(self) -> list[Event]:
+        """Start what was asked for and what may be tried again."""
+        free = max(0, self.study.spec.runner.slots - self._n_busy(self.ledger))
+        again = [trial for trial in self._mine(Stage.WAITING) if _due(trial)]
+        due = [*self._mine(Stage.ASKED), *again[:free]]
+        jobs = [job_of(self.study, self.ledger, trial) for trial in due]
+        if not jobs:
+            return []
+        for trial, job in zip(due, jobs, strict=True):
+            prepare(self.study, trial, job)
+        handles = self.runner.submit(jobs)
+        return self._record(
+            [
+                make(Kind.SUBMITTED, t.name, attempt=t.attempt, handle=handles[job.name])
+                for t, job in zip(due, jobs, strict=True)
+                if job.name in handles
+            ]
+        )
+
+    def _ask(self) -> list[Event]:
+        """Fill the free slots."""
+        slots = self.study.spec.runner.slots
+        if self._n_busy(self.ledger) >= slots or self._nothing_at == self.ledger.n_events:
+            return []
+        if self._answered():
+            return []
+
+        def decide(ledger: Ledger) -> list[Event]:
+            free = slots - self._n_busy(ledger)
+            found = propose(self.study, ledger, free) if free > 0 else []
+            return asked_events(self.study, ledger, found, by="run")
+
+        asked = self.study.journal.update(decide)
+        # Not worked out again at every look while the last runs are waited for.
+        self._nothing_at = -1 if asked else self.ledger.n_events
+        return asked
+
+    def finish(self) -> str | None:
+        """Why the study is over, put on record; None while anything of it is under way."""
+        if any(trial.by == "run" for trial in self.ledger.open()):
+            return None
+        reason = "stop rule" if self._answered() else exhausted(self.study, self.ledger)
+        self.study.journal.update(
+            lambda ledger: [] if ledger.ended == reason else [make(Kind.ENDED, reason=reason)]
+        )
+        return reason
+
+    def _answered(self) -> bool:
+        """The stop rule, judged again only when a run was settled."""
+        n_settled = sum(not trial.open for trial in self.ledger.trials.values())
+        if self._judged[0] != n_settled:
+            self._judged = n_settled, self.stop(self.ledger)
+        return self._judged[1]
+
+    def _n_busy(self, ledger: Ledger) -> int:
+        """Slots taken: a trial that waits to be tried again leaves its slot to others."""
+        mine = (trial for trial in ledger.open() if trial.by == "run")
+        return sum(trial.stage is not Stage.WAITING for trial in mine)
+
+    def _record(self, events: list[Event]) -> list[Event]:
+        """Append events of trials that are still open; a person may have closed one meanwhile."""
+        if not events:
+            return []
+        return self.study.journal.update(
+            lambda ledger: [e for e in events if ledger.trials[e["trial"]].open]
+        )
+
+
+def drive(driver: Driver, *, sleep: Callable[[float], None] = time.sleep) -> Iterator[list[Event]]:
+    """The events of every round in which something happened, until the study is over.
+
+    Pauses grow while nothing happens, up to the study's ``runner.poll``.
+    """
+    longest = driver.study.spec.runner.poll
+    pause = FIRST_PAUSE
+    while True:
+        events = driver.step()
+        if events:
+            pause = FIRST_PAUSE
+            yield events
+        elif driver.finish() is not None:
+            return
+        else:
+            sleep(pause)
+            pause = min(pause * 1.5, longest)
+
+
+def _due(trial: Trial) -> bool:
+    """Whether the next attempt may begin; if the clock went back, it need not wait it out."""
+    if trial.stage is Stage.ASKED:
+        return True
+    told = time_of({"time": trial.time})
+    if told is None:
+        return True
+    since = (datetime.now(UTC) - told).total_seconds()
+    return since >= trial.wait or since < 0

@@ -1,0 +1,97 @@
+"""A study at a glance: spend, window, runs by stage, the law so far, failures, what comes next."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+from lawsmith.journal import Ledger, Stage, Trial, driver_of
+from lawsmith.runners.results import log_tail
+from lawsmith.runs import State
+from lawsmith.study.answer import Answer, answer
+from lawsmith.study.asking import propose
+from lawsmith.study.live import LiveStudy
+
+
+@dataclass(frozen=True)
+class Proposal:
+    """A run that would be asked for next."""
+
+    config: dict[str, float | int | str]
+    cost: float
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that failed, was quarantined or is waiting to be tried again."""
+
+    trial: Trial
+    log: str
+    tail: str
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """All that `lawsmith status` shows.
+
+    spend      FLOPs committed; ``finished`` of them by runs that have a result
+    window     the largest compute of a run that has one, and of all candidates
+    best       the trial of least loss
+    """
+
+    study: LiveStudy
+    ledger: Ledger
+    driver: str | None
+    torn: bool
+    counts: dict[str, int]
+    spend: float
+    finished: float
+    window: tuple[float | None, float]
+    n_excluded: int
+    strangers: int
+    best: Trial | None
+    under_way: tuple[Trial, ...]
+    failures: tuple[Failure, ...]
+    answer: Answer
+    proposals: tuple[Proposal, ...]
+
+
+def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int) -> Summary:
+    """The summary of a ledger; ``n_next`` proposals are worked out, none of them asked for."""
+    history = study.history(ledger)
+    trials = list(ledger.trials.values())
+    settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
+    seen = history.runs.index[
+        (history.runs.state == State.DONE.value) | (history.runs.state == State.DIVERGED.value)
+    ]
+    reached = float(study.grid.C[seen].max()) if len(seen) else None
+    done = [t for t in settled if t.stage is Stage.FINISHED and t.loss is not None]
+    next_runs = propose(study, ledger, n_next) if n_next else []
+    return Summary(
+        study=study,
+        ledger=ledger,
+        driver=driver_of(study.layout.lock),
+        torn=study.journal.torn,
+        counts=ledger.counts(),
+        spend=ledger.spend,
+        finished=sum(t.spend for t in settled),
+        window=(reached, float(study.grid.C.max())),
+        n_excluded=int(history.excluded.sum()),
+        strangers=history.strangers,
+        best=min(done, key=lambda t: t.loss or 0.0, default=None),
+        under_way=tuple(t for t in trials if t.open),
+        failures=tuple(_failure(study, t) for t in trials if _troubled(t)),
+        answer=answer(study, ledger),
+        proposals=tuple(
+            Proposal(dict(study.candidates.configs[row]), cost) for row, cost in next_runs
+        ),
+    )
+
+
+def _troubled(trial: Trial) -> bool:
+    return trial.stage in (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
+
+
+def _failure(study: LiveStudy, trial: Trial) -> Failure:
+    attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
+    folder = study.layout.attempt(trial.name, attempt)
+    return Failure(trial, str(folder / "log.txt"), log_tail(folder) if trial.started else "")

@@ -1,0 +1,166 @@
+"""Results told by hand: one, or a file of them; all are taken or none is."""
+
+from __future__ import annotations
+
+import csv
+import json
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from io import StringIO
+from pathlib import Path
+from typing import Any
+
+from lawsmith.errors import LawsmithError, suggest
+from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
+from lawsmith.runners.results import Found, contradiction, judge
+from lawsmith.study.live import LiveStudy
+
+MAX_BYTES = 64 * 2**20
+_TAKES = (Stage.ASKED, Stage.FAILED, Stage.CANCELLED, Stage.QUARANTINED)
+
+
+@dataclass(frozen=True)
+class Told:
+    """A result as a person tells it; ``values`` are what else the file says of the run.
+
+    tokens   where it is a loss on the way, and not the final one
+    """
+
+    trial: str
+    loss: float | None
+    values: Mapping[str, Any]
+    tokens: float | None = None
+    where: str = "tell"
+
+
+def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
+    """Put results on record; the events that were new."""
+    return study.journal.update(
+        lambda ledger: [event for told in results for event in _events(study, ledger, told)]
+    )
+
+
+def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:
+    trial = ledger.trials.get(told.trial)
+    if trial is None:
+        hint = suggest(told.trial, ledger.trials) or "ask for one: lawsmith ask"
+        want = "a trial that was asked for"
+        raise LawsmithError(told.where, got=f"trial {told.trial!r}", want=want, hint=hint)
+    if told.tokens is not None:
+        return _report(trial, told)
+    result = judge(told.loss, study.spec.results)
+    problem = contradiction(told.values, trial.config, study.spec.results.tolerance)
+    if problem or result.found is Found.CONTRADICTION:
+        where = f"{told.where}: {trial.name}"
+        raise LawsmithError(where, got=problem or result.detail, want="a result of this trial")
+    if trial.stage in (Stage.FINISHED, Stage.DIVERGED):
+        return _again(trial, told, result.loss)
+    if trial.by == "run" and trial.open:
+        hint = f"its runner will tell; to stop it: lawsmith cancel … {trial.name}"
+        got = f"a result of {trial.name}, which lawsmith is running"
+        raise LawsmithError(told.where, got=got, want="a trial asked for by hand", hint=hint)
+    kind = Kind.FINISHED if result.found is Found.LOSS else Kind.DIVERGED
+    return [make(kind, trial.name, loss=result.loss, by="hand")]
+
+
+def _report(trial: Trial, told: Told) -> list[Event]:
+    where = f"{told.where}: {trial.name}"
+    if told.loss is None or told.tokens is None or not abs(told.loss) < 1e300:
+        raise LawsmithError(where, got="no loss", want="a number with tokens")
+    if not trial.open:
+        raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
+    if trial.report == (told.tokens, told.loss):
+        return []
+    return [make(Kind.REPORTED, trial.name, tokens=told.tokens, loss=told.loss)]
+
+
+def _again(trial: Trial, told: Told, loss: float | None) -> list[Event]:
+    """The same result twice is one; another one is a mistake somewhere."""
+    if loss == trial.loss:
+        return []
+    where = f"{told.where}: {trial.name}"
+    known = "a divergence" if trial.stage is Stage.DIVERGED else f"{trial.loss:g}"
+    got = "a divergence" if loss is None else f"{loss:g}"
+    hint = f"to take the first one back: lawsmith exclude … --trial {trial.name}"
+    raise LawsmithError(where, got=got, want=f"{known}, as told before", hint=hint)
+
+
+def read_results(path: Path) -> list[Told]:
+    """The results in a file: JSON (an object or a list), JSON lines, or CSV."""
+    text = _text(path)
+    if path.suffix.lower() in (".csv", ".tsv"):
+        rows: Iterable[tuple[int, object]] = _csv_rows(path, text)
+    else:
+        rows = _json_rows(path, text)
+    found = [_told(row, f"{path}: row {number}") for number, row in rows]
+    if not found:
+        raise LawsmithError(str(path), got="no result", want="at least one")
+    return found
+
+
+def _text(path: Path) -> str:
+    try:
+        if path.stat().st_size > MAX_BYTES:
+            raise LawsmithError(str(path), got="more than 64 MB", want="a file of results")
+        return path.read_bytes().decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise LawsmithError(str(path), got="bytes that are no text", want="UTF-8") from None
+    except (OSError, ValueError) as error:
+        got = getattr(error, "strerror", None) or str(error)
+        raise LawsmithError(str(path), got=got, want="a file of results") from None
+
+
+def _csv_rows(path: Path, text: str) -> list[tuple[int, object]]:
+    delimiter = "\t" if path.suffix.lower() == ".tsv" else ","
+    try:
+        reader = csv.DictReader(StringIO(text), delimiter=delimiter, restkey="", restval=None)
+        rows = list(enumerate(reader, start=1))
+    except csv.Error as error:
+        raise LawsmithError(str(path), got=str(error), want="a CSV of results") from None
+    return [(n, {k: v for k, v in row.items() if v not in (None, "")}) for n, row in rows]
+
+
+def _json_rows(path: Path, text: str) -> list[tuple[int, object]]:
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise LawsmithError(str(path), got="too many nested brackets", want="results") from None
+    except ValueError:
+        return list(_json_lines(path, text))
+    return list(enumerate(value if isinstance(value, list) else [value], start=1))
+
+
+def _json_lines(path: Path, text: str) -> Iterable[tuple[int, object]]:
+    for number, line in enumerate(text.splitlines(), start=1):
+        if line.strip():
+            try:
+                yield number, json.loads(line)
+            except (ValueError, RecursionError):
+                where = f"{path}: line {number}"
+                raise LawsmithError(where, got=repr(line[:60]), want="a JSON object") from None
+
+
+def _told(row: object, where: str) -> Told:
+    want = "an object with trial and loss"
+    if not isinstance(row, dict) or not isinstance(row.get("trial"), str):
+        raise LawsmithError(where, got=repr(row)[:80], want=want)
+    config = row.get("config")
+    values = {**(config if isinstance(config, dict) else {}), **row}
+    if "loss" not in row and row.get("diverged") is not True:
+        raise LawsmithError(where, got=f"no loss of {row['trial']}", want=want)
+    loss = number_of(row.get("loss"), where=f"{where}: loss")
+    tokens = row.get("tokens")
+    on_the_way = None if tokens is None else number_of(tokens, where=f"{where}: tokens")
+    return Told(row["trial"], loss, values, on_the_way, where)
+
+
+def number_of(value: object, *, where: str) -> float | None:
+    """A number, also as text ('nan' too); None stays None, which is a divergence."""
+    if value is None:
+        return None
+    if isinstance(value, int | float | str) and not isinstance(value, bool):
+        try:
+            return float(value)
+        except (ValueError, OverflowError):
+            pass
+    raise LawsmithError(where, got=repr(value)[:60], want="a number, or nan for a divergence")

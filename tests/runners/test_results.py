@@ -1,0 +1,144 @@
+"""Results: JSON, logs and CSVs read; divergence, contradiction and rubbish told apart."""
+
+from __future__ import annotations
+
+import json
+import math
+from pathlib import Path
+
+import pytest
+
+from lawsmith.runners.results import (
+    Found,
+    contradiction,
+    log_tail,
+    read_progress,
+    read_result,
+)
+from lawsmith.spec.models import ResultsSpec
+
+CONFIG = {"model": "xs", "N": 1e7, "D": 1e8, "lr": 1e-3, "trial": "t0001"}
+JSON = ResultsSpec(diverged_above=10.0)
+LOG = ResultsSpec(kind="regex", pattern=r"val loss: (\S+)")
+CSV = ResultsSpec(kind="csv", file="out/metrics.csv", column="val")
+
+
+def read(folder: Path, text: str, spec: ResultsSpec = JSON, *, completed: bool = True):
+    name = {"json": "result.json", "regex": "log.txt", "csv": "out/metrics.csv"}[spec.kind]
+    (folder / name).parent.mkdir(exist_ok=True)
+    (folder / name).write_text(text)
+    return read_result(folder, spec, CONFIG, completed=completed)
+
+
+@pytest.mark.parametrize(
+    ("text", "found", "loss"),
+    [
+        ('{"loss": 2.5}', Found.LOSS, 2.5),
+        ('{"loss": "2.5"}', Found.LOSS, 2.5),
+        ('{"loss": 2.5, "N": 1.004e7, "D": 1e8, "lr": 0.001, "other": []}', Found.LOSS, 2.5),
+        ('{"loss": NaN}', Found.DIVERGED, None),
+        ('{"loss": null}', Found.DIVERGED, None),
+        ('{"loss": "inf"}', Found.DIVERGED, None),
+        ('{"loss": -Infinity}', Found.DIVERGED, None),
+        ('{"loss": 11.0}', Found.DIVERGED, 11.0),
+        ('{"diverged": true}', Found.DIVERGED, None),
+        ('{"loss": 2.5, "N": 2e7}', Found.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "lr": 0.0011}', Found.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "model": "s"}', Found.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "trial": "t0002"}', Found.CONTRADICTION, 2.5),
+        ('{"loss": 0.0}', Found.CONTRADICTION, 0.0),
+        ('{"loss": -1}', Found.CONTRADICTION, -1.0),
+        ('{"los": 2.5}', Found.UNREADABLE, None),
+        ('{"loss": [1]}', Found.UNREADABLE, None),
+        ('{"loss": true}', Found.UNREADABLE, None),
+        ("[2.5]", Found.UNREADABLE, None),
+        ("", Found.UNREADABLE, None),
+        ('{"loss": 2.', Found.UNREADABLE, None),
+        ("[" * 100_000, Found.UNREADABLE, None),
+        ('{"loss": ' + "9" * 5000 + "}", Found.UNREADABLE, None),
+    ],
+)
+def test_a_result_file_is_judged(tmp_path: Path, text: str, found: Found, loss: float | None):
+    result = read(tmp_path, text)
+    assert (result.found, result.loss) == (found, loss)
+
+
+def test_a_result_in_place_counts_even_if_the_job_then_failed(tmp_path: Path):
+    assert read(tmp_path, '{"loss": 2.5}', completed=False).found is Found.LOSS
+
+
+def test_no_result_is_nothing(tmp_path: Path):
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.NOTHING
+
+
+def test_a_result_may_tell_losses_on_the_way(tmp_path: Path):
+    told = [{"tokens": 1e7, "loss": 4.0}, {"tokens": "x"}, 5, {"tokens": 2e7, "loss": 3.0}]
+    result = read(tmp_path, json.dumps({"loss": 2.5, "intermediate": told}))
+    assert result.loss == 2.5
+    assert result.reports == ((1e7, 4.0), (2e7, 3.0))
+
+
+def test_the_last_match_in_a_log_is_the_loss(tmp_path: Path):
+    log = "val loss: 3.5\nstep 2\nval loss: 3.25 (best)\nbye\n"
+    assert read(tmp_path, log, LOG).loss == 3.25
+    assert read(tmp_path, "val loss: nan\n", LOG).found is Found.DIVERGED
+    assert read(tmp_path, "val loss: oops\n", LOG).found is Found.UNREADABLE
+    assert read(tmp_path, "nothing\n", LOG).found is Found.UNREADABLE
+
+
+def test_the_last_row_of_a_csv_is_the_loss(tmp_path: Path):
+    assert read(tmp_path, "step,val\n1,4.0\n2,3.25\n\n", CSV).loss == 3.25
+    assert read(tmp_path, "step,val,N\n2,3.25,5e7\n", CSV).found is Found.CONTRADICTION
+    assert read(tmp_path, "step,val\n1,nan\n", CSV).found is Found.DIVERGED
+    assert read(tmp_path, "step,loss\n1,3\n", CSV).found is Found.UNREADABLE
+    assert read(tmp_path, "step,val\n", CSV).found is Found.UNREADABLE
+    assert read(tmp_path, "step,val\n1,x\n", CSV).found is Found.UNREADABLE
+
+
+def test_the_log_of_a_run_that_failed_holds_only_losses_on_the_way(tmp_path: Path):
+    log = "val loss: 3.5\nTraceback\n"
+    assert read(tmp_path, log, LOG, completed=False).found is Found.NOTHING
+
+
+def test_bytes_that_are_no_text_are_unreadable(tmp_path: Path):
+    (tmp_path / "result.json").write_bytes(b"\xff\xfe{")
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.UNREADABLE
+
+
+def test_a_result_that_is_a_folder_is_nothing(tmp_path: Path):
+    (tmp_path / "result.json").mkdir()
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.NOTHING
+
+
+def test_n_and_d_may_be_rounded_and_others_not():
+    assert contradiction({"D": 1.009e8, "lr": 1e-3 * (1 + 1e-9)}, CONFIG, 0.01) is None
+    assert "D is" in (contradiction({"D": 1.02e8}, CONFIG, 0.01) or "")
+    assert contradiction({"N": None}, CONFIG, 0.01) is None
+
+
+def test_progress_is_read_on_from_where_it_was(tmp_path: Path):
+    path = tmp_path / "progress.jsonl"
+    path.write_text('{"tokens": 1, "loss": 5}\nrubbish\n[]\n{"tokens": 2, "loss": 4}\n{"tokens": 3')
+    reports, offset = read_progress(tmp_path, 0)
+    assert reports == [(1.0, 5.0), (2.0, 4.0)]
+    with path.open("a") as file:
+        file.write(', "loss": 3}\n{"tokens": 4, "loss": NaN}\n')
+    reports, offset = read_progress(tmp_path, offset)
+    assert reports == [(3.0, 3.0)]
+    assert read_progress(tmp_path, offset) == ([], offset)
+
+
+def test_the_tail_of_a_log_has_nothing_a_terminal_obeys(tmp_path: Path):
+    (tmp_path / "log.txt").write_text("a\n\x1b[31mred\x1b[0m\x07\n" + "x" * 5000 + "\n")
+    tail = log_tail(tmp_path)
+    assert "\x1b" not in tail
+    assert "[31mred" in tail
+    assert max(map(len, tail.splitlines())) <= 300
+    assert log_tail(tmp_path / "no") == ""
+
+
+def test_a_loss_is_finite_or_none(tmp_path: Path):
+    for text in ('{"loss": 1e999}', '{"loss": 1e305}'):
+        result = read(tmp_path, text)
+        assert result.found is Found.DIVERGED
+        assert result.loss is None or math.isfinite(result.loss)
