@@ -8,7 +8,8 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.stopping import StopRule, parse_rule, reach
+from lawsmith.outlook import DRAWS
+from lawsmith.stopping import StopRule, parse_rule, reach, settled
 
 
 @pytest.mark.parametrize(
@@ -48,3 +49,27 @@ def test_a_rule_is_on_the_interval_of_the_true_loss():
     assert rule.met(outlook(1.981, 2.019))
     assert not rule.met(outlook(1.979, 2.021))
     assert reach(Interval(9.9, 1.0, 3.0)) == pytest.approx(0.5)
+
+
+def test_a_rule_met_by_luck_is_looked_at_again_with_more_draws():
+    looked = []
+
+    def seen(within):
+        truth = SimpleNamespace(truth=Interval(1.0, 1.0 - within, 1.0 + within))
+        return SimpleNamespace(at=lambda compute: truth)
+
+    def look(first, second):
+        def at(n_draws):
+            looked.append(n_draws)
+            return first if n_draws == DRAWS else second
+
+        return at
+
+    rule = StopRule(1e25, 0.01)
+    assert not settled(rule, look(seen(0.009), seen(0.011)))
+    assert settled(rule, look(seen(0.009), seen(0.0099)))
+    assert looked == [DRAWS, 10 * DRAWS] * 2
+    looked.clear()
+    assert not settled(rule, look(seen(0.011), None))
+    assert not settled(rule, look(None, None))
+    assert looked == [DRAWS, DRAWS]

@@ -60,10 +60,13 @@ def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
 
 
 def mixed_law(law: Law, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray | None:
-    """(p,) phi of the law on Π of the mixed grid; None where that has too few points."""
+    """(p,) phi of the law on Π of the mixed grid.
+
+    None where that has too few points, or fantasies below 0, which no law has.
+    """
     mixed = mixed_losses(len(grid), runs, posterior)
     rows = frontier(grid, mixed, law.inputs)
-    if len(rows) < law.n_params:
+    if len(rows) < law.n_params or not (mixed[rows] > 0.0).all():
         return None
     inputs = {name: grid.numbers(name)[rows] for name in law.inputs}
     found: FloatArray = fit_many(law, [(inputs, mixed[rows])])[0]
@@ -83,8 +86,8 @@ def plausible_laws(
     """The laws of ``n`` plausible grids; None where even the mixed grid has too few points.
 
     ``dof`` finite draws surfaces of a Student process of so many degrees of freedom, and the noise
-    of runs likewise: alike in the middle, with tails for a surrogate that is surer of itself than
-    it should be, and for the lucky run that a minimum over many will pick.
+    of runs with twice as many: alike in the middle, with tails for a surrogate that is surer of
+    itself than it should be, and for the lucky run that a minimum over many will pick.
     """
     mixed = mixed_law(law, grid, runs, posterior)
     if mixed is None:
@@ -92,7 +95,7 @@ def plausible_laws(
     rows = rows_in_play(grid, runs, posterior, law.inputs)
     surface = _surfaces(posterior, rows, n, rng, dof)
     plain = np.isinf(dof)
-    luck = rng.standard_normal(surface.shape) if plain else rng.standard_t(dof, surface.shape)
+    luck = rng.standard_normal(surface.shape) if plain else rng.standard_t(2 * dof, surface.shape)
     noisy = surface + posterior.noise * luck
     losses = np.exp(noisy) if posterior.scale == "log" else noisy
     draws = _with_observed(losses, len(grid), runs, rows)

@@ -4,20 +4,25 @@
 
 holds when the interval of the true loss at 1e25 FLOPs reaches no further than 1 % to either side
 of its middle.
+
+An interval from draws varies with them, and the first lucky one would end a search: a rule that
+seems to be met is looked at again with ten times the draws.
 """
 
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from dataclasses import dataclass
 
 import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.outlook import Outlook
+from lawsmith.outlook import DRAWS, Outlook
 
 EXAMPLE = "loss@1e25 within 1%"
+CONFIRM = 10  # times the draws of an outlook
 _RULE = re.compile(r"\s*loss\s*@\s*(\S+)\s+within\s+(\S+?)\s*%\s*", re.ASCII)
 
 
@@ -34,6 +39,15 @@ class StopRule:
     def met(self, outlook: Outlook) -> bool:
         """Whether the outlook, which must have this compute among its targets, is good enough."""
         return reach(outlook.at(self.compute).truth) <= self.within
+
+
+def settled(rule: StopRule, look: Callable[[int], Outlook | None]) -> bool:
+    """Whether a rule is met, and still is with more draws; ``look`` makes an outlook of so many."""
+    for n_draws in (DRAWS, CONFIRM * DRAWS):
+        found = look(n_draws)
+        if found is None or not rule.met(found):
+            return False
+    return True
 
 
 def reach(interval: Interval) -> float:

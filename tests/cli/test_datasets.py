@@ -116,10 +116,18 @@ def test_fetching_what_is_here_prints_its_path(lawsmith, published, data_dir):
     assert result.out.split() == [str(data_dir / "chinchilla" / "svg_extracted_data.csv")]
 
 
-def test_the_synthetic_study_need_not_be_fetched(lawsmith):
-    result = lawsmith("datasets", "fetch", "synthetic-demo")
+@pytest.mark.parametrize("name", ["synthetic-demo", "tinylm"])
+def test_a_study_that_comes_with_lawsmith_need_not_be_fetched(lawsmith, nowhere, name):
+    result = lawsmith("datasets", "fetch", name)
     assert (result.code, result.out) == (0, "")
     assert "nothing to fetch" in result.err
+
+
+def test_the_bundled_study_is_shown_with_its_counts_and_its_file(lawsmith, nowhere):
+    result = lawsmith("datasets", "show", "tinylm")
+    assert "state built in" in result.text
+    assert "values of N 6 values of D 7 pairs (N, D) 42" in result.text
+    assert result.out.rstrip().endswith("bundled/tinylm.csv")
 
 
 @pytest.mark.parametrize(

@@ -132,7 +132,7 @@ def test_the_frontier_goes_where_trunks_are_cheap(replay_json, sweep):
 
 
 def test_the_terminal_says_that_trunks_are_shared(lawsmith, sweep):
-    words = "runs of a trunk priced together"
+    words = "runs that differ in D alone share a trunk, paid once"
     result = lawsmith("replay", sweep, *SHORT, "--iterations", 8, "--trunk-decay", 0.2)
     assert words in result.text
     assert words not in lawsmith("replay", sweep, *SHORT, "--iterations", 8).text

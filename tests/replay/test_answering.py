@@ -11,6 +11,7 @@ import pytest
 from lawsmith.costs import Trunks
 from lawsmith.datasets import ReadOptions, study_from_frame
 from lawsmith.laws.catalogue import get_law
+from lawsmith.outlook import DRAWS
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, outlook_after, prepare, replay, run_replay
 from lawsmith.runs import Runs
@@ -49,9 +50,10 @@ def runs_of(task, rows):
     return Runs.from_losses(rows, task.loss[rows])
 
 
-def reach_by_hand(task, rows, seed):
+def reach_by_hand(task, rows, seed, n_draws=DRAWS):
     """How far the truth's interval at TARGET reaches after ``rows``, from a policy of its own."""
-    seen = outlook_after(task, frontier(task), runs_of(task, rows), (TARGET,), seed=seed)
+    runs = runs_of(task, rows)
+    seen = outlook_after(task, frontier(task), runs, (TARGET,), seed=seed, n_draws=n_draws)
     if seen is None:
         return np.inf
     truth = seen.predictions[0].truth
@@ -63,8 +65,20 @@ def test_a_replay_ends_after_the_run_that_meets_its_rule_and_not_before(task, bl
     stop = Stop(rule=RULE)
     rows = [s.candidate for s in replay(task, frontier(task), seed=2, stop=stop, block=block)]
     assert 7 < len(rows) < len(task.pool)
-    reaches = [reach_by_hand(task, rows[: n + 1], seed=2) for n in range(len(rows))]
-    assert [reach <= RULE.within for reach in reaches] == [False] * (len(rows) - 1) + [True]
+    met = [
+        all(
+            reach_by_hand(task, rows[: n + 1], 2, draws) <= RULE.within
+            for draws in (DRAWS, 10 * DRAWS)
+        )
+        for n in range(len(rows))
+    ]
+    assert met == [False] * (len(rows) - 1) + [True]
+
+
+def test_one_that_had_ended_so_is_not_gone_on_with(task):
+    stop = Stop(rule=RULE)
+    done = list(replay(task, frontier(task), seed=2, stop=stop))
+    assert list(replay(task, frontier(task), seed=2, stop=stop, done=done)) == []
 
 
 def test_it_is_the_beginning_of_the_replay_without_the_rule(task):

@@ -16,7 +16,7 @@ import numpy as np
 
 from lawsmith.bench.jobs import Json
 from lawsmith.bench.replays import Settings, policy_of, study_named, surrogate_of
-from lawsmith.datasets import Study
+from lawsmith.datasets import Study, entry
 from lawsmith.datasets.drawn import drawn_study
 from lawsmith.grid import FloatArray, HeldOut
 from lawsmith.laws.catalogue import get_law
@@ -91,7 +91,10 @@ def _task(
 ) -> Task:
     split = HeldOut.parse(hold_out)
     if seed is None or noise is None:
-        return prepare(study_named(study), get_law(law), hold_out=split, force=force)
+        own = entry(study).targets or EXTRAPOLATE_TO
+        return prepare(
+            study_named(study), get_law(law), hold_out=split, extrapolate_to=own, force=force
+        )
     drawn = _drawn(study, seed, noise)
     pool, _ = drawn.grid.split(split)
     # As its label has it, to six digits: a target is known by its label.

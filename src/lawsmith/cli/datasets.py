@@ -61,8 +61,9 @@ def fetch(
 
     entries = _asked(names or [], every=every)
     for known in entries:
-        if known.synthetic:
-            stderr().print(f"{known.name} is made by lawsmith, there is nothing to fetch")
+        if known.synthetic or known.bundled:
+            made = "made by" if known.synthetic else "part of"
+            stderr().print(f"{known.name} is {made} lawsmith, there is nothing to fetch")
             continue
         with downloads() as progress:
             found = locate(known, progress=progress)
@@ -80,7 +81,7 @@ def _asked(asked: list[str], *, every: bool) -> list[Entry]:
     if not every:
         return [entry(name) for name in asked]
     known = [entry(name) for name in names()]
-    return [e for e in known if not e.synthetic and (present(e) or _is_public(e))]
+    return [e for e in known if e.sources and not e.bundled and (present(e) or _is_public(e))]
 
 
 def _is_public(known: Entry) -> bool:

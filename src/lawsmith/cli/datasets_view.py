@@ -11,6 +11,7 @@ from rich.text import Text
 
 from lawsmith.cli import console as out
 from lawsmith.datasets import Counts, Entry, count, load, present
+from lawsmith.datasets.bundled import FOLDER
 from lawsmith.datasets.entries import Source
 from lawsmith.datasets.fetch import cache_dir, data_dir
 from lawsmith.formats import count as short
@@ -63,7 +64,7 @@ def state(entry: Entry) -> str:
     """Whether the study is on this machine: built in, here, cached, absent (it can be
     fetched), or to be had by hand only.
     """
-    if entry.synthetic:
+    if entry.synthetic or entry.bundled:
         return "built in"
     data = data_dir()
     if data is not None and _all_in(entry, data):
@@ -185,6 +186,8 @@ def _show_files(console: Console, entry: Entry) -> None:
 
 
 def _place(entry: Entry, source: Source) -> str:
+    if entry.bundled:
+        return str(FOLDER / source.file)
     for folder in (data_dir(), cache_dir()):
         if folder is not None and (path := folder / entry.folder / source.file).is_file():
             return str(path)

@@ -1,4 +1,4 @@
-"""`lawsmith demo`: a synthetic study, its laws with intervals, and the truth it was drawn from."""
+"""`lawsmith demo`: real runs that come with lawsmith, their law from 2 % of the compute."""
 
 from __future__ import annotations
 
@@ -15,23 +15,18 @@ def demo(
         Path, typer.Option(metavar="DIR", help="Where the table and the charts go.")
     ] = Path("lawsmith-demo"),
     seed: Annotated[
-        int, typer.Option(parser=whole, metavar="SEED", help="Of the synthetic runs.")
+        int, typer.Option(parser=whole, metavar="SEED", help="Of the choice of runs.")
     ] = 0,
 ) -> None:
-    """See what lawsmith does, on synthetic runs whose law is known.
+    """See what lawsmith does, on real training runs that come with it.
 
-    Draws a study, fits its laws, compares them with the truth, writes the charts.
+    Chooses runs worth 2 % of the compute, fits their law, and holds it against all runs.
     """
     from lawsmith.cli import options
     from lawsmith.cli.console import stdout
+    from lawsmith.cli.demo_run import run_demo, write_files
     from lawsmith.cli.demo_view import show_demo
-    from lawsmith.cli.draw import Drawn, draw
-    from lawsmith.cli.truth import demo_cases, write_runs
 
     folder = options.folder(out, "--out")
-    cases = demo_cases(seed)
-    table = write_runs(seed, folder)
-    drawn = Drawn()
-    for case in cases:
-        drawn += draw(case.analysis, folder / case.law.name)
-    show_demo(stdout(), cases, table, drawn)
+    found = run_demo(seed)
+    show_demo(stdout(), found, write_files(found, folder))

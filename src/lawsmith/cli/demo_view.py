@@ -1,112 +1,142 @@
-"""The demo on the terminal: the study, its frontier, each law beside the truth, what it means."""
+"""The demo on the terminal: the study, the runs chosen, their law beside that of all runs."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import replace
-from pathlib import Path
-
+import numpy as np
 from rich.console import Console
+from rich.text import Text
 
-from lawsmith.analysis import Analysis
 from lawsmith.cli import console as out
-from lawsmith.cli.console import figure
-from lawsmith.cli.draw import Drawn
-from lawsmith.cli.study_view import plural, show_study
-from lawsmith.cli.truth import Case, Check, optimism, true_best
-from lawsmith.formats import count, flops, interval, number, percent
+from lawsmith.cli.console import figure, symbol
+from lawsmith.cli.demo_run import SHARE, STUDY, Demo, Files
+from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.outlook import Prediction
 
 
-def show_demo(console: Console, cases: Sequence[Case], table: Path, drawn: Drawn) -> None:
+def show_demo(console: Console, found: Demo, files: Files) -> None:
     """All of `lawsmith demo`."""
-    compute, shares = cases[0], cases[-1]
-    show_study(console, compute.analysis)
-    out.heading(console, "Everything here is synthetic")
-    out.prose(
-        console,
-        "The runs are drawn from a known law, with noise between seeds, learning rates and batch "
-        "sizes to tune, and a corner that diverges; no model was trained. So each claim can be "
-        "held against the truth: the same law fitted to the frontier of the same study without "
-        "noise.",
-    )
-    show_frontier(console, compute.analysis)
-    for case in cases:
-        show_case(console, case)
+    show_study(console, found)
+    show_runs(console, found)
+    show_law(console, found)
     out.heading(console, "Written (each chart as PNG too)")
-    out.paths(console, [table, *(path for path in drawn.paths if path.suffix == ".html")])
+    pages = [path for path in files.drawn.paths if path.suffix == ".html"]
+    out.paths(console, [files.table, *pages])
     out.heading(console, "Next")
-    out.paths(console, [f"lawsmith fit {table} --law chinchilla --target 1e23 --compare"])
+    out.paths(
+        console,
+        [
+            f"lawsmith fit {files.table} --target 1e16",
+            f"lawsmith replay {STUDY} --budget 5%",
+            "lawsmith fit YOUR-RUNS.csv",
+        ],
+    )
     out.heading(console, "What matters")
-    lines = (_forecast(compute), _spending(shares), _honesty(cases))
+    lines = (_forecast(found), _search(found), _caution(found))
     out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
 
 
-def show_frontier(console: Console, a: Analysis) -> None:
-    """The runs no cheaper run beats, beside the best a study without noise would have found."""
-    grid = a.study.grid
-    axes = [axis.name for axis in grid.axes if axis.name not in ("N", "D")]
-    out.heading(console, f"Its compute–loss frontier, {plural(len(a.frontier), 'run')}")
-    table = out.table("C", "N", "D", *axes, "loss", "true best", words=0)
-    for row, best in zip(a.frontier.tolist(), true_best(a), strict=True):
-        sizes = [flops(grid.C[row]), count(grid.N[row]), count(grid.D[row])]
-        values = [number(float(grid.numbers(name)[row]), 3) for name in axes]
-        table.add_row(*sizes, *values, f"{a.loss[row]:.4f}", f"{best:.4f}")
+def show_study(console: Console, found: Demo) -> None:
+    """What the runs are, and what is done with them."""
+    task, grid, last = found.task, found.study.grid, found.trace.steps[-1]
+    console.print(Text(found.study.title, style="bold"))
+    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
+    study = f"{plural(len(found.study.runs), 'real training run')}: {', '.join(axes)}"
+    pool = f"{len(task.pool)} configurations, {flops(task.total_compute)} FLOPs in all"
+    held = f"{len(grid) - len(task.pool)} configurations, the most expensive ones"
+    ran = f"{plural(last.iteration, 'run')} of the pool, {percent(last.cost_fraction)} of that"
+    facts = {"study": study, "pool": pool, "held out": held, "ran": ran}
+    out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
+    out.prose(
+        console,
+        f"lawsmith acts as if no run had been made. It chooses one after the other, until "
+        f"{percent(SHARE)} of the compute is spent; a surrogate fills in the runs not made; a law "
+        "of the best loss for each compute is fitted to both. Then it is held against the law of "
+        "the whole pool, and against runs that neither has seen.",
+    )
+
+
+def show_runs(console: Console, found: Demo) -> None:
+    """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
+    pool, rows = found.task.pool, found.envelope
+    axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
+    out.heading(console, f"The best of the {len(found.chosen)} runs, by compute")
+    table = out.table("C", "N", "D", *axes, "loss", "best of all runs", words=0)
+    for row in rows.tolist():
+        sizes = [flops(pool.C[row]), count(pool.N[row]), count(pool.D[row])]
+        values = [number(float(pool.numbers(name)[row]), 3) for name in axes]
+        best = found.best_within(float(pool.C[row]))
+        table.add_row(*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}")
     out.show(console, table)
 
 
-def show_case(console: Console, case: Case) -> None:
-    """One law's parameters and predictions, each with the truth and whether it was caught."""
-    a = case.analysis
-    points = plural(a.fit.n_points, "point")
-    out.heading(console, f"{case.law.formula} on {points}, against the truth")
-    table = out.table("", "truth", "fitted", f"{percent(a.options.level)} interval", "inside?")
-    for check in checks(case):
-        form = count if check.name[:2] in ("N*", "D*") else figure
-        ends = interval(check.interval.low, check.interval.high, form)
-        inside = "yes" if check.inside else "no"
-        table.add_row(check.name, form(check.truth), form(check.fitted), ends, inside)
+def show_law(console: Console, found: Demo) -> None:
+    """Parameters and predictions: from 2 % with their interval, from the whole pool, in truth."""
+    seen, dense = found.outlook, found.dense.fit
+    out.heading(console, f"{found.task.law.formula}, found with {percent(SHARE)} of the compute")
+    level = f"{percent(seen.level)} interval"
+    table = out.table("", "found", level, "whole pool", "best run there")
+    for name, ends in seen.params.items():
+        between = interval(ends.low, ends.high, figure)
+        table.add_row(
+            symbol(name), figure(seen.fit.params[name]), between, figure(dense.params[name]), "–"
+        )
+    for p in seen.predictions:
+        between = interval(p.pool.low, p.pool.high, "{:.3f}".format)
+        tried = f"{found.best_within(p.compute):.3f}" if _was_run(found, p) else "none was run"
+        label = f"loss at {flops(p.compute)} FLOPs"
+        table.add_row(label, f"{p.loss:.3f}", between, f"{_of_pool(found, p):.3f}", tried)
     out.show(console, table)
+    out.prose(
+        console,
+        "The interval is of what the whole pool's law would say. That of the loss itself is wider: "
+        f"{_truths(found)}.",
+    )
 
 
-def checks(case: Case) -> list[Check]:
-    """All that is compared with the truth, in the order shown."""
-    shares = [
-        replace(check, name=f"{name}* at {p.target.label}")
-        for i, p in enumerate(case.analysis.predictions)
-        for name, check in case.allocation(i).items()
-        if name in ("N", "D")
+def _was_run(found: Demo, p: Prediction) -> bool:
+    return p.compute <= float(found.study.grid.C.max()) * (1.0 + 1e-9)
+
+
+def _of_pool(found: Demo, p: Prediction) -> float:
+    return float(found.dense.fit.predict({"C": p.compute})[0])
+
+
+def _truths(found: Demo) -> str:
+    parts = [
+        f"{interval(p.truth.low, p.truth.high, '{:.3f}'.format)} at {flops(p.compute)}"
+        for p in found.outlook.predictions
     ]
-    losses = [replace(check, name=f"loss at {check.name}") for check in case.predictions]
-    return [*case.parameters, *losses, *shares]
+    return " and ".join(parts)
 
 
-def _forecast(case: Case) -> str:
-    check, p = case.predictions[0], case.analysis.predictions[0]
+def _forecast(found: Demo) -> str:
+    p = found.outlook.predictions[0]
+    whole, best = _of_pool(found, p), found.best_within(p.compute)
     return (
-        f"At {check.name}, {p.decades:.1f} decades beyond the runs, the law says "
-        f"{_loss(check)}; the truth is {check.truth:.4f}."
+        f"At {flops(p.compute)} FLOPs, {10**p.decades:.1f} times the largest run it could choose, "
+        f"the law from {percent(SHARE)} of the compute says {p.loss:.3f}. That of the whole pool "
+        f"says {whole:.3f} ({_off(p.loss, whole)}), and the best run there has {best:.3f} "
+        f"({_off(p.loss, best)})."
     )
 
 
-def _loss(check: Check) -> str:
-    ends = interval(check.interval.low, check.interval.high, "{:.4f}".format)
-    return f"{check.fitted:.4f} {ends}"
+def _off(loss: float, other: float) -> str:
+    return f"{percent(abs(loss / other - 1.0), 2)} off"
 
 
-def _spending(case: Case) -> str:
-    N, D = (case.allocation(0)[name] for name in ("N", "D"))
-    ranges = [interval(x.interval.low, x.interval.high, count) for x in (N, D)]
+def _search(found: Demo) -> str:
+    whole = found.task.reference.envelope
+    n_hit = int(np.isin(whole, found.chosen).sum())
     return (
-        f"That compute is best spent on N = {count(N.fitted)} {ranges[0]} and "
-        f"D = {count(D.fitted)} {ranges[1]}; truly on {count(N.truth)} and {count(D.truth)}."
+        f"{len(found.chosen)} of {len(found.task.pool)} runs were made. Of the {len(whole)} that "
+        f"no cheaper one beats, to which the whole pool's law is fitted, {n_hit} are among them."
     )
 
 
-def _honesty(cases: Sequence[Case]) -> str:
-    found = [check.inside for case in cases for check in checks(case)]
+def _caution(found: Demo) -> str:
+    inside = [p.pool.low <= _of_pool(found, p) <= p.pool.high for p in found.outlook.predictions]
     return (
-        f"{sum(found)} of {len(found)} intervals hold the truth (all come from one set of runs, "
-        "so they stand or fall together). The frontier is a minimum of noisy runs, here "
-        f"{percent(optimism(cases[0].analysis), 2)} below the true best; the intervals allow for "
-        "that, the fitted values do not."
+        f"{sum(inside)} of {len(inside)} intervals of the loss hold what the whole pool says. They "
+        f"are wide, because runs this small are noisy and {percent(SHARE)} is little: another "
+        "--seed chooses other runs, and 5% of the compute comes nearer."
     )

@@ -33,8 +33,8 @@ def show_outlook(console: Console, outlook: Outlook) -> None:
     out.prose(
         console,
         f"From {n} points of the envelope, {n_run} of them run and the others fantasized. The "
-        "first interval is of what running the whole pool would give; the second adds the noise "
-        "of runs, the selection of the best, and the misfit of the law.",
+        "first interval is of what running the whole pool would give, luck of single runs and all; "
+        "the second of the true loss, without that luck and with the misfit of the law.",
     )
 
 

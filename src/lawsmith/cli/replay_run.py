@@ -85,7 +85,7 @@ def run(asked: Asked) -> Replayed:
     policy = asked.method.make_policy(
         asked.seed,
         asked.law,
-        target=min(asked.targets, default=None),
+        target=asked.rule.compute if asked.rule else min(asked.targets, default=None),
         budget=stop.budget,
         pricing=asked.pricing,
     )

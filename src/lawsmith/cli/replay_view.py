@@ -19,6 +19,7 @@ from lawsmith.cli.study_view import held_out_text
 from lawsmith.formats import flops, percent, plural
 from lawsmith.replay import Scores
 
+_TRUNKS = "runs that differ in D alone share a trunk, paid once"
 _ENDED = {
     "exhausted": "the pool is exhausted",
     "iterations": "as many runs as asked for",
@@ -57,6 +58,7 @@ def show_head(console: Console, done: Replayed) -> None:
             *([] if task.study == task.title else [("study", task.study)]),
             ("chosen by", f"{_method(done)}; seed {trace.seed}"),
             ("pool", pool),
+            *([("prices", _TRUNKS)] if trace.settings["trunk_decay"] else []),
             ("held out", _held_out(done)),
             ("ran", f"{ran}: {_ENDED[done.stopped]}"),
         ],
@@ -69,8 +71,7 @@ def _method(done: Replayed) -> str:
     model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
     model += ["of log loss"] if told["scale"] == "log" else []
     if told["policy"] == "frontier":
-        trunks = ", runs of a trunk priced together" if told["trunk_decay"] else ""
-        return f"{' '.join(model)}, envelope and law by turns, per FLOP, {start}{trunks}"
+        return f"{' '.join(model)}, envelope and law by turns, per FLOP, {start}"
     space = "the whole pool" if told["policy"] == "full" else f"a window of reach {told['reach']:g}"
     if told["surrogate"] == "none":
         return f"random search in {space}, {start}"

@@ -1,4 +1,5 @@
-"""The catalogued studies by name: published tables, two only their owners have, synthetic ones.
+"""The catalogued studies by name: bundled and published tables, two only their owners have, and
+synthetic ones.
 
 Counts under ``paper`` are those printed in the dataset tables of the paper on amortising scaling
 laws; counts under ``expected`` are what the published files hold, and every load checks them.
@@ -9,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
+from lawsmith.datasets.bundled.tinylm import TINYLM
 from lawsmith.datasets.entries import Counts, Entry, Source, Variant
 from lawsmith.datasets.gadre import GADRE
 from lawsmith.datasets.records import ReadOptions
@@ -244,6 +246,7 @@ TWINS = (
 ENTRIES: Mapping[str, Entry] = {
     entry.name: entry
     for entry in (
+        TINYLM,
         OELLM_ENGLISH,
         STEPLAW,
         PORIAN_HP,

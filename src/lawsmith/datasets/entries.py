@@ -88,7 +88,9 @@ class Entry:
     n_rows       rows its files must have; None where no published copy could be counted
     paper        its counts as printed in the paper's dataset tables
     hold_out     fraction of compute the paper holds out; reach: of its window
+    targets      computes at which laws are compared, where the paper's 1e25 FLOPs lie too far
     obtain       what to do to have it, where there is no public table to fetch
+    bundled      its files are part of the package
     """
 
     name: str
@@ -104,9 +106,11 @@ class Entry:
     paper: Counts | None = None
     hold_out: float | None = None
     reach: float | None = None
+    targets: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     obtain: str | None = None
     synthetic: bool = False
+    bundled: bool = False
 
     def variant(self, name: str) -> Variant:
         """The variant of that name."""

@@ -1,5 +1,7 @@
 """Find a catalogued table: in $LAWSMITH_DATA, then in the cache, then at its public address.
 
+A bundled one lies in the package, whatever else there is.
+
 A download is written under a temporary name, checked, and renamed into place, so that what lies
 in the cache is whole. The library prints nothing: progress goes to the caller's function.
 """
@@ -16,6 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
+from lawsmith.datasets.bundled import FOLDER
 from lawsmith.datasets.entries import Entry, Source
 from lawsmith.errors import LawsmithError
 
@@ -52,11 +55,15 @@ def present(entry: Entry) -> bool:
 
 def _places(entry: Entry, source: Source) -> list[Path]:
     """Where a file may lie, best first."""
+    if entry.bundled:
+        return [FOLDER / source.file]
     folders = [folder for folder in (data_dir(), cache_dir()) if folder is not None]
     return [folder / entry.folder / source.file for folder in folders]
 
 
 def _locate(entry: Entry, source: Source, progress: Progress | None) -> Path:
+    if entry.bundled:
+        return _in_package(FOLDER / source.file, source)
     *given, cached = _places(entry, source)
     for path in given:
         if path.is_file():
@@ -67,6 +74,15 @@ def _locate(entry: Entry, source: Source, progress: Progress | None) -> Path:
     if source.url is None:
         raise _not_at_hand(entry, source)
     return _download(entry, source, cached, progress)
+
+
+def _in_package(path: Path, source: Source) -> Path:
+    """A file of the package, checked: an installation may be damaged."""
+    if not path.is_file():
+        hint = "install lawsmith again"
+        raise LawsmithError(str(path), got="no file", want="the bundled table", hint=hint)
+    _check(path.read_bytes(), source, where=str(path))
+    return path
 
 
 def _is_whole(path: Path, source: Source) -> bool:

@@ -5,14 +5,20 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lawsmith.errors import LawsmithError
-from lawsmith.outlook import Outlook, outlook
+from lawsmith.outlook import DRAWS, Outlook, outlook
 from lawsmith.policies.base import Policy
 from lawsmith.replay.records import Task
 from lawsmith.runs import Runs, State
 
 
 def outlook_after(
-    task: Task, policy: Policy, runs: Runs, targets: Sequence[float], *, seed: int
+    task: Task,
+    policy: Policy,
+    runs: Runs,
+    targets: Sequence[float],
+    *,
+    seed: int,
+    n_draws: int = DRAWS,
 ) -> Outlook | None:
     """The outlook on ``targets`` (FLOPs) after ``runs`` of the pool.
 
@@ -28,6 +34,6 @@ def outlook_after(
     if posterior.sampler is None:
         return None
     try:
-        return outlook(task.pool, runs, posterior, task.law, targets, seed=seed)
+        return outlook(task.pool, runs, posterior, task.law, targets, seed=seed, n_draws=n_draws)
     except LawsmithError:
         return None

@@ -15,13 +15,14 @@ from lawsmith.errors import LawsmithError
 from lawsmith.fantasies import mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
+from lawsmith.outlook import Outlook
 from lawsmith.policies.base import Policy
 from lawsmith.replay.answering import outlook_after
 from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
 from lawsmith.replay.steps import Answer, make_step, total_cost
 from lawsmith.runs import Runs, State
-from lawsmith.stopping import StopRule
+from lawsmith.stopping import StopRule, settled
 from lawsmith.threads import one_thread
 
 BLOCK = 64  # runs judged together where nobody watches
@@ -79,7 +80,8 @@ def replay(
     stop.check(task)
     walk = _Walk(task, policy, seed)
     walk.retrace(done)
-    going = True
+    with one_thread():
+        going = not (done and walk.answered(stop.rule))
     while going:
         # Not around the yield: what the caller does between steps keeps its threads.
         with one_thread():
@@ -174,8 +176,14 @@ class _Walk:
         """Whether the runs so far meet a rule; never without one."""
         if rule is None:
             return False
-        seen = outlook_after(self.task, self.policy, self.runs, (rule.compute,), seed=self.seed)
-        return seen is not None and rule.met(seen)
+        at = (rule.compute,)
+
+        def look(n_draws: int) -> Outlook | None:
+            return outlook_after(
+                self.task, self.policy, self.runs, at, seed=self.seed, n_draws=n_draws
+            )
+
+        return settled(rule, look)
 
     def judge(self, taken: Sequence[_Taken]) -> list[Step]:
         """The steps of runs taken, their laws fitted together."""

@@ -8,9 +8,9 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Ledger
-from lawsmith.outlook import Outlook, outlook
+from lawsmith.outlook import DRAWS, Outlook, outlook
 from lawsmith.runs import Runs, State
-from lawsmith.stopping import StopRule, parse_rule
+from lawsmith.stopping import StopRule, parse_rule, settled
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.schedule import live_surrogate
 from lawsmith.threads import one_thread
@@ -28,7 +28,7 @@ class Answer:
     why_not: str = ""
 
 
-def answer(study: LiveStudy, ledger: Ledger) -> Answer:
+def answer(study: LiveStudy, ledger: Ledger, n_draws: int = DRAWS) -> Answer:
     """The answer after the runs of a ledger."""
     history = study.history(ledger)
     pool, runs = study.pool(history.pool), history.pool_runs
@@ -38,17 +38,18 @@ def answer(study: LiveStudy, ledger: Ledger) -> Answer:
         return Answer(n_done, None, f"{n_done} finished runs, {study.law.name} needs {enough}")
     surrogate = study.surrogate or live_surrogate("trend", seed=study.spec.seed)
     assert surrogate is not None
-    settled = _settled(runs)
+    finished = _finished(runs)
     try:
         with one_thread():
             found = outlook(
                 pool,
-                settled,
-                surrogate.fit(pool, settled),
+                finished,
+                surrogate.fit(pool, finished),
                 study.law,
                 targets_of(study),
                 seed=study.spec.seed,
                 level=study.spec.law.level,
+                n_draws=n_draws,
             )
     except LawsmithError as error:
         return Answer(n_done, None, str(error))
@@ -76,11 +77,10 @@ def answered(study: LiveStudy, ledger: Ledger) -> bool:
     rule = stop_rule(study)
     if rule is None:
         return False
-    found = answer(study, ledger).outlook
-    return found is not None and rule.met(found)
+    return settled(rule, lambda n_draws: answer(study, ledger, n_draws).outlook)
 
 
-def _settled(runs: Runs) -> Runs:
+def _finished(runs: Runs) -> Runs:
     """Without pending runs: what was only asked for must not narrow an interval."""
     kept = runs.state != State.PENDING.value
     return Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))

@@ -1,7 +1,8 @@
 """The plan of 'methods': every contender on every study, ten seeds, up to a quarter of its compute.
 
-Studies are the paper's five with L(C) and, where the pool identifies it, L(N, D); and families of
-drawn ones, each seed of which has another law. A study without a public table is its twin.
+Studies are the paper's five and tinylm with L(C) and, where the pool identifies it, L(N, D); and
+families of drawn ones, each seed of which has another law. A study without a public table is its
+twin.
 """
 
 from __future__ import annotations
@@ -16,6 +17,7 @@ from lawsmith.bench.replays import study_named
 from lawsmith.bench.trial import ABOVE, BUDGETS, study_name
 
 LAWS = {"LC": "L(C)", "chinchilla": "L(N, D)"}
+OWN = ("tinylm",)  # studies that the paper has not; its own suites stay its own
 UNIDENTIFIED = ("porian-hp",)  # its D follows its N: no law of both can be told
 NOISES = (0.5, 2.0)  # of drawn studies, as multiples of their twin's
 BY_SEED = "drawn by seed"  # what stands for the digest of data that come from the code alone
@@ -46,8 +48,9 @@ class Subject:
 
 def subjects() -> list[Subject]:
     """Everything the contenders are tried on."""
-    real = [Subject(source(study), "LC") for study in STUDIES]
-    both = [Subject(source(s), "chinchilla") for s in STUDIES if s not in UNIDENTIFIED]
+    studies = (*STUDIES, *OWN)
+    real = [Subject(source(study), "LC") for study in studies]
+    both = [Subject(source(s), "chinchilla") for s in studies if s not in UNIDENTIFIED]
     drawn = [Subject(f"synthetic-{study}", "LC", noise) for study in STUDIES for noise in NOISES]
     return [*real, *both, *drawn]
 
@@ -61,9 +64,9 @@ def methods(options: Options) -> Suite:
         about=f"The frontier policy with each of its parts off and {n_rivals} other methods, under "
         "the same seeds, to a quarter of each pool's compute; every value is that of the moment. "
         "Methods with a surrogate are judged by the law of observed and fantasized losses, the "
-        "others by that of their runs. Targets are 1e25 FLOPs, and for drawn studies "
-        f"{ABOVE:g} times the largest compute of the pool; each seed of a drawn study has its own "
-        "law, optima and losses, and its truth is known. Where a table is not at hand its "
+        "others by that of their runs. Targets are 1e25 FLOPs, for tinylm 1e16, and for drawn "
+        f"studies {ABOVE:g} times the largest compute of the pool; each seed of a drawn study has "
+        "its own law, optima and losses, and its truth is known. Where a table is not at hand its "
         "synthetic twin stands in, and is called so.",
         more=tuple(_jobs(options)),
     )
