@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 from collections.abc import Callable
 from importlib import import_module
 from pathlib import Path
@@ -11,6 +12,16 @@ from types import ModuleType
 import pytest
 
 from lawsmith.datasets import ReadOptions, Study, entry, load
+
+# Started in the background of a shell, or with nohup, tests would inherit that such signals are
+# ignored, and so would every process and script they start to send one to.
+for _number, _usual in (
+    (signal.SIGINT, signal.default_int_handler),
+    (signal.SIGQUIT, signal.SIG_DFL),
+    (signal.SIGHUP, signal.SIG_DFL),
+):
+    if signal.getsignal(_number) is signal.SIG_IGN:
+        signal.signal(_number, _usual)
 
 
 @pytest.fixture(autouse=True)

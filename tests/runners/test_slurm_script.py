@@ -89,7 +89,7 @@ def test_signals_to_the_batch_shell_reach_the_run(tmp_path, number):
     batch = start(prepare(tmp_path / "run", body), SLURM_JOB_ID="12")
     until_file(tmp_path / "run" / "up")
     batch.send_signal(number)
-    assert batch.wait() == 42
+    assert batch.wait(timeout=60) == 42
     assert read_exit(job_of(tmp_path / "run")) == Exit("12", 42, name)
 
 
@@ -98,7 +98,7 @@ def test_a_run_that_goes_on_after_a_signal_is_waited_for(tmp_path):
     batch = start(prepare(tmp_path / "run", body + "; sleep 0.3; exit 7"), SLURM_JOB_ID="12")
     until_file(tmp_path / "run" / "up")
     batch.send_signal(signal.SIGUSR1)
-    assert batch.wait() == 7
+    assert batch.wait(timeout=60) == 7
 
 
 def test_what_is_for_sbatch_comes_first(tmp_path):
