@@ -106,7 +106,7 @@ def config(theme: Theme) -> dict[str, Any]:
         "title": _title(theme),
         "axis": _axis(theme),
         "legend": _legend(theme),
-        "range": {"ordinal": ramp, "ramp": ramp},
+        "range": {"ordinal": ramp, "ramp": ramp, "heatmap": ramp},
         "style": styles(theme),
     }
 
@@ -159,7 +159,8 @@ def _legend(theme: Theme) -> dict[str, Any]:
 
 def styles(theme: Theme) -> dict[str, dict[str, Any]]:
     """How each named style looks."""
-    return _points(theme) | _lines(theme) | _series(theme) | _texts(theme)
+    marks = _points(theme) | _states(theme) | _maps(theme)
+    return marks | _lines(theme) | _series(theme) | _texts(theme)
 
 
 def _points(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -181,14 +182,44 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
             "run": dot | {"color": theme.run, "size": 14, "fillOpacity": 0.55},
             "fitted": dot | {"color": theme.fitted, "size": 46},
             "fitted-many": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.8},
+            "fantasized": hollow
+            | {"color": theme.fitted, "shape": "circle", "size": 46, "strokeWidth": 1.6},
             "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
             "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
             "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
             "observed-open": hollow | {"color": theme.held_out, "size": 40},
+            "draw": dot | {"color": theme.fitted, "size": 9, "fillOpacity": 0.35},
             "unfitted": hollow | {"color": theme.text, "shape": "circle", "size": 34},
             "envelope": hollow | {"color": theme.ink, "shape": "circle", "size": 90},
         }
     )
+
+
+def _states(theme: Theme) -> dict[str, dict[str, Any]]:
+    """Runs by what became of them: told apart by shape first."""
+    dot = {"filled": True, "shape": "circle", "opacity": 1}
+    hollow = {"filled": False, "opacity": 1, "strokeWidth": 1.6}
+    return {
+        "state-initial": dot | {"color": theme.run, "shape": "square", "size": 30},
+        "state-done": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.85},
+        "state-diverged": dot | {"color": theme.held_out, "shape": "triangle-up", "size": 44},
+        "state-failed": hollow | {"color": theme.held_out, "shape": "cross", "size": 50},
+        "state-pending": hollow | {"color": theme.fitted, "shape": "circle", "size": 44},
+        "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
+    }
+
+
+def _maps(theme: Theme) -> dict[str, dict[str, Any]]:
+    """Marks on coloured squares: an outline in the page's colour keeps them clear of any."""
+    outlined = {"filled": True, "opacity": 1, "stroke": theme.background, "strokeWidth": 1.2}
+    drift = {"color": theme.held_out, "strokeWidth": 1.6, "opacity": 1}
+    return {
+        "map-cell": {"opacity": 1, "stroke": theme.background, "strokeWidth": 0.6},
+        "map-run": outlined | {"color": theme.ink, "shape": "circle", "size": 16},
+        "map-best": outlined | {"color": theme.ink, "shape": STAR, "size": 150},
+        "map-law": outlined | {"color": theme.held_out, "shape": "diamond", "size": 90},
+        "map-drift": drift,
+    }
 
 
 def _lines(theme: Theme) -> dict[str, dict[str, Any]]:

@@ -28,6 +28,7 @@ from lawsmith.cli.plan import plan
 from lawsmith.cli.replay import replay
 from lawsmith.cli.report import report
 from lawsmith.cli.run import run
+from lawsmith.cli.serve import serve
 from lawsmith.cli.status import status
 from lawsmith.cli.tell import tell
 from lawsmith.errors import LawsmithError
@@ -43,7 +44,7 @@ app.command()(replay)
 app.command()(report)
 app.command()(demo)
 _LIVE = "Live studies"
-for _command in (init, check, plan, run, status, ask, tell, exclude, cancel, export):
+for _command in (init, check, plan, run, status, serve, ask, tell, exclude, cancel, export):
     app.command(rich_help_panel=_LIVE)(_command)
 app.command("import", rich_help_panel=_LIVE)(import_runs)
 app.add_typer(datasets_app, name="datasets")

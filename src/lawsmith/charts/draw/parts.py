@@ -111,7 +111,11 @@ def linear_axis(title: str, domain: tuple[float, float], *, n_ticks: int) -> Cha
         "title": title,
         "scale": {"domain": list(domain), "nice": False},
         # Vega thins given ticks to its own count unless told otherwise.
-        "axis": {"values": values, "tickCount": len(values) + 1},
+        "axis": {
+            "values": values,
+            "tickCount": len(values) + 1,
+            "labelExpr": "format(datum.value, '.6~r')",  # Vega's own rounds 0.25 to 0.3
+        },
     }
 
 

@@ -5,8 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lawsmith.analysis import Analysis
+from lawsmith.charts.data.outlook import Seen
 from lawsmith.datasets.records import Study
-from lawsmith.formats import flops, scientific
+from lawsmith.formats import flops, percent, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
 from lawsmith.replay.records import Task
@@ -38,6 +39,16 @@ def task_heading(what: str, task: Task) -> str:
 def pool_text(task: Task) -> str:
     """'pool of 879 runs, 1.83e23 FLOPs'."""
     return f"pool of {len(task.pool)} runs, {flops(task.total_compute)} FLOPs"
+
+
+def seen_lines(seen: Seen) -> list[str]:
+    """What an outlook rests on: runs, compute, and the points of its envelope."""
+    found, n_runs = seen.outlook, len(seen.runs)
+    share = seen.spent / float(seen.grid.C.sum())
+    n_seen = int(found.observed.sum())
+    made = f"{n_runs} of {len(seen.grid)} candidates run"
+    spent = f"{flops(seen.spent)} FLOPs, {percent(share, 3)} of the dense grid"
+    return [f"{made}, {spent} · envelope of {len(found.rows)} points, {n_seen} of them run"]
 
 
 def heading(what: str, analysis: Analysis) -> str:

@@ -1,0 +1,183 @@
+"""The numbers of the hyperparameter maps: loss over two hyperparameters at growing scale.
+
+A panel is an (N, D) cell: how far each pair of values lies above the best of that cell. Further
+hyperparameters are at their best. The drifting optimum is λ*(N, D) = c·N^a·D^b of both axes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.analysis import HyperparameterLaw
+from lawsmith.charts.data.runs import short
+from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+
+MAX_PANELS = 6
+MIN_PAIRS = 4  # of values in a cell, for a map and not a few dots
+MIN_BEST = 3  # cells that no cheaper one beats, to show those alone
+TOP = 5.0  # per cent above the best: what is worse than that is drawn as that
+
+
+@dataclass(frozen=True)
+class MapPanel:
+    """One (N, D) cell.
+
+    cells    a, b, loss, excess (%), a_low, a_high, b_low, b_high, run (bool), best (bool)
+    optimum  a, b: where the two power laws see the best; None without them
+    """
+
+    N: float
+    D: float
+    C: float
+    cells: pd.DataFrame
+    optimum: tuple[float, float] | None
+
+
+@dataclass(frozen=True)
+class MapsData:
+    """What the maps show: axes (a across, b up), panels by compute, and the drift over them.
+
+    drift       a, b: the optimum of each panel by the power laws, by compute; may be empty
+    n_cells     (N, D) cells that have a map
+    fantasized  whether losses of runs not made are among the cells
+    optimal     whether panels and drift are of cells that no cheaper one beats
+    """
+
+    across: str
+    up: str
+    panels: tuple[MapPanel, ...]
+    drift: pd.DataFrame
+    n_cells: int
+    fantasized: bool
+    optimal: bool
+
+
+def maps_data(
+    grid: Grid, loss: FloatArray, run: BoolArray, laws: Sequence[HyperparameterLaw] = ()
+) -> MapsData:
+    """The maps of ``loss`` (m,), NaN where there is none; ``run`` (m,) tells runs from fantasies.
+
+    ChartUnavailable with fewer than two tuned hyperparameters.
+    """
+    across, up = pick_axes(grid)
+    known = np.flatnonzero(np.isfinite(loss))
+    cells = grid.cells(("N", "D"))
+    groups = [known[cells[known] == cell] for cell in np.unique(cells[known])]
+    useful = [rows for rows in groups if _spans(grid, rows, across, up)]
+    if not useful:
+        raise ChartUnavailable(
+            f"no (N, D) was run at {MIN_PAIRS} pairs of {across} and {up} or more"
+        )
+    useful.sort(key=lambda rows: float(grid.C[rows[0]]))
+    n_cells = len(useful)
+    best = _best_cells(loss, useful)
+    optimal = len(best) >= MIN_BEST
+    useful = best if optimal else useful
+    at = np.unique(np.linspace(0, len(useful) - 1, MAX_PANELS).round().astype(int))
+    by_axis = {law.axis: law for law in laws}
+    pair = (by_axis[across], by_axis[up]) if {across, up} <= set(by_axis) else None
+    panels = tuple(_panel(grid, loss, run, useful[i], (across, up), pair) for i in at)
+    fantasized = any(not panel.cells["run"].all() for panel in panels)
+    return MapsData(across, up, panels, _drift(panels), n_cells, fantasized, optimal)
+
+
+def _drift(panels: Sequence[MapPanel]) -> pd.DataFrame:
+    """Where the power laws see the best of each panel."""
+    at = [panel.optimum for panel in panels if panel.optimum is not None]
+    return pd.DataFrame({name: short(one[k] for one in at) for k, name in enumerate(("a", "b"))})
+
+
+def _best_cells(loss: FloatArray, groups: Sequence[IntArray]) -> list[IntArray]:
+    """Of cells by compute those that no cheaper one beats: along them the drift is one path."""
+    found, least = [], np.inf
+    for rows in groups:
+        here = float(loss[rows].min())
+        if here < least:
+            found.append(rows)
+            least = here
+    return found
+
+
+def pick_axes(grid: Grid) -> tuple[str, str]:
+    """The learning rate and the batch size where they can be told, else the two most varied."""
+    if not {"N", "D"} <= set(grid.names):
+        raise ChartUnavailable("the runs have no N and D")
+    tuned = [
+        axis.name
+        for axis in grid.axes
+        if axis.kind == "log"
+        and axis.name not in ("N", "D", "C")
+        and len(np.unique(grid.numbers(axis.name))) > 1
+    ]
+    if len(tuned) < 2:
+        found = f"only {tuned[0]} was" if tuned else "none was"
+        raise ChartUnavailable(f"a map needs two tuned hyperparameters: {found}")
+    tuned.sort(key=lambda name: -len(np.unique(grid.numbers(name))))
+    rate = next((n for n in tuned if "lr" in n.lower() or "learning" in n.lower()), tuned[0])
+    rest = [name for name in tuned if name != rate]
+    return rate, next((n for n in rest if n.lower().lstrip("g").startswith("b")), rest[0])
+
+
+def _spans(grid: Grid, rows: IntArray, across: str, up: str) -> bool:
+    """Whether the rows of a cell spread over both axes."""
+    a, b = grid.numbers(across)[rows], grid.numbers(up)[rows]
+    pairs = len(np.unique(np.stack([a, b]), axis=1).T)
+    return pairs >= MIN_PAIRS and len(np.unique(a)) > 1 and len(np.unique(b)) > 1
+
+
+def _panel(
+    grid: Grid,
+    loss: FloatArray,
+    run: BoolArray,
+    rows: IntArray,
+    axes: tuple[str, str],
+    laws: tuple[HyperparameterLaw, HyperparameterLaw] | None,
+) -> MapPanel:
+    across, up = axes
+    frame = pd.DataFrame(
+        {
+            "a": grid.numbers(across)[rows],
+            "b": grid.numbers(up)[rows],
+            "loss": loss[rows],
+            "run": run[rows],
+        }
+    )
+    frame = frame.sort_values("loss").drop_duplicates(["a", "b"]).reset_index(drop=True)
+    least = float(frame["loss"].iloc[0])
+    frame["best"] = frame.index == 0
+    frame["excess"] = short(100 * (frame["loss"] / least - 1))
+    frame["loss"] = short(frame["loss"])
+    for name, axis in (("a", across), ("b", up)):
+        low, high = edges(grid.numbers(axis))
+        at = np.searchsorted(np.unique(grid.numbers(axis)), frame[name])
+        frame[f"{name}_low"], frame[f"{name}_high"] = short(low[at]), short(high[at])
+    first = rows[0]
+    return MapPanel(
+        float(grid.N[first]),
+        float(grid.D[first]),
+        float(grid.C[first]),
+        frame,
+        None if laws is None else _optimum(grid, rows, laws),
+    )
+
+
+def edges(values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(low, high) of each distinct value: half-way (in logs) to its neighbours."""
+    logs = np.log(np.unique(values))
+    middles = (logs[1:] + logs[:-1]) / 2
+    low = np.append(2 * logs[0] - middles[0], middles)
+    high = np.append(middles, 2 * logs[-1] - middles[-1])
+    return np.exp(low), np.exp(high)
+
+
+def _optimum(
+    grid: Grid, rows: IntArray, laws: tuple[HyperparameterLaw, HyperparameterLaw]
+) -> tuple[float, float]:
+    at = {"N": grid.N[rows[:1]], "D": grid.D[rows[:1]]}
+    a, b = (float(law.fit.predict(at)[0]) for law in laws)
+    return a, b

@@ -1,0 +1,92 @@
+"""The numbers of the timeline: each run's compute in the order they were made, and the window."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.charts.data.runs import MAX_RUNS, short
+from lawsmith.charts.unavailable import ChartUnavailable
+
+STATES = ("initial", "done", "diverged", "failed", "pending")
+
+
+@dataclass(frozen=True)
+class Event:
+    """One run as it was made.
+
+    name     what tells it from others: t0001, or its number
+    state    one of STATES; 'initial' is a finished run of the initial design
+    window   the largest compute it could have had; NaN where nothing bound it
+    """
+
+    name: str
+    C: float
+    loss: float
+    state: str
+    config: Mapping[str, float | str]
+    window: float = float("nan")
+
+
+@dataclass(frozen=True)
+class TimelineData:
+    """What the timeline shows.
+
+    runs     order, C, loss, state, name, c0, c1, …: every run, or some of many
+    names    column of ``runs`` → what it is called
+    reached  order, C: the largest compute run so far
+    window   order, C: the largest compute a run could have had, where it changes; else empty
+    total    order, spent: FLOPs of all runs so far
+    """
+
+    runs: pd.DataFrame
+    names: Mapping[str, str]
+    reached: pd.DataFrame
+    window: pd.DataFrame
+    total: pd.DataFrame
+    n_runs: int
+
+
+def timeline_data(events: Sequence[Event], *, max_runs: int = MAX_RUNS) -> TimelineData:
+    """The timeline's numbers; ChartUnavailable without a run."""
+    if not events:
+        raise ChartUnavailable("no run has been made yet")
+    order = np.arange(1, len(events) + 1)
+    C = np.array([event.C for event in events])
+    window = np.array([event.window for event in events])
+    kept = np.unique(np.linspace(0, len(events) - 1, max_runs).round().astype(int))
+    names = list(dict.fromkeys(key for event in events for key in event.config))
+    rows: list[dict[str, Any]] = [
+        {
+            "order": int(order[i]),
+            "C": C[i],
+            "loss": events[i].loss,
+            "state": events[i].state,
+            "name": events[i].name,
+            **{f"c{k}": events[i].config.get(key) for k, key in enumerate(names)},
+        }
+        for i in kept
+    ]
+    frame = pd.DataFrame(rows)
+    frame["C"], frame["loss"] = short(frame["C"]), short(frame["loss"])
+    # The bound of the whole grid says nothing; a window that grows does.
+    bound = np.isfinite(window) & (len(np.unique(window[np.isfinite(window)])) > 1)
+    return TimelineData(
+        runs=frame,
+        names={"name": "run", **{f"c{k}": key for k, key in enumerate(names)}, "C": "C"},
+        reached=_steps(order, np.maximum.accumulate(C), "C"),
+        window=_steps(order[bound], window[bound], "C"),
+        total=_steps(order[kept], np.cumsum(C)[kept], "spent"),
+        n_runs=len(events),
+    )
+
+
+def _steps(order: np.ndarray, values: np.ndarray, name: str) -> pd.DataFrame:
+    """The points of a staircase at which it changes, and its last."""
+    changes = np.append(True, values[1:] != values[:-1]) if len(values) else np.zeros(0, bool)
+    changes[-1:] = True
+    return pd.DataFrame({"order": order[changes], name: short(values[changes])})

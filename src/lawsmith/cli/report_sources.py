@@ -1,0 +1,207 @@
+"""What `lawsmith report` makes of its argument: which kind of source it is, read and worked out."""
+
+from __future__ import annotations
+
+import shlex
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from pathlib import Path
+
+import typer
+
+from lawsmith.analysis import FitOptions, Target
+from lawsmith.cli import console as out
+from lawsmith.cli.options import check_inputs, law_of
+from lawsmith.datasets import ReadOptions, load, names
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import HeldOut
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.law import Law
+from lawsmith.report.cards.answer import answer
+from lawsmith.report.files import files_of, study_files
+from lawsmith.report.laws import default_target
+from lawsmith.report.of_live import Memory, find_out, live_source
+from lawsmith.report.of_replay import replay_source
+from lawsmith.report.of_table import table_source
+from lawsmith.report.source import Record, Source
+from lawsmith.report.trace_file import FILE, read_replay
+from lawsmith.study import open_study
+from lawsmith.study.live import LiveStudy
+
+STUDY_FILE = "study.toml"
+# Settings of a replay that are options of the same name.
+REPLAY_OPTIONS = (
+    *("law", "hold_out", "policy", "surrogate", "kernel", "priors", "scale", "model_path"),
+    *("acquisition", "kappa", "reach", "n_init", "iterations", "stop_when", "trunk_decay"),
+    *("where", "diverged_above"),
+)
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of a report, each checked by itself; None or empty where not given."""
+
+    source: str
+    command: str
+    reading: ReadOptions
+    law: Law | None = None
+    hold_out: HeldOut | None = None
+    targets: tuple[Target, ...] = ()
+    level: float = 0.95
+    force: bool = False
+    seed: int = 0
+
+
+def make_source(asked: Asked) -> Source:
+    """The source of the report asked for."""
+    path = Path(asked.source)
+    if asked.source.partition(":")[0] not in names():
+        if path.is_dir():
+            path = _inside(path)
+        if path.name == FILE:
+            _check_table_options(asked, "a replay")
+            return _of_replay(asked, path)
+        if path.suffix == ".toml":
+            _check_table_options(asked, "a live study")
+            with out.working("reading the study and working out its answer"):
+                return study_source(open_study(path), (asked.command,))
+    return _of_table(asked)
+
+
+def _inside(folder: Path) -> Path:
+    """The file of a folder that says what it is."""
+    for name in (FILE, STUDY_FILE):
+        if (folder / name).is_file():
+            return folder / name
+    files = sorted(folder.glob("*.toml"))
+    if len(files) == 1:
+        return files[0]
+    want = f"{FILE} (lawsmith replay --out) or {STUDY_FILE}"
+    raise LawsmithError(str(folder), got="a folder with neither", want=want)
+
+
+def _check_table_options(asked: Asked, kind: str) -> None:
+    """Options that only a table leaves open; a replay and a study have told them already."""
+    given = {
+        "--law": asked.law is not None,
+        "--hold-out": asked.hold_out is not None,
+        "--target": bool(asked.targets),
+        "--force": asked.force,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise LawsmithError(option, got=f"{kind}, which has its own", want="a table of runs")
+
+
+def _of_table(asked: Asked) -> Source:
+    with out.downloads() as progress:
+        study = load(asked.source, asked.reading, progress=progress)
+    law = asked.law or get_law(law_of(study))
+    check_inputs(study, law)
+    targets = asked.targets
+    if not targets and (law.inputs == ("C",) or can_allocate(law)):
+        targets = (default_target(study),)
+    options = FitOptions(
+        law=law,
+        hold_out=asked.hold_out,
+        targets=targets,
+        level=asked.level,
+        force=asked.force,
+        seed=asked.seed,
+    )
+    settings = {
+        "law": law.name,
+        "held out": None if asked.hold_out is None else str(asked.hold_out),
+        "targets": [target.label for target in targets],
+        "level": asked.level,
+        "seed": asked.seed,
+        "where": asked.reading.where,
+        "columns": dict(study.columns),
+        "compute": asked.reading.compute,
+    }
+    record = Record((asked.command,), settings, study_files(asked.source), _now())
+    with out.working("fitting and drawing"):
+        return table_source(study, options, record)
+
+
+def _of_replay(asked: Asked, path: Path) -> Source:
+    with out.downloads() as progress:
+        replayed = read_replay(path, asked.reading, progress=progress)
+    trace = replayed.trace
+    settings = {"study": trace.task.study, "seed": trace.seed, **trace.settings}
+    files = (*files_of([path]), *study_files(trace.task.study))
+    commands = (replay_command(trace.task.study, trace.seed, settings), asked.command)
+    with out.working("following the replay again"):
+        return replay_source(replayed, Record(commands, settings, files, _now()))
+
+
+def study_source(study: LiveStudy, commands: tuple[str, ...]) -> Source:
+    """The source of a live study as it stands now."""
+    ledger = study.read()
+    found = find_out(study, ledger, Memory())
+    return live_source(study, ledger, found, study_record(study, commands))
+
+
+def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
+    """How a live study can be reported on again."""
+    settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
+    files = files_of([study.layout.file, study.layout.journal])
+    return Record(commands, {**settings, "compute": study.spec.compute}, files, _now())
+
+
+def replay_command(study: str, seed: int, settings: dict[str, object]) -> str:
+    """The replay's own command, from what it put on record."""
+    words = ["lawsmith", "replay", study, "--seed", str(seed)]
+    for name in REPLAY_OPTIONS:
+        value = settings.get(name)
+        if value is not None:
+            words += [f"--{name.replace('_', '-')}", _word(value)]
+    if settings.get("budget") is not None:
+        words += ["--budget", f"{100 * float(str(settings['budget'])):.12g}%"]
+    if settings.get("drop_largest_loss"):
+        words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]
+    if settings.get("compute") not in (None, "auto"):
+        words += ["--compute", _word(settings["compute"])]
+    targets = settings.get("extrapolate_to")
+    if isinstance(targets, list) and targets:
+        words += ["--extrapolate-to", ",".join(map(str, targets))]
+    words += ["--force"] if settings.get("force") else []
+    return shlex.join([*words, "--out", "replay"])
+
+
+def _word(value: object) -> str:
+    return f"{value:g}" if isinstance(value, float) else str(value)
+
+
+def command_of(context: typer.Context) -> str:
+    """The command line as it was given, options that were left out left out."""
+    words = ["lawsmith", str(context.info_name)]
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        values = context.params[param.name or ""]
+        option = [] if param.param_type_name == "argument" else [max(param.opts, key=len)]
+        if isinstance(values, bool):
+            words += option
+            continue
+        for value in values if isinstance(values, list | tuple) else [values]:
+            words += [*option, _word(value)]
+    return shlex.join(words)
+
+
+def show_report(source: Source, path: Path) -> None:
+    """The answer in a sentence, what to beware of, and where the page is."""
+    first = answer(source)
+    console = out.stdout()
+    out.prose(console, first.lead)
+    for caution in first.cautions:
+        out.item(console, caution.code, caution.text)
+    size = path.stat().st_size / 1e6
+    out.heading(console, f"Report, {size:.1f} MB, opens offline")
+    out.paths(console, [path])
+
+
+def _now() -> str:
+    return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")

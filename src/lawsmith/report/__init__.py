@@ -1,0 +1,34 @@
+"""Reports: a study, a replay or a live study as cards on one self-contained page.
+
+options = FitOptions(get_law("LC"), targets=(Target(1e25),))
+source = table_source(load("runs.csv"), options, Record())
+write_report(source, "report.html")
+"""
+
+from __future__ import annotations
+
+from lawsmith.report.cards import CARDS, cards_of
+from lawsmith.report.of_live import Found, Memory, find_out, live_source
+from lawsmith.report.of_replay import replay_source
+from lawsmith.report.of_table import table_source
+from lawsmith.report.parts import Card
+from lawsmith.report.source import Record, Source
+from lawsmith.report.trace_file import read_replay
+from lawsmith.report.write import report_html, write_report
+
+__all__ = [
+    "CARDS",
+    "Card",
+    "Found",
+    "Memory",
+    "Record",
+    "Source",
+    "cards_of",
+    "find_out",
+    "live_source",
+    "read_replay",
+    "replay_source",
+    "report_html",
+    "table_source",
+    "write_report",
+]

@@ -1,0 +1,3 @@
+watchCharts(document);
+let runsState = startRuns(document);
+if (typeof live === "function") live();

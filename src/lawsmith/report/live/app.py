@@ -1,0 +1,145 @@
+"""The live page over HTTP, read-only, behind a token; this module alone knows the ASGI server."""
+
+from __future__ import annotations
+
+import asyncio
+import secrets
+import socket
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from typing import Any
+
+from lawsmith.errors import LawsmithError
+from lawsmith.report.live.board import Board
+from lawsmith.report.page import POLICY, page
+
+try:
+    import uvicorn
+    from starlette.applications import Starlette
+    from starlette.middleware import Middleware
+    from starlette.middleware.trustedhost import TrustedHostMiddleware
+    from starlette.responses import HTMLResponse, JSONResponse, PlainTextResponse, Response
+    from starlette.routing import Route
+except ModuleNotFoundError as error:
+    missing = f"no package {(error.name or 'starlette').split('.')[0]}"
+    hint = "the extra (pip install 'lawsmith[serve]')"
+    raise LawsmithError("serve", got=missing, want=hint) from None
+
+PATIENCE = 20.0  # seconds that a page's question may stay open
+GLANCE = 0.1  # seconds between looks at the board
+LOCAL = ("127.0.0.1", "localhost", "::1")
+HEADERS = {
+    "Cache-Control": "no-store",
+    "Content-Security-Policy": POLICY.format(connect="'self'") + "; frame-ancestors 'none'",
+    "Referrer-Policy": "no-referrer",
+    "X-Content-Type-Options": "nosniff",
+    "Cross-Origin-Resource-Policy": "same-origin",
+}
+
+
+@dataclass
+class Site:
+    """A board and the token without which nothing of it is told."""
+
+    board: Board
+    title: str
+    token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
+    closing: bool = False
+
+    def knows(self, request: Any) -> bool:
+        """Whether the address has the token; told in the same time whatever it has."""
+        given = str(request.path_params["token"])
+        return secrets.compare_digest(given.encode(), self.token.encode())
+
+    async def home(self, request: Any) -> Any:
+        """The page, with all that is known by now."""
+        if not self.knows(request):
+            return _nothing()
+        news = self.board.news(0)
+        sections = [html for _, html in news.cards]
+        text = page(
+            sections, news.links, title=self.title, kind="live", revision=str(news.revision)
+        )
+        return HTMLResponse(text, headers=HEADERS)
+
+    async def cards(self, request: Any) -> Any:
+        """Cards newer than a revision, as soon as there are any."""
+        if not self.knows(request):
+            return _nothing()
+        since = _whole(request.query_params.get("since", ""))
+        for _ in range(round(PATIENCE / GLANCE)):
+            if self.board.revision > since or self.closing:
+                break
+            await asyncio.sleep(GLANCE)
+        news = self.board.news(since)
+        return JSONResponse(
+            {
+                "revision": news.revision,
+                "cards": [{"name": name, "html": html} for name, html in news.cards],
+                "order": news.order,
+                "links": news.links,
+                "state": news.state,
+            },
+            headers=HEADERS,
+        )
+
+
+def make_app(site: Site, hosts: tuple[str, ...]) -> Any:
+    """The ASGI application; ``hosts`` are the names it answers to."""
+    routes = [
+        Route("/{token}/", site.home, methods=["GET"]),
+        Route("/{token}/cards", site.cards, methods=["GET"]),
+    ]
+    guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
+    missing = {404: lambda request, error: _nothing()}
+    return Starlette(routes=routes, middleware=[guard], exception_handlers=missing)
+
+
+def listen(host: str, port: int) -> socket.socket:
+    """A socket at the address; port 0 takes a free one."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    try:
+        return socket.create_server((host, port), family=family)
+    except OSError as error:
+        got = f"{host}:{port}, {error.strerror or error}"
+        raise LawsmithError("serve", got=got, want="an address and port that are free") from None
+
+
+def address(sock: socket.socket, host: str, site: Site) -> str:
+    """Where the page is, with its token."""
+    name = f"[{host}]" if ":" in host else host
+    return f"http://{name}:{sock.getsockname()[1]}/{site.token}/"
+
+
+def serve(site: Site, sock: socket.socket, host: str, ready: Callable[[], None]) -> None:
+    """Answer until Ctrl-C; ``ready`` is called once the first answer can be given."""
+    hosts = LOCAL if host in LOCAL else ("*",)
+    settings = uvicorn.Config(
+        make_app(site, hosts),
+        log_level="warning",
+        access_log=False,  # a line would hold the token
+        server_header=False,
+        timeout_graceful_shutdown=1,
+    )
+    server = uvicorn.Server(settings)
+
+    async def run() -> None:
+        task = asyncio.ensure_future(server.serve(sockets=[sock]))
+        while not server.started and not task.done():
+            await asyncio.sleep(0.02)
+        if server.started:
+            ready()
+        await task
+
+    try:
+        asyncio.run(run())
+    finally:
+        site.closing = True
+
+
+def _nothing() -> Response:
+    return PlainTextResponse("there is nothing here\n", status_code=404, headers=HEADERS)
+
+
+def _whole(text: str) -> int:
+    return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else 0

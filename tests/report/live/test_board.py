@@ -1,0 +1,61 @@
+"""The board: what changed since a revision, and nothing else."""
+
+from __future__ import annotations
+
+from lawsmith.report.live.board import Board
+from lawsmith.report.parts import Card, Words
+
+ORDER = ("a", "b", "c")
+
+
+def card(name: str, text: str) -> Card:
+    return Card(name, name.upper(), text, (Words(text),))
+
+
+def test_only_what_changed_is_news():
+    board = Board(ORDER)
+    board.put(ORDER, [card("b", "one"), card("a", "one")])
+    first = board.news(0)
+    assert [name for name, _ in first.cards] == ["a", "b"]
+    assert first.order == ("a", "b")
+    board.put(ORDER, [card("a", "one"), card("b", "two")])
+    news = board.news(first.revision)
+    assert [name for name, _ in news.cards] == ["b"]
+    assert "two" in news.cards[0][1]
+    assert news.revision > first.revision
+
+
+def test_the_same_again_is_no_news():
+    board = Board(ORDER)
+    board.put(ORDER, [card("a", "one")])
+    board.say("still")
+    seen = board.revision
+    board.put(ORDER, [card("a", "one")])
+    board.say("still")
+    assert board.revision == seen
+    assert board.news(seen).cards == ()
+
+
+def test_a_place_that_is_not_asked_about_is_left_alone():
+    board = Board(ORDER)
+    board.put(ORDER, [card("a", "one"), card("b", "one")])
+    board.put(["b"], [])
+    assert board.news(0).order == ("a",)
+
+
+def test_a_card_that_goes_is_news_and_its_link_goes_too():
+    board = Board(ORDER)
+    board.put(ORDER, [card("a", "one"), card("c", "one")])
+    seen = board.revision
+    board.put(ORDER, [card("a", "one")])
+    news = board.news(seen)
+    assert news.revision > seen
+    assert news.cards == ()
+    assert "card-c" not in news.links
+
+
+def test_a_new_line_of_state_is_news():
+    board = Board(ORDER)
+    seen = board.revision
+    board.say("error: gone")
+    assert (board.news(seen).state, board.revision) == ("error: gone", seen + 1)

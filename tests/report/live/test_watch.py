@@ -1,0 +1,87 @@
+"""Watching a study: a finished run shows at once, the answer soon after, trouble is told."""
+
+from __future__ import annotations
+
+import pytest
+
+from lawsmith.report import CARDS, Record
+from lawsmith.report.live import watch as watch_module
+from lawsmith.report.live.watch import QUICK, Watch, new_board
+
+from .. import sources
+from .serving import wait
+
+
+@pytest.fixture
+def watched(tmp_path):
+    study = sources.live_study(tmp_path / "study", n_runs=7)
+    found = Watch(study.layout.file, new_board(), lambda opened: Record())
+    found.start()
+    yield study, found.board
+    found.stop()
+
+
+def html(board, name: str) -> str:
+    return dict(board.news(0).cards).get(name, "")
+
+
+def test_cheap_cards_are_there_at_once_and_all_soon(watched):
+    _, board = watched
+    assert {"progress", "timeline", "runs"} <= set(board.news(0).order)
+    wait(lambda: len(board.news(0).order) == len(CARDS) - 1)  # nothing failed
+    assert "Loss at 1e21 FLOPs" in html(board, "answer")
+
+
+def test_a_finished_run_is_shown(watched):
+    study, board = watched
+    wait(lambda: "7 runs" in html(board, "answer"))
+    name = sources.run_one(study)
+    wait(lambda: name in html(board, "runs"))
+    wait(lambda: "8 runs" in html(board, "answer"))
+
+
+def test_a_failure_gets_a_card_with_its_log(watched):
+    study, board = watched
+    sources.fail_one(study, f"about to fail\n{sources.ATTACK}\n")
+    wait(lambda: "about to fail" in html(board, "failures"))
+    assert sources.ATTACK not in html(board, "failures")
+    assert "&lt;script&gt;alert(1)&lt;/script&gt;" in html(board, "failures")
+
+
+def test_a_study_file_that_breaks_is_told_and_mended(watched):
+    study, board = watched
+    text = study.layout.file.read_text()
+    journal = study.layout.journal.read_bytes()
+    study.layout.journal.write_bytes(journal + b"no json\n")
+    wait(lambda: board.news(0).state.startswith("error: "))
+    assert "want one JSON object" in board.news(0).state
+    study.layout.journal.write_bytes(journal)
+    study.layout.file.write_text(text)
+    wait(lambda: board.news(0).state.startswith("live"))
+
+
+def test_a_slip_of_one_card_does_not_end_the_page(tmp_path, monkeypatch):
+    study = sources.live_study(tmp_path / "study", n_runs=5)
+
+    def slip(*args, **more):
+        raise ZeroDivisionError("of a card")
+
+    monkeypatch.setattr(watch_module, "find_out", slip)
+    found = Watch(study.layout.file, new_board(), lambda opened: Record())
+    found.start()
+    try:
+        wait(lambda: "ZeroDivisionError" in found.board.news(0).state)
+        name = sources.run_one(study)
+        wait(lambda: name in html(found.board, "runs"))
+    finally:
+        found.stop()
+
+
+def test_watching_writes_nothing(watched):
+    study, board = watched
+    wait(lambda: "answer" in board.news(0).order)
+    assert sorted(p.name for p in study.layout.folder.iterdir()) == ["journal.jsonl", "study.toml"]
+
+
+def test_the_quick_cards_are_known_ones():
+    assert set(QUICK) < set(CARDS)

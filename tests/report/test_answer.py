@@ -1,0 +1,114 @@
+"""The answer's numbers are those of the analysis, of the replay's own outlook, of the study."""
+
+from __future__ import annotations
+
+import json
+
+import numpy as np
+import pytest
+
+from lawsmith.formats import count, flops
+from lawsmith.laws.catalogue import LC
+from lawsmith.report.cards.answer import answer
+from lawsmith.report.forecast import forecasts, settings, shares, tuning_laws
+from lawsmith.report.parts import Absent, Listing, Tiles
+from lawsmith.study.answer import answer as status_answer
+
+from . import sources
+
+
+def tiles(source):
+    return {
+        tile.label: tile for p in answer(source).parts if isinstance(p, Tiles) for tile in p.tiles
+    }
+
+
+def test_a_tables_loss_and_interval_are_the_analysis_own(table):
+    (found,) = forecasts(table)
+    prediction = table.analysis.predictions[0]
+    assert found.loss == prediction.loss
+    assert list(found.intervals.values()) == [prediction.interval, prediction.run_interval]
+    tile = tiles(table)["Loss at 1e23 FLOPs"]
+    assert tile.value == f"{prediction.loss:#.4g}"
+    assert f"{prediction.interval.low:#.4g} to {prediction.interval.high:#.4g}" in tile.detail
+
+
+def test_the_allocation_is_the_analysis_own(table):
+    found = table.analysis.predictions[0].allocation
+    assert tiles(table)["Best parameters N*"].value == count(found["N"].centre)
+    assert tiles(table)["Best tokens D*"].value == count(found["D"].centre)
+    assert shares(table).N.centre * shares(table).D.centre * 6 == pytest.approx(1e23)
+
+
+def test_hyperparameters_are_the_power_laws_at_that_allocation(table):
+    best, found = shares(table), settings(table)
+    laws = {law.axis: law.fit.params for law in tuning_laws(table)}
+    for one in found.settings:
+        p = laws[one.axis]
+        wanted = p["c"] * best.N.centre ** p["a"] * best.D.centre ** p["b"]
+        assert one.value == pytest.approx(wanted)
+        assert one.interval.low < one.value < one.interval.high
+
+
+def test_a_replays_answer_is_what_the_replay_printed(replay, folder):
+    told = json.loads((folder / "trace.json").read_text())
+    first = told["outlook"]["predictions"][0]
+    found = forecasts(replay)[0]
+    assert found.loss == first["loss"]
+    assert (found.intervals["true loss"].low, found.intervals["true loss"].high) == (
+        first["truth"]["low"],
+        first["truth"]["high"],
+    )
+    listing = next(p for p in answer(replay).parts if isinstance(p, Listing))
+    assert len(listing.rows) == len(told["outlook"]["predictions"])
+
+
+def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, folder):
+    told = json.loads((folder / "trace.json").read_text())
+    found = tiles(replay)
+    assert found["Compute spent"].value == flops(told["trace"][-1]["cost"])
+    assert found["A dense grid"].value == flops(told["pool"]["total_compute"])
+    times = told["pool"]["total_compute"] / told["trace"][-1]["cost"]
+    assert f"{times:.3g} times as much" in found["A dense grid"].detail
+
+
+def test_fantasized_hyperparameters_have_no_interval(replay):
+    found = settings(replay)
+    assert found is not None
+    assert all(one.interval is None for one in found.settings)
+
+
+def test_a_live_studys_answer_is_that_of_lawsmith_status(live, study):
+    wanted = status_answer(study, study.read()).outlook.predictions[0]
+    found = forecasts(live)[0]
+    assert found.loss == pytest.approx(wanted.loss, rel=1e-9)
+    assert found.intervals["true loss"].low == pytest.approx(wanted.truth.low, rel=1e-9)
+    assert found.intervals["true loss"].high == pytest.approx(wanted.truth.high, rel=1e-9)
+
+
+def test_a_live_study_says_what_share_of_its_budget_is_committed(live, study):
+    ledger = study.read()
+    assert live.spend.spent == pytest.approx(ledger.spend)
+    assert live.spend.dense == pytest.approx(float(study.grid.C.sum()))
+    share = 100 * ledger.spend / 2e19
+    assert f"{share:.3g}% of the budget" in tiles(live)["Compute spent"].detail
+
+
+def test_without_a_law_the_answer_says_why(begun):
+    part = answer(begun).parts[0]
+    assert isinstance(part, Absent)
+    assert "no run has finished yet" in part.reason
+
+
+def test_a_hyperparameter_without_a_law_is_taken_from_the_best_run():
+    source = sources.table(LC)
+    grid = source.study.grid
+    assert settings(source).how.startswith("lr, batch by λ*")
+    loss = source.study.runs.config_loss(len(grid))
+    bare = sources.table(LC)
+    object.__setattr__(bare, "shares", None)
+    found = settings(bare)
+    row = int(np.nanargmin(loss))
+    assert {one.axis: one.value for one in found.settings} == {
+        name: grid.numbers(name)[row] for name in ("lr", "batch")
+    }

@@ -1,0 +1,117 @@
+"""A live study's source: what was known on the way, what is remembered, why a run is next."""
+
+from __future__ import annotations
+
+from itertools import pairwise
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from lawsmith.policies import make_policy
+from lawsmith.report import Found, Memory, Record, find_out, live_source
+from lawsmith.report.outlooks import GROWTH, ladder
+from lawsmith.report.reasons import why
+from lawsmith.runs import Runs
+from lawsmith.surrogates.base import Posterior
+
+from . import sources
+
+
+def test_the_ladder_of_counts_does_not_depend_on_where_it_ends():
+    assert ladder(4, 4) == [4]
+    assert ladder(5, 4) == []
+    short, long = ladder(4, 30), ladder(4, 500)
+    assert short[:-1] == [n for n in long if n < 30]
+    assert long[-1] == 500
+    for a, b in pairwise(long[4:-1]):
+        assert b / a == pytest.approx(GROWTH, rel=0.1)
+
+
+def test_answers_on_the_way_are_worked_out_once(tmp_path):
+    study = sources.live_study(tmp_path, n_runs=10)
+    memory = Memory()
+    first = find_out(study, study.read(), memory, n_next=0)
+    n_first = len(memory.known)
+    sources.run_one(study)
+    again = find_out(study, study.read(), memory, n_next=0)
+    assert n_first == len(ladder(4, 10))
+    assert len(memory.known) - n_first <= 2
+    assert again.known[: len(first.known) - 1] == first.known[:-1]
+    spends = [known.spend for known in again.known]
+    assert spends == sorted(spends)
+
+
+def test_a_thought_that_is_called_off_leaves_what_there_is(tmp_path):
+    study = sources.live_study(tmp_path, n_runs=8)
+    found = find_out(study, study.read(), Memory(), n_next=0, alive=lambda: False)
+    assert found.seen is not None
+    assert found.both is None
+    assert found.known == ()
+
+
+def test_pending_runs_do_not_narrow_the_answer(tmp_path):
+    study = sources.live_study(tmp_path, n_runs=8)
+    before = find_out(study, study.read(), Memory(), n_next=0)
+    ledger = study.read()
+    events = sources.asked_events(study, ledger, sources.propose(study, ledger, 3), by="hand")
+    study.journal.update(lambda _: events)
+    after = find_out(study, study.read(), Memory(), n_next=0)
+    assert after.seen.outlook.predictions == before.seen.outlook.predictions
+    source = live_source(study, study.read(), after, Record())
+    assert [event.state for event in source.events[-3:]] == ["pending"] * 3
+    assert len(source.live.under_way) == 3
+
+
+def test_the_stages_and_the_best_run_are_told(live, study):
+    trials = study.read().trials.values()
+    losses = {t.name: t.loss for t in trials if t.stage.value == "finished"}
+    assert live.live.best.name == min(losses, key=losses.get)
+    assert live.live.counts == {"finished": 15, "diverged": 1, "failed": 1}
+    reached = max(float(study.grid.C[study.candidates.row_of(t.config)]) for t in trials if t.loss)
+    assert live.live.reached == reached
+
+
+def test_what_is_found_may_be_of_an_earlier_moment(study):
+    ledger = study.read()
+    source = live_source(study, ledger, Found(), Record())
+    assert source.seen is None
+    assert source.runs.n_runs == len(ledger.trials)
+    assert len(source.events) == len(ledger.trials)
+
+
+class Known:
+    """A surrogate that is certain of the mean and deviation it was given."""
+
+    name = "known"
+
+    def __init__(self, mean, sd):
+        self.posterior = Posterior(np.array(mean), np.array(sd), "loss", best=2.0)
+
+    def fit(self, grid, runs):
+        return self.posterior
+
+
+def test_a_search_tells_the_acquisition_that_it_chose_by(compute_grid):
+    surrogate = Known([2.5, 2.1, 1.9], [0.1, 0.2, 0.05])
+    policy = make_policy("full", surrogate, acquisition="ei", n_init=1)
+    words, values = why(policy, compute_grid, Runs.from_losses([0], [2.0]), 1)
+    z = (2.0 - 2.1) / 0.2
+    ei = 0.2 * (z * norm.cdf(z) + norm.pdf(z))
+    assert words == "largest acquisition"
+    assert float(values["ei"]) == pytest.approx(np.log(ei), rel=5e-3)
+    assert values["expected loss"] == "2.1 ± 0.2"
+
+
+def test_the_initial_design_has_no_reason_but_chance(compute_grid):
+    policy = make_policy("full", None, n_init=2)
+    assert why(policy, compute_grid, Runs.empty(), 0) == ("initial design, at random", {})
+    done = Runs.from_losses([0, 1], [2.0, 2.1])
+    assert why(policy, compute_grid, done, 2) == ("at random", {})
+
+
+@pytest.fixture
+def compute_grid():
+    from lawsmith.grid import Grid
+
+    return Grid.from_columns({"N": [1e8, 2e8, 4e8], "D": [1e9, 2e9, 4e9]})
