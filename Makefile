@@ -72,7 +72,7 @@ $(VENV)/.dev: $(VENV)/.base
 	touch $@
 
 $(VENV)/.extras: $(VENV)/.dev
-	$(PIP) -e ".[dev,botorch,xgboost,ray,optuna]"
+	$(PIP) -e ".[dev,botorch,xgboost,ray,optuna,serve,lm]"
 	touch $@
 
 clean:

@@ -139,7 +139,7 @@ class Tab:
         end = time.monotonic() + seconds
         while True:
             value = self.run(expression)
-            if value:
+            if value not in (None, False, "", 0):  # an element comes as {}
                 return value
             if time.monotonic() > end:
                 raise TimeoutError(f"not so within {seconds:g} s: {expression}")

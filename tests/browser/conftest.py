@@ -1,4 +1,4 @@
-"""A browser for the tests of pages, and the pages: a table's, a replay's, and one with bad names."""
+"""A browser for the tests of pages, and the pages: of a table, of a replay, and with bad names."""
 
 from __future__ import annotations
 

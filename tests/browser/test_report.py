@@ -146,9 +146,9 @@ def test_the_page_follows_the_readers_theme(tab, pages):
 def test_printing_draws_every_chart_for_paper(tab, pages, tmp_path):
     tab.theme("dark")
     tab.open(pages["table"].as_uri())
-    # Behind the page's own listener, whose drawings for the screen are not done yet.
+    # Behind the page's own listener: what is there now is what will be printed.
     tab.run(
-        """addEventListener("afterprint", () => {
+        """addEventListener("beforeprint", () => {
           globalThis.printed = [...document.querySelectorAll(".chart")]
             .map((c) => [c.dataset.drawn, c.querySelectorAll("svg path").length > 2]);
         })"""

@@ -7,7 +7,7 @@ import pytest
 
 from lawsmith.analysis import hyperparameter_laws
 from lawsmith.charts import ChartUnavailable, maps
-from lawsmith.charts.data.maps import MAX_PANELS, edges, maps_data, pick_axes
+from lawsmith.charts.data.maps import MAX_PANELS, colour_top, edges, maps_data, pick_axes
 from lawsmith.grid import Grid
 
 
@@ -108,6 +108,12 @@ def test_one_hyperparameter_or_few_pairs_make_no_map():
     few = np.where(np.arange(len(grid)) % 30 == 0, loss, np.nan)
     with pytest.raises(ChartUnavailable, match="no \\(N, D\\) was run"):
         maps_data(grid, few, np.isfinite(few))
+
+
+def test_colours_end_where_most_cells_lie_below():
+    assert colour_top(np.array([0.0, 0.5, 0.9, 0.9, 70.0])) == 1.0
+    assert colour_top(np.array([0.0, 3.0, 4.0, 15.0, 70.0])) == 10.0
+    assert colour_top(np.array([0.0, 300.0, 400.0])) == 50.0
 
 
 def test_the_colour_is_the_themes_ramp():

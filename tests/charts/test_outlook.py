@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -9,6 +11,7 @@ from lawsmith.charts import ChartUnavailable, outlook
 from lawsmith.charts.data.outlook import Seen, band, outlook_data
 from lawsmith.grid import Grid
 from lawsmith.laws.catalogue import CHINCHILLA, LC
+from lawsmith.laws.uncertainty import Interval
 from lawsmith.outlook import outlook as make_outlook
 from lawsmith.runs import Runs
 from lawsmith.surrogates.trend import TrendGP
@@ -76,6 +79,16 @@ def test_a_diverged_run_stands_at_the_edge(seen):
     assert (data.n_diverged, data.n_above) == (1, 0)
     row = seen.runs.index[3]
     assert data.off_scale["N"].tolist() == [seen.grid.N[row]]
+
+
+def test_a_label_stays_above_the_foot_of_its_axis(seen):
+    wide = replace(seen.outlook.predictions[0], truth=Interval(2.0, 1e-3, 9.0))
+    found = replace(seen.outlook, predictions=(wide,))
+    spec = outlook(Seen("small", seen.grid, seen.runs, seen.posterior, found)).to_dict()
+    note = next(e for e in spec["layer"] if "field" in e["encoding"].get("text", {}))
+    bottom = note["encoding"]["y"]["scale"]["domain"][0]
+    (row,) = spec["datasets"][note["data"]["name"]]
+    assert row["place"] > bottom
 
 
 def test_only_the_first_target_is_drawn(seen):

@@ -8,9 +8,11 @@ import numpy as np
 
 from lawsmith.analysis import HyperparameterLaw, hyperparameter_laws
 from lawsmith.formats import flops
-from lawsmith.laws.allocation import can_allocate
+from lawsmith.grid import FloatArray
+from lawsmith.laws.allocation import LOG6, can_allocate, log_optimal_n
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
+from lawsmith.outlook import Outlook
 from lawsmith.report.source import Source
 
 TRUE_LOSS = "true loss"
@@ -88,15 +90,29 @@ def shares(source: Source) -> Shares | None:
     """N, D and D/N at the first target; None where no law divides compute."""
     if source.seen is not None:
         own = source.seen.outlook
-        outlook = own if can_allocate(own.law) else source.both
-        if outlook is None or not outlook.predictions:
-            return None
-        found, law = outlook.predictions[0].allocation, outlook.law
-    elif source.shares is not None and source.shares.predictions:
+        return _true_shares(own if can_allocate(own.law) else source.both)
+    if source.shares is not None and source.shares.predictions:
         found, law = source.shares.predictions[0].allocation, source.shares.law
     else:
         return None
     return None if found is None else Shares(law, found["N"], found["D"], found["D/N"])
+
+
+def _true_shares(outlook: Outlook | None) -> Shares | None:
+    """As the draws of the truth have it: those of the pool agree once all of it was run."""
+    if outlook is None or not outlook.predictions:
+        return None
+    law, compute = outlook.law, outlook.predictions[0].compute
+    phi = np.vstack([outlook.fit.phi[None], outlook.truth_phi])
+    log_n = log_optimal_n(law, phi, np.array([compute]))[:, 0]
+    budget = float(np.log(compute) - LOG6)
+
+    def interval(logs: FloatArray) -> Interval:
+        ends = np.quantile(logs[1:], [0.5 - outlook.level / 2, 0.5 + outlook.level / 2])
+        # Beyond that nobody reads a number; no law that few runs tell may break the page.
+        return Interval(*(float(np.exp(np.clip(x, -200, 200))) for x in (logs[0], *ends)))
+
+    return Shares(law, interval(log_n), interval(budget - log_n), interval(budget - 2 * log_n))
 
 
 def tuning_laws(source: Source) -> tuple[HyperparameterLaw, ...]:

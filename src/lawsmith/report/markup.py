@@ -30,11 +30,11 @@ Json = dict[str, Any]
 def card_html(card: Card) -> str:
     """The section of a card."""
     name = html.escape(card.name)
-    parts = "".join(part_html(part) for part in card.parts)
+    first, *rest = (part_html(part) for part in card.parts)
     return (
         f'<section class="card" id="card-{name}" aria-labelledby="title-{name}">'
         f'<h2 id="title-{name}">{text(card.title)}</h2><p class="lead">{text(card.lead)}</p>'
-        f"{cautions_html(card.cautions)}{parts}</section>"
+        f"{first}{cautions_html(card.cautions)}{''.join(rest)}</section>"
     )
 
 

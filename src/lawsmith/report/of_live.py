@@ -17,7 +17,7 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger, Stage, Trial, driver_of
 from lawsmith.outlook import Outlook
 from lawsmith.report.laws import shares_of, try_analyse
-from lawsmith.report.outlooks import Search, enough_runs, first_runs, ladder, settled
+from lawsmith.report.outlooks import Lookout, enough_runs, first_runs, ladder, settled
 from lawsmith.report.parts import RunTable
 from lawsmith.report.reasons import reasons
 from lawsmith.report.run_table import run_table
@@ -109,7 +109,7 @@ def find_out(
     assert surrogate is not None
     targets = tuple(targets_of(study))
     seed, level = study.spec.seed, study.spec.law.level
-    search = Search(pool, surrogate, study.law, targets, seed, level)
+    search = Lookout(pool, surrogate, study.law, targets, seed, level)
     n_done = int((runs.state == State.DONE.value).sum())
     seen, both = None, None
     if n_done >= enough_runs(study.law, 1):
@@ -137,7 +137,7 @@ def _laws(
 
 
 def _known(
-    study: LiveStudy, search: Search, runs: Runs, memory: Memory, alive: Callable[[], bool]
+    study: LiveStudy, search: Lookout, runs: Runs, memory: Memory, alive: Callable[[], bool]
 ) -> tuple[Known, ...]:
     """What was known on the way; each count of runs is looked at once."""
     if not search.targets:

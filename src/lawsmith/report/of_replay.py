@@ -15,7 +15,7 @@ from lawsmith.datasets.records import Study
 from lawsmith.outlook import Outlook
 from lawsmith.replay.records import Step, Trace
 from lawsmith.report.laws import shares_of, try_analyse
-from lawsmith.report.outlooks import Search, enough_runs, first_runs, ladder, surrogate_of
+from lawsmith.report.outlooks import Lookout, enough_runs, first_runs, ladder, surrogate_of
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
@@ -65,7 +65,7 @@ def _outlooks(
     surrogate = surrogate_of(dict(trace.settings), trace.seed)
     if surrogate is None:
         return (), None, None
-    search = Search(trace.task.pool, surrogate, trace.task.law, targets, trace.seed)
+    search = Lookout(trace.task.pool, surrogate, trace.task.law, targets, trace.seed)
     n_init = int(str(trace.settings.get("n_init") or 1))
     known, seen, both = [], None, None
     for n in ladder(enough_runs(search.law, n_init), len(trace.steps)):

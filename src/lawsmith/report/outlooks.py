@@ -21,7 +21,7 @@ GROWTH = 1.35  # between the counts of runs at which the way to the answer is lo
 
 
 @dataclass(frozen=True, eq=False)
-class Search:
+class Lookout:
     """What an outlook needs besides the runs: the grid, its surrogate, the law and where to."""
 
     grid: Grid

@@ -10,6 +10,7 @@ from lawsmith.analysis import Analysis
 from lawsmith.charts.data.narrowing import Known
 from lawsmith.charts.data.outlook import Seen
 from lawsmith.charts.data.timeline import Event
+from lawsmith.charts.draw.titles import study_name
 from lawsmith.datasets.records import Study
 from lawsmith.journal import Trial
 from lawsmith.laws.law import Law
@@ -144,8 +145,6 @@ class Source:
     @property
     def name(self) -> str:
         """The study in a title: a file without its folders, 'synthetic' whatever it is called."""
-        from lawsmith.charts.draw.titles import study_name
-
         return study_name(self.study)
 
     @property

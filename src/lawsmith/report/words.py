@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 
 from lawsmith.formats import count, flops, number, percent
 from lawsmith.laws.uncertainty import Interval
@@ -21,10 +21,9 @@ def loss(value: float) -> str:
     return f"{value:#.4g}"
 
 
-def ends(interval: Interval, form: object = None) -> str:
+def ends(interval: Interval, form: Callable[[float], str] = loss) -> str:
     """'1.593 to 1.938'."""
-    write = form if callable(form) else loss
-    return f"{write(interval.low)} to {write(interval.high)}"
+    return f"{form(interval.low)} to {form(interval.high)}"
 
 
 def config_text(config: Mapping[str, float | int | str]) -> str:

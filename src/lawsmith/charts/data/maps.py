@@ -20,7 +20,8 @@ from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 MAX_PANELS = 6
 MIN_PAIRS = 4  # of values in a cell, for a map and not a few dots
 MIN_BEST = 3  # cells that no cheaper one beats, to show those alone
-TOP = 5.0  # per cent above the best: what is worse than that is drawn as that
+TOPS = (1.0, 2.0, 5.0, 10.0, 20.0, 50.0)  # per cent above the best, at which colours end
+SHARE = 0.6  # of the cells that the colours tell apart: a corner of poor values takes no room
 
 
 @dataclass(frozen=True)
@@ -46,6 +47,7 @@ class MapsData:
     n_cells     (N, D) cells that have a map
     fantasized  whether losses of runs not made are among the cells
     optimal     whether panels and drift are of cells that no cheaper one beats
+    top         per cent above the best: what is worse than that is drawn as that
     """
 
     across: str
@@ -55,6 +57,7 @@ class MapsData:
     n_cells: int
     fantasized: bool
     optimal: bool
+    top: float
 
 
 def maps_data(
@@ -83,7 +86,14 @@ def maps_data(
     pair = (by_axis[across], by_axis[up]) if {across, up} <= set(by_axis) else None
     panels = tuple(_panel(grid, loss, run, useful[i], (across, up), pair) for i in at)
     fantasized = any(not panel.cells["run"].all() for panel in panels)
-    return MapsData(across, up, panels, _drift(panels), n_cells, fantasized, optimal)
+    top = colour_top(np.concatenate([panel.cells["excess"] for panel in panels]))
+    return MapsData(across, up, panels, _drift(panels), n_cells, fantasized, optimal, top)
+
+
+def colour_top(excess: FloatArray) -> float:
+    """The least of TOPS that SHARE of the cells lie below, the largest where none is enough."""
+    wanted = float(np.quantile(excess, SHARE))
+    return next((top for top in TOPS if top >= wanted), TOPS[-1])
 
 
 def _drift(panels: Sequence[MapPanel]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import HyperparameterLaw
-from lawsmith.charts.data.maps import TOP, MapPanel, MapsData, edges, maps_data
+from lawsmith.charts.data.maps import MapPanel, MapsData, edges, maps_data
 from lawsmith.charts.draw.key import Entry, key_view
 from lawsmith.charts.draw.parts import (
     LEGEND,
@@ -93,7 +93,7 @@ def _panel(
     ends = {"x": field("a_low", axes["a"]), "x2": field("a_high")}
     ends |= {"y": field("b_low", axes["b"]), "y2": field("b_high")}
     boxes = cells.drop(columns="run")
-    color = _color(beside=beside)
+    color = _color(data.top, beside=beside)
     layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]
     if data.fantasized and panel.cells["run"].any():
         dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
@@ -118,16 +118,16 @@ def _order() -> Channel:
     return {"value": 0}
 
 
-def _color(*, beside: bool) -> Channel:
-    values = [0, 0.5, 1, 2, TOP]
+def _color(top: float, *, beside: bool) -> Channel:
+    values = [0, 0.1 * top, 0.2 * top, 0.4 * top, top]
     legend = {
         "title": "% above best",
         "orient": "right" if beside else "bottom",
         "direction": "vertical" if beside else "horizontal",
         "values": values,
-        "labelExpr": f"datum.value >= {TOP:g} ? '≥ {TOP:g}' : format(datum.value, '~g')",
+        "labelExpr": f"datum.value >= {top:g} ? '≥ {top:g}' : format(datum.value, '~g')",
     }
-    scale = {"type": "sqrt", "domain": [0, TOP], "clamp": True, "reverse": True}
+    scale = {"type": "sqrt", "domain": [0, top], "clamp": True, "reverse": True}
     return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
 
 
@@ -147,6 +147,6 @@ def _subtitle(data: MapsData) -> list[str]:
     shown, n = len(data.panels), data.n_cells
     which = f"{shown} of {n}" if shown < n else f"{n}"
     text = f"{which} (N, D) cells{', of those best for their compute' if data.optimal else ''}"
-    top = max(float(np.nanmax(panel.cells["excess"])) for panel in data.panels)
-    worse = f"; the worst lies {top:.3g} % above" if top > TOP else ""
+    most = max(float(panel.cells["excess"].max()) for panel in data.panels)
+    worse = f"; the worst lies {most:.3g} % above" if most > data.top else ""
     return [f"{text}; further hyperparameters at their best{worse}"]

@@ -36,7 +36,8 @@ def outlook(seen: Seen, *, width: int = WIDE) -> alt.LayerChart:
 def draw_outlook(data: OutlookData, seen: Seen, *, width: int) -> alt.LayerChart:
     pixels, height = view_size(width)
     x = field("x", log_axis(data.x, padded([*data.line["x"]]), pixels=pixels))
-    y = loss_axis(_y_domain(data), pixels=height)
+    domain = _y_domain(data)
+    y = loss_axis(domain, pixels=height)
     where = {"x": x, "y": field("loss", y)}
     ends = {"y": field("low", y), "y2": field("high")}
     layers = [
@@ -47,7 +48,7 @@ def draw_outlook(data: OutlookData, seen: Seen, *, width: int) -> alt.LayerChart
         layer(data.line, mark("line", "law", clip=True), x=x, y=field("fitted", y)),
         *_envelope_layers(data, where),
         *_some(data.held_out, mark("point", "held-out"), where, {"x": data.x, "loss": "loss"}),
-        *_target_layers(data, x, y),
+        *_target_layers(data, x, y, domain[0]),
         *key(key_entries(data, seen), pixels=pixels),
     ]
     what = f"Loss against {NOUNS.get(data.x, data.x)}"
@@ -96,13 +97,14 @@ def _edge_layers(data: OutlookData, x: Channel) -> list[alt.Chart]:
     return [layer(data.off_scale, tick, tooltip=names, x=x, y={"value": 4})]
 
 
-def _target_layers(data: OutlookData, x: Channel, y: Channel) -> list[alt.Chart]:
+def _target_layers(data: OutlookData, x: Channel, y: Channel, bottom: float) -> list[alt.Chart]:
     if data.targets.empty:
         return []
     names = {"label": "target", "loss": "law", "low": "from", "high": "to"}
     labels = data.targets.assign(
         text=[target_text(*row) for row in data.targets[["loss", "low", "high"]].to_numpy()],
-        place=data.targets[["loss", "low"]].min(axis=1),
+        # An interval may reach below the axis; its label must not.
+        place=data.targets[["loss", "low"]].min(axis=1).clip(lower=1.03 * bottom),
     )
     note = mark("text", "note-ink", align="right", dy=13)
     bar = mark("rule", "target-bar", clip=True)

@@ -36,10 +36,7 @@ def pairs(
 
 
 def draw_pairs(data: PairsData, heading: str, *, width: int) -> alt.VConcatChart:
-    most = 3 if width >= TWO_COLUMNS else 1
-    n_columns = min(most if len(data.pairs) != 10 else min(most + 2, 5), len(data.pairs))
-    if width < TWO_COLUMNS:
-        n_columns = 2 if len(data.pairs) > 3 else 1
+    n_columns = _n_columns(len(data.pairs), width)
     inner = width - MARGIN
     pixels = (inner - SPACING * (n_columns - 1)) // n_columns - LEFT
     axes = {name: _axis(data, name, pixels) for name in data.names}
@@ -54,6 +51,13 @@ def draw_pairs(data: PairsData, heading: str, *, width: int) -> alt.VConcatChart
     above = key_view(entries, pixels=inner - LEFT)
     rows = alt.concat(*panels, columns=n_columns, spacing=SPACING)
     return alt.VConcatChart(vconcat=[above, rows], spacing=4, title=words)
+
+
+def _n_columns(n_panels: int, width: int) -> int:
+    """Three panels abreast on a page, five of many; one or two on a telephone."""
+    if width < TWO_COLUMNS:
+        return 2 if n_panels > 3 else 1
+    return min(5 if n_panels > 6 else 3, n_panels)
 
 
 def _axis(data: PairsData, name: str, pixels: int) -> Channel:

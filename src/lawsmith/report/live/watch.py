@@ -73,20 +73,20 @@ class Watch:
 
     def _think(self) -> None:
         """Work out what takes a while, again whenever a run got a result."""
-        study, seen, memory = None, -1, Memory()
+        study, seen, memory = None, None, Memory()
         while not self._stop.is_set():
             try:
                 study = study or open_study(self.file)
                 ledger = study.read()
-                if ledger.n_events != seen:
-                    n_events = ledger.n_events
+                now = _matter(ledger)
+                if now != seen:
+                    seen = now  # also where it fails: the same would fail again
                     self._found = find_out(study, ledger, memory, alive=self._alive)
                     self._show(study, ledger, quick=False)
-                    seen, self._trouble = n_events, ""
+                    self._trouble = ""
             except LawsmithError:
                 study = None  # told by the other thread, which reads the same files
             except Exception as error:  # a slip of one card must not end the page
-                seen = study.journal.ledger.n_events if study is not None else seen
                 self._trouble = f"; a card could not be made ({type(error).__name__}: {error})"
             self._stop.wait(PAUSE)
 
@@ -97,6 +97,12 @@ class Watch:
         source = live_source(study, ledger, self._found, self.record(study))
         names = [name for name in CARDS if (name in QUICK) == quick]
         self.board.put(names, cards_of(source, names))
+
+
+def _matter(ledger: Ledger) -> tuple[object, ...]:
+    """What an answer depends on: not that a run began, nor what it tells on the way."""
+    settled = tuple(t.closed for t in ledger.trials.values() if not t.open)
+    return len(ledger.trials), settled, len(ledger.excluded), ledger.ended
 
 
 def _state(ledger: Ledger) -> str:

@@ -1,0 +1,148 @@
+"""`lawsmith report` and `lawsmith serve` from the command line: what they print, write, refuse."""
+
+from __future__ import annotations
+
+import os
+import re
+import signal
+import subprocess
+import sys
+import urllib.request
+
+import pytest
+
+from lawsmith.cli import main
+
+from ..conftest import extra
+
+
+@pytest.fixture
+def runs(tmp_path):
+    """A table of 30 runs."""
+    lines = ["N,D,lr,loss"]
+    for N in (1e8, 2e8, 4e8, 8e8, 1.6e9):
+        for D in (2e9, 8e9, 3.2e10):
+            for lr in (1e-3, 2e-3):
+                off = 0.02 if lr > 1e-3 else 0.0
+                loss = (1.7 + 400 * N**-0.34 + 410 * D**-0.28) * (1 + off)
+                lines.append(f"{N:g},{D:g},{lr:g},{loss:.6f}")
+    path = tmp_path / "runs.csv"
+    path.write_text("\n".join(lines) + "\n")
+    return path
+
+
+def test_a_table_becomes_a_page_and_the_answer_a_sentence(runs, tmp_path, capsys):
+    page = tmp_path / "out" / "report.html"
+    assert main(["report", str(runs), "--target", "1e22", "-o", str(page)]) == 0
+    out = " ".join(capsys.readouterr().out.split())
+    assert "30 runs of a finished study" in out
+    assert "the loss at 1e22 FLOPs is" in out
+    assert out.endswith(str(page))
+    assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
+
+
+def test_the_page_holds_the_very_command_and_the_tables_checksum(runs, tmp_path):
+    import hashlib
+
+    page = tmp_path / "report.html"
+    words = ["report", str(runs), "--law", "chinchilla", "--where", "lr < 0.0015", "-o", str(page)]
+    assert main(words) == 0
+    text = page.read_text(encoding="utf-8")
+    told = re.search(r'<pre class="command">(lawsmith report .*?)</pre>', text)[1]
+    assert "--law chinchilla" in told
+    assert "--where &#x27;lr &lt; 0.0015&#x27;" in told
+    assert hashlib.sha256(runs.read_bytes()).hexdigest() in text
+
+
+def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
+    page = tmp_path / "demo.html"
+    assert main(["report", "synthetic-demo", "-o", str(page)]) == 0
+    assert "synthetic-demo" in page.read_text(encoding="utf-8")
+    assert "the loss at 1e21 FLOPs" in " ".join(capsys.readouterr().out.split())
+
+
+def test_a_replays_folder_and_its_file_are_the_same(tmp_path, capsys):
+    folder = tmp_path / "replay"
+    words = ["replay", "synthetic-warmstart", "--iterations", "14", "--out", str(folder)]
+    assert main([*words, "--budget", "40%"]) == 0
+    for source in (folder, folder / "trace.json"):
+        page = tmp_path / "report.html"
+        assert main(["report", str(source), "-o", str(page)]) == 0
+        text = page.read_text(encoding="utf-8")
+        assert 'id="figure-recovery"' in text
+        command = re.search(r'<pre class="command">(lawsmith replay .*?)</pre>', text)[1]
+        assert "--budget 40% " in command
+        assert "--iterations 14 " in command
+    assert "A replay that made" in capsys.readouterr().out
+
+
+def test_the_command_on_record_replays_the_same(tmp_path, monkeypatch):
+    import json
+    import shlex
+
+    from lawsmith.cli.report_sources import replay_command
+
+    monkeypatch.chdir(tmp_path)
+    words = ["replay", "synthetic-warmstart", "--policy", "window", "--surrogate", "gp"]
+    words += ["--acquisition", "ei", "--iterations", "13", "--seed", "3", "--out", "first"]
+    assert main(words) == 0
+    first = json.loads((tmp_path / "first" / "trace.json").read_text())
+    again = shlex.split(replay_command(first["study"], first["seed"], first["settings"]))
+    assert main(again[1:]) == 0
+    second = json.loads((tmp_path / "replay" / "trace.json").read_text())
+    assert second["trace"] == first["trace"]
+    assert second["settings"] == first["settings"]
+
+
+def test_a_live_study_by_its_folder(tmp_path, capsys):
+    assert main(["init", str(tmp_path / "study.toml")]) == 0
+    page = tmp_path / "report.html"
+    assert main(["report", str(tmp_path), "-o", str(page)]) == 0
+    assert "there is no law yet" in " ".join(capsys.readouterr().out.split())
+    assert 'id="card-progress"' in page.read_text(encoding="utf-8")
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        (["report", "{empty}"], "want trace.json"),
+        (["report", "no-such-study"], "table: got 'no-such-study'"),
+        (["report", "{study}", "--law", "LC"], "--law: got a live study, which has its own"),
+        (["report", "{study}", "--target", "1e25"], "--target: got a live study"),
+        (["report", "synthetic-demo", "--level", "2"], "--level"),
+        (["serve", "{empty}/none.toml"], "none.toml"),
+    ],
+)
+def test_bad_input_is_one_line_and_exit_code_2(words, told, tmp_path, capsys):
+    (tmp_path / "empty").mkdir()
+    main(["init", str(tmp_path / "study.toml")])
+    capsys.readouterr()
+    places = {"empty": tmp_path / "empty", "study": tmp_path / "study.toml"}
+    assert main([word.format(**places) for word in words]) == 2
+    found = capsys.readouterr()
+    assert told in found.err
+    assert len(found.err.splitlines()) == 1
+
+
+def test_serve_prints_an_address_answers_there_and_ends_with_ctrl_c(tmp_path):
+    extra("starlette")
+    extra("uvicorn")
+    assert main(["init", str(tmp_path / "study.toml")]) == 0
+    process = subprocess.Popen(
+        [sys.executable, "-m", "lawsmith", "serve", str(tmp_path)],
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        env={**os.environ, "PYTHONUNBUFFERED": "1"},
+        text=True,
+    )
+    try:
+        url = process.stdout.readline().strip()
+        assert re.fullmatch(r"http://127\.0\.0\.1:\d+/[\w-]{20,}/", url)
+        with urllib.request.urlopen(url, timeout=60) as answer:
+            assert "my-study" in answer.read().decode()
+    finally:
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=60)
+    assert process.returncode == 0
+    assert "Traceback" not in err
+    assert sorted(p.name for p in tmp_path.iterdir()) == ["study.toml"]
