@@ -30,7 +30,11 @@ def test_the_demo_needs_no_network_and_ends_with_what_matters(lawsmith, tmp_path
     assert "real training runs" in result.out
     assert max(len(line) for line in result.out.splitlines()) <= 80
     assert not re.search(r" $", result.out, flags=re.MULTILINE)
-    written, matters = result.out.split("\nWritten ")[1].split("\nWhat matters\n")
+    written, rest = result.out.split("\nWritten ")[1].split("\nWhat matters\n")
+    matters, report = rest.split("\n\nThe report")
+    assert report.endswith("\n  lawsmith-demo/report.html\n")
+    page = (tmp_path / "lawsmith-demo" / "report.html").read_text(encoding="utf-8")
+    assert "The answer" in page
     files = [line.strip() for line in written.splitlines() if line.startswith("  lawsmith-demo")]
     assert files[0] == "lawsmith-demo/runs.csv"
     assert len(files) > 3

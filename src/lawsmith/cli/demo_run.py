@@ -11,6 +11,7 @@ import numpy as np
 from lawsmith.analysis import Analysis, FitOptions, Target, analyse
 from lawsmith.cli.draw import Drawn, draw, draw_replay
 from lawsmith.cli.replay_progress import collect, replaying
+from lawsmith.cli.report_sources import now
 from lawsmith.datasets import Study, load
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
@@ -19,6 +20,11 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.outlook import Outlook
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, Task, Trace, outlook_after, prepare, replay
+from lawsmith.report import write_report
+from lawsmith.report.files import study_files
+from lawsmith.report.of_replay import replay_source
+from lawsmith.report.source import Record
+from lawsmith.report.trace_file import Replayed
 from lawsmith.runs import Runs
 from lawsmith.surrogates import make_surrogate
 from lawsmith.threads import one_thread
@@ -26,6 +32,7 @@ from lawsmith.threads import one_thread
 STUDY = "tinylm"
 SHARE = 0.02  # of the pool's compute
 BEYOND = 1e16  # FLOPs where no run can tell
+SETTINGS = {"policy": "frontier", "surrogate": "trend", "law": "LC", "n_init": 10, "budget": SHARE}
 
 
 @dataclass(frozen=True, eq=False)
@@ -80,7 +87,7 @@ def run_demo(seed: int) -> Demo:
         steps, interrupted = collect(walk, report)
     if interrupted:
         raise KeyboardInterrupt
-    trace = Trace(task, policy.name, seed, {}, tuple(steps))
+    trace = Trace(task, policy.name, seed, SETTINGS, tuple(steps))
     rows = [step.candidate for step in steps]
     with one_thread():
         seen = outlook_after(
@@ -95,8 +102,9 @@ def run_demo(seed: int) -> Demo:
 
 @dataclass(frozen=True)
 class Files:
-    """What the demo left behind: the table of the runs it chose, and charts."""
+    """What the demo left behind: a report, the table of the runs it chose, and charts."""
 
+    report: Path
     table: Path
     drawn: Drawn
 
@@ -105,7 +113,17 @@ def write_files(found: Demo, folder: Path) -> Files:
     """Everything the demo writes, in one place."""
     table = _write_runs(found, folder / "runs.csv")
     charts = draw_replay(found.trace, folder / "replay") + draw(found.dense, folder / "whole-pool")
-    return Files(table, charts)
+    return Files(_write_report(found, folder / "report.html"), table, charts)
+
+
+def _write_report(found: Demo, path: Path) -> Path:
+    """The replay as a page."""
+    trace = found.trace
+    replayed = Replayed(found.study, trace, found.outlook.predictions, "budget")
+    settings = {"study": STUDY, "seed": trace.seed, **SETTINGS}
+    command = f"lawsmith demo --seed {trace.seed}"
+    record = Record((command,), settings, study_files(STUDY), now())
+    return write_report(replay_source(replayed, record), path)
 
 
 def _write_runs(found: Demo, path: Path) -> Path:

@@ -33,6 +33,8 @@ def show_demo(console: Console, found: Demo, files: Files) -> None:
     out.heading(console, "What matters")
     lines = (_forecast(found), _search(found), _caution(found))
     out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
+    out.heading(console, "The report: open it in a browser, it needs no network")
+    out.paths(console, [files.report])
 
 
 def show_study(console: Console, found: Demo) -> None:

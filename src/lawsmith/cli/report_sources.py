@@ -120,7 +120,7 @@ def _of_table(asked: Asked) -> Source:
         "columns": dict(study.columns),
         "compute": asked.reading.compute,
     }
-    record = Record((asked.command,), settings, study_files(asked.source), _now())
+    record = Record((asked.command,), settings, study_files(asked.source), now())
     with out.working("fitting and drawing"):
         return table_source(study, options, record)
 
@@ -133,7 +133,7 @@ def _of_replay(asked: Asked, path: Path) -> Source:
     files = (*files_of([path]), *study_files(trace.task.study))
     commands = (replay_command(trace.task.study, trace.seed, settings), asked.command)
     with out.working("following the replay again"):
-        return replay_source(replayed, Record(commands, settings, files, _now()))
+        return replay_source(replayed, Record(commands, settings, files, now()))
 
 
 def study_source(study: LiveStudy, commands: tuple[str, ...]) -> Source:
@@ -147,7 +147,7 @@ def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
     """How a live study can be reported on again."""
     settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
     files = files_of([study.layout.file, study.layout.journal])
-    return Record(commands, {**settings, "compute": study.spec.compute}, files, _now())
+    return Record(commands, {**settings, "compute": study.spec.compute}, files, now())
 
 
 def replay_command(study: str, seed: int, settings: dict[str, object]) -> str:
@@ -203,5 +203,5 @@ def show_report(source: Source, path: Path) -> None:
     out.paths(console, [path])
 
 
-def _now() -> str:
+def now() -> str:
     return datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
