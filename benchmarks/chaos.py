@@ -52,7 +52,7 @@ command = ["/bin/sh", "{{study}}/train.sh", "{{N}}", "{{D}}", "{{lr}}"]
 # The loss is any number that depends on the run alone; awk knows powers.
 TRAIN = """
 echo "$LAWSMITH_TRIAL" >> "$LAWSMITH_STUDY/ran.txt"
-sleep 0.01
+sleep {seconds}
 awk -v n="$1" -v d="$2" -v lr="$3" 'BEGIN {
   x = log(lr / 0.003)
   printf "{\\"loss\\": %.12g}", (1.69 + 406.4 * n ^ -0.34 + 410.7 * d ^ -0.28) * (1 + 0.02 * x * x)
@@ -62,14 +62,14 @@ mv "$LAWSMITH_RESULT.new" "$LAWSMITH_RESULT"
 ALL = 1.0416e20  # FLOPs of the 60 candidates together
 
 
-def prepare(folder: Path, *, slots: int, share: float, random_policy: bool) -> Path:
+def prepare(folder: Path, *, slots: int, share: float, random_policy: bool, seconds: float) -> Path:
     """The study file, in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
     words = ("full", "none") if random_policy else ("frontier", "trend")
     file = folder / "study.toml"
     text = STUDY.format(budget=share * ALL, slots=slots, policy=words[0], surrogate=words[1])
     file.write_text(text)
-    (folder / "train.sh").write_text(TRAIN)
+    (folder / "train.sh").write_text(TRAIN.replace("{seconds}", f"{seconds:g}"))
     return file
 
 
@@ -137,10 +137,17 @@ def main(args: list[str]) -> None:
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--share", type=float, default=1.0, help="of all candidates' compute")
     parser.add_argument("--longest", type=float, default=0.3, help="seconds a driver may live")
+    parser.add_argument("--seconds", type=float, default=0.01, help="that a run takes")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--random", action="store_true", help="proposals drawn at random")
     told = parser.parse_args(args)
-    file = prepare(told.folder, slots=told.slots, share=told.share, random_policy=told.random)
+    file = prepare(
+        told.folder,
+        slots=told.slots,
+        share=told.share,
+        random_policy=told.random,
+        seconds=told.seconds,
+    )
     begun = time.monotonic()
     n_killed = torment(file, kills=told.kills, longest=told.longest, seed=told.seed)
     seconds = time.monotonic() - begun

@@ -47,6 +47,8 @@ ONLY_UNDER = {
     "linear_operator": {"surrogates.botorch"},
     "xgboost": {"surrogates.xgboost"},
     "tabpfn": {"surrogates.tabpfn"},
+    "starlette": {"report.live.app"},
+    "uvicorn": {"report.live.app"},
     "ray": {"runners.ray"},
     "optuna": {"integrations.optuna"},
     "pickle": set(),

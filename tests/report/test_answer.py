@@ -10,7 +10,13 @@ import pytest
 from lawsmith.formats import count, flops
 from lawsmith.laws.catalogue import LC
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.forecast import forecasts, settings, shares, tuning_laws
+from lawsmith.report.forecast import (
+    forecasts,
+    settings,
+    shares,
+    true_parameters,
+    tuning_laws,
+)
 from lawsmith.report.parts import Absent, Listing, Tiles
 from lawsmith.study.answer import answer as status_answer
 
@@ -70,6 +76,25 @@ def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, fold
     assert found["A dense grid"].value == flops(told["pool"]["total_compute"])
     times = told["pool"]["total_compute"] / told["trace"][-1]["cost"]
     assert f"{times:.3g} times as much" in found["A dense grid"].detail
+
+
+def test_intervals_of_a_search_are_of_the_truth_and_not_of_the_pools_law(replay):
+    outlook = replay.seen.outlook
+    found = true_parameters(outlook)
+    for j, param in enumerate(outlook.law.params):
+        draws = np.sort(param.to_natural(outlook.truth_phi[:, j]))
+        inside = (draws >= found[param.name].low) & (draws <= found[param.name].high)
+        assert inside.mean() == pytest.approx(0.95, abs=0.01)
+        assert found[param.name].centre == outlook.fit.params[param.name]
+
+
+def test_the_best_sizes_of_a_search_divide_the_compute_of_the_target(replay):
+    found, compute = shares(replay), replay.seen.outlook.predictions[0].compute
+    assert 6 * found.N.centre * found.D.centre == pytest.approx(compute)
+    assert found.ratio.centre == pytest.approx(found.D.centre / found.N.centre)
+    # With compute fixed a large N is a small D: the ends of one are those of the other.
+    assert 6 * found.N.low * found.D.high == pytest.approx(compute)
+    assert found.N.low < found.N.high
 
 
 def test_fantasized_hyperparameters_have_no_interval(replay):

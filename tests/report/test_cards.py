@@ -93,6 +93,21 @@ def test_a_warning_stands_with_the_figure_it_concerns(table):
             assert not own, "beside the figure, not somewhere in the card"
 
 
+@pytest.mark.parametrize(
+    ("code", "name"),
+    [
+        ("extrapolation_decades", "answer"),
+        ("frontier_optimism", "law"),
+        ("isoflop_unbracketed", "isoflop"),
+        ("lack_of_fit", "residuals"),
+        ("influential_point", "residuals"),
+        ("ill_conditioned", "parameters"),
+    ],
+)
+def test_each_kind_of_warning_has_its_card(code, name):
+    assert PLACES[code] == name
+
+
 def test_a_warning_of_a_new_kind_is_not_lost(table):
     analysis = replace(table.analysis, warnings=(Diagnostic("brand_new", "never seen"),))
     law = by_name(replace(table, analysis=analysis))["law"]

@@ -115,6 +115,17 @@ def _true_shares(outlook: Outlook | None) -> Shares | None:
     return Shares(law, interval(log_n), interval(budget - log_n), interval(budget - 2 * log_n))
 
 
+def true_parameters(outlook: Outlook) -> dict[str, Interval]:
+    """Natural parameters, with intervals of the truth and not of the pool's law alone."""
+    tail = 0.5 - outlook.level / 2
+    found = {}
+    for j, param in enumerate(outlook.law.params):
+        ends = np.quantile(outlook.truth_phi[:, j], [tail, 1 - tail])
+        low, high = (float(param.to_natural(end)) for end in ends)
+        found[param.name] = Interval(outlook.fit.params[param.name], low, high)
+    return found
+
+
 def tuning_laws(source: Source) -> tuple[HyperparameterLaw, ...]:
     """λ*(N, D) of every tuned axis: on the mixed grid of a search, else on the runs."""
     if source.seen is not None:

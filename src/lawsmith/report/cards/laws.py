@@ -9,6 +9,7 @@ from lawsmith import charts
 from lawsmith.formats import number, percent
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.report.cards.cautions import cautions, of_analysis
+from lawsmith.report.forecast import true_parameters
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
 from lawsmith.report.words import ends, symbol
@@ -38,7 +39,7 @@ def law(source: Source) -> Card:
 def _parameters(source: Source) -> list[Part]:
     intervals: dict[str, Interval] = {}
     if source.seen is not None:
-        fit, intervals = source.seen.outlook.fit, dict(source.seen.outlook.params)
+        fit, intervals = source.seen.outlook.fit, true_parameters(source.seen.outlook)
     elif source.analysis is not None:
         fit = source.analysis.fit
         if source.analysis.uncertainty is not None:
