@@ -28,7 +28,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.fantasies import Plausible, mixed_losses, noise_free_laws, plausible_laws
 from lawsmith.frontier import frontier
 from lawsmith.grid import Grid
-from lawsmith.laws.allocation import LOG6, can_allocate, log_optimal_n
+from lawsmith.laws.allocation import LOG6, can_allocate, log_inputs_at, log_optimal_n
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
@@ -190,17 +190,18 @@ def _where(
     law: Law, phi: FloatArray, draws: FloatArray, compute: float, level: float
 ) -> tuple[FloatArray, dict[str, Interval] | None]:
     """(q,) log inputs of the law at a compute, and the plausible allocations there."""
-    if law.inputs == ("C",):
-        return np.array([np.log(compute)]), None
-    if not can_allocate(law):
+    x = log_inputs_at(law, phi, compute)
+    if x is None:
         want = "a law of compute, or of N and D"
         raise LawsmithError("target", got=f"{law.name} at {compute:g} FLOPs", want=want)
+    if not can_allocate(law):
+        return x, None
     budget = float(np.log(compute) - LOG6)
     log_n = log_optimal_n(law, np.vstack([phi[None], draws]), np.array([compute]))[:, 0]
     values = {"N": log_n, "D": budget - log_n, "D/N": budget - 2 * log_n}
-    shares = {k: _interval(np.exp(v[1:]), float(np.exp(v[0])), level) for k, v in values.items()}
-    at = {"N": log_n[0], "D": budget - log_n[0]}
-    return np.array([at[name] for name in law.inputs]), shares
+    return x, {
+        name: _interval(np.exp(v[1:]), float(np.exp(v[0])), level) for name, v in values.items()
+    }
 
 
 def _interval(values: FloatArray, centre: float, level: float) -> Interval:

@@ -7,8 +7,7 @@ import pytest
 
 from lawsmith.fantasies import Plausible
 from lawsmith.laws.catalogue import get_law
-from lawsmith.laws.fit import fit_law
-from lawsmith.policies.law_gain import law_gain, target_at
+from lawsmith.policies.law_gain import law_gain
 
 LC = get_law("LC")
 
@@ -53,17 +52,3 @@ def test_laws_without_a_fit_are_left_out_and_too_few_say_nothing():
     np.testing.assert_allclose(law_gain(plausible, np.log([1e20]), 0.0, 9)[5], want[1], atol=0.05)
     plausible.phi[7:] = np.nan
     assert np.all(law_gain(plausible, np.log([1e20]), 0.0, 9) == 0.0)
-
-
-def test_a_law_of_n_and_d_is_read_where_it_is_best_for_the_compute():
-    law = get_law("chinchilla")
-    N, D = (v.ravel() for v in np.meshgrid(np.geomspace(1e7, 1e9, 5), np.geomspace(1e9, 1e11, 5)))
-    loss = 1.7 + 400 * N**-0.34 + 410 * D**-0.28
-    phi = fit_law(law, {"N": N, "D": D}, loss).phi
-    x = target_at(law, phi, 1e23)
-    N_best, D_best = np.exp(x)
-    assert 6 * N_best * D_best == pytest.approx(1e23, rel=1e-9)
-    around = N_best * np.array([0.9, 1.0, 1.1])
-    tried = 1.7 + 400 * around**-0.34 + 410 * (1e23 / 6 / around) ** -0.28
-    assert np.argmin(tried) == 1
-    assert target_at(get_law("LN"), np.zeros(3), 1e23) is None

@@ -6,7 +6,7 @@ the theme or the width of the page changes; before printing it draws all.
 
 from __future__ import annotations
 
-from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, Theme
+from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, variables
 
 # The policy lets the page's own script run (Vega compiles expressions) and nothing be fetched. The
 # script is a block, so that its names cannot meet the library's.
@@ -36,19 +36,10 @@ const configs = {configs};
 """
 
 
-def _variables(theme: Theme) -> str:
-    tint = {"light": "#f3f6f9", "dark": "#1d2228", "print": "#f4f4f4"}[theme.name]
-    return (
-        f"--page: {theme.background}; --ink: {theme.ink}; --text: {theme.text}; "
-        f"--faint: {theme.faint}; --accent: {theme.fitted}; --warm: {theme.held_out}; "
-        f"--tint: {tint};"
-    )
-
-
 STYLE = f"""
-:root {{ color-scheme: light dark; {_variables(LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}
-@media print {{ :root {{ color-scheme: light; {_variables(PRINT)} }} }}
+:root {{ color-scheme: light dark; {variables(LIGHT)} }}
+@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}
+@media print {{ :root {{ color-scheme: light; {variables(PRINT)} }} }}
 body {{ margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 {FONT}; }}
 main {{ max-width: 1080px; margin: 0 auto; padding: 24px 20px 80px; }}
 h1 {{ font-size: 1.9rem; line-height: 1.2; margin: 0.4em 0 0.3em; }}

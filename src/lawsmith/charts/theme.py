@@ -267,3 +267,13 @@ def themed(chart: AnyChart, theme: Theme) -> AnyChart:
     copy = cast(AnyChart, chart.copy(deep=False))
     copy["config"] = config(theme)
     return copy
+
+
+def variables(theme: Theme) -> str:
+    """The colours of a page around charts, as CSS variables."""
+    tint = {"light": "#f3f6f9", "dark": "#1d2228", "print": "#f4f4f4"}[theme.name]
+    return (
+        f"--page: {theme.background}; --ink: {theme.ink}; --text: {theme.text}; "
+        f"--faint: {theme.faint}; --accent: {theme.fitted}; --warm: {theme.held_out}; "
+        f"--tint: {tint};"
+    )

@@ -35,6 +35,20 @@ def log_optimal_n(law: Law, phi: FloatArray, C: FloatArray) -> FloatArray:
     return np.asarray((gain + beta * budget) / (alpha + beta))
 
 
+def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | None:
+    """(q,) log inputs of the law phi (p,) at a compute; None for a law that has no compute.
+
+    A law of N and D is read where it is best for that compute.
+    """
+    if law.inputs == ("C",):
+        return np.array([np.log(compute)])
+    if not can_allocate(law):
+        return None
+    log_n = float(log_optimal_n(law, phi[None], np.array([compute]))[0, 0])
+    at = {"N": log_n, "D": np.log(compute) - LOG6 - log_n}
+    return np.array([at[name] for name in law.inputs])
+
+
 def _trade_off(law: Law, phi: FloatArray) -> tuple[FloatArray, ...] | None:
     """(log a, α, log b, β) of the two competing terms, each (B,); None for other laws."""
     column = {name: phi[:, j] for j, name in enumerate(law.names)}

@@ -9,9 +9,10 @@ from __future__ import annotations
 from lawsmith.policies.base import Policy, unasked
 from lawsmith.policies.catalogue import make_policy, space_named
 from lawsmith.policies.cheapest import Cheapest
+from lawsmith.policies.choosing import with_pending
 from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
-from lawsmith.policies.search import Search, with_pending
+from lawsmith.policies.search import Search
 from lawsmith.policies.spaces import Full, NewSlice, Space, Window
 from lawsmith.policies.vopt import VOptimal
 

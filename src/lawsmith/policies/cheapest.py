@@ -8,7 +8,7 @@ import numpy as np
 
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.policies.base import unasked
-from lawsmith.policies.search import in_batches
+from lawsmith.policies.choosing import in_batches
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
 

@@ -32,13 +32,13 @@ from lawsmith.acquisition import log_expected_improvement
 from lawsmith.costs import Apart, Pricing
 from lawsmith.fantasies import plausible_laws
 from lawsmith.frontier import floor
-from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.laws.allocation import log_inputs_at
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.law import Law
-from lawsmith.policies.base import unasked
+from lawsmith.policies.choosing import Designed, best_row
 from lawsmith.policies.initial import InitialDesign
-from lawsmith.policies.law_gain import law_gain, target_at
-from lawsmith.policies.search import best_row, in_batches
+from lawsmith.policies.law_gain import law_gain
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior, Surrogate
 
@@ -47,7 +47,7 @@ BEYOND = 100.0  # the target, in times the grid's largest compute, where none is
 
 
 @dataclass(frozen=True)
-class Frontier:
+class Frontier(Designed):
     """Envelope improvement and law variance per FLOP, by turns, on any surrogate.
 
     law      that is sought: its inputs say what its envelope is
@@ -71,20 +71,6 @@ class Frontier:
     @property
     def name(self) -> str:
         return f"frontier+{self.surrogate.name}"
-
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows among which the next run is chosen: of the design while it is incomplete."""
-        if not self.searching(grid, runs):
-            return self.initial.candidates(grid, runs)
-        return unasked(grid, runs)
-
-    def searching(self, grid: Grid, runs: Runs) -> bool:
-        """Whether the initial design has been asked for in full."""
-        return self.initial.complete(grid, runs)
-
-    def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]:
-        """Up to ``n`` distinct rows never asked before; each is pending when the next is chosen."""
-        return in_batches(self._next, grid, runs, n, rng)
 
     def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
         rows = np.flatnonzero(self.candidates(grid, runs))
@@ -132,7 +118,7 @@ class Frontier:
         plausible = plausible_laws(self.law, grid, runs, posterior, self.n_draws, rng)
         if plausible is None:
             return None
-        x = target_at(self.law, plausible.mixed, self.target or BEYOND * float(grid.C.max()))
+        x = log_inputs_at(self.law, plausible.mixed, self.target or BEYOND * float(grid.C.max()))
         return None if x is None else law_gain(plausible, x, posterior.noise, len(grid))
 
     def _envelope(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:

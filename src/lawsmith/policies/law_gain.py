@@ -16,8 +16,6 @@ import numpy as np
 
 from lawsmith.fantasies import Plausible
 from lawsmith.grid import FloatArray
-from lawsmith.laws.allocation import LOG6, can_allocate, log_optimal_n
-from lawsmith.laws.law import Law
 
 TRIM = 4.0  # robust deviations; a law far out is a fit that slipped, and would outvote the rest
 
@@ -40,20 +38,6 @@ def law_gain(plausible: Plausible, x: FloatArray, noise: float, m: int) -> Float
     shared = (ell @ f / n) ** 2 / ((f**2).mean(axis=0) + noise**2) / variance
     gain[plausible.rows] = np.maximum(shared - 1.0 / n, 0.0)
     return gain
-
-
-def target_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | None:
-    """(q,) log inputs of the law ``phi`` (p,) at a compute; None for a law that has no compute.
-
-    A law of N and D is read where it is best for that compute.
-    """
-    if law.inputs == ("C",):
-        return np.array([np.log(compute)])
-    if not can_allocate(law):
-        return None
-    log_n = float(log_optimal_n(law, phi[None], np.array([compute]))[0, 0])
-    at = {"N": log_n, "D": np.log(compute) - LOG6 - log_n}
-    return np.array([at[name] for name in law.inputs])
 
 
 def _trimmed(ell: FloatArray) -> FloatArray:

@@ -25,13 +25,12 @@ from lawsmith.analysis.design import inputs_at
 from lawsmith.analysis.predict import target_inputs
 from lawsmith.analysis.records import Target
 from lawsmith.frontier import frontier, pareto
-from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
-from lawsmith.policies.base import unasked
+from lawsmith.policies.choosing import Designed, best_row
 from lawsmith.policies.initial import InitialDesign
-from lawsmith.policies.search import best_row, in_batches
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
 
@@ -41,7 +40,7 @@ SD_LEVEL, SD_COEFFICIENT, SD_EXPONENT = 1.0, 5.0, 0.3  # of the prior: E, A and 
 
 
 @dataclass(frozen=True)
-class VOptimal:
+class VOptimal(Designed):
     """V-optimality for Chinchilla's law on a grid with N and D, for L(C) on one without.
 
     decades   how far above the grid's largest compute the target lies
@@ -56,20 +55,6 @@ class VOptimal:
     @property
     def name(self) -> str:
         return f"vopt+{self.surrogate.name if self.surrogate else 'none'}"
-
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows among which the next run is chosen: of the design while it is incomplete."""
-        if not self.searching(grid, runs):
-            return self.initial.candidates(grid, runs)
-        return unasked(grid, runs)
-
-    def searching(self, grid: Grid, runs: Runs) -> bool:
-        """Whether the initial design has been asked for in full."""
-        return self.initial.complete(grid, runs)
-
-    def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]:
-        """Up to ``n`` distinct rows never asked before; each is pending when the next is chosen."""
-        return in_batches(self._next, grid, runs, n, rng)
 
     def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
         rows = np.flatnonzero(self.candidates(grid, runs))

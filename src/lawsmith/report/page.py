@@ -8,7 +8,7 @@ from functools import cache
 from importlib.resources import files
 
 from lawsmith.charts.page import library, script_json
-from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, Theme, config
+from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, variables
 from lawsmith.report.markup import text
 from lawsmith.report.parts import Card
 
@@ -46,7 +46,6 @@ const configs = {configs};
 """
 STATE = '<p id="state" role="status" data-revision="{revision}">connected</p>'
 KINDS = {"table": "Study report", "replay": "Replay report", "live": "Live study"}
-TINTS = {"light": "#f3f6f9", "dark": "#1d2228", "print": "#f4f4f4"}
 
 
 def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision: str = "") -> str:
@@ -82,16 +81,8 @@ def asset(name: str) -> str:
 def style() -> str:
     """The style, its colours those of the charts' themes."""
     return (
-        f":root {{ color-scheme: light dark; --font: {FONT}; {_variables(LIGHT)} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {_variables(DARK)} }} }}\n"
-        f"@media print {{ :root {{ color-scheme: light; {_variables(PRINT)} }} }}\n"
+        f":root {{ color-scheme: light dark; --font: {FONT}; {variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}\n"
+        f"@media print {{ :root {{ color-scheme: light; {variables(PRINT)} }} }}\n"
         f"{asset('page.css')}"
-    )
-
-
-def _variables(theme: Theme) -> str:
-    return (
-        f"--page: {theme.background}; --ink: {theme.ink}; --text: {theme.text}; "
-        f"--faint: {theme.faint}; --accent: {theme.fitted}; --warm: {theme.held_out}; "
-        f"--tint: {TINTS[theme.name]};"
     )

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lawsmith.journal import Event, Kind, Ledger, make
-from lawsmith.policies.search import with_pending
+from lawsmith.policies.choosing import with_pending
 from lawsmith.runs import Runs, State
 from lawsmith.study.live import LiveStudy
 from lawsmith.threads import one_thread

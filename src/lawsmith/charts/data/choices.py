@@ -15,6 +15,7 @@ import pandas as pd
 from lawsmith.charts.data.law import N_LINE, abscissa, fence, law_inputs
 from lawsmith.charts.data.runs import (
     MAX_RUNS,
+    OffScale,
     column_names,
     columns,
     even,
@@ -28,7 +29,7 @@ REFERENCE, FANTASIZED, OBSERVED = "reference", "fantasized", "observed"
 
 
 @dataclass(frozen=True)
-class ChoicesData:
+class ChoicesData(OffScale):
     """What the choices chart shows.
 
     x          name of the horizontal variable
@@ -50,14 +51,6 @@ class ChoicesData:
     lines: pd.DataFrame
     off_scale: pd.DataFrame
     top: float
-
-    @property
-    def n_diverged(self) -> int:
-        return int((self.off_scale["state"] == "diverged").sum())
-
-    @property
-    def n_above(self) -> int:
-        return len(self.off_scale) - self.n_diverged
 
 
 def choices_data(trace: Trace, *, max_runs: int = MAX_RUNS) -> ChoicesData:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts.data.law import abscissa, fence, law_inputs, reach
-from lawsmith.charts.data.runs import MAX_RUNS, column_names, columns, keep_first, short
+from lawsmith.charts.data.runs import MAX_RUNS, OffScale, column_names, columns, keep_first, short
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.fantasies import mixed_losses
 from lawsmith.formats import flops
@@ -53,7 +53,7 @@ class Seen:
 
 
 @dataclass(frozen=True)
-class OutlookData:
+class OutlookData(OffScale):
     """What the outlook chart shows.
 
     x          name of the horizontal variable
@@ -78,14 +78,6 @@ class OutlookData:
     held_out: pd.DataFrame
     off_scale: pd.DataFrame
     top: float
-
-    @property
-    def n_diverged(self) -> int:
-        return int((self.off_scale["state"] == "diverged").sum())
-
-    @property
-    def n_above(self) -> int:
-        return len(self.off_scale) - self.n_diverged
 
 
 def outlook_data(seen: Seen, *, max_runs: int = MAX_RUNS) -> OutlookData:

@@ -96,3 +96,17 @@ def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFram
 def short(values: Iterable[float], digits: int = 6) -> FloatArray:
     """A few significant digits, all that a chart can show: it keeps the files small."""
     return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)
+
+
+class OffScale:
+    """Chart data whose ``off_scale`` lists the runs that diverged or lie above the chart."""
+
+    off_scale: pd.DataFrame
+
+    @property
+    def n_diverged(self) -> int:
+        return int((self.off_scale["state"] == "diverged").sum())
+
+    @property
+    def n_above(self) -> int:
+        return len(self.off_scale) - self.n_diverged
