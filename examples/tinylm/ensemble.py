@@ -72,16 +72,8 @@ class Ensemble:
         self.order = window_order(corpus, size.context, seed)
         self.angles = rotary(size, device)
         self.lrs = torch.tensor(lrs, device=device)[:, None]
-        params = initial_weights(size, seed).to(device).repeat(len(lrs), 1)
-        n_steps = len(self.order) // batch
-        self.state = {
-            "params": params,
-            "first": torch.zeros_like(params),
-            "second": torch.zeros_like(params),
-            "step": torch.zeros(1, device=device, dtype=torch.int64),
-            "alive": torch.ones(len(lrs), 1, device=device, dtype=torch.bool),
-            "curve": torch.zeros(n_steps, len(lrs), device=device),
-        }
+        self.state = self._fresh_state(seed)
+        params = self.state["params"]
         self.optimiser = {k: t for k, t in self.state.items() if k != "curve"}
         self.end = torch.full((1,), torch.inf, device=device)
         self.decay = torch.ones(1, device=device)
@@ -95,6 +87,30 @@ class Ensemble:
         if device.type == "cuda":
             self.stream = torch.cuda.Stream()
             self._capture()
+
+    def _fresh_state(self, seed: int) -> dict[str, torch.Tensor]:
+        device, members = self.corpus.device, len(self.lrs)
+        params = initial_weights(self.size, seed).to(device).repeat(members, 1)
+        return {
+            "params": params,
+            "first": torch.zeros_like(params),
+            "second": torch.zeros_like(params),
+            "step": torch.zeros(1, device=device, dtype=torch.int64),
+            "alive": torch.ones(members, 1, device=device, dtype=torch.bool),
+            "curve": torch.zeros(len(self.order) // self.batch, members, device=device),
+        }
+
+    def begin_again(self, lrs: Sequence[float], seed: int) -> None:
+        """Become the new ensemble of as many learning rates and another seed.
+
+        Everything is written in place, so that the captured graphs stay valid.
+        """
+        if len(lrs) != len(self.lrs):
+            raise ValueError(f"{len(lrs)} learning rates for {len(self.lrs)} members")
+        self.order.copy_(window_order(self.corpus, self.size.context, seed))
+        self.lrs.copy_(torch.tensor(lrs)[:, None])
+        self.plan_decay(math.inf, 1)
+        self.load(self._fresh_state(seed))
 
     def _views(self, flat: torch.Tensor) -> list[torch.Tensor]:
         views, at = [], 0

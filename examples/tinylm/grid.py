@@ -15,13 +15,14 @@ import re
 import signal
 import sys
 import time
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import torch
 from data import Corpus, load_corpus, pick_device
+from ensemble import Ensemble
 from errors import TinylmError, run_command
 from tinylm import Size
 from trunk import Plan, Row, Trunk
@@ -30,20 +31,34 @@ SIZES = ((48, 2), (64, 3), (96, 3), (128, 4), (192, 4), (256, 5))
 BUDGETS = tuple(2**k for k in range(20, 27))
 BATCHES = (8, 4, 16, 2, 32)
 LRS = tuple(2.0**k for k in (-11.5, -10.5, -9.5, -8.5, -7.5, -6.5, -5.5))
+SMALL_LRS = (*LRS, 2.0**-4.5)  # the two smallest sizes want more than the others
 SEED_CELLS = (((48, 2), 8), ((96, 3), 8), ((128, 4), 8))
 SEED_BUDGETS = tuple(2**k for k in range(20, 25))
 LEAST_SECONDS = 30.0  # a trunk is not begun with less time left
+IDLE_SECONDS = 0.1  # between two questions for more plans when there is nothing to train
 
 
 def dense_plans() -> list[Plan]:
     """All trunks, the most telling first: middle batches of every size, then the outer ones."""
     plans = []
     for batch in BATCHES[:-1]:
-        plans += [Plan(Size(*shape), batch, 0, LRS, BUDGETS) for shape in reversed(SIZES)]
+        plans += [_dense_plan(shape, batch) for shape in reversed(SIZES)]
     for seed in (1, 2):
-        plans += [Plan(Size(*shape), b, seed, LRS, SEED_BUDGETS) for shape, b in SEED_CELLS]
-    plans += [Plan(Size(*shape), BATCHES[-1], 0, LRS, BUDGETS) for shape in reversed(SIZES)]
-    return plans
+        plans += [
+            replace(_dense_plan(*cell), seed=seed, budgets=SEED_BUDGETS) for cell in SEED_CELLS
+        ]
+    return plans + [_dense_plan(shape, BATCHES[-1]) for shape in reversed(SIZES)]
+
+
+def _dense_plan(shape: tuple[int, int], batch: int) -> Plan:
+    """The trunk of a size and batch.
+
+    The largest sizes leave out the longest budget at the least batch: 131,072 steps each, far from
+    the batches that are best there.
+    """
+    small = shape in SIZES[:2]
+    budgets = BUDGETS[:-1] if batch == 2 and shape in SIZES[3:] else BUDGETS
+    return Plan(Size(*shape), batch, 0, SMALL_LRS if small else LRS, budgets)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -61,14 +76,25 @@ def read_rows(path: Path) -> list[Row]:
     return list(rows.values())
 
 
+def finished_runs(plan: Plan, rows: Sequence[Row]) -> set[tuple[int, float]]:
+    """The (budget, learning rate) of a plan that have a row."""
+    wanted = (plan.size.width, plan.size.depth, plan.batch, plan.seed, plan.size.context)
+    names = ("width", "depth", "batch", "seed", "context")
+    have = {(r["D"], r["lr"]) for r in rows if tuple(r[name] for name in names) == wanted}
+    return {(budget, lr) for budget in plan.budgets for lr in plan.lrs} & have
+
+
 def finished_budgets(plan: Plan, rows: Sequence[Row]) -> list[int]:
     """The budgets of a plan for which every learning rate has a row."""
-    have: dict[int, set[float]] = {}
-    for row in rows:
-        same = (row["width"], row["depth"], row["batch"], row["seed"], row["context"])
-        if same == (plan.size.width, plan.size.depth, plan.batch, plan.seed, plan.size.context):
-            have.setdefault(row["D"], set()).add(row["lr"])
-    return [budget for budget in plan.budgets if set(plan.lrs) <= have.get(budget, set())]
+    done = finished_runs(plan, rows)
+    return [budget for budget in plan.budgets if all((budget, lr) in done for lr in plan.lrs)]
+
+
+def without_finished(plan: Plan, rows: Sequence[Row]) -> Plan | None:
+    """The plan with only those learning rates that lack a row; None when it is finished."""
+    done = finished_runs(plan, rows)
+    lrs = tuple(lr for lr in plan.lrs if any((budget, lr) not in done for budget in plan.budgets))
+    return replace(plan, lrs=lrs) if lrs else None
 
 
 class Results:
@@ -92,10 +118,21 @@ class Results:
 
 
 class Collection:
-    """Trains a list of plans, some side by side, until all are done or time is up."""
+    """Trains a list of plans, some side by side, until all are done or time is up.
 
-    def __init__(self, corpus: Corpus, results: Results, checkpoints: Path) -> None:
+    more   asked all the while for plans that have come up since; None says that none will
+    """
+
+    def __init__(
+        self,
+        corpus: Corpus,
+        results: Results,
+        checkpoints: Path,
+        more: Callable[[], Sequence[Plan] | None] = lambda: None,
+    ) -> None:
         self.corpus, self.results, self.checkpoints = corpus, results, checkpoints
+        self.more = more
+        self.spares: dict[tuple[Size, int, int], list[Ensemble]] = {}
         self.stopping = False  # set by a signal, heeded between two steps
         checkpoints.mkdir(parents=True, exist_ok=True)
 
@@ -106,19 +143,29 @@ class Collection:
         after ``stop``, or when the next trunk cannot begin.
         """
         deadline = time.monotonic() + seconds
-        rows = read_rows(self.results.path)
-        waiting = [(plan, finished_budgets(plan, rows)) for plan in plans]
-        waiting = [(plan, done) for plan, done in waiting if len(done) < len(plan.budgets)]
+        waiting = self._unfinished(plans)
         running: list[tuple[Trunk, Iterator[list[Row] | None]]] = []
         try:
-            while (waiting or running) and time.monotonic() < deadline and not self.stopping:
+            while time.monotonic() < deadline and not self.stopping:
+                further = self.more()
+                waiting += self._unfinished(further or ())
+                if not waiting and not running:
+                    if further is None:
+                        return True
+                    time.sleep(IDLE_SECONDS)
                 while waiting and len(running) < at_once and self._may_begin(deadline, running):
                     running.append(self._begin(*waiting.pop(0)))
                 running = [pair for pair in running if self._turn(*pair)]
         finally:
             for trunk, _ in running:
                 trunk.checkpoint(self._checkpoint_of(trunk.plan))
-        return not waiting and not running
+        return not (waiting or running) and self.more() is None
+
+    def _unfinished(self, plans: Sequence[Plan]) -> list[tuple[Plan, list[int]]]:
+        """Plans of what is left to train, and the budgets they need not branch at."""
+        rows = read_rows(self.results.path) if plans else []
+        left = [plan for plan in (without_finished(plan, rows) for plan in plans) if plan]
+        return [(plan, finished_budgets(plan, rows)) for plan in left]
 
     def stop(self, *_: object) -> None:
         """Let ``run`` end soon; fit to be a signal's handler."""
@@ -132,18 +179,30 @@ class Collection:
         return self.checkpoints / f"{plan.name}.pt"
 
     def _begin(self, plan: Plan, done: list[int]) -> tuple[Trunk, Iterator[list[Row] | None]]:
-        try:
-            trunk = Trunk(plan, self.corpus)
-        except torch.cuda.OutOfMemoryError:
-            raise TinylmError(f"{plan.name}: out of GPU memory; use a lower --at-once") from None
+        trunk = self._trunk(plan)
         path = self._checkpoint_of(plan)
         if path.exists():
             trunk.resume(path)
             next_branch = min(plan.branch(b) for b in set(plan.budgets) - set(done))
             if trunk.at > next_branch:  # rows were lost: the trunk must pass there again
-                trunk = Trunk(plan, self.corpus)
+                trunk = Trunk(plan, self.corpus, trunk.ensemble)
         say(f"{plan.name}: begun at step {trunk.at}")
         return trunk, trunk.run(done)
+
+    def _trunk(self, plan: Plan) -> Trunk:
+        """A trunk at its beginning, on an ensemble that is there already where one has its shape:
+        to capture a new one takes longer than many a run."""
+        try:
+            spares = self.spares.get(plan.shape)
+            return Trunk(plan, self.corpus, spares.pop() if spares else None)
+        except torch.cuda.OutOfMemoryError:
+            if not self.spares:
+                raise TinylmError(
+                    f"{plan.name}: out of GPU memory; use a lower --at-once"
+                ) from None
+        self.spares.clear()
+        torch.cuda.empty_cache()
+        return self._trunk(plan)
 
     def _turn(self, trunk: Trunk, work: Iterator[list[Row] | None]) -> bool:
         """Let a trunk queue some work; False once it has ended."""
@@ -155,6 +214,7 @@ class Collection:
             after = rows[0]["trunk_wall_s"]
             say(f"{trunk.plan.name}: {rows[0]['D']} tokens, best {best:.4f}, after {after} s")
         self._checkpoint_of(trunk.plan).unlink(missing_ok=True)
+        self.spares.setdefault(trunk.plan.shape, []).append(trunk.ensemble)
         return False
 
 
@@ -177,7 +237,7 @@ def _main() -> None:
     if args.list:
         rows = read_rows(args.results)
         for plan in plans:
-            runs = f"{len(plan.lrs) * len(finished_budgets(plan, rows))} of {plan.n_runs} runs"
+            runs = f"{len(finished_runs(plan, rows))} of {plan.n_runs} runs"
             print(f"{plan.name}: {runs}")
         return
     if args.at_once < 1 or args.minutes <= 0:

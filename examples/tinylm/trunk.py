@@ -55,6 +55,11 @@ class Plan:
         return f"w{self.size.width}-d{self.size.depth}-b{self.batch}-s{self.seed}"
 
     @property
+    def shape(self) -> tuple[Size, int, int]:
+        """What an ensemble must have in common with the plan to be used for it again."""
+        return self.size, self.batch, len(self.lrs)
+
+    @property
     def n_runs(self) -> int:
         return len(self.lrs) * len(self.budgets)
 
@@ -86,14 +91,20 @@ def check_corpus(plan: Plan, corpus: Corpus) -> None:
 
 
 class Trunk:
-    """A trunk in training; ``run`` does the work, ``checkpoint`` keeps it for later."""
+    """A trunk in training; ``run`` does the work, ``checkpoint`` keeps it for later.
 
-    def __init__(self, plan: Plan, corpus: Corpus) -> None:
+    spare   an ensemble of the plan's ``shape`` that an earlier trunk has done with
+    """
+
+    def __init__(self, plan: Plan, corpus: Corpus, spare: Ensemble | None = None) -> None:
         check_corpus(plan, corpus)
         self.plan, self.corpus = plan, corpus
-        self.ensemble = Ensemble(
-            plan.size, plan.lrs, batch=plan.batch, seed=plan.seed, corpus=corpus
-        )
+        if spare is None:
+            spare = Ensemble(plan.size, plan.lrs, batch=plan.batch, seed=plan.seed, corpus=corpus)
+        else:
+            with torch.cuda.stream(spare.stream if self._on_gpu else None):
+                spare.begin_again(plan.lrs, plan.seed)
+        self.ensemble = spare
         self.at = 0  # steps of the trunk itself, decays not counted
         self.branch_point: dict[str, torch.Tensor] | None = None
         self.started = time.monotonic()

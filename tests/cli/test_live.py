@@ -84,7 +84,7 @@ def test_watch_ends_with_the_study(lawsmith, file: Path):
 def test_ask_and_tell_go_round(lawsmith, file: Path):
     asked = lawsmith("ask", file, "-n", 4, "--json").json
     assert [run["trial"] for run in asked] == ["t0001", "t0002", "t0003", "t0004"]
-    assert {"model", "N", "D", "lr", "opt"} == set(asked[0]["config"])
+    assert {"model", "layers", "N", "D", "lr", "opt"} == set(asked[0]["config"])
     results = file.parent / "results.json"
     results.write_text(json.dumps([{"trial": r["trial"], "loss": 3.0} for r in asked[:2]]))
     assert lawsmith("tell", file, results).out == "2 told\n"

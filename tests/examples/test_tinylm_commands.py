@@ -94,9 +94,9 @@ def test_bad_input_to_a_run_is_one_line(monkeypatch, tmp_path: Path, capsys, cha
 
 def test_the_grid_lists_what_is_done(monkeypatch, tmp_path: Path, capsys):
     where = ["--corpus", tmp_path, "--results", TINYLM / "results" / "dense.jsonl"]
-    where += ["--checkpoints", tmp_path, "--only", "w48.*b8-s0", "--list"]
+    where += ["--checkpoints", tmp_path, "--only", "w256.*b8-s0", "--list"]
     assert command(monkeypatch, "grid.py", *where) == 0
-    assert capsys.readouterr().out == "w48-d2-b8-s0: 49 of 49 runs\n"
+    assert capsys.readouterr().out == "w256-d5-b8-s0: 49 of 49 runs\n"
 
 
 @pytest.mark.parametrize(

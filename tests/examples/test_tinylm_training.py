@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -202,3 +203,15 @@ def test_a_checkpoint_of_another_configuration_is_refused(corpus: Corpus, tmp_pa
     for other in (small_plan(lrs=(0.003, 0.04)), small_plan(batch=2)):
         with pytest.raises(TinylmError, match="checkpoint of another configuration"):
             Trunk(other, corpus).resume(tmp_path / "kept.pt")
+
+
+def test_an_ensemble_that_begins_again_is_a_new_one(corpus: Corpus):
+    used = ensemble(corpus, 0.03, 1e30)  # one member diverges
+    used.plan_decay(8, 2)
+    for _ in range(8):
+        used.step()
+    again = Trunk(replace(small_plan(), seed=5, lrs=(0.01, 0.02)), corpus, used)
+    fresh = Trunk(again.plan, corpus)
+    assert [r["loss"] for r in rows_of(again)] == [r["loss"] for r in rows_of(fresh)]
+    with pytest.raises(ValueError, match="1 learning rates for 2 members"):
+        used.begin_again((0.01,), 0)

@@ -24,6 +24,7 @@ def ask(
 
     from lawsmith.errors import LawsmithError
     from lawsmith.study.asking import asked_events, exhausted, propose
+    from lawsmith.study.jobs import for_trainer
     from lawsmith.study.live import open_study
 
     opened = open_study(study)
@@ -35,7 +36,14 @@ def ask(
         reason = exhausted(opened, opened.journal.ledger)
         words = {"budget": "a budget that is committed", "candidates": "no candidate left"}
         raise LawsmithError(str(study), got=words[reason], want="runs to ask for")
-    asked = [{key: event[key] for key in ("trial", "config", "cost")} for event in events]
+    asked = [
+        {
+            "trial": event["trial"],
+            "config": for_trainer(opened, event["config"]),
+            "cost": event["cost"],
+        }
+        for event in events
+    ]
     if as_json:
         typer.echo(json.dumps(asked, indent=2, ensure_ascii=False))
         return

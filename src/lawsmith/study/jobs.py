@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import Any
+
 from lawsmith.journal import Ledger, Trial
 from lawsmith.runners.base import Job
 from lawsmith.runners.results import CONFIG, PROGRESS, result_file
@@ -28,9 +31,13 @@ def job_of(study: LiveStudy, ledger: Ledger, trial: Trial) -> Job:
 
 def prepare(study: LiveStudy, trial: Trial, job: Job) -> None:
     """The folder of a job and its config.json, before anything is started in it."""
-    config = {**trial.config, "trial": trial.name, "attempt": trial.attempt}
-    arguments = study.candidates.args.get(str(trial.config.get("model")), {})
-    make_folder(job.folder, {CONFIG: {**arguments, **config}})
+    about = {"trial": trial.name, "attempt": trial.attempt}
+    make_folder(job.folder, {CONFIG: {**for_trainer(study, trial.config), **about}})
+
+
+def for_trainer(study: LiveStudy, config: Mapping[str, Any]) -> dict[str, Any]:
+    """A configuration with the arguments of its model."""
+    return {**study.candidates.args.get(str(config.get("model")), {}), **config}
 
 
 def values_of(study: LiveStudy, trial: Trial, name: str) -> dict[str, Value]:
