@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
-from tinylm_numbers import BATCHES, SEED_BATCH, Dense, rms
+from tinylm_numbers import SEED_BATCH, Dense, rms
 
 from lawsmith import (
     Analysis,
@@ -64,30 +64,12 @@ def by_cell(dense: Dense, column: str, text: Callable[[float], str]) -> str:
 
 def grid(dense: Dense) -> str:
     runs = dense.runs
-    lines = [
+    return (
         f"{len(runs):,} runs of {len(dense.configurations):,} configurations, "
         f"{flops(float(runs['C'].sum()))} FLOPs by 6ND, {flops(float(runs['flops_exact'].sum()))} "
         f"exactly; losses from {runs['loss'].min():.3f} to {runs['loss'].max():.3f}; "
         f"{int(runs['loss'].isna().sum()) or 'no run'} diverged."
-    ]
-    if dense.missing:
-        n = 7 * len(dense.missing)
-        lines.append(f"\n{n} of the {n + len(runs):,} runs planned are missing:\n")
-        lines += _missing(dense)
-    return "\n".join(lines)
-
-
-def _missing(dense: Dense) -> Iterable[str]:
-    """A line for each trunk that is not whole."""
-    trunks: dict[tuple[int, int, int], list[int]] = {}
-    for N, batch, D, seed in dense.missing:
-        trunks.setdefault((N, batch, seed), []).append(D)
-    for (N, batch, seed), budgets in trunks.items():
-        which = f"N = {count(N)}, batch {batch}" + (f", seed {seed}" if seed else "")
-        if len(budgets) == (5 if seed else 7):
-            yield f"- {which}: all"
-        else:
-            yield f"- {which}: {', '.join(map(power, budgets))} tokens"
+    )
 
 
 def best(dense: Dense) -> str:
@@ -111,8 +93,6 @@ def optima(dense: Dense) -> str:
     )
     lr_edge = int((found["lr_min"] | found["lr_max"]).sum())
     inside = int((~found["batch_min"] & ~found["batch_max"]).sum())
-    # As if batches that were not run would be worse.
-    hopeful = int((~found["batch"].isin([BATCHES[0], BATCHES[-1]])).sum())
     return "\n\n".join(
         [
             "Best learning rate; \\* at an end of what was run:",
@@ -120,10 +100,9 @@ def optima(dense: Dense) -> str:
             "Best batch, in sequences; \\* at an end of what was run in that cell:",
             by_cell(dense, "batch", "{:.0f}".format),
             f"The learning rate's optimum lies inside in {len(found) - lr_edge} of {len(found)} "
-            f"cells. For single batches it lies at the high end in {at_edge}, of the (N, D, batch) "
-            f"there are. The batch's lies inside what was run in {inside} of {len(found)} cells, "
-            f"at the least in {int(found['batch_min'].sum())}, at the largest in "
-            f"{int(found['batch_max'].sum())}; inside {BATCHES[0]} to {BATCHES[-1]} in {hopeful}.",
+            f"cells. For single batches it lies at the highest rate in {at_edge}. The batch's lies "
+            f"inside in {inside} of {len(found)} cells, at the least in "
+            f"{int(found['batch_min'].sum())}, at the largest in {int(found['batch_max'].sum())}.",
         ]
     )
 
@@ -244,7 +223,7 @@ def with_blocks(text: str, blocks: dict[str, str]) -> str:
             pattern, lambda m, made=made: f"{m[1]}\n{made}\n\n{m[2]}", text, flags=re.S
         )
         if n != 1:
-            raise SystemExit(f"docs/tinylm.md: {n} blocks of the name {name}, want one")
+            raise SystemExit(f"{n} blocks of the name {name} in the page, want one")
     return text
 
 

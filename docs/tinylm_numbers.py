@@ -14,10 +14,7 @@ import pandas as pd
 from lawsmith.charts.data.isoflop import IsoflopData
 from lawsmith.datasets import entry, locate, read_frame
 
-# The plan of examples/tinylm/grid.py.
-BUDGETS = tuple(2**k for k in range(20, 27))
-BATCHES = (2, 4, 8, 16, 32)
-SEED_SIZES, SEED_BATCH, SEED_BUDGETS, SEEDS = (48, 96, 128), 8, BUDGETS[:5], (1, 2)
+SEED_BATCH = 8  # of the cells that were run with three seeds
 ISOFLOP = tuple(10.0 ** (k / 2) for k in range(25, 30))  # 3.2e12 to 3.2e14
 CONFIGURATION = ["N", "D", "lr", "batch"]
 
@@ -61,21 +58,6 @@ class Dense:
         """The best learning rate of each (N, D, batch)."""
         frame = self.configurations
         return frame.loc[frame.groupby(["N", "D", "batch"])["loss"].idxmin()]
-
-    @cached_property
-    def missing(self) -> list[tuple[int, int, int, int]]:
-        """(N, batch, D, seed) of the plan of which not every learning rate is there."""
-        widths = {int(w): int(n) for w, n in zip(self.runs["width"], self.runs["N"], strict=True)}
-        wanted = [(n, b, d, 0) for n in sorted(widths.values()) for b in BATCHES for d in BUDGETS]
-        wanted += [
-            (widths[w], SEED_BATCH, d, seed)
-            for w in SEED_SIZES
-            for seed in SEEDS
-            for d in SEED_BUDGETS
-        ]
-        n_lr = self.runs["lr"].nunique()
-        have = self.runs.groupby(["N", "batch", "D", "seed"])["lr"].nunique()
-        return [cell for cell in wanted if have.get(cell, 0) < n_lr]
 
     @cached_property
     def noise(self) -> pd.DataFrame:
