@@ -71,7 +71,7 @@ def live(pipe: Pipe, folder: Path) -> None:
     study = folder / "local"
     shutil.copytree(DOCS.parent / "examples" / "local", study)
     trainer = study / "train.py"  # as quick as it is, the page would be over before it is seen
-    slow = "def main() -> None:\n    __import__('time').sleep(6)\n"
+    slow = "def main() -> None:\n    __import__('time').sleep(9)\n"
     trainer.write_text(trainer.read_text().replace("def main() -> None:\n", slow))
     run = subprocess.Popen(
         [*LAWSMITH, "run", "study.toml"],
@@ -90,14 +90,21 @@ def live(pipe: Pipe, folder: Path) -> None:
         assert serve.stdout is not None
         with tab(pipe, width=1280, height=1500) as page:
             page.open(serve.stdout.readline().strip())
-            runs = "/asked for 2[0-9] runs/.test(document.getElementById('card-answer')?.innerText)"
-            page.until(runs, seconds=300)
+            page.until(f"{says('answer', 'asked for 2[0-9] runs')} && {SETTLED}", seconds=400)
             page.until("document.querySelector('#figure-law .chart[data-drawn]')")
             capture(page, FIGURES / "live.png", 1280, 1500)
     finally:
         for process in (serve, run):
             process.terminate()
             process.wait(30)
+
+
+def says(card: str, text: str) -> str:
+    """In the page: whether a card holds a text, given as a regular expression."""
+    return f"/{text}/.test(document.getElementById('card-{card}')?.innerText)"
+
+
+SETTLED = f"{says('answer', 'from all')} && {says('next', 'expected loss')}"
 
 
 def shot(

@@ -2,13 +2,25 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from functools import partial
+
 import numpy as np
 import pytest
 
 from lawsmith.analysis import hyperparameter_laws
 from lawsmith.charts import ChartUnavailable, maps
-from lawsmith.charts.data.maps import MAX_PANELS, colour_top, edges, maps_data, pick_axes
+from lawsmith.charts.data.maps import (
+    MAX_PANELS,
+    _drift,
+    colour_top,
+    edges,
+    maps_data,
+    pick_axes,
+)
 from lawsmith.grid import Grid
+
+from .test_ticks import written
 
 
 def tuned(n_sizes: int = 3) -> tuple[Grid, np.ndarray]:
@@ -58,6 +70,33 @@ def test_the_power_laws_show_where_they_see_the_best():
         assert panel.optimum is not None
         assert panel.optimum[0] == pytest.approx(2e-3 * (panel.N / 1e8) ** -0.5, rel=0.1)
         assert panel.optimum[1] == pytest.approx(128 * (panel.N / 1e8) ** 0.1, rel=0.5)
+
+
+def test_the_trend_is_straight_in_logs_however_the_panels_zigzag():
+    """Least squares of each axis on log compute, as numpy's own fit has it."""
+    grid, loss = tuned(7)
+    laws = hyperparameter_laws(grid, np.arange(len(grid)), loss)
+    panels = maps_data(grid, loss, np.isfinite(loss), laws).panels
+    rng = np.random.default_rng(0)
+    shaken = [
+        replace(panel, optimum=tuple(np.array(panel.optimum) * np.exp(rng.normal(size=2))))
+        for panel in panels
+    ]
+    log_c = np.log([panel.C for panel in shaken])
+    drift = _drift(shaken)
+    for k, name in enumerate(("a", "b")):
+        fit = np.polyfit(log_c, np.log([panel.optimum[k] for panel in shaken]), 1)
+        np.testing.assert_allclose(drift[name], np.exp(np.polyval(fit, log_c)), rtol=1e-4)
+    assert _drift(shaken[:1]).empty
+
+
+def test_a_tried_batch_is_written_to_its_last_digit():
+    grid, loss = tuned()
+    spec = maps(grid, loss, np.isfinite(loss)).to_dict()
+    axis = spec["vconcat"][1]["concat"][0]["layer"][0]["encoding"]["y"]["axis"]
+    assert 128 in axis["values"] or 64 in axis["values"]
+    label = partial(str.replace, axis["labelExpr"], "datum.value")
+    assert written(label, [128.0, 1024.0, 0.0004125]) == ["128", "1024", "0.00041"]
 
 
 def test_edges_lie_half_way_in_logs():

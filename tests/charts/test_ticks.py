@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import math
 import re
+from itertools import pairwise
 
 import pytest
 import vl_convert
@@ -84,6 +86,27 @@ def test_linear_ticks_are_few_round_and_inside(low, width, n_max):
 def test_linear_ticks_by_hand():
     assert ticks.linear_ticks(1.5, 3.1, n_max=8) == [1.6, 1.8, 2.0, 2.2, 2.4, 2.6, 2.8, 3.0]
     assert ticks.linear_ticks(-0.38, 0.38, n_max=7) == [-0.3, -0.2, -0.1, 0.0, 0.1, 0.2, 0.3]
+
+
+@pytest.mark.parametrize(
+    ("low", "high", "expected"),
+    [
+        (2.0, 3.0, ticks.linear_ticks(2.0, 3.0, n_max=8)),
+        (1.1, 6.5, [1.2, 1.5, 2.0, 2.5, 3.0, 4.0, 5.0, 6.0]),
+        (0.7, 9.7, [0.7, 1.0, 1.5, 2.0, 3.0, 4.0, 6.0, 8.0]),
+        (0.9, 12.0, [1.0, 1.5, 2.0, 3.0, 5.0, 7.0, 10.0]),
+    ],
+)
+def test_losses_are_ticked_all_along_a_log_scale(low, high, expected):
+    assert ticks.loss_ticks(low, high, pixels=400) == pytest.approx(expected)
+
+
+@given(low=st.floats(0.01, 20), span=st.floats(3.01, 50), pixels=st.integers(150, 600))
+def test_loss_ticks_lie_inside_and_apart(low, span, pixels):
+    found = ticks.loss_ticks(low, low * span, pixels=pixels)
+    assert all(low * (1 - 1e-6) <= tick <= low * span * (1 + 1e-6) for tick in found)
+    gaps = [math.log(b / a) * pixels / math.log(span) for a, b in pairwise(found)]
+    assert min(gaps, default=math.inf) >= ticks.LOSS_GAP - 1e-6
 
 
 def test_padding_is_a_share_of_the_logarithm():

@@ -36,7 +36,7 @@ def test_a_table_becomes_a_page_and_the_answer_a_sentence(runs, tmp_path, capsys
     assert main(["report", str(runs), "--target", "1e22", "-o", str(page)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "30 runs of a finished study" in out
-    assert "the loss at 1e22 FLOPs is" in out
+    assert "the best loss to expect at 1e22 FLOPs is" in out
     assert out.endswith(str(page))
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
@@ -58,7 +58,7 @@ def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
     page = tmp_path / "demo.html"
     assert main(["report", "synthetic-demo", "-o", str(page)]) == 0
     assert "synthetic-demo" in page.read_text(encoding="utf-8")
-    assert "the loss at 1e21 FLOPs" in " ".join(capsys.readouterr().out.split())
+    assert "the best loss to expect at 1e21 FLOPs" in " ".join(capsys.readouterr().out.split())
 
 
 def test_a_replays_folder_and_its_file_are_the_same(tmp_path, capsys):
@@ -92,6 +92,39 @@ def test_the_command_on_record_replays_the_same(tmp_path, monkeypatch):
     second = json.loads((tmp_path / "replay" / "trace.json").read_text())
     assert second["trace"] == first["trace"]
     assert second["settings"] == first["settings"]
+
+
+def test_a_replay_of_a_users_table_is_made_again_by_the_command_in_its_report(
+    tmp_path, monkeypatch, capsys
+):
+    import html
+    import json
+    import re
+    import shlex
+
+    monkeypatch.chdir(tmp_path)
+    rows = [(1e8 * 2**i, 2e9 * 2**j) for i in range(6) for j in range(6)]
+    lines = [f"{N},{D},{1.7 + 400 * N**-0.34 + 410 * D**-0.28:.5f},r" for N, D in rows]
+    lines.insert(7, "oops,2e9,3.0,r")
+    text = "\n".join(["size,n tok,final,note", *lines]) + "\n"
+    (tmp_path / "runs.csv").write_text(text)
+    told = ["--columns", "N=size,D=n tok,loss=final", "--skip-bad-rows", "--hold-out", "0.5"]
+    words = ["replay", "runs.csv", *told, "--iterations", "13"]
+    assert main([*words, "--out", "first"]) == 0
+    assert main(["report", "first", "-o", "page.html"]) == 0  # with no option said again
+    page = (tmp_path / "page.html").read_text(encoding="utf-8")
+    commands = [html.unescape(c) for c in re.findall(r'<pre class="command">([^<]+)</pre>', page)]
+    assert len(commands) == 2
+    again = shlex.split(commands[0])
+    assert again[-2:] == ["--out", "first"]  # what the second command reads
+    assert shlex.split(commands[1])[:3] == ["lawsmith", "report", "first"]
+    first = json.loads((tmp_path / "first" / "trace.json").read_text())
+    (tmp_path / "first" / "trace.json").unlink()
+    assert main(again[1:]) == 0
+    second = json.loads((tmp_path / "first" / "trace.json").read_text())
+    assert second["trace"] == first["trace"]
+    assert second["settings"] == first["settings"]
+    assert second["settings"]["columns"] == {"N": "size", "D": "n tok", "loss": "final"}
 
 
 def test_a_live_study_by_its_folder(tmp_path, capsys):

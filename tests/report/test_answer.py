@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 
 import numpy as np
 import pytest
 
+from lawsmith.charts.data.outlook import outlook_data
 from lawsmith.formats import count, flops
 from lawsmith.laws.catalogue import LC
 from lawsmith.report.cards.answer import answer
@@ -61,12 +63,22 @@ def test_a_replays_answer_is_what_the_replay_printed(replay, folder):
     first = told["outlook"]["predictions"][0]
     found = forecasts(replay)[0]
     assert found.loss == first["loss"]
-    assert (found.intervals["true loss"].low, found.intervals["true loss"].high) == (
+    assert (found.intervals["the true loss"].low, found.intervals["the true loss"].high) == (
         first["truth"]["low"],
         first["truth"]["high"],
     )
     listing = next(p for p in answer(replay).parts if isinstance(p, Listing))
     assert len(listing.rows) == len(told["outlook"]["predictions"])
+
+
+def test_figures_of_a_replay_agree_with_what_it_printed(replay):
+    """The band is drawn from draws made again, the bar at the target as it was printed."""
+    data = outlook_data(replay.seen)
+    bar, end = data.targets.iloc[0], data.line.iloc[-1]
+    assert end["x"] == pytest.approx(bar["x"])
+    assert (end["low"], end["high"]) == pytest.approx((bar["low"], bar["high"]), rel=1e-4)
+    last = replay.known[-1].prediction
+    assert (last.truth.low, last.truth.high) == pytest.approx((bar["low"], bar["high"]), rel=1e-4)
 
 
 def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, folder):
@@ -107,8 +119,8 @@ def test_a_live_studys_answer_is_that_of_lawsmith_status(live, study):
     wanted = status_answer(study, study.read()).outlook.predictions[0]
     found = forecasts(live)[0]
     assert found.loss == pytest.approx(wanted.loss, rel=1e-9)
-    assert found.intervals["true loss"].low == pytest.approx(wanted.truth.low, rel=1e-9)
-    assert found.intervals["true loss"].high == pytest.approx(wanted.truth.high, rel=1e-9)
+    assert found.intervals["the true loss"].low == pytest.approx(wanted.truth.low, rel=1e-9)
+    assert found.intervals["the true loss"].high == pytest.approx(wanted.truth.high, rel=1e-9)
 
 
 def test_a_live_study_says_what_share_of_its_budget_is_committed(live, study):
@@ -117,6 +129,21 @@ def test_a_live_study_says_what_share_of_its_budget_is_committed(live, study):
     assert live.spend.dense == pytest.approx(float(study.grid.C.sum()))
     share = 100 * ledger.spend / 2e19
     assert f"{share:.3g}% of the budget" in tiles(live)["Compute spent"].detail
+
+
+def test_a_live_answer_says_how_many_runs_it_rests_on(live):
+    def told(source):
+        return tiles(source)["Loss at 1e21 FLOPs"].detail.split("\n")[-1]
+
+    assert told(live) == "from all 15 finished runs"
+    ahead = replace(live, live=replace(live.live, n_finished=16))
+    assert told(ahead) == "from 15 of 16 finished runs, the newest is being worked in"
+    ahead = replace(live, live=replace(live.live, n_finished=18))
+    assert told(ahead) == "from 15 of 18 finished runs, the 3 newest are being worked in"
+
+
+def test_a_table_too_says_what_its_dense_grid_costs(table):
+    assert tiles(table)["A dense grid"].value == flops(float(table.study.grid.C.sum()))
 
 
 def test_without_a_law_the_answer_says_why(begun):

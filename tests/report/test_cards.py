@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 
+import numpy as np
 import pytest
 
 from lawsmith.laws.catalogue import LC
@@ -63,7 +64,26 @@ def test_a_live_study_shows_its_runs_and_what_comes_next(live):
     assert 1 <= len(next_runs.rows) <= 4
     assert "law's variance removed" in next_runs.columns
     assert isinstance(figures(live)["timeline"], Figure)
+    assert isinstance(figures(live)["clock"], Figure)
     assert isinstance(figures(live)["narrowing"], Figure)
+
+
+def test_only_a_live_study_has_a_clock(replay):
+    assert "clock" not in figures(replay)
+    assert isinstance(figures(replay)["timeline"], Figure)
+
+
+def test_captions_name_only_what_is_drawn(replay, table):
+    shown = figures(replay)
+    assert "hollow" in shown["law"].caption  # a short replay: most of the envelope was not run
+    whole = replace(replay.seen.outlook, observed=np.ones_like(replay.seen.outlook.observed))
+    all_run = replace(replay, seen=replace(replay.seen, outlook=whole))
+    assert "hollow" not in figures(all_run)["law"].caption
+    assert "window" not in figures(replay)["timeline"].caption
+    grown = tuple(replace(e, window=float(i + 1)) for i, e in enumerate(replay.events))
+    assert "window" in figures(replace(replay, events=grown))["timeline"].caption
+    assert "not the law of the answer" not in figures(table)["curves"].caption
+    assert "not the law of the answer" in figures(replay)["curves"].caption
 
 
 def test_a_study_without_a_run_says_so_in_every_place(begun):
@@ -129,7 +149,7 @@ def test_a_law_of_compute_borrows_a_law_of_size_and_tokens_to_divide_compute():
     labels = [tile.label for part in tiles for tile in part.tiles]
     assert "Best parameters N*" in labels
     detail = next(t.detail for part in tiles for t in part.tiles if t.label == "Best tokens D*")
-    assert "by chinchilla" in detail
+    assert "by a law of N and D" in detail
 
 
 def test_a_law_that_cannot_be_fitted_says_why_in_its_place(table):

@@ -5,7 +5,18 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lawsmith.analysis import FitOptions, Target
+from lawsmith.charts.data.isoflop import isoflop_data
+from lawsmith.charts.data.residuals import residuals_data
+from lawsmith.charts.data.runs import run_rows
+from lawsmith.cli import main
+from lawsmith.datasets import ReadOptions, load
+from lawsmith.laws.catalogue import LC
+from lawsmith.report import Record, cards_of, read_replay, replay_source, table_source
+from lawsmith.report.markup import card_html
 from lawsmith.runs import State
+
+from .sources import ATTACK
 
 
 def column(source, name):
@@ -67,3 +78,45 @@ def test_a_live_studys_runs_go_by_their_trials_names_and_stages(live, study):
     assert losses[stages.index("failed")] is None
     first = next(iter(trials.values()))
     assert losses[0] == pytest.approx(first.loss, rel=1e-5)
+
+
+@pytest.fixture(scope="module")
+def named(tmp_path_factory):
+    """A table of the user's own whose runs have names, the first of them a script's."""
+    rows = [(1e8 * 2**i, 2e9 * 2**j) for i in range(6) for j in range(6)]
+    lines = [
+        f"{'abc'[i % 3]}-{i},{N},{D},{1.7 + 400 * N**-0.34 + 410 * D**-0.28:.5f}"
+        for i, (N, D) in enumerate(rows)
+    ]
+    lines[0] = lines[0].replace("a-0", ATTACK)
+    path = tmp_path_factory.mktemp("named") / "runs.csv"
+    path.write_text("\n".join(["run_id,params,tokens,val_loss", *lines]) + "\n")
+    return path
+
+
+def test_a_tables_own_names_stand_in_its_rows_and_over_its_points(named):
+    study = load(str(named))
+    source = table_source(study, FitOptions(LC, targets=(Target(1e23),)), Record())
+    assert column(source, "run").values[:3] == [ATTACK, "b-1", "c-2"]
+    assert column(source, "run").form == "text"
+    rows = run_rows(source.analysis)
+    assert next(iter(rows.names)) == "run"
+    assert rows.frame["run"].tolist() == list(study.run_names)
+    for card in cards_of(source):
+        assert ATTACK not in card_html(card)
+    points = residuals_data(source.analysis).points
+    assert set(points["run"]) <= set(study.run_names)
+    assert "run" in isoflop_data(source.analysis).cells
+
+
+def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_path, monkeypatch):
+    monkeypatch.setenv("LAWSMITH_CACHE", str(tmp_path / "cache"))
+    words = ["replay", str(named), "--iterations", "14", "--hold-out", "0.5"]
+    assert main([*words, "--out", str(tmp_path / "replay")]) == 0
+    replayed = read_replay(tmp_path / "replay" / "trace.json", ReadOptions())
+    source = replay_source(replayed, Record())
+    task, names = replayed.trace.task, replayed.study.run_names
+    wanted = [names[task.rows[step.candidate]] for step in replayed.trace.steps]
+    assert column(source, "name").values == wanted
+    assert [event.name for event in source.events] == wanted
+    assert source.seen.called[replayed.trace.steps[3].candidate] == wanted[3]

@@ -16,6 +16,7 @@ from __future__ import annotations
 from lawsmith.charts.catalogue import CHARTS, REPLAY_CHARTS, Chart
 from lawsmith.charts.draw.allocation import allocation
 from lawsmith.charts.draw.choices import choices
+from lawsmith.charts.draw.clock import clock
 from lawsmith.charts.draw.compare import compare
 from lawsmith.charts.draw.curves import curves
 from lawsmith.charts.draw.hyperparameters import hyperparameters
@@ -49,6 +50,7 @@ __all__ = [
     "Written",
     "allocation",
     "choices",
+    "clock",
     "compare",
     "curves",
     "hyperparameters",

@@ -206,6 +206,26 @@ def _states(theme: Theme) -> dict[str, dict[str, Any]]:
         "state-failed": hollow | {"color": theme.held_out, "shape": "cross", "size": 50},
         "state-pending": hollow | {"color": theme.fitted, "shape": "circle", "size": 44},
         "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
+    } | _bars(theme)
+
+
+def _bars(theme: Theme) -> dict[str, dict[str, Any]]:
+    """Runs over time: those that ended well filled, the others outlines; none without an edge."""
+    edge = {"strokeWidth": 1, "opacity": 1, "fillOpacity": 1}
+    hollow, pale = edge | {"color": theme.background, "strokeWidth": 1.4}, {"fillOpacity": 0.35}
+    return {
+        "bar-initial": edge | {"color": theme.run, "stroke": theme.background},
+        "bar-done": edge | {"color": theme.fitted, "stroke": theme.background},
+        "bar-diverged": edge | {"color": theme.held_out, "stroke": theme.held_out} | pale,
+        "bar-failed": hollow | {"stroke": theme.held_out},
+        "bar-retried": hollow | {"stroke": theme.run},
+        "bar-pending": hollow | {"stroke": theme.fitted, "strokeDash": [3, 2]},
+        "bar-note": {
+            "color": theme.background,
+            "fontSize": 11,
+            "baseline": "middle",
+            "align": "left",
+        },
     }
 
 

@@ -60,6 +60,8 @@ class Asked:
             "trunk_decay": self.pricing.decay if isinstance(self.pricing, Trunks) else None,
             "extrapolate_to": list(task.targets),
             "force": self.force,
+            "columns": dict(self.reading.columns) or None,
+            "skip_bad_rows": self.reading.skip_bad_rows,
             "where": self.reading.where,
             "drop_largest_loss": self.reading.drop_largest_loss,
             "diverged_above": self.reading.diverged_above,

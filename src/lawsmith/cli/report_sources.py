@@ -20,8 +20,9 @@ from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.report.cards.answer import answer
 from lawsmith.report.files import files_of, study_files
+from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.laws import default_target
-from lawsmith.report.of_live import Memory, find_out, live_source
+from lawsmith.report.of_live import live_source
 from lawsmith.report.of_replay import replay_source
 from lawsmith.report.of_table import table_source
 from lawsmith.report.source import Record, Source
@@ -117,7 +118,7 @@ def _of_table(asked: Asked) -> Source:
         "level": asked.level,
         "seed": asked.seed,
         "where": asked.reading.where,
-        "columns": dict(study.columns),
+        "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": asked.reading.compute,
     }
     record = Record((asked.command,), settings, study_files(asked.source), now())
@@ -131,7 +132,9 @@ def _of_replay(asked: Asked, path: Path) -> Source:
     trace = replayed.trace
     settings = {"study": trace.task.study, "seed": trace.seed, **trace.settings}
     files = (*files_of([path]), *study_files(trace.task.study))
-    commands = (replay_command(trace.task.study, trace.seed, settings), asked.command)
+    folder = asked.source if Path(asked.source).is_dir() else str(path.parent)
+    own = replay_command(trace.task.study, trace.seed, settings, folder=folder)
+    commands = (own, asked.command)
     with out.working("following the replay again"):
         return replay_source(replayed, Record(commands, settings, files, now()))
 
@@ -150,8 +153,10 @@ def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
     return Record(commands, {**settings, "compute": study.spec.compute}, files, now())
 
 
-def replay_command(study: str, seed: int, settings: dict[str, object]) -> str:
-    """The replay's own command, from what it put on record."""
+def replay_command(
+    study: str, seed: int, settings: dict[str, object], *, folder: str = "replay"
+) -> str:
+    """The replay's own command, from what it put on record; it wrote to ``folder``."""
     words = ["lawsmith", "replay", study, "--seed", str(seed)]
     for name in REPLAY_OPTIONS:
         value = settings.get(name)
@@ -159,6 +164,10 @@ def replay_command(study: str, seed: int, settings: dict[str, object]) -> str:
             words += [f"--{name.replace('_', '-')}", _word(value)]
     if settings.get("budget") is not None:
         words += ["--budget", f"{100 * float(str(settings['budget'])):.12g}%"]
+    columns = settings.get("columns")
+    if isinstance(columns, dict) and columns:
+        words += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
+    words += ["--skip-bad-rows"] if settings.get("skip_bad_rows") else []
     if settings.get("drop_largest_loss"):
         words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]
     if settings.get("compute") not in (None, "auto"):
@@ -167,7 +176,7 @@ def replay_command(study: str, seed: int, settings: dict[str, object]) -> str:
     if isinstance(targets, list) and targets:
         words += ["--extrapolate-to", ",".join(map(str, targets))]
     words += ["--force"] if settings.get("force") else []
-    return shlex.join([*words, "--out", "replay"])
+    return shlex.join([*words, "--out", folder])
 
 
 def _word(value: object) -> str:

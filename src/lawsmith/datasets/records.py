@@ -16,13 +16,15 @@ from lawsmith.runs import Runs
 if TYPE_CHECKING:
     from lawsmith.datasets.synthetic import Truth
 
+_MAX_LISTED = 3  # names of replicates
+
 
 @dataclass(frozen=True)
 class ReadOptions:
     """How to read a table of runs.
 
     columns            N, D, C, loss or an axis → its name in the file; what is not said is looked
-                       up by well-known names
+                       up by well-known names; run → the column of the runs' own names
     where              keep the rows for which this expression holds
     target             the rows for which this holds are the source's own held-out target region
     drop_largest_loss  leave out that many done runs, those of largest loss
@@ -88,7 +90,9 @@ class Study:
     notes        one sentence each, to be shown beside results
     default_law  a law's name; None where no built-in law applies
     truth        the law behind a synthetic study
-    columns      N, D, C, loss or an axis → the column of the table it was read from
+    columns      N, D, C, loss or an axis → the column of the table it was read from; run → that of
+                 the runs' names
+    run_names    what the table calls its runs, in their order; empty where it does not name them
     """
 
     name: str
@@ -101,7 +105,26 @@ class Study:
     notes: tuple[str, ...] = ()
     truth: Truth | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
+    run_names: tuple[str, ...] = ()
+
+    def __post_init__(self) -> None:
+        if self.run_names and len(self.run_names) != len(self.runs):
+            got, want = f"{len(self.run_names)} names", f"{len(self.runs)}, one a run, or none"
+            raise LawsmithError("run_names", got=got, want=want)
+
+    def config_names(self) -> list[str]:
+        """The names of each configuration's runs as one text, '' where there is none."""
+        named: list[list[str]] = [[] for _ in range(len(self.grid))]
+        for row, name in zip(self.runs.index.tolist(), self.run_names, strict=False):
+            named[row].append(name)
+        return [_listed(one) for one in named]
 
     @property
     def synthetic(self) -> bool:
         return self.truth is not None
+
+
+def _listed(names: list[str]) -> str:
+    """The names of replicates, a few of many."""
+    more = len(names) - _MAX_LISTED
+    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")

@@ -1,7 +1,8 @@
-"""Which column of a table is N, D, C, the loss or an axis: as told, or by well-known names.
+"""Which column of a table is N, D, C, the loss, an axis or the runs' names: told, or well known.
 
 A name is matched without regard to case and with spaces, slashes and dashes as underscores. An
 exact N, D, C or loss wins over its aliases; two aliases for one role are an error, not a guess.
+A name of runs is only shown: of several columns that may hold it the best known is taken.
 """
 
 from __future__ import annotations
@@ -40,6 +41,11 @@ AXES: tuple[str, ...] = (
     *("wd", "weight_decay", "beta1", "beta2", "adam_beta1", "adam_beta2", "epsilon", "momentum"),
     *("warmup", "warmup_steps", "warmup_tokens", "warmup_ratio", "dropout"),
 )
+RUN = "run"
+RUN_NAMES: tuple[str, ...] = (
+    *("run", "run_name", "run_id", "runid", "experiment", "exp_name", "experiment_name"),
+    *("job", "job_name", "job_id", "trial", "trial_id", "name", "id", "uuid"),
+)
 _MAX_LISTED = 20
 
 
@@ -48,11 +54,13 @@ class Schema:
     """Names in the file: of the roles N, D, C and loss that it has, and of each axis.
 
     ``guessed`` axes are kept only where their column holds numbers of more than one value.
+    ``runs`` are columns that may name the runs, the best known first; the one told, if any.
     """
 
     roles: Mapping[str, str]
     axes: Mapping[str, str]
     guessed: bool
+    runs: tuple[str, ...] = ()
 
 
 def resolve(names: Sequence[str], asked: Mapping[str, str], *, source: str) -> Schema:
@@ -67,14 +75,21 @@ def resolve(names: Sequence[str], asked: Mapping[str, str], *, source: str) -> S
     roles = {role: asked.get(role) or _find(role, names, asked, source) for role in ROLES}
     if not roles["loss"]:
         raise _missing("loss", names, source)
-    if not (roles["N"] or roles["D"] or roles["C"]) and not set(asked) - set(ROLES):
+    if not (roles["N"] or roles["D"] or roles["C"]) and not set(asked) - {*ROLES, RUN}:
         raise _missing("N", names, source)
     found = {role: name for role, name in roles.items() if name}
-    axes = {name: column for name, column in asked.items() if name not in ROLES}
-    if axes:
-        return Schema(found, axes, guessed=False)
-    known = [n for n in names if _plain(n) in AXES and n not in found.values()]
-    return Schema(found, {n: n for n in known}, guessed=True)
+    axes = {name: column for name, column in asked.items() if name not in (*ROLES, RUN)}
+    guessed = not axes
+    if guessed:
+        axes = {n: n for n in names if _plain(n) in AXES and n not in found.values()}
+    runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
+    return Schema(found, axes, guessed, runs)
+
+
+def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
+    """Columns called as names of runs are, the best known first."""
+    known = [name for name in names if name not in taken and _plain(name) in RUN_NAMES]
+    return tuple(sorted(known, key=lambda name: RUN_NAMES.index(_plain(name))))
 
 
 def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str) -> str | None:

@@ -13,7 +13,8 @@ import numpy as np
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
 from lawsmith.datasets.records import ReadOptions, Study
-from lawsmith.datasets.schema import Schema, resolve
+from lawsmith.datasets.run_names import run_names
+from lawsmith.datasets.schema import RUN, Schema, resolve
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
@@ -55,7 +56,10 @@ def study_from_frame(
         dropped=tuple(kept.index[dropped].tolist()),
     )
     columns = {**schema.roles, **schema.axes}
-    return replace(study, title=title or name, log=log, columns=columns)
+    column, named = run_names(kept.iloc[rows], schema.runs, told=RUN in options.columns)
+    if column is not None:
+        columns[RUN] = column
+    return replace(study, title=title or name, log=log, columns=columns, run_names=named)
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:

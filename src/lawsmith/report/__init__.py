@@ -8,7 +8,8 @@ write_report(source, "report.html")
 from __future__ import annotations
 
 from lawsmith.report.cards import CARDS, cards_of
-from lawsmith.report.of_live import Found, Memory, find_out, live_source
+from lawsmith.report.finding import Found, Memory, find_out
+from lawsmith.report.of_live import live_source
 from lawsmith.report.of_replay import replay_source
 from lawsmith.report.of_table import table_source
 from lawsmith.report.parts import Card

@@ -15,10 +15,10 @@ from lawsmith.laws.uncertainty import Interval
 from lawsmith.outlook import Outlook
 from lawsmith.report.source import Source
 
-TRUE_LOSS = "true loss"
-ALL_RUNS = "law of all candidates"
-THE_LAW = "law"
-FURTHER_RUN = "a further best run"
+TRUE_LOSS = "the true loss"
+ALL_RUNS = "the law of all candidates"
+THE_LAW = "the law"
+FURTHER_RUN = "one more run, tuned as well"
 
 
 @dataclass(frozen=True)
@@ -48,11 +48,15 @@ class Shares:
 
 @dataclass(frozen=True)
 class Setting:
-    """A hyperparameter's best value; ``interval`` is None where it is not known how well."""
+    """A hyperparameter's best value; ``interval`` is None where it is not known how well.
+
+    origin   in a few words, where the value is from
+    """
 
     axis: str
     value: float | str
     interval: Interval | None
+    origin: str = ""
 
 
 @dataclass(frozen=True)
@@ -155,9 +159,10 @@ def _setting(law: HyperparameterLaw, at: dict[str, np.ndarray], source: Source) 
     value = float(law.fit.predict(at)[0])
     # Fantasized losses are no data: of a mixed grid the interval would be too narrow.
     if source.seen is not None or law.uncertainty is None:
-        return Setting(law.axis, value, None)
+        return Setting(law.axis, value, None, "extrapolated")
     band = law.uncertainty.loss(at, source.level)
-    return Setting(law.axis, value, Interval(*(float(v[0]) for v in band)))
+    interval = Interval(*(float(v[0]) for v in band))
+    return Setting(law.axis, value, interval, "extrapolated")
 
 
 def _of_best_run(source: Source, names: list[str]) -> tuple[dict[str, Setting], list[str]]:
@@ -167,5 +172,6 @@ def _of_best_run(source: Source, names: list[str]) -> tuple[dict[str, Setting], 
     if not names or not np.isfinite(loss).any():
         return {}, []
     row = int(np.nanargmin(loss))
-    found = {axis: Setting(axis, grid.column(axis)[row].item(), None) for axis in names}
+    origin = "as in the best run"
+    found = {axis: Setting(axis, grid.column(axis)[row].item(), None, origin) for axis in names}
     return found, [f"{', '.join(names)} as in the best run, at {flops(grid.C[row])} FLOPs"]

@@ -9,6 +9,7 @@ import numpy as np
 from lawsmith.analysis import FitOptions, Target
 from lawsmith.charts.data.narrowing import Known
 from lawsmith.charts.data.outlook import Seen
+from lawsmith.charts.data.runs import called_in
 from lawsmith.charts.data.timeline import Event
 from lawsmith.charts.draw.titles import study_name
 from lawsmith.datasets.records import Study
@@ -53,7 +54,7 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
         both=both,
         n_answered=int((study.runs.state == State.DONE.value).sum()),
         known=known,
-        events=tuple(_event(step) for step in trace.steps),
+        events=tuple(map(_event, trace.steps, study.run_names or [""] * len(trace.steps))),
         trace=trace,
     )
 
@@ -62,7 +63,7 @@ def _outlooks(
     trace: Trace, study: Study, targets: tuple[float, ...]
 ) -> tuple[tuple[Known, ...], Seen | None, Outlook | None]:
     """What was known on the way, then after the last run, then of N and D."""
-    surrogate = surrogate_of(dict(trace.settings), trace.seed)
+    surrogate = surrogate_of(dict(trace.settings), trace.seed, n_runs=len(trace.steps))
     if surrogate is None:
         return (), None, None
     search = Lookout(trace.task.pool, surrogate, trace.task.law, targets, trace.seed)
@@ -77,15 +78,23 @@ def _outlooks(
         if found.predictions:
             known.append(Known(trace.steps[n - 1].cost_fraction, n, found.predictions[0]))
         if n == len(trace.steps):
-            seen = Seen(study_name(study), search.grid, runs, posterior, found, trace.task)
+            seen = Seen(
+                study_name(study),
+                search.grid,
+                runs,
+                posterior,
+                found,
+                trace.task,
+                called_in(study),
+            )
             both = search.both(runs, posterior)
     return tuple(known), seen, both
 
 
-def _event(step: Step) -> Event:
+def _event(step: Step, called: str) -> Event:
     initial = np.isnan(step.window)
     state = "diverged" if np.isnan(step.loss) else "initial" if initial else "done"
-    name = f"{step.iteration}"
+    name = called or f"{step.iteration}"
     return Event(name, step.compute, step.loss, state, step.config, step.window)
 
 
@@ -99,6 +108,7 @@ def _runs(trace: Trace, study: Study, outlook: Outlook | None) -> RunTable:
         study.runs.index,
         first={
             "run": [step.iteration for step in steps],
+            **({"name": list(study.run_names)} if study.run_names else {}),
             "state": study.runs.state.tolist(),
         },
         loss=study.runs.loss,

@@ -43,8 +43,13 @@ def runs_of(study: Study, analysis: Analysis | None) -> RunTable:
     return run_table(
         study.grid,
         runs.index,
-        first={"run": list(range(1, len(runs) + 1)), "state": runs.state.tolist()},
+        first={"run": run_column(study), "state": runs.state.tolist()},
         loss=runs.loss,
         fit=None if analysis is None else analysis.fit,
         last={"role": kinds[runs.index].tolist()},
     )
+
+
+def run_column(study: Study) -> list[float | str | None]:
+    """What each run is called: its own name, else its number."""
+    return list(study.run_names) or list(range(1, len(study.runs) + 1))

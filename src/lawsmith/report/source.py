@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal
 
 from lawsmith.analysis import Analysis
+from lawsmith.charts.data.clock import Bar
 from lawsmith.charts.data.narrowing import Known
 from lawsmith.charts.data.outlook import Seen
 from lawsmith.charts.data.timeline import Event
@@ -94,6 +95,10 @@ class Live:
     strangers  runs of no candidate
     reached    the largest compute of a run with a result; ``largest`` of all candidates
     best       the trial of least loss
+    by_hand    whether a person launches the runs: lawsmith ask and tell
+    n_finished finished runs of candidates, all that an answer could rest on
+    bars       when each attempt was under way, those without a time left out
+    until      the moment up to which that is known, seconds since 1970
     """
 
     counts: Mapping[str, int]
@@ -107,6 +112,10 @@ class Live:
     best: Trial | None
     under_way: tuple[Trial, ...]
     failures: tuple[Failure, ...]
+    by_hand: bool = False
+    n_finished: int = 0
+    bars: tuple[Bar, ...] = ()
+    until: float = 0.0
 
 
 @dataclass(frozen=True, eq=False)

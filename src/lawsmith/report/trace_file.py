@@ -68,8 +68,10 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
     settings = dict(told["settings"])
     above = settings.get("diverged_above")
     own = ReadOptions(
+        columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
         where=settings.get("where"),
         drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
+        skip_bad_rows=bool(settings.get("skip_bad_rows")),
         diverged_above=math.inf if above is None else float(above),
         compute=str(settings.get("compute") or "auto"),
     )
@@ -101,7 +103,7 @@ def _check_same(task: Task, told: Json) -> None:
     if not same or not math.isclose(task.total_compute, pool["total_compute"], rel_tol=1e-9):
         got = f"a pool of {len(task.pool)} runs, {task.total_compute:.6g} FLOPs"
         want = f"{pool['n']} runs, {pool['total_compute']:.6g} FLOPs, as it was replayed"
-        hint = "say --columns as the replay was told, or give it its table of then"
+        hint = "give it its table of then; of an older replay, say --columns as it was told"
         raise LawsmithError(task.study, got=got, want=want, hint=hint)
 
 
@@ -146,10 +148,12 @@ def observed_study(replayed: Replayed) -> Study:
 
     task = replayed.trace.task
     rows = [step.candidate for step in replayed.trace.steps]
+    called = replayed.study.config_names() if replayed.study.run_names else []
     return replace(
         replayed.study,
         grid=task.pool,
         runs=Runs.from_losses(rows, task.loss[rows]),
         log=ReadLog(len(rows)),
+        run_names=tuple(called[task.rows[row]] for row in rows) if called else (),
         target=replayed.study.target[task.rows],
     )

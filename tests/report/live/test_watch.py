@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+import threading
+from itertools import groupby
+
 import pytest
 
+from lawsmith.journal import Kind, make
 from lawsmith.report import CARDS, Record
 from lawsmith.report.live import watch as watch_module
-from lawsmith.report.live.watch import QUICK, Watch, new_board
+from lawsmith.report.live.watch import FIND, QUICK, REST, Watch, new_board
 
 from .. import sources
 from .serving import wait
@@ -40,6 +44,66 @@ def test_a_finished_run_is_shown(watched):
     wait(lambda: "8 runs" in html(board, "answer"))
 
 
+def test_while_results_come_in_answers_go_first_and_every_card_gets_its_turn(tmp_path, monkeypatch):
+    """A result comes with every answer: the page is never done, and nothing waits for ever."""
+    study = sources.live_study(tmp_path / "study", n_runs=5)
+    ledger = study.read()
+    asked = sources.asked_events(study, ledger, sources.propose(study, ledger, 12), by="hand")
+    study.journal.update(lambda _: asked)
+    waiting, seen = list(asked), []
+
+    def find(study_, ledger, before, **more):
+        seen.append("answer")
+        if waiting:
+            event = waiting.pop(0)
+            loss = sources.true_loss(event["config"])
+            study.journal.update(lambda _: [make(Kind.FINISHED, event["trial"], loss=loss)])
+        return before
+
+    def show(self, study_, ledger, names):
+        seen.extend(name for name in names if name in REST)
+
+    def rest(study_, ledger, answer, memory, **more):
+        seen.append(FIND)
+        return answer
+
+    monkeypatch.setattr(watch_module, "find_answer", find)
+    monkeypatch.setattr(watch_module, "find_rest", rest)
+    monkeypatch.setattr(Watch, "_show", show)
+    found = Watch(study.layout.file, new_board(), lambda opened: Record())
+    found.start()
+    try:
+        wait(lambda: seen.count("answer") == len(asked) + 1)
+    finally:
+        found.stop()
+    busy = seen[: len(seen) - seen[::-1].index("answer")]
+    between = [len(list(group)) for key, group in groupby(busy, lambda s: s == "answer") if not key]
+    assert max(between) == 1
+    assert set(REST) <= set(busy)
+
+
+def test_the_answer_tells_that_newer_runs_wait(tmp_path, monkeypatch):
+    study = sources.live_study(tmp_path / "study", n_runs=7)
+    found = Watch(study.layout.file, new_board(), lambda opened: Record())
+    found.start()
+    try:
+        wait(lambda: "from all 7 finished runs" in html(found.board, "answer"))
+        go = threading.Event()
+        answer = watch_module.find_answer
+
+        def slow(*args, **more):
+            go.wait(60)
+            return answer(*args, **more)
+
+        monkeypatch.setattr(watch_module, "find_answer", slow)
+        sources.run_one(study)
+        wait(lambda: "from 7 of 8 finished runs, the newest is" in html(found.board, "answer"))
+        go.set()
+        wait(lambda: "from all 8 finished runs" in html(found.board, "answer"))
+    finally:
+        found.stop()
+
+
 def test_a_failure_gets_a_card_with_its_log(watched):
     study, board = watched
     sources.fail_one(study, f"about to fail\n{sources.ATTACK}\n")
@@ -66,7 +130,7 @@ def test_a_slip_of_one_card_does_not_end_the_page(tmp_path, monkeypatch):
     def slip(*args, **more):
         raise ZeroDivisionError("of a card")
 
-    monkeypatch.setattr(watch_module, "find_out", slip)
+    monkeypatch.setattr(watch_module, "find_answer", slip)
     found = Watch(study.layout.file, new_board(), lambda opened: Record())
     found.start()
     try:

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis
-from lawsmith.charts.data.runs import HELD_OUT, run_kinds, short
+from lawsmith.charts.data.runs import HELD_OUT, called_in, run_kinds, short, with_names
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
@@ -21,7 +21,7 @@ N_LINE = 60
 class CurvesData:
     """What the size curves show.
 
-    points  N, D, C, loss, predicted, held_out: the best run of each (N, D)
+    points  N, D, C, loss, predicted, held_out[, run]: the best run of each (N, D)
     lines   N, D, loss, held_out: the law at ``sizes``, over the tokens run near that size
     sizes   ascending; every N of the points, or some evenly spaced among many
     """
@@ -46,7 +46,7 @@ def _points(analysis: Analysis) -> pd.DataFrame:
     held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
     rows = np.concatenate([analysis.frontier, held])
     N, D = grid.N[rows], grid.D[rows]
-    return pd.DataFrame(
+    frame = pd.DataFrame(
         {
             "N": N,
             "D": D,
@@ -54,8 +54,10 @@ def _points(analysis: Analysis) -> pd.DataFrame:
             "loss": short(analysis.loss[rows]),
             "predicted": short(analysis.fit.predict({"N": N, "D": D})),
             "held_out": run_kinds(analysis)[rows] == HELD_OUT,
-        }
+        },
+        index=rows,
     )
+    return with_names(frame, called_in(analysis.study)).reset_index(drop=True)
 
 
 def pick_sizes(N: FloatArray) -> FloatArray:

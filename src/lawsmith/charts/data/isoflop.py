@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, isoflop_cells
-from lawsmith.charts.data.runs import short
+from lawsmith.charts.data.runs import called_in, short, with_names
 from lawsmith.charts.unavailable import ChartUnavailable
 
 MIN_SIZES = 3  # a minimum needs a point on either side
@@ -18,8 +18,8 @@ MIN_SIZES = 3  # a minimum needs a point on either side
 class IsoflopData:
     """What the isoFLOP chart shows.
 
-    cells   level, C, N, D, loss: the best run of each (N, D), by level and then N; ``level`` is
-            the level's compute (the geometric mean of its cells')
+    cells   level, C, N, D, loss[, run]: the best run of each (N, D), by level and then N;
+            ``level`` is the level's compute (the geometric mean of its cells')
     minima  the lowest of each level, rows of ``cells`` with ``bracketed``: not at either end
     n_thin  levels left out because fewer than three sizes were run there
     """
@@ -58,8 +58,10 @@ def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
             "N": grid.N[rows],
             "D": grid.D[rows],
             "loss": short(analysis.loss[rows]),
-        }
+        },
+        index=rows,
     )
+    cells = with_names(cells, called_in(analysis.study))
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 

@@ -16,11 +16,13 @@ from lawsmith.analysis import Analysis, Prediction
 from lawsmith.charts.data.runs import (
     MAX_RUNS,
     RunRows,
+    called_in,
     column_names,
     columns,
     even,
     run_rows,
     short,
+    with_names,
 )
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.grid import FloatArray
@@ -170,6 +172,7 @@ def _off_scale(
     rows = np.concatenate([diverged, above])
     kept = even(np.arange(len(rows)), grid.C[rows], max_runs)
     frame = columns(grid, rows[kept], column_names(grid))
+    frame = with_names(frame, called_in(analysis.study))
     loss = np.where(states[kept] == "above", analysis.loss[rows[kept]], np.nan)
     at = short(grid.numbers(x)[rows[kept]])
     return frame.assign(x=at, loss=short(loss), state=states[kept]), len(diverged)

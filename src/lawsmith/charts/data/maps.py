@@ -43,7 +43,7 @@ class MapPanel:
 class MapsData:
     """What the maps show: axes (a across, b up), panels by compute, and the drift over them.
 
-    drift       a, b: the optimum of each panel by the power laws, by compute; may be empty
+    drift       a, b: the trend of the panels' optima with compute, by compute; may be empty
     n_cells     (N, D) cells that have a map
     fantasized  whether losses of runs not made are among the cells
     optimal     whether panels and drift are of cells that no cheaper one beats
@@ -97,9 +97,18 @@ def colour_top(excess: FloatArray) -> float:
 
 
 def _drift(panels: Sequence[MapPanel]) -> pd.DataFrame:
-    """Where the power laws see the best of each panel."""
-    at = [panel.optimum for panel in panels if panel.optimum is not None]
-    return pd.DataFrame({name: short(one[k] for one in at) for k, name in enumerate(("a", "b"))})
+    """Where the power laws see the best as compute grows: straight in logs, as they are.
+
+    The panels' own N and D zigzag about their trend, and so does the best of each.
+    """
+    at = [(panel.C, *panel.optimum) for panel in panels if panel.optimum is not None]
+    logs = np.log(np.array(at).reshape(-1, 3))
+    if len(logs) < 2 or np.ptp(logs[:, 0]) == 0.0:
+        return pd.DataFrame({"a": [], "b": []})
+    x = logs[:, 0] - logs[:, 0].mean()
+    slopes = x @ logs[:, 1:] / (x @ x)
+    trend = np.exp(logs[:, 1:].mean(axis=0) + x[:, None] * slopes)
+    return pd.DataFrame({"a": short(trend[:, 0]), "b": short(trend[:, 1])})
 
 
 def _best_cells(loss: FloatArray, groups: Sequence[IntArray]) -> list[IntArray]:

@@ -6,14 +6,23 @@ its band are read at the law's own best N and D.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from lawsmith.charts.data.law import abscissa, fence, law_inputs, reach
-from lawsmith.charts.data.runs import MAX_RUNS, OffScale, column_names, columns, keep_first, short
+from lawsmith.charts.data.runs import (
+    MAX_RUNS,
+    OffScale,
+    column_names,
+    columns,
+    keep_first,
+    short,
+    tooltip_names,
+    with_names,
+)
 from lawsmith.charts.unavailable import ChartUnavailable
 from lawsmith.fantasies import mixed_losses
 from lawsmith.formats import flops
@@ -29,9 +38,10 @@ from lawsmith.surrogates.base import Posterior
 class Seen:
     """An outlook and what it was made of.
 
-    name   of the study, for titles
-    grid   all candidates; runs and outlook count its rows
-    task   of a replay, whose own law and held-out frontier the outlook can be held against
+    name    of the study, for titles
+    grid    all candidates; runs and outlook count its rows
+    task    of a replay, whose own law and held-out frontier the outlook can be held against
+    called  (m,) what the runs of each candidate are called; empty where they have no names
     """
 
     name: str
@@ -40,6 +50,7 @@ class Seen:
     posterior: Posterior
     outlook: Outlook
     task: Task | None = None
+    called: Sequence[str] = ()
 
     @property
     def mixed(self) -> FloatArray:
@@ -97,13 +108,14 @@ def outlook_data(seen: Seen, *, max_runs: int = MAX_RUNS) -> OutlookData:
     shown = keep_first(known, first=np.zeros(len(known), bool), by=values[known], n=max_runs)
 
     def placed(at: np.ndarray, height: FloatArray) -> pd.DataFrame:
-        return columns(grid, at, names).assign(x=short(values[at]), loss=short(height))
+        frame = columns(grid, at, names).assign(x=short(values[at]), loss=short(height))
+        return with_names(frame, seen.called)
 
     return OutlookData(
         x=x,
         runs=placed(shown, loss[shown]),
         envelope=placed(rows, seen.mixed[rows]).assign(observed=seen.outlook.observed),
-        names=names,
+        names=tooltip_names(grid, seen.called),
         line=_line(seen.outlook, along),
         targets=targets,
         reference=_reference(seen.task, along),
@@ -161,5 +173,5 @@ def _off_scale(seen: Seen, values: FloatArray, loss: FloatArray, top: float) -> 
     above = np.flatnonzero(loss > top)
     rows = np.concatenate([diverged, above])
     state = np.array(["diverged"] * len(diverged) + ["above"] * len(above), dtype=object)
-    frame = columns(seen.grid, rows, column_names(seen.grid))
+    frame = with_names(columns(seen.grid, rows, column_names(seen.grid)), seen.called)
     return frame.assign(x=short(values[rows]), loss=short(loss[rows]), state=state)

@@ -8,7 +8,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, influence_target
-from lawsmith.charts.data.runs import FITTED, HELD_OUT, short
+from lawsmith.charts.data.runs import FITTED, HELD_OUT, called_in, short, with_names
 from lawsmith.grid import FloatArray
 
 
@@ -16,8 +16,8 @@ from lawsmith.grid import FloatArray
 class ResidualsData:
     """What the residual chart shows, in per cent.
 
-    points          x, C, [N, D,] loss, predicted, kind, residual = 100·(loss/predicted − 1) and
-                    change: of the prediction at the target when the point is left out (fitted
+    points          x, C, [N, D, run,] loss, predicted, kind, residual = 100·(loss/predicted − 1)
+                    and change: of the prediction at the target when the point is left out (fitted
                     points only)
     x               'C', or the law's first input where all runs cost the same
     standard_error  of the prediction at the target; NaN without influence
@@ -57,4 +57,6 @@ def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray)
     table = {"x": short(grid.numbers(x)[rows]), "C": short(grid.C[rows])}
     table |= {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
     table |= {"loss": short(loss), "predicted": short(predicted)}
-    return pd.DataFrame(table | {"residual": 100 * (loss / predicted - 1)})
+    table |= {"residual": 100 * (loss / predicted - 1)}
+    frame = with_names(pd.DataFrame(table, index=rows), called_in(analysis.study))
+    return frame.reset_index(drop=True)

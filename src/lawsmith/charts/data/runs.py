@@ -7,13 +7,14 @@ which.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis
+from lawsmith.datasets.records import Study
 from lawsmith.grid import FloatArray, Grid, IntArray
 
 MAX_RUNS = 5_000
@@ -22,7 +23,8 @@ RUN, FITTED, HELD_OUT = "run", "fitted", "held-out"
 
 @dataclass(frozen=True)
 class RunRows:
-    """Configurations with a loss, one a row: N, D, C, h0, h1, …, loss and kind.
+    """Configurations with a loss, one a row: N, D, C, h0, h1, …, loss, kind and, where the runs
+    have names, run.
 
     frame    its index is the row of the study's grid
     names    column → its name in the study, in the order a reader wants them
@@ -48,7 +50,8 @@ def run_rows(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> RunRows:
     kept = keep_first(known, first=kinds[known] != RUN, by=grid.C[known], n=max_runs)
     names = column_names(grid)
     frame = columns(grid, kept, names).assign(loss=short(analysis.loss[kept]), kind=kinds[kept])
-    return RunRows(frame, names, len(known))
+    called = called_in(analysis.study)
+    return RunRows(with_names(frame, called), tooltip_names(grid, called), len(known))
 
 
 def run_kinds(analysis: Analysis) -> np.ndarray:
@@ -82,6 +85,21 @@ def column_names(grid: Grid) -> dict[str, str]:
     """Column of a chart's frame → its name in the study: N, D and C, then the hyperparameters."""
     scale = {name: name for name in ("N", "D") if name in grid.names}
     return scale | {"C": "C"} | {f"h{k}": name for k, name in enumerate(grid.hp)}
+
+
+def called_in(study: Study) -> Sequence[str]:
+    """(m,) what the runs of each configuration are called; empty where they have no names."""
+    return study.config_names() if study.run_names else ()
+
+
+def with_names(frame: pd.DataFrame, called: Sequence[str]) -> pd.DataFrame:
+    """The frame, whose index is a row of the grid, with the names of the runs if they have any."""
+    return frame.assign(run=[called[row] for row in frame.index]) if called else frame
+
+
+def tooltip_names(grid: Grid, called: Sequence[str]) -> dict[str, str]:
+    """`column_names`, the run's own name before them where it has one."""
+    return ({"run": "run"} if called else {}) | column_names(grid)
 
 
 def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFrame:

@@ -87,6 +87,8 @@ def _key(data: AllocationData, analysis: Analysis) -> list[Entry]:
         Entry("line", "law", "law"): True,
         Entry("area", "band", f"{level} interval"): data.lines["low"].notna().any(),
         Entry("point", "observed", "lowest of an isoFLOP curve"): data.minima["bracketed"].any(),
-        Entry("point", "observed-open", "lowest, at an end"): not data.minima["bracketed"].all(),
+        Entry("point", "observed-open", "the same, at an end of it"): not data.minima[
+            "bracketed"
+        ].all(),
     }
     return [entry for entry, shown in entries.items() if shown]

@@ -60,6 +60,7 @@ def _lines(data: CurvesData, channels: dict[str, Channel]) -> list[alt.Chart]:
 
 def _points(data: CurvesData, channels: dict[str, Channel]) -> list[alt.Chart]:
     names = {"N": "N", "D": "D", "C": "C", "loss": "loss", "predicted": "law"}
+    names = ({"run": "run"} if "run" in data.points else {}) | names
     layers = []
     for held, style in ((False, "cell"), (True, "cell-star")):
         frame = data.points[data.points["held_out"] == held].drop(columns="held_out")

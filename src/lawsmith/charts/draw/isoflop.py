@@ -42,7 +42,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
         "color": scale_color("level", data.cells["level"], beside=beside),
     }
     each = {"field": "level", "type": "ordinal"}
-    names = {"level": "level", "N": "N", "D": "D", "C": "C", "loss": "loss"}
+    names = {name: name for name in ("run", "level", "N", "D", "C", "loss") if name in data.cells}
     layers = [layer(data.cells, mark("line", "curve-thin"), detail=each, **channels)]
     layers += [
         layer(frame, mark("point", style), tooltip=names, **channels)

@@ -30,7 +30,7 @@ from lawsmith.grid import BoolArray, FloatArray, Grid
 
 HEIGHT, SPACING, LEFT = 150, 22, 52
 GAP = 42  # pixels between ticks, which stand at values that were tried
-DIGITS = ".2~r"  # there is no room for 0.0004125
+SMALL, LARGE = ".2~r", ".4~r"  # there is no room for 0.0004125; a batch of 128 is not 130
 
 
 def maps(
@@ -73,7 +73,8 @@ def _axis(name: str, values: FloatArray, pixels: int) -> Channel:
     axis = log_axis(name, (float(low[0]), float(high[-1])), pixels=pixels)
     tried: FloatArray = np.unique(values)
     step = -(-len(tried) // max(pixels // GAP, 1))
-    labels = {"values": tried[::step].tolist(), "labelExpr": f"format(datum.value, '{DIGITS}')"}
+    digits = f"datum.value < 1 ? '{SMALL}' : '{LARGE}'"
+    labels = {"values": tried[::step].tolist(), "labelExpr": f"format(datum.value, {digits})"}
     return {**axis, "axis": {**axis["axis"], **labels}}
 
 
@@ -137,7 +138,7 @@ def key_entries(data: MapsData) -> list[Entry]:
     entries = {
         Entry("point", "map-best", "best of its cell"): True,
         Entry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
-        Entry("line", "map-drift", "its drift with compute"): len(data.drift) > 1,
+        Entry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
         Entry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
     }
     return [entry for entry, shown in entries.items() if shown]

@@ -28,7 +28,7 @@ from lawsmith.formats import flops
 
 HEIGHT = 190
 FOOT = 1e-3  # per cent: an interval that has closed is drawn here
-LINES = {"truth": ("series-0", "true loss"), "pool": ("series-1-dashed", "law of all runs")}
+LINES = {"truth": ("series-0", "true loss"), "pool": ("series-1-dashed", "law of all candidates")}
 
 
 def narrowing(
@@ -67,7 +67,7 @@ def _prediction_panel(data: NarrowingData, x: Channel, pixels: int) -> alt.Layer
     entries = [
         Entry("line", "law", "predicted"),
         Entry("area", "band", "interval of the true loss"),
-        Entry("line", "series-1-dashed", "of the law of all runs"),
+        Entry("line", "series-1-dashed", "of the law of all candidates"),
     ]
     if known:
         frame = pd.DataFrame({"loss": known})

@@ -20,7 +20,7 @@ from lawsmith.charts.draw.parts import (
     view,
     view_size,
 )
-from lawsmith.charts.draw.text import title
+from lawsmith.charts.draw.text import title, unbroken
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.formats import percent
@@ -52,7 +52,7 @@ def draw_outlook(data: OutlookData, seen: Seen, *, width: int) -> alt.LayerChart
         *key(key_entries(data, seen), pixels=pixels),
     ]
     what = f"Loss against {NOUNS.get(data.x, data.x)}"
-    heading = f"{what}: {seen.name}, {seen.outlook.law.formula}"
+    heading = f"{what}: {seen.name}, {unbroken(seen.outlook.law.formula)}"
     words = title(heading, titles.seen_lines(seen), pixels=pixels)
     return view(layers, width=pixels, height=height, title=words)
 

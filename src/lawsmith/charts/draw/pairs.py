@@ -17,7 +17,7 @@ from lawsmith.charts.draw.parts import (
     mark,
     view,
 )
-from lawsmith.charts.draw.text import title
+from lawsmith.charts.draw.text import title, unbroken
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
@@ -32,7 +32,7 @@ def pairs(
     """Every two parameters of a law's draws (S, p) against each other, and the law as fitted."""
     data = pairs_data(law, phi, draws)
     heading = f"Parameters of plausible laws: {name}" if name else "Parameters of plausible laws"
-    return themed(draw_pairs(data, f"{heading}, {law.formula}", width=width), LIGHT)
+    return themed(draw_pairs(data, f"{heading}, {unbroken(law.formula)}", width=width), LIGHT)
 
 
 def draw_pairs(data: PairsData, heading: str, *, width: int) -> alt.VConcatChart:

@@ -94,7 +94,7 @@ def log_axis(name: str, domain: tuple[float, float], *, pixels: int, gap: int = 
 
 def loss_axis(domain: tuple[float, float], *, pixels: int) -> Channel:
     """The loss, in logs, ticked at round losses."""
-    values = ticks.linear_ticks(*domain, n_max=max(pixels // 45, 4))
+    values = ticks.loss_ticks(*domain, pixels=pixels)
     return {
         "type": "quantitative",
         "title": "Loss",

@@ -95,7 +95,7 @@ def _signed_axis(text: str, values: pd.Series[float]) -> Channel:
 
 
 def _names(data: ResidualsData) -> dict[str, str]:
-    return {name: name for name in ("N", "D", "C") if name in data.points}
+    return {name: name for name in ("run", "N", "D", "C") if name in data.points}
 
 
 def _subtitle(data: ResidualsData, analysis: Analysis) -> list[str]:

@@ -6,6 +6,8 @@ import textwrap
 from collections.abc import Sequence
 from typing import Any
 
+JOINED = "\N{NO-BREAK SPACE}"
+
 
 def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
     """A title and its lines below, broken so that none is wider than ``pixels``."""
@@ -14,9 +16,9 @@ def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
 
 
 def wrap(text: str, size: float, pixels: int) -> list[str]:
-    """The text in lines of at most ``pixels``."""
+    """The text in lines of at most ``pixels``; what `unbroken` joined stays on one line."""
     lines: list[str] = []
-    for word in text.split():
+    for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
         if lines and text_width(longer, size) <= pixels:
             lines[-1] = longer
@@ -24,7 +26,12 @@ def wrap(text: str, size: float, pixels: int) -> list[str]:
             lines.append(word)
         else:
             lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
-    return lines or [""]
+    return [line.replace(JOINED, " ") for line in lines] or [""]
+
+
+def unbroken(text: str) -> str:
+    """The text with spaces at which no line ends, for formulae."""
+    return text.replace(" ", JOINED)
 
 
 def text_width(text: str, size: float) -> int:
@@ -33,6 +40,6 @@ def text_width(text: str, size: float) -> int:
 
 
 def _width(letter: str) -> float:
-    if letter in " .,:;'|!()[]/ijlftI·":
+    if letter in f" {JOINED}.,:;'|!()[]/ijlftI·":
         return 0.3
     return 0.72 if letter.isupper() or letter in "mw%" else 0.55

@@ -9,6 +9,9 @@ import numpy as np
 
 PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1, 10)))
 ENOUGH = 5
+EVEN = 3.0  # up to which even steps on a log scale do not look uneven
+LOSS_GAP = 36  # pixels between losses, at least
+ROUND = 20  # steps of one size from zero: 1.4 is a round loss, 9.7 is none
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
@@ -53,6 +56,26 @@ def linear_ticks(low: float, high: float, *, n_max: int) -> list[float]:
         if len(ticks) <= n_max:
             break
     return [float(f"{tick:.10g}") for tick in ticks]
+
+
+def loss_ticks(low: float, high: float, *, pixels: int) -> list[float]:
+    """Round losses on a log scale: even ones within a factor EVEN, else denser where it is low.
+
+    Multiples of a power of ten, of a half, a fifth, a tenth of it, … each where there is room.
+    """
+    if high <= EVEN * low:
+        return linear_ticks(low, high, n_max=max(pixels // 45, 4))
+    per_log = pixels / math.log(high / low)
+    size = 10.0 ** math.floor(math.log10(high))
+    found: list[float] = []
+    steps = [size, size / 2, size / 5, size / 10, *([size / 20] if low < size / 5 else [])]
+    for step in steps:
+        first = math.ceil(low / step - 1e-9)
+        last = min(math.floor(high / step + 1e-9), ROUND)
+        for tick in (float(f"{k * step:.10g}") for k in range(first, last + 1)):
+            if all(abs(math.log(tick / other)) * per_log >= LOSS_GAP for other in found):
+                found.append(tick)
+    return sorted(found)
 
 
 def count_label(value: str) -> str:

@@ -42,7 +42,7 @@ def timeline(events: Sequence[Event], *, name: str = "", width: int = WIDE) -> a
 def draw_timeline(data: TimelineData, name: str, *, width: int) -> alt.VConcatChart:
     pixels, _ = view_size(width)
     ends = (0.0, data.n_runs + 1.0)
-    x = field("order", linear_axis("n-th run", ends, n_ticks=max(pixels // 70, 3)))
+    x = field("order", linear_axis("Runs in order", ends, n_ticks=max(pixels // 70, 3)))
     heading = f"Runs in the order they were made: {name}" if name else "Runs in order"
     total = float(data.total["spent"].iloc[-1])
     words = title(heading, [f"{plural(data.n_runs, 'run')}, {flops(total)} FLOPs"], pixels=pixels)

@@ -6,6 +6,7 @@ import numpy as np
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.outlook import Seen
+from lawsmith.charts.draw.text import unbroken
 from lawsmith.datasets.records import Study
 from lawsmith.formats import flops, percent, scientific
 from lawsmith.grid import HeldOut
@@ -33,7 +34,7 @@ def task_name(task: Task) -> str:
 
 def task_heading(what: str, task: Task) -> str:
     """'Recovery of the law: oellm-english, L(C) = E + A·C^α'."""
-    return f"{what}: {task_name(task)}, {task.law.formula}"
+    return f"{what}: {task_name(task)}, {unbroken(task.law.formula)}"
 
 
 def pool_text(task: Task) -> str:
@@ -53,7 +54,7 @@ def seen_lines(seen: Seen) -> list[str]:
 
 def heading(what: str, analysis: Analysis) -> str:
     """'Loss against compute: oellm-english, L(C) = E + A·C^α'."""
-    return f"{what}: {study_name(analysis.study)}, {analysis.law.formula}"
+    return f"{what}: {study_name(analysis.study)}, {unbroken(analysis.law.formula)}"
 
 
 def basis(analysis: Analysis) -> str:

@@ -109,7 +109,8 @@ function startRuns(part, kept = {}) {
     const last = Math.min(first + PAGE_OF_RUNS, order.length);
     const pages = box.querySelector(".pages");
     pages.querySelector("span").textContent = order.length
-      ? (first + 1).toLocaleString("en") + "–" + last.toLocaleString("en") : "none";
+      ? (first + 1).toLocaleString("en") + "–" + last.toLocaleString("en") + " of " +
+        order.length.toLocaleString("en") : "none";
     const [back, on] = pages.querySelectorAll("button");
     back.disabled = first === 0;
     on.disabled = last >= order.length;

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from lawsmith.formats import count, flops, number, percent, plural
+from lawsmith.laws.uncertainty import Interval
 from lawsmith.report.cards.cautions import cautions
 from lawsmith.report.forecast import Forecast, Settings, Shares, forecasts, settings, shares
 from lawsmith.report.parts import Absent, Card, Listing, Notes, Part, Tile, Tiles
-from lawsmith.report.source import Source
+from lawsmith.report.source import Live, Source
 from lawsmith.report.words import compute_text, ends, loss, share_text
 
 TITLE = "The answer"
@@ -37,7 +38,8 @@ def _lead(source: Source, found: tuple[Forecast, ...]) -> str:
     }[source.kind]
     if not found:
         return f"{whole}; there is no law yet."
-    return f"{whole}: by {source.law.formula} the loss at {found[0].label} is {_said(found[0])}."
+    law, where = source.law.formula, found[0].label
+    return f"{whole}: by {law} the best loss to expect at {where} is {_said(found[0])}."
 
 
 def _said(forecast: Forecast) -> str:
@@ -58,18 +60,26 @@ def _why_not(source: Source) -> str:
 
 def _loss_tile(forecast: Forecast, source: Source) -> Tile:
     detail = [
-        f"{percent(source.level)} interval of the {name}: {ends(interval)}"
-        if name != "a further best run"
-        else f"of {name}: {ends(interval)}"
+        f"{percent(source.level)} interval of {name}: {ends(interval)}"
         for name, interval in forecast.intervals.items()
     ]
+    detail += [] if source.live is None else [_rests_on(source.n_answered, source.live)]
     return Tile(f"Loss at {forecast.label}", loss(forecast.loss), "\n".join(detail))
+
+
+def _rests_on(n: int, live: Live) -> str:
+    """What the answer of a live study rests on; a page may be ahead of it."""
+    late = live.n_finished - n
+    if late <= 0:
+        return f"from all {plural(n, 'finished run')}"
+    what = "the newest is" if late == 1 else f"the {late} newest are"
+    return f"from {n} of {live.n_finished} finished runs, {what} being worked in"
 
 
 def _share_tiles(source: Source, best: Shares | None) -> list[Tile]:
     if best is None:
         return []
-    law = "" if best.law is source.law else f"by {best.law.name}"
+    law = "" if best.law is source.law else "by a law of N and D"
     tiles = [
         Tile("Best parameters N*", count(best.N.centre), ends(best.N, count)),
         Tile("Best tokens D*", count(best.D.centre), ends(best.D, count)),
@@ -89,17 +99,22 @@ def _setting_tiles(found: Settings | None) -> list[Tile]:
         Tile(
             f"Best {one.axis}",
             one.value if isinstance(one.value, str) else number(one.value, 3),
-            "" if one.interval is None else ends(one.interval, lambda v: number(v, 3)),
+            "\n".join(filter(None, (_spread(one.interval), one.origin))),
         )
         for one in found.settings
     ]
+
+
+def _spread(interval: Interval | None) -> str:
+    return "" if interval is None else ends(interval, lambda v: number(v, 3))
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
     spend = source.spend
     spent = Tile("Compute spent", flops(spend.spent), _spent_detail(source))
     if source.kind == "table":
-        return [spent]
+        what = f"FLOPs: the {spend.n_dense} configurations run here, once each"
+        return [spent, Tile("A dense grid", flops(spend.dense), what)]
     whole = f"all {spend.n_dense} candidates"
     saved = f", {number(1 / spend.share, 3)} times as much" if 0 < spend.share < 0.9995 else ""
     return [spent, Tile("A dense grid", flops(spend.dense), f"FLOPs for {whole}{saved}")]
@@ -138,8 +153,8 @@ def _remarks(source: Source, best: Shares | None, tuned: Settings | None) -> lis
     told = []
     if best is not None and best.law is not source.law:
         told.append(
-            f"{source.law.name} does not divide compute; N* and D* are those of {best.law.formula} "
-            "on the same losses."
+            f"N* and D* are how to divide that compute between parameters and tokens, by "
+            f"{best.law.formula} on the same losses: {source.law.formula} does not say."
         )
     if best is None and source.kind == "table" and source.why_no_shares:
         told.append(f"N* and D* are not known: {source.why_no_shares}.")
@@ -147,9 +162,10 @@ def _remarks(source: Source, best: Shares | None, tuned: Settings | None) -> lis
         told.append(f"Hyperparameters: {tuned.how}.")
     if source.seen is not None:
         told.append(
-            "The law of all candidates is where the law of the dense grid "
-            "would have come out; the true loss also counts noise, selection and the misfit of "
-            "the form, and is the one to decide by."
+            "Decide by the interval of the true loss: it counts the runs not made, the noise of "
+            "those made, that the best of noisy runs look better than they are, and the misfit of "
+            "the law's form. That of the law of all candidates counts only the runs not made: it "
+            "is where the dense grid's own law would have come out."
         )
     return [*told, *(_sentence(note) for note in source.study.notes)]
 

@@ -6,7 +6,11 @@ from functools import partial
 from math import isnan
 
 from lawsmith import charts
+from lawsmith.analysis import Analysis
+from lawsmith.charts.data.outlook import Seen
+from lawsmith.charts.draw.titles import EVERY, point_name
 from lawsmith.formats import number, percent
+from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.report.cards.cautions import cautions, of_analysis
 from lawsmith.report.forecast import true_parameters
@@ -14,26 +18,47 @@ from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
 from lawsmith.report.words import ends, symbol
 
+LETTERS = {
+    "C": "the training compute in FLOPs",
+    "N": "the number of parameters",
+    "D": "the number of training tokens",
+}
+
 
 def law(source: Source) -> Card:
     """Runs, the envelope, and the law with its band."""
     told = cautions(source, "law")
     if source.seen is not None:
-        caption = (
-            "Filled points of the envelope were run; hollow ones are what the surrogate expects "
-            "of runs not made. The law is fitted to both; the band is of the true loss."
-        )
+        caption = _outlook_caption(source.seen)
         main = figure("law", caption, partial(charts.outlook, source.seen), cautions=told)
     elif source.analysis is not None:
         caption = (
-            "Every run, those that the law is fitted to, and the law with its interval. Hover "
-            "over a point to see the run."
+            "Grey: every run. Blue: those that the law is fitted to. The band is its interval, "
+            "carried on to the target. Hover over a point to see the run."
         )
         main = figure("law", caption, partial(charts.law, source.analysis), cautions=told)
     else:
         main = Absent("law", source.why_no_law, told)
     parts: list[Part] = [main, *_parameters(source)]
-    return Card("law", "The law", f"{source.law.formula}: best loss against scale.", tuple(parts))
+    return Card("law", "The law", _letters(source.law), tuple(parts))
+
+
+def _letters(law: Law) -> str:
+    """The formula, and what its letters stand for."""
+    known = [f"{name} {LETTERS[name]}" for name in law.inputs if name in LETTERS]
+    said = f", where L is the best loss, {', '.join(known)}" if known else ""
+    floor = " E is the loss that no scale gets below." if "E" in law.names else ""
+    return f"{law.formula}{said}.{floor}"
+
+
+def _outlook_caption(seen: Seen) -> str:
+    told = "Blue: the envelope, the best losses at each compute, which the law is fitted to."
+    if not seen.outlook.observed.all():
+        told += (
+            " Filled points were run; hollow ones are what the surrogate expects of runs not made."
+        )
+    told += " The band is of the true loss; it lies higher than the line where the best of noisy "
+    return told + "runs look better than they are. Hover over a point to see the run."
 
 
 def _parameters(source: Source) -> list[Part]:
@@ -68,17 +93,38 @@ def isoflop(source: Source) -> Card:
     """Best loss against size at equal compute, and against tokens at equal size."""
     told = cautions(source, "isoflop")
     title = "At equal compute"
-    lead = "Best loss against model size at each level of compute, of the runs that were made."
-    caption = "A hollow minimum lies at an end of its curve: the best size may lie beyond."
+    lead = (
+        "Which size does best at equal compute, and what more tokens bring at equal size; of the "
+        "runs that were made."
+    )
+    caption = (
+        "Each curve joins runs of about the same compute, each the best of its size and tokens. "
+        "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
+        "end of its curve: a size beyond may do better still."
+    )
     if source.analysis is None:
         return Card("isoflop", title, lead, (Absent("isoflop", source.why_no_law, told),))
     parts: list[Part] = [
         figure("isoflop", caption, partial(charts.isoflop, source.analysis), cautions=told)
     ]
     if source.shares is not None:
-        caption = f"Lines are {source.shares.law.formula}, fitted to the best run of each (N, D)."
-        parts.append(figure("curves", caption, partial(charts.curves, source.shares)))
+        draw = partial(charts.curves, source.shares)
+        parts.append(figure("curves", _curves_caption(source, source.shares), draw))
     return Card("isoflop", title, lead, tuple(parts))
+
+
+def _curves_caption(source: Source, shares: Analysis) -> str:
+    points = "each point the best run at that many tokens"
+    if point_name(shares) == EVERY:
+        points = "each point a run"
+    told = (
+        f"Each colour is one model size, {points}. Lines are {shares.law.formula}, fitted to them"
+    )
+    if shares.score is not None:
+        told += "; stars were held out of the fit"
+    if shares is not source.analysis:
+        told += f". It is not the law of the answer, {source.law.formula}, which has no sizes"
+    return f"{told}."
 
 
 def allocation(source: Source) -> Card:
@@ -88,18 +134,20 @@ def allocation(source: Source) -> Card:
     told = cautions(source, "allocation")
     if other:
         told = of_analysis(whose, "allocation", "parameters")
-    caption = "Best N, D and D/N at each compute, with intervals; diamonds are observed minima."
-    if other:
-        caption += f" {source.law.name} has no N and D: the law here is {_name(source)}."
+    caption = (
+        "The best N, D and D/N for each compute, with intervals. Diamonds, if any, are the lowest "
+        "points of the curves at equal compute."
+    )
+    if other and whose is not None:
+        caption += f" By {whose.law.formula}: {source.law.formula} does not divide compute."
     if source.seen is not None:
-        caption += " Fitted to the runs made, without fantasized ones."
+        caption += (
+            " Fitted to the runs made alone; N* and D* of the answer also count what the surrogate "
+            "expects of the others."
+        )
     part: Figure | Absent
     if whose is None:
         part = Absent("allocation", source.why_no_shares or source.why_no_law, told)
     else:
         part = figure("allocation", caption, partial(charts.allocation, whose), cautions=told)
     return Card("allocation", "Dividing compute", lead, (part,))
-
-
-def _name(source: Source) -> str:
-    return source.shares.law.formula if source.shares is not None else ""

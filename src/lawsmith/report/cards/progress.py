@@ -34,6 +34,8 @@ def progress(source: Source) -> Card | None:
 
 
 def _going(live: Live) -> str:
+    if live.driver is None and live.by_hand:
+        return "Runs are launched by hand; lawsmith ask and lawsmith tell go on from here"
     if live.driver is None:
         return "No driver is at work; lawsmith run goes on from here"
     return f"Driven by {live.driver}"
@@ -42,7 +44,10 @@ def _going(live: Live) -> str:
 def _facts(live: Live) -> list[tuple[str, str]]:
     reached = "no run has a result yet"
     if live.reached is not None:
-        reached = f"{flops(live.reached)} FLOPs reached, of {flops(live.largest)}"
+        reached = (
+            f"runs of up to {flops(live.reached)} FLOPs so far; candidates of up to "
+            f"{flops(live.largest)}"
+        )
     found = [("window", reached)]
     if live.best is not None and live.best.loss is not None:
         config = config_text(live.best.config)

@@ -18,7 +18,7 @@ def record(source: Source) -> Card:
     told = source.record
     parts: list[Part] = [Command(text) for text in told.commands]
     if told.settings:
-        rows = tuple((key, _text(value)) for key, value in told.settings.items())
+        rows = tuple((key.replace("_", " "), _text(value)) for key, value in told.settings.items())
         parts.append(Facts(tuple(row for row in rows if row[1])))
     if told.files:
         files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in told.files)

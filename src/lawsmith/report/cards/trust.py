@@ -32,13 +32,16 @@ def residuals(source: Source) -> Card:
 
 def parameters(source: Source) -> Card:
     """Parameters of plausible laws against each other."""
-    lead = "Parameters trade off against each other: a narrow line is one direction unknown."
+    lead = (
+        "How the law's parameters vary together. Along a narrow line one makes up for the other: "
+        "the runs tell both only together."
+    )
     told = cautions(source, "parameters")
     title = "Parameters together"
     if source.seen is not None:
         seen = source.seen.outlook
         law, phi, draws = seen.law, seen.fit.phi, seen.truth_phi
-        caption = "Each dot is the law of one plausible surface, shaken by the misfit of its form."
+        caption = "Each dot is a law that the runs do not rule out, the misfit of its form counted."
     elif source.analysis is None:
         return Card("parameters", title, lead, (Absent("pairs", source.why_no_law, told),))
     elif source.analysis.uncertainty is None:

@@ -20,9 +20,14 @@ def tuning(source: Source) -> Card:
     observed = runs.config_loss(len(grid))
     loss = observed if source.seen is None else source.seen.mixed
     laws = tuning_laws(source)
-    caption = "Darker is better (in dark mode brighter); the star is the best of its cell."
-    if source.seen is not None:
-        caption += " Squares without a dot are what the surrogate expects."
+    caption = (
+        "Each map is one size and token count; its squares show how far each pair of values lies "
+        "above the best, the star. Darker is better (in dark mode brighter)."
+    )
+    if laws:
+        caption += " The line is how the best moves as compute grows, by the power laws below."
+    if source.seen is not None and not np.isfinite(observed).all():
+        caption += " Squares without a dot were not run: they are what the surrogate expects."
     draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
     parts: list[Part] = [figure("maps", caption, draw)]
     parts.append(_power_laws(source, loss))
@@ -33,7 +38,10 @@ def _power_laws(source: Source, loss: np.ndarray) -> Part:
     if source.analysis is None:
         return Absent("hyperparameters", source.why_no_law)
     whole = replace(source.analysis, loss=loss, hyperparameters=tuning_laws(source))
-    caption = "The best value of each (N, D), and the power law through them."
+    caption = (
+        "Points: the best value at each size and token count. Lines: the power law through them, "
+        "one for each size."
+    )
     if source.seen is not None:
-        caption += " Of the mixed grid: observed losses where there are any, expected elsewhere."
+        caption += " Of observed losses where there are any, of expected ones elsewhere."
     return figure("hyperparameters", caption, partial(charts.hyperparameters, whole))

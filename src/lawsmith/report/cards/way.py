@@ -3,26 +3,32 @@
 from __future__ import annotations
 
 from functools import partial
+from math import isfinite
 
 from lawsmith import charts
 from lawsmith.report.parts import Absent, Card, Part, figure
 from lawsmith.report.source import Source
 
 NO_ORDER = "a table does not tell in which order its runs were made"
+REPLAY = "lawsmith replay shows what fewer of them would have told"
 
 
 def spend(source: Source) -> Card:
     """What each further run bought: the interval against spend, and how fast the law was found."""
     lead = "How the answer came closer as compute was spent."
     if source.kind == "table":
-        parts: list[Part] = [Absent("narrowing", f"{NO_ORDER}: replay it to see what fewer tell")]
+        parts: list[Part] = [Absent("narrowing", f"{NO_ORDER}; {REPLAY}")]
         return Card("spend", "What the compute bought", lead, tuple(parts))
     reference = float("nan")
     if source.trace is not None and source.known:
         losses = source.trace.task.reference.losses
         label = next(iter(source.trace.task.targets), "")
         reference = losses.get(label, reference)
-    caption = "The prediction at the target with both intervals, and below it their half-widths."
+    caption = (
+        "Above: the predicted loss at the target with both intervals, as runs were added. Below: "
+        "how wide they are to either side. The law of all candidates is known once all are run; "
+        "the true loss keeps an interval."
+    )
     draw = partial(charts.narrowing, source.known, name=source.name, reference=reference)
     parts = [figure("narrowing", caption, draw)]
     if source.trace is not None:
@@ -36,12 +42,27 @@ def spend(source: Source) -> Card:
 
 def timeline(source: Source) -> Card:
     """Which runs were made when, and the window they were chosen from."""
-    title, lead = "Runs over time", "Which runs were made in which order, cheap ones first."
+    title, lead = (
+        "Runs over time",
+        "Which runs were made when, and how far up in compute they went.",
+    )
     if source.kind == "table":
         return Card("timeline", title, lead, (Absent("timeline", NO_ORDER),))
-    caption = "Each run's compute in order. The window is the largest compute to choose from."
+    parts: list[Part] = []
+    if source.live is not None:
+        clock = partial(charts.clock, source.live.bars, until=source.live.until, name=source.name)
+        caption = (
+            "Above: each run from its beginning to its end, with its FLOPs where there is room; "
+            "runs that went on at once lie below each other. Below: the compute of all runs begun."
+        )
+        if source.live.by_hand:
+            caption += " A run launched by hand counts from being asked for to being told."
+        parts.append(figure("clock", caption, clock))
+    caption = "The compute of each run in the order they were chosen, and below it added up."
+    if len({event.window for event in source.events if isfinite(event.window)}) > 1:
+        caption += " The window is the largest compute that a run could be chosen from."
     draw = partial(charts.timeline, source.events, name=source.name)
-    parts: list[Part] = [figure("timeline", caption, draw)]
+    parts.append(figure("timeline", caption, draw))
     if source.trace is not None:
         caption = "Which of the pool's runs were chosen, by when; grey ones were never run."
         parts.append(figure("choices", caption, partial(charts.choices, source.trace)))
