@@ -1,6 +1,8 @@
-# Two commands do all set-up on a machine that has only Python 3.11+ and make:
-#   make demo    create the environment, install lawsmith, run `lawsmith demo` (real runs, no network)
-#   make test    create the environment, install lawsmith and the test tools, run all tests
+# These commands do all set-up on a machine that has only Python 3.11+ and make:
+#   make demo       create the environment, install lawsmith, run `lawsmith demo` (real runs, no network)
+#   make live-demo  the same with torch, then train some fifty tiny models on this machine's CPU, find
+#                   their law, and hold it against one larger run (some six minutes on two free cores)
+#   make test       create the environment, install lawsmith and the test tools, run all tests
 # `make test` skips the tests of extras that are not installed; `make test-all` installs those that
 # tests need (torch among them), and an extra that is absent is then a failure. Tests on a real Slurm
 # and PostgreSQL run where tests/daemons has started them, as .ci/run does.
@@ -15,15 +17,33 @@ JOBS ?= 2
 DATA ?=
 SEEDS ?= 10
 PAPER ?= paper
+LIVE = examples/live-demo
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo test test-all check lint types bench paper coverage figures clean
+.PHONY: demo live-demo clean-live-demo test test-all check lint types bench paper coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
+
+# Stopped with Ctrl-C, or by a crash, it goes on where it was.
+live-demo: $(VENV)/.lm $(LIVE)/corpus/meta.json
+	@echo "A live study of tiny language models on this machine's CPU: some six minutes on two free cores."
+	@echo "Ctrl-C stops it, and make live-demo goes on. To look on from a second terminal:"
+	@echo "  $(VENV)/bin/lawsmith serve $(LIVE)/study.toml"
+	$(VENV)/bin/lawsmith check $(LIVE)/study.toml
+	$(VENV)/bin/lawsmith run $(LIVE)/study.toml
+	$(VENV)/bin/lawsmith report $(LIVE)/study.toml -o $(LIVE)/report.html
+	$(VENV)/bin/python $(LIVE)/bet.py
+
+# The record of the live demo; its corpus stays.
+clean-live-demo:
+	rm -rf $(addprefix $(LIVE)/,journal.jsonl driver.lock trials bet report.html)
+
+$(LIVE)/corpus/meta.json: | $(VENV)/.lm
+	$(VENV)/bin/python examples/tinylm/corpus.py make stdlib $(@D)
 
 test: $(VENV)/.dev
 	$(VENV)/bin/python -m pytest -n $(JOBS)
@@ -69,6 +89,10 @@ $(VENV)/.base: $(VENV)/bin/python pyproject.toml constraints.txt
 
 $(VENV)/.dev: $(VENV)/.base
 	$(PIP) -e ".[dev]"
+	touch $@
+
+$(VENV)/.lm: $(VENV)/.base
+	$(PIP) -e ".[lm,serve]"
 	touch $@
 
 $(VENV)/.extras: $(VENV)/.dev

@@ -1,13 +1,16 @@
-"""The corpus: text of the Linux kernel from Debian's package, packed small, then made into tokens.
+"""The corpus: text made into tokens, of which some are held out.
 
-Two steps, so that only the packed text (about 55 MB) need travel to the machine that trains:
+The text of the Linux kernel, from Debian's package, takes two steps, so that only the packed text
+(about 50 MB) need travel to the machine that trains. A folder of sources, small enough to train on
+where it lies, takes one:
 
-    pack    archive ─▶ text-0.xz … text-3.xz, vocabulary.json     (minutes)
-    encode  packed  ─▶ train.npy, heldout.npy, meta.json          (seconds on many cores)
+    pack    archive ─▶ text-0.xz … text-3.xz, vocabulary.json              (minutes)
+    encode  packed  ─▶ train.npy, heldout.npy, meta.json                   (seconds on many cores)
+    make    folder  ─▶ train.npy, heldout.npy, meta.json, vocabulary.json  (seconds)
 
-Kept are C sources, headers, assembler and documentation of every top folder but drivers, without
-files over 400 kB. Documents are shuffled with a fixed seed when they are encoded, each followed by
-one end token. The first 2^20 tokens (and one more, the last target) are held out.
+sources.py says which files are documents. They are shuffled with a fixed seed when they are
+encoded, each followed by one end token. The first tokens (2^20 of the kernel, 2^16 of a folder, and
+one more, the last target) are held out.
 """
 
 from __future__ import annotations
@@ -19,56 +22,29 @@ import lzma
 import multiprocessing
 import os
 import sys
-import tarfile
-from collections.abc import Iterator, Sequence
-from pathlib import Path, PurePosixPath
+from collections.abc import Sequence
+from importlib.util import find_spec
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 from errors import TinylmError, run_command
+from sources import BETWEEN, archive_documents, folder_documents, standard_library
 
-SUFFIXES = (".c", ".h", ".S", ".rst", ".txt")
-LEFT_OUT = "drivers"
-LARGEST_FILE = 400_000
 VOCABULARY = 1024
 HELD_OUT = 2**20
+FOLDER_VOCABULARY = 512
+FOLDER_HELD_OUT = 2**16
 PARTS = 4
 SAMPLE_EVERY = 12  # the vocabulary is trained on every twelfth document: 25 MB are enough
 SHUFFLE_SEED = 61
-BETWEEN = "\0"  # no source file has one
+DOCUMENTS_AT_ONCE = 100
 END = "<|end|>"
-
-
-def wanted(path: str, size: int) -> bool:
-    """Whether a file of the archive, named with its leading folder, belongs to the corpus."""
-    parts = PurePosixPath(path).parts[1:]
-    return (
-        len(parts) > 1
-        and parts[0] != LEFT_OUT
-        and parts[-1].endswith(SUFFIXES)
-        and 0 < size <= LARGEST_FILE
-    )
-
-
-def documents(archive: Path) -> Iterator[str]:
-    """The corpus' documents in the archive's order; files that are not UTF-8 are left out."""
-    if not archive.is_file():
-        raise TinylmError(f"no archive at {archive}; see README.md for the package to install")
-    with tarfile.open(archive) as tar:
-        for member in tar:
-            file = tar.extractfile(member) if member.isfile() else None
-            if file is None or not wanted(member.name, member.size):
-                continue
-            try:
-                text = file.read().decode()
-            except UnicodeDecodeError:
-                continue
-            if BETWEEN not in text:
-                yield text
 
 
 def train_vocabulary(texts: Sequence[str], size: int) -> Any:
     """A byte-level byte-pair vocabulary of ``size`` tokens; token 0 ends a document."""
+    _need_tokenizers()
     from tokenizers import Tokenizer, decoders, models, pre_tokenizers, trainers
 
     tokenizer = Tokenizer(models.BPE())
@@ -84,13 +60,18 @@ def train_vocabulary(texts: Sequence[str], size: int) -> Any:
     return tokenizer
 
 
+def _need_tokenizers() -> None:
+    if find_spec("tokenizers") is None:
+        raise TinylmError('tokenizers is not installed here; pip install "lawsmith[lm]" brings it')
+
+
 def _compress(text: str) -> bytes:
     return lzma.compress(text.encode(), preset=9 | lzma.PRESET_EXTREME)
 
 
 def pack(archive: Path, folder: Path, *, vocabulary: int = VOCABULARY) -> None:
     """Write the packed text and the vocabulary of an archive into ``folder``."""
-    texts = list(documents(archive))
+    texts = list(archive_documents(archive))
     if not texts:
         raise TinylmError(f"{archive}: no C source or documentation in it")
     folder.mkdir(parents=True, exist_ok=True)
@@ -118,25 +99,49 @@ def _encode(job: tuple[str, list[str]]) -> list[np.ndarray]:
 
 
 def encode(packed: Path, out: Path, *, held_out: int = HELD_OUT) -> dict[str, Any]:
-    """Make the tokens of a packed corpus: train.npy, heldout.npy, and meta.json, which it returns.
-
-    The order of documents is a function of SHUFFLE_SEED alone, whatever the number of processes.
-    """
+    """Make the tokens of a packed corpus; returns what meta.json says of them."""
     parts = sorted(packed.glob("text-*.xz"))
     vocabulary = packed / "vocabulary.json"
     if not parts or not vocabulary.is_file():
         raise TinylmError(f"no packed corpus in {packed}; make it with `corpus.py pack`")
-    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one process per core instead of threads
-    with multiprocessing.Pool(os.cpu_count()) as pool:
+    with multiprocessing.Pool(min(PARTS, os.cpu_count() or 1)) as pool:
         texts = [text for part in pool.map(_unpack, parts) for text in part]
-        order = np.random.default_rng(SHUFFLE_SEED).permutation(len(texts))
-        jobs = [
-            (str(vocabulary), [texts[i] for i in order[at : at + 200]])
-            for at in range(0, len(texts), 200)
-        ]
+    return _tokenise(texts, vocabulary, out, held_out)
+
+
+def make(
+    folder: Path,
+    out: Path,
+    *,
+    suffixes: Sequence[str] = (".py",),
+    vocabulary: int = FOLDER_VOCABULARY,
+    held_out: int = FOLDER_HELD_OUT,
+) -> dict[str, Any]:
+    """Make vocabulary and tokens of a folder's documents; returns what meta.json says of them."""
+    texts = list(folder_documents(folder, suffixes))
+    if not texts:
+        raise TinylmError(f"{folder}: no {' or '.join(suffixes)} file in it")
+    out.mkdir(parents=True, exist_ok=True)
+    train_vocabulary(texts, vocabulary).save(str(out / "vocabulary.json"))
+    return _tokenise(texts, out / "vocabulary.json", out, held_out)
+
+
+def _tokenise(texts: Sequence[str], vocabulary: Path, out: Path, held_out: int) -> dict[str, Any]:
+    """Shuffle, encode and write documents.
+
+    Their order is a function of SHUFFLE_SEED alone, whatever the number of processes.
+    """
+    _need_tokenizers()
+    os.environ["TOKENIZERS_PARALLELISM"] = "false"  # one process per core instead of threads
+    order = np.random.default_rng(SHUFFLE_SEED).permutation(len(texts))
+    jobs = [
+        (str(vocabulary), [texts[i] for i in order[at : at + DOCUMENTS_AT_ONCE]])
+        for at in range(0, len(texts), DOCUMENTS_AT_ONCE)
+    ]
+    with multiprocessing.Pool(os.cpu_count()) as pool:
         tokens = np.concatenate([t for part in pool.imap(_encode, jobs) for t in part])
     if len(tokens) < 2 * held_out + 2:
-        raise TinylmError(f"{packed}: {len(tokens)} tokens are too few to hold out {held_out}")
+        raise TinylmError(f"{len(tokens)} tokens are too few to hold out {held_out}")
     size = len(json.loads(vocabulary.read_text())["model"]["vocab"])
     n_bytes = sum(len(text.encode()) for text in texts)
     return _write(tokens, out, held_out, {"vocabulary": size, "bytes": n_bytes})
@@ -156,20 +161,35 @@ def _write(tokens: np.ndarray, out: Path, held_out: int, facts: dict[str, Any]) 
     return meta
 
 
-def _main() -> None:
+def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     steps = parser.add_subparsers(dest="step", required=True)
-    for name, source in (("pack", "the package's tar.xz"), ("encode", "folder of the packed text")):
+    sources = {
+        "pack": "the package's tar.xz",
+        "encode": "folder of the packed text",
+        "make": "a folder of sources, or stdlib: those of this Python's own library",
+    }
+    for name, source in sources.items():
         step = steps.add_parser(name)
         step.add_argument("source", type=Path, help=source)
         step.add_argument("out", type=Path, help="folder to write into")
-    args = parser.parse_args()
+    step.add_argument("--suffix", nargs="+", default=[".py"], help="files that are documents")
+    return parser.parse_args()
+
+
+def _main() -> None:
+    args = _arguments()
     if args.step == "pack":
         pack(args.source, args.out)
         size = sum(path.stat().st_size for path in args.out.iterdir())
         print(f"packed into {size / 1e6:.1f} MB at {args.out}", file=sys.stderr)
-    else:
+    elif args.step == "encode":
         print(json.dumps(encode(args.source, args.out), indent=1))
+    else:
+        folder = standard_library() if str(args.source) == "stdlib" else args.source
+        meta = make(folder, args.out, suffixes=args.suffix)
+        tokens = f"{meta['tokens']['train'] / 1e6:.1f} million tokens"
+        print(f"{tokens} of {folder} at {args.out}", file=sys.stderr)
 
 
 if __name__ == "__main__":

@@ -100,11 +100,14 @@ def fused(
     ``open_dims`` names (argument, dimension) that count tokens: they stay open, so that all batches
     of one size share the kernels. TINYLM_COMPILE=0 in the environment switches compiling off.
     """
-    compiled = torch.compile(function)
+    compiled: Callable[..., Any] | None = None  # made at need: on a CPU it would double the start
 
     def call(*args: Any) -> Any:
+        nonlocal compiled
         if not args[0].is_cuda or os.environ.get("TINYLM_COMPILE") == "0":
             return function(*args)
+        if compiled is None:
+            compiled = torch.compile(function)
         torch._dynamo.config.automatic_dynamic_shapes = False
         torch._dynamo.config.recompile_limit = 256
         for which, dim in open_dims:

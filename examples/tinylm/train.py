@@ -15,7 +15,10 @@ import time
 from dataclasses import replace
 from pathlib import Path
 
-import torch
+try:
+    import torch
+except ModuleNotFoundError:
+    sys.exit('tinylm: torch is not installed here; pip install "lawsmith[lm]" brings it')
 from data import Corpus, load_corpus, pick_device
 from errors import TinylmError, run_command
 from tinylm import Size

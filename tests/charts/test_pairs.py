@@ -30,6 +30,15 @@ def test_a_parameter_that_does_not_vary_is_left_out():
         pairs_data(LC, PHI, PHI + (draws - PHI) * [1.0, 0.0, 0.0])
 
 
+def test_a_parameter_that_hardly_ever_leaves_its_bound_has_an_axis():
+    draws = PHI + np.random.default_rng(1).standard_normal((400, 3)) * [0.0, 0.1, 0.1]
+    draws[7, 0] += 0.3
+    spec = pairs(LC, PHI, draws).to_dict()
+    for panel in spec["vconcat"][1]["concat"]:
+        low, high = panel["layer"][0]["encoding"]["x"]["scale"]["domain"]
+        assert low < high
+
+
 def test_draws_that_are_not_numbers_are_not_drawn():
     draws = PHI + np.random.default_rng(2).standard_normal((30, 3))
     draws[:15, 1] = np.nan

@@ -1,8 +1,9 @@
-"""The corpus of tinylm, made from a small archive of our own."""
+"""The corpus of tinylm, made from a small archive and small folders of our own."""
 
 from __future__ import annotations
 
 import json
+import sys
 import tarfile
 from pathlib import Path
 
@@ -17,6 +18,7 @@ torch = extra("torch")
 import corpus  # noqa: E402
 from data import load_corpus  # noqa: E402
 from errors import TinylmError  # noqa: E402
+from sources import folder_documents, standard_library  # noqa: E402
 
 KEPT = {f"kernel/part{i}.c": f"int part_{i}(void)\n{{\n\treturn {i * i};\n}}\n" for i in range(40)}
 KEPT |= {"Documentation/guide.rst": "A guide, with an umlaut: ü.\n", "arch/x/entry.S": "\tret\n"}
@@ -93,3 +95,68 @@ def test_missing_or_useless_sources_are_refused(packed: Path, tmp_path: Path):
         corpus.encode(tmp_path, tmp_path / "out")
     with pytest.raises(TinylmError, match="too few to hold out"):
         corpus.encode(packed, tmp_path / "out")
+
+
+SOURCES = {f"part{i}.py": f"def part_{i}():\n    return {i * i}\n" for i in range(40)}
+SOURCES |= {"deep/er/one.py": "ONE = 1  # ü\n", "deep/two.py": "TWO = 2\n"}
+OTHERS = {
+    "notes.txt": "no source\n",
+    "empty.py": "",
+    "huge.py": "x" * 400_001,
+    "nul.py": "a\0b",
+    "site-packages/other.py": "import this\n",
+    "deep/tests/test_two.py": "assert True\n",
+}
+
+
+@pytest.fixture
+def sources(tmp_path: Path) -> Path:
+    for name, text in (SOURCES | OTHERS).items():
+        path = tmp_path / "sources" / name
+        path.parent.mkdir(parents=True, exist_ok=True)
+        path.write_text(text)
+    (tmp_path / "sources" / "latin.py").write_bytes(b"caf\xe9")
+    return tmp_path / "sources"
+
+
+def test_a_folders_documents_are_its_sources_by_name(sources: Path):
+    assert list(folder_documents(sources, [".py"])) == [SOURCES[name] for name in sorted(SOURCES)]
+    assert list(folder_documents(sources, [".txt"])) == ["no source\n"]
+
+
+def test_a_folder_gives_the_tokens_that_packing_it_would(sources: Path, tmp_path: Path):
+    meta = corpus.make(sources, tmp_path / "made", vocabulary=280, held_out=128)
+    named = {f"linux/kernel/{i:02}.c": SOURCES[name] for i, name in enumerate(sorted(SOURCES))}
+    for name, text in named.items():
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
+        (tmp_path / name).write_text(text)
+    with tarfile.open(tmp_path / "source.tar.xz", "w:xz") as tar:
+        for name in named:
+            tar.add(tmp_path / name, name)
+    corpus.pack(tmp_path / "source.tar.xz", tmp_path / "packed", vocabulary=280)
+    (tmp_path / "made" / "vocabulary.json").replace(tmp_path / "packed" / "vocabulary.json")
+    assert corpus.encode(tmp_path / "packed", tmp_path / "encoded", held_out=128) == meta
+    assert meta["vocabulary"] == 280
+    assert load_corpus(tmp_path / "made", torch.device("cpu")).checksum == meta["sha256"]["train"]
+
+
+def test_the_standard_library_is_that_of_this_python_without_what_was_installed():
+    texts = list(folder_documents(standard_library(), [".py"]))
+    assert Path(json.__file__).read_text(encoding="utf-8") in texts
+    assert Path(pytest.__file__).read_text(encoding="utf-8") not in texts
+
+
+def test_a_missing_or_useless_folder_is_refused(sources: Path, tmp_path: Path):
+    with pytest.raises(TinylmError, match="no folder at"):
+        corpus.make(tmp_path / "none", tmp_path / "out")
+    with pytest.raises(TinylmError, match=r"no \.rs or \.go file in it"):
+        corpus.make(sources, tmp_path / "out", suffixes=[".rs", ".go"])
+    with pytest.raises(TinylmError, match="too few to hold out 65536"):
+        corpus.make(sources, tmp_path / "out")
+    assert not (tmp_path / "out" / "meta.json").exists()
+
+
+def test_without_tokenizers_it_is_said_what_to_install(sources: Path, tmp_path: Path, monkeypatch):
+    monkeypatch.setitem(sys.modules, "tokenizers", None)
+    with pytest.raises(TinylmError, match="tokenizers is not installed here"):
+        corpus.make(sources, tmp_path / "out")

@@ -97,7 +97,11 @@ def _width_panel(data: NarrowingData, x: Channel, pixels: int) -> alt.LayerChart
 def _subtitle(data: NarrowingData) -> str:
     first, last = data.points.iloc[0], data.points.iloc[-1]
     return (
-        f"± {first['truth']:.2g} % after {int(first['n_runs'])} runs, "
-        f"± {last['truth']:.2g} % after {int(last['n_runs'])}; the outlook at {len(data.points)} "
-        "spends along the way"
+        f"± {_percent(first['truth'])} after {int(first['n_runs'])} runs, "
+        f"± {_percent(last['truth'])} after {int(last['n_runs'])}; "
+        f"the outlook at {len(data.points)} spends along the way"
     )
+
+
+def _percent(value: float) -> str:
+    return f"{value:.2g} %" if value < 10 else f"{value:.0f} %"

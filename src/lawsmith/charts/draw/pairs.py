@@ -66,7 +66,7 @@ def _axis(data: PairsData, name: str, pixels: int) -> Channel:
     at = float(data.fitted[name].iloc[0])
     low = min(float(values.quantile(tail)), at)
     high = max(float(values.quantile(1 - tail)), at)
-    room = 0.05 * (high - low)
+    room = 0.05 * (high - low) or 0.05 * abs(at) or 0.05  # all alike where it lies at its bound
     return linear_axis(data.names[name], (low - room, high + room), n_ticks=max(pixels // 45, 3))
 
 
