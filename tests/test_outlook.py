@@ -10,9 +10,9 @@ import pytest
 from lawsmith.datasets import preset_study
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.catalogue import LC, get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.outlook import outlook
+from lawsmith.outlook import _plausibly_moved, _where, outlook
 from lawsmith.runs import Runs
 from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Posterior
@@ -121,3 +121,29 @@ def test_what_cannot_be_answered_is_said():
     flat = Posterior(np.zeros(len(study.grid)), np.ones(len(study.grid)), "log", 0.0)
     with pytest.raises(LawsmithError, match="frontier for LC: got 1 points, want at least 3"):
         outlook(study.grid, Runs.empty(), flat, get_law("LC"), [TARGET])
+
+
+def test_a_law_without_a_trade_off_has_a_best_n_that_is_still_a_number():
+    law = get_law("chinchilla")
+    rows = {"alpha": [0.3, 1e-8, 0.3], "beta": [0.3, 0.3, 1e-8]}
+    phi = np.array(
+        [[0.5, 6.0, alpha, 6.0, beta] for alpha, beta in zip(*rows.values(), strict=True)]
+    )
+    assert [p.name for p in law.params] == ["E", "A", "alpha", "B", "beta"]
+    _, shares = _where(law, phi[0], phi, TARGET, 0.95)
+    for interval in shares.values():
+        assert np.isfinite(interval).all()
+        assert 0.0 < interval.low < interval.centre < interval.high
+
+
+def test_no_plausible_law_expects_more_of_a_larger_run_than_a_smaller_one_reached():
+    rng = np.random.default_rng(3)
+    phi = np.tile(LC.phi({"E": 1.7, "A": 500.0, "alpha": -0.15}), (300, 1))
+    root = np.diag([0.6, 2.0, 0.1])  # so wide that most draws rise, or lie far above every run
+    beyond = LC.log_inputs({"C": [1e22]})
+    moved = _plausibly_moved(LC, phi, root, 2, (beyond, np.log(2.2)), rng)
+    value = np.exp(LC.form.value(moved, beyond)[:, 0])
+    assert value.max() <= 2.2 * (1 + 1e-12)
+    assert np.ptp(value) > 0.5
+    again = _plausibly_moved(LC, phi, root, 2, (beyond, np.inf), np.random.default_rng(3))
+    assert np.exp(LC.form.value(again, beyond)[:, 0]).max() > 10

@@ -37,6 +37,8 @@ from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
 
 DRAWS = 400
+FARTHEST = 700.0  # logs of a best N, D or D/N: what is beyond is not a float
+TRIES = 50  # to move a plausible law to where it is still possible; else it stays
 DOF = 4.0  # of the Student process that surfaces are drawn from; see docs/outlook.md
 
 
@@ -146,9 +148,39 @@ def _shaken(
     squares = fit_law(law, inputs, loss[rows], objective=LEAST_SQUARES_LOG, start=plausible.mixed)
     variance = float((squares.residuals**2).sum() / dof)
     root = _root(covariance(squares, variance))
-    t = rng.standard_normal(phi.shape) * np.sqrt(dof / rng.chisquare(dof, size=(len(phi), 1)))
+    best = plausible.rows[rows[np.argmin(loss[rows])]]
+    relative = posterior.sd[best] / (1.0 if posterior.scale == "log" else posterior.mean[best])
+    ceiling = float(np.log(loss[rows].min()) + 2.0 * relative)
+    beyond = law.log_inputs({name: [10.0 * values.max()] for name, values in inputs.items()})
+    return _plausibly_moved(law, phi, root, dof, (beyond, ceiling), rng)
+
+
+def _plausibly_moved(
+    law: Law,
+    phi: FloatArray,
+    root: FloatArray,
+    dof: int,
+    limit: tuple[FloatArray, float],
+    rng: np.random.Generator,
+) -> FloatArray:
+    """(S, p) each law moved by a draw of Student's t, drawn again while that is impossible.
+
+    limit   (q, 1, 1) log inputs beyond the grid, and the log loss that a law must not exceed
+            there: the best loss with more compute is not above the best with less. Far out in the
+            tails the linearised parameters know nothing of that.
+    """
     lower, upper = law.bounds()
-    return np.clip(phi + t @ root.T, lower, upper)
+    moved, open_ = phi.copy(), np.arange(len(phi))
+    for _ in range(TRIES):
+        n = len(open_)
+        t = rng.standard_normal((n, phi.shape[1])) * np.sqrt(dof / rng.chisquare(dof, (n, 1)))
+        tried = np.clip(phi[open_] + t @ root.T, lower, upper)
+        good = law.form.value(tried, limit[0])[:, 0] <= limit[1]
+        moved[open_[good]] = tried[good]
+        open_ = open_[~good]
+        if not len(open_):
+            break
+    return moved
 
 
 def _root(cov: FloatArray) -> FloatArray:
@@ -198,10 +230,10 @@ def _where(
         return x, None
     budget = float(np.log(compute) - LOG6)
     log_n = log_optimal_n(law, np.vstack([phi[None], draws]), np.array([compute]))[:, 0]
-    values = {"N": log_n, "D": budget - log_n, "D/N": budget - 2 * log_n}
-    return x, {
-        name: _interval(np.exp(v[1:]), float(np.exp(v[0])), level) for name, v in values.items()
-    }
+    logs = {"N": log_n, "D": budget - log_n, "D/N": budget - 2 * log_n}
+    # A plausible law with no trade-off has its best N at nothing or at everything.
+    values = {name: np.exp(np.clip(v, -FARTHEST, FARTHEST)) for name, v in logs.items()}
+    return x, {name: _interval(v[1:], float(v[0]), level) for name, v in values.items()}
 
 
 def _interval(values: FloatArray, centre: float, level: float) -> Interval:

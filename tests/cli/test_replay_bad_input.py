@@ -73,7 +73,7 @@ CASES = [
     (["good.csv", *WINDOW, "--kappa", "-1"], ["--kappa: got -1, want a number of at least 0"]),
     (
         ["good.csv", "--surrogate", "none"],
-        ["--surrogate: got none, want one that predicts", "--policy window or full"],
+        ["--surrogate: got none, want one that predicts", "--policy random"],
     ),
     (
         ["good.csv", "--acquisition", "ei"],

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
 from lawsmith.datasets import load
 from lawsmith.datasets.presets import preset_study
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
+from lawsmith.surrogates.base import observations
 from lawsmith.surrogates.gp import GP
 from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.surrogates.trend import TrendGP
-from lawsmith.surrogates.trend.fit import TrendKernel, fit_residual, prior_eta, residual
+from lawsmith.surrogates.trend.fit import Scatter, TrendKernel, fit_residual, prior_eta, residual
+from lawsmith.surrogates.trend.model import scatter_of
 from lawsmith.surrogates.trend.shape import trend_on
 from lawsmith.surrogates.trend.tail import compress, soft
 from tests.surrogates.test_gp import make_grid, make_loss
@@ -187,3 +190,111 @@ def test_poor_runs_do_not_set_the_scale():
     unseen = rest[30:]
     error = np.abs(ours - np.log(loss))[unseen].mean()
     assert error < 0.5 * np.abs(plain - np.log(loss))[unseen].mean()
+
+
+def replicated(rng, *, rows, sigma, n_runs=3):
+    """A grid, the log losses of several runs of some rows of it, and those runs."""
+    grid = make_grid()
+    surface = np.log(make_loss(grid, np.random.default_rng(5)))
+    index = np.repeat(rows, n_runs)
+    y = surface[index] + sigma * rng.standard_normal(len(index))
+    return grid, y, Runs.from_losses(index, np.exp(y))
+
+
+def test_means_and_scatter_say_together_what_the_single_runs_say():
+    rng = np.random.default_rng(11)
+    rows = np.arange(0, 72, 6)
+    grid, y, runs = replicated(rng, rows=rows, sigma=0.02)
+    kernel = TrendKernel(grid.unit(), 0.1 * rng.standard_normal((72, 4)))
+    found = observations(grid, runs, "log")
+    means = y.reshape(-1, 3).mean(axis=1)
+    scatter = scatter_of(found, np.zeros(len(rows)))
+    assert scatter.dof == 2 * len(rows)
+    assert scatter.squares == pytest.approx(((y.reshape(-1, 3) - means[:, None]) ** 2).sum())
+
+    def densities(eta):
+        """ln p of the single runs, of their means, and −ln p of the scatter, by dense algebra."""
+        K = kernel.cross(eta, runs.index, runs.index) + np.exp(eta[-1]) * np.eye(len(y))
+        M = kernel.cross(eta, rows, rows) + np.exp(eta[-1]) / 3 * np.eye(len(rows))
+        one, mean = (
+            stats.multivariate_normal(cov=c).logpdf(v) for c, v in ((K, y - 1.0), (M, means - 1.0))
+        )
+        return one - mean, scatter.negative(eta[-1])[0]
+
+    start = prior_eta(kernel.d)[0]
+    (single, told), (moved, told_moved) = (
+        densities(start + shift * np.eye(len(start))[-1]) for shift in (0.0, 1.3)
+    )
+    assert moved - single == pytest.approx(-(told_moved - told), rel=1e-8)
+    step = 1e-6
+    slope = scatter.negative(start[-1] + step)[0] - scatter.negative(start[-1] - step)[0]
+    assert scatter.negative(start[-1])[1] == pytest.approx(slope / (2 * step), rel=1e-6)
+
+
+@pytest.mark.parametrize("sigma", [0.001, 0.03])
+def test_replicates_tell_the_noise_from_a_rough_surface(sigma):
+    grid, _, runs = replicated(np.random.default_rng(12), rows=np.arange(0, 72, 3), sigma=sigma)
+    known = TrendGP(width=np.inf).fit(grid, runs)
+    pooled, dof = runs.replicate_sd()
+    assert dof == 48
+    assert known.noise == pytest.approx(pooled, rel=0.1)
+    assert pooled == pytest.approx(sigma, rel=0.3)
+
+
+def test_large_noise_is_mistaken_for_the_surface_only_without_replicates():
+    rng = np.random.default_rng(13)
+    study = preset_study("synthetic-oellm-multilingual", 0)
+    true = study.truth.loss
+    rows = rng.choice(np.flatnonzero(np.isfinite(true)), 60, replace=False)
+    index = np.concatenate([rows, rows[:15]])
+    loss = true[index] * np.exp(0.04 * rng.standard_normal(len(index)))
+    apart = TrendGP().fit(study.grid, Runs.from_losses(rows, loss[:60]))
+    together = TrendGP().fit(study.grid, Runs.from_losses(index, loss))
+    assert apart.noise < 0.01 < 0.025 < together.noise < 0.05
+
+
+def test_poor_runs_and_copies_tell_nothing_of_the_noise():
+    grid = make_grid()
+    # Two runs far apart; the same run twice; two poor ones; one run; two that diverged.
+    index = np.array([0, 0, 1, 1, 2, 2, 3, 4, 4])
+    loss = np.array([3.0, 3.3, 3.1, 3.1, 6.0, 7.0, 3.2, np.nan, np.nan])
+    found = observations(grid, Runs.from_losses(index, loss), "log")
+    assert found.squares[0] == pytest.approx(np.log(1.1) ** 2 / 2)
+    assert found.squares[2] == pytest.approx(np.log(7 / 6) ** 2 / 2)
+    assert found.squares[[1, 3, 4]].tolist() == [0.0, 0.0, 0.0]
+    beyond = np.where(found.rows == 2, 0.1, 0.0)
+    assert scatter_of(found, beyond) == Scatter(found.squares[0], 1)
+
+
+def test_a_few_rows_far_apart_do_not_speak_for_all():
+    rng = np.random.default_rng(16)
+    grid, y, runs = replicated(rng, rows=np.arange(0, 72, 2), sigma=0.005)
+    plain = scatter_of(observations(grid, runs, "log"), np.zeros(36))
+    assert plain.squares == pytest.approx(0.005**2 * 72, rel=0.25)
+    wild = y.reshape(-1, 3).copy()
+    wild[::9] = wild[::9].mean(axis=1, keepdims=True) + 0.1 * rng.standard_normal((4, 3))
+    found = observations(grid, Runs.from_losses(runs.index, np.exp(wild.ravel())), "log")
+    assert found.squares.sum() > 20 * plain.squares
+    assert scatter_of(found, np.zeros(36)).squares < 1.6 * plain.squares
+
+
+def test_the_order_of_replicates_does_not_matter():
+    rng = np.random.default_rng(14)
+    grid, _, runs = replicated(rng, rows=np.arange(0, 72, 5), sigma=0.01)
+    within = np.concatenate([3 * i + rng.permutation(3) for i in range(len(runs) // 3)])
+    other = Runs(runs.index[within], runs.loss[within], runs.state[within])
+    one, two = (TrendGP().fit(grid, r) for r in (runs, other))
+    np.testing.assert_array_equal(one.mean, two.mean)
+    assert one.noise == two.noise
+
+
+def test_without_replicates_nothing_is_added_to_the_likelihood(monkeypatch):
+    def refuse(self, log_variance):
+        raise AssertionError("no replicates")
+
+    monkeypatch.setattr(Scatter, "negative", refuse)
+    grid, rng = make_grid(), np.random.default_rng(15)
+    loss = make_loss(grid, rng)
+    TrendGP().fit(grid, Runs.from_losses(np.arange(20), loss[:20]))
+    with pytest.raises(AssertionError, match="no replicates"):
+        TrendGP().fit(grid, Runs.from_losses([*range(20), 0], [*loss[:20], 1.01 * loss[0]]))

@@ -39,6 +39,7 @@ def replay(
     as_json: params.Json = False,
     out: own.Out = None,
     charts: params.Charts = None,
+    explain: own.Explain = None,
 ) -> None:
     """Replay a finished study as if its runs were still to be chosen.
 
@@ -46,6 +47,7 @@ def replay(
     """
     from lawsmith.cli import options as read
     from lawsmith.cli import replay_ends as read_ends
+    from lawsmith.cli import replay_explain as told
     from lawsmith.cli import replay_options as read_own
     from lawsmith.cli.replay_run import Asked, report, run
     from lawsmith.datasets import ReadOptions
@@ -76,9 +78,12 @@ def replay(
         pricing=read_ends.pricing(trunk_decay),
         targets=read_own.targets(extrapolate_to, sought, known),
     )
+    page = told.page_file(explain, method) if explain else None
     folder = read.folder(out, "--out") if out else None
     drawings = read.folder(charts, "--charts") if charts else folder and folder / "charts"
     done = run(asked)
     report(done, folder=folder, charts=drawings, as_json=as_json)
+    if page:
+        told.explain(asked, done, page)
     if done.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)

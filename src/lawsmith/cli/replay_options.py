@@ -23,7 +23,7 @@ from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale
 from lawsmith.surrogates.inputs import Kernel, Priors
 
-POLICIES = ("window", "full", "frontier")
+POLICIES = ("frontier", "window", "full", "random", "cheapest", "vopt")
 _KERNELS = ("gp", "botorch")
 _MODELS = tuple(name for name in SURROGATES if name != "none")
 # Which surrogates an option is for; given with another one it would be ignored without a word.
@@ -35,7 +35,9 @@ _FOR = {
     "kappa": _MODELS,
     "model_path": ("tabpfn",),
 }
-_SEARCHES = ("window", "full")  # frontier has its own acquisition
+_SEARCHES = ("window", "full")  # the others have an acquisition of their own, or none
+# What fantasizes where nothing is said; the last three choose without a surrogate.
+_USUAL = {"frontier": "trend", "random": "none", "cheapest": "none", "vopt": "none"}
 _WORDS: Mapping[str, tuple[str, ...]] = {
     "policy": POLICIES,
     "surrogate": SURROGATES,
@@ -95,7 +97,7 @@ def method(
     given: Mapping[str, Any],
 ) -> Method:
     """The method asked for; ``given`` holds the other options by name, None where not given."""
-    surrogate = surrogate or ("trend" if policy == "frontier" else "gp")
+    surrogate = surrogate or _USUAL.get(policy, "gp")
     asked = {name: value for name, value in given.items() if value is not None}
     asked |= {"model_path": str(asked["model_path"])} if "model_path" in asked else {}
     for name, word in {"policy": policy, "surrogate": surrogate, **asked}.items():
@@ -105,10 +107,12 @@ def method(
         if name in asked and policy not in _SEARCHES:
             raise _misplaced(name, asked[name], "policy", policy, _SEARCHES)
     if policy == "frontier" and surrogate == "none":
-        hint = "random search is --policy window or full"
+        hint = "random search is --policy random"
         raise LawsmithError(
             "--surrogate", got="none", want="one that predicts, for frontier", hint=hint
         )
+    if policy == "random" and surrogate != "none":
+        raise _misplaced("surrogate", surrogate, "policy", policy, ("window", "full"))
     for name in asked:
         if name in _FOR and surrogate not in _FOR[name]:
             raise _misplaced(name, asked[name], "surrogate", surrogate, _FOR[name])
@@ -116,7 +120,7 @@ def method(
         name: word for name, word in _DEFAULTS.items() if surrogate in _FOR[name]
     } | asked
     if policy not in _SEARCHES:
-        del filled["acquisition"]
+        filled.pop("acquisition", None)
     if n_init < 1:
         raise LawsmithError("--n-init", got=n_init, want="at least 1 run to start from")
     filled["kappa"] = _kappa(asked.get("kappa"), filled.get("acquisition"))

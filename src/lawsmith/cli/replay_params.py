@@ -47,10 +47,11 @@ Force = Annotated[
 Policy = Annotated[
     str,
     typer.Option(
-        metavar="frontier|window|full",
+        metavar="frontier|window|full|random|cheapest|vopt",
         help="Take by turns what lowers the envelope and what tells most of the law, per FLOP; or, "
         "as the paper does, search a window that climbs with the compute run so far, or the whole "
-        "pool.",
+        "pool. To compare with: any run, the cheapest first, or what most lowers the variance of "
+        "the linearised law.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -189,6 +190,15 @@ Out = Annotated[
     typer.Option(
         metavar="DIR",
         help="Write trace.json, steps.csv and charts there.",
+        rich_help_panel=_SHOW,
+    ),
+]
+Explain = Annotated[
+    Path | None,
+    typer.Option(
+        metavar="PAGE.html",
+        help="Write a page that tells the search step by step: what was known after each run, "
+        "and why the next one was chosen. With --policy frontier.",
         rich_help_panel=_SHOW,
     ),
 ]

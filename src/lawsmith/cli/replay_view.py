@@ -20,6 +20,10 @@ from lawsmith.formats import flops, percent, plural
 from lawsmith.replay import Scores
 
 _TRUNKS = "runs that differ in D alone share a trunk, paid once"
+_PLAIN = {
+    "cheapest": "cheapest first",
+    "vopt": "V-optimality: the variance of the linearised law, per cost",
+}
 _ENDED = {
     "exhausted": "the pool is exhausted",
     "iterations": "as many runs as asked for",
@@ -72,7 +76,12 @@ def _method(done: Replayed) -> str:
     model += ["of log loss"] if told["scale"] == "log" else []
     if told["policy"] == "frontier":
         return f"{' '.join(model)}, envelope and law by turns, per FLOP, {start}"
-    space = "the whole pool" if told["policy"] == "full" else f"a window of reach {told['reach']:g}"
+    if told["policy"] in _PLAIN:
+        filled = [] if told["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
+        first = [] if told["policy"] == "cheapest" else [start]  # which has no initial design
+        return ", ".join([_PLAIN[str(told["policy"])], *filled, *first])
+    full = told["policy"] in ("full", "random")
+    space = "the whole pool" if full else f"a window of reach {told['reach']:g}"
     if told["surrogate"] == "none":
         return f"random search in {space}, {start}"
     rule = f"lcb κ = {told['kappa']:g}" if told["acquisition"] == "lcb" else told["acquisition"]

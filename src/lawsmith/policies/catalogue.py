@@ -25,7 +25,7 @@ def space_named(name: str, *, reach: float | None = REACH) -> Space:
         space.name: space for space in (Window(reach), Full(), NewSlice(reach))
     }
     if name not in spaces:
-        raise unknown("policy", name, ["frontier", *spaces, "cheapest", "vopt"])
+        raise unknown("policy", name, ["frontier", *spaces, "random", "cheapest", "vopt"])
     return spaces[name]
 
 
@@ -42,7 +42,7 @@ def make_policy(
     budget: float | None = None,
     pricing: Pricing | None = None,
 ) -> Policy:
-    """A policy by name: 'frontier', 'cheapest', 'vopt', or a search in the space of that name.
+    """A policy by name: 'frontier', 'random', 'cheapest', 'vopt', or a search in such a space.
 
     acquisition, kappa, reach   of a search; without a surrogate it is random
     law, target, budget, pricing   what 'frontier', which needs a surrogate, is after
@@ -57,9 +57,11 @@ def make_policy(
         return Cheapest(surrogate)
     if name == "vopt":
         return VOptimal(InitialDesign(n_init), surrogate)
+    if name == "random" and surrogate is not None:
+        raise LawsmithError("policy random", got=f"surrogate {surrogate.name}", want="none")
     return Search(
         surrogate=surrogate,
         acquisition=get_acquisition(acquisition, kappa=kappa),
-        space=space_named(name, reach=reach),
+        space=Full() if name == "random" else space_named(name, reach=reach),
         initial=InitialDesign(n_init),
     )

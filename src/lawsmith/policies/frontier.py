@@ -78,17 +78,32 @@ class Frontier(Designed):
         if blind or not self.searching(grid, runs):
             return int(rows[rng.integers(len(rows))])
         posterior = self.surrogate.fit(grid, runs)
-        price = self.pricing.each(grid, runs.index)
-        rows, exponent = self._affordable(grid, runs, rows, price)
-        cost = exponent * np.log(price[rows])
-        if len(runs) % 2 == 0:
-            gains = self.gains(grid, runs, posterior, rng)
-            if gains is not None and gains[rows].max() > 0.0:
-                with np.errstate(divide="ignore"):
-                    scores = np.log(gains[rows]) - cost
-                return best_row(rows, scores, grid.C[rows])
-        scores = self.improvements(grid, runs, posterior)[rows] - cost
+        rows, cost = self.priced(grid, runs)
+        scores = None
+        if law_turn(runs):
+            scores = self.law_scores(self.gains(grid, runs, posterior, rng), rows, cost)
+        if scores is None:
+            scores = self.improvements(grid, runs, posterior)[rows] - cost
         return best_row(rows, scores, grid.C[rows])
+
+    def law_scores(
+        self, gains: FloatArray | None, rows: IntArray, cost: FloatArray
+    ) -> FloatArray | None:
+        """(r,) log of the law gain per cost at ``rows``; None where no run teaches of the law."""
+        if gains is None or not gains[rows].max() > 0.0:
+            return None
+        with np.errstate(divide="ignore"):
+            return np.asarray(np.log(gains[rows]) - cost)
+
+    def priced(self, grid: Grid, runs: Runs) -> tuple[IntArray, FloatArray]:
+        """(r,) the candidates that can be paid, and the log of what each one's value is divided by.
+
+        That is its price to the power γ.
+        """
+        price = self.pricing.each(grid, runs.index)
+        rows = np.flatnonzero(self.candidates(grid, runs))
+        rows, exponent = self._affordable(grid, runs, rows, price)
+        return rows, exponent * np.log(price[rows])
 
     def _affordable(
         self, grid: Grid, runs: Runs, rows: IntArray, price: FloatArray
@@ -131,3 +146,8 @@ class Frontier(Designed):
             return np.where(np.isfinite(level), level, np.nanmax(seen))
         expected = floor(grid, posterior.mean, self.law.inputs)
         return np.where(np.isfinite(level), level, expected)
+
+
+def law_turn(runs: Runs) -> bool:
+    """Whether the next run is asked what it says of the law, and not of the envelope."""
+    return len(runs) % 2 == 0

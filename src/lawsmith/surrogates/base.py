@@ -7,9 +7,9 @@ Notation and shapes
     mean   (m,) posterior mean on that scale, observed rows included
     sd     (m,) posterior standard deviation of the surface, without the noise of a further run
 
-Replicates are averaged. A diverged run is an observation too: as bad as the worst loss seen. A
-failed run says nothing. Pending runs are fantasies at the posterior mean: they shrink the
-deviation around them and teach nothing else.
+Replicates are averaged; how far they lie apart may tell of the noise. A diverged run is an
+observation too: as bad as the worst loss seen. A failed run says nothing. Pending runs are
+fantasies at the posterior mean: they shrink the deviation around them and teach nothing else.
 """
 
 from __future__ import annotations
@@ -71,6 +71,8 @@ class Observations:
 
     n_runs    (k,) how many finished runs each target is the mean of
     diverged  (k,) rows whose runs all diverged: their target is the worst loss seen
+    squares   (k,) squared deviations of a row's runs from their mean, on the scale, summed: what
+              replicates alone say of the noise; 0 for a row with one run
     """
 
     rows: IntArray
@@ -78,6 +80,7 @@ class Observations:
     n_runs: IntArray
     pending: IntArray
     diverged: BoolArray
+    squares: FloatArray
 
 
 def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
@@ -108,4 +111,20 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
         n_runs=np.maximum(n_done, 1),
         pending=np.setdiff1d(waiting, rows),
         diverged=~known,
+        squares=_squares(runs, len(grid), scale)[rows],
     )
+
+
+def _squares(runs: Runs, m: int, scale: Scale) -> FloatArray:
+    """(m,) squared deviations of the runs of each row from their mean, summed."""
+    done = runs.of(State.DONE)
+    if len(np.unique(done.index)) == len(done.index):
+        return np.zeros(m)
+    values = np.log(done.loss) if scale == "log" else done.loss
+    # In order of loss, so that the order of runs cannot change the last digit.
+    order = np.lexsort((values, done.index))
+    index, values = done.index[order], values[order]
+    n = np.maximum(np.bincount(index, minlength=m), 1)
+    mean = np.bincount(index, weights=values, minlength=m) / n
+    squares = np.bincount(index, weights=(values - mean[index]) ** 2, minlength=m)
+    return np.asarray(squares, dtype=np.float64)

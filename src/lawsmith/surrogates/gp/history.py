@@ -106,13 +106,19 @@ def _begins_with(found: Observations, seen: Observations) -> bool:
         and np.array_equal(found.y[:k], seen.y)
         and np.array_equal(found.n_runs[:k], seen.n_runs)
         and np.array_equal(found.diverged[:k], seen.diverged)
+        and np.array_equal(found.squares[:k], seen.squares)
     )
 
 
 def first_of(found: Observations, n: int) -> Observations:
     """The first n observations, without pending rows."""
     return Observations(
-        found.rows[:n], found.y[:n], found.n_runs[:n], found.pending[:0], found.diverged[:n]
+        rows=found.rows[:n],
+        y=found.y[:n],
+        n_runs=found.n_runs[:n],
+        pending=found.pending[:0],
+        diverged=found.diverged[:n],
+        squares=found.squares[:n],
     )
 
 

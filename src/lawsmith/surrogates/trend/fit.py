@@ -29,6 +29,25 @@ LEAST = (0.05, 1e-4, 1e-4)
 MOST = (20.0, 1.0, 0.05)
 
 
+@dataclass(frozen=True)
+class Scatter:
+    """Of replicates about their own means: squared deviations summed, degrees of freedom."""
+
+    squares: float
+    dof: int
+
+    def negative(self, log_variance: float) -> tuple[float, float]:
+        """−ln of its likelihood, but for a constant, and the slope: squares/σ² is χ² with dof.
+
+        Beside the means it is all that the single runs say, where their noise is normal.
+        """
+        scaled = self.squares * np.exp(-log_variance)
+        return float(0.5 * (self.dof * log_variance + scaled)), float(0.5 * (self.dof - scaled))
+
+
+NO_SCATTER = Scatter(0.0, 0)
+
+
 @dataclass(frozen=True, eq=False)
 class TrendKernel:
     """Covariance of a linearised trend plus a Matérn-5/2 residual, on the rows of a grid."""
@@ -114,7 +133,9 @@ def _gauss_newton(
     return value, trend.mean + trend.sd * z
 
 
-def fit_residual(kernel: TrendKernel, targets: Targets, start: FloatArray) -> FloatArray:
+def fit_residual(
+    kernel: TrendKernel, targets: Targets, start: FloatArray, scatter: Scatter = NO_SCATTER
+) -> FloatArray:
     """(d + 2,) the most probable eta, the linearised trend integrated out."""
     d, rows = kernel.d, targets.rows
     X, FF = kernel.X[rows], kernel.F[rows] @ kernel.F[rows].T
@@ -139,7 +160,11 @@ def fit_residual(kernel: TrendKernel, targets: Targets, start: FloatArray) -> Fl
         z = (eta - mean) / sd
         value = 0.5 * float(targets.y @ alpha) + np.log(np.diag(L)).sum() + 0.5 * float(z @ z)
         n = len(rows)
-        return value / n, (z / sd - slopes) / n
+        slope = z / sd - slopes
+        if scatter.dof:
+            more, by_noise = scatter.negative(eta[-1])
+            value, slope[-1] = value + more, slope[-1] + by_noise
+        return value / n, slope / n
 
     bounds = _bounds(d)
     begin = np.clip(start, *np.array(bounds).T)
