@@ -30,9 +30,9 @@ seeds a line: each table says where there are fewer.
     "scalebench": """# ScaleBench
 
 The tasks of ScaleBench (arXiv 2604.22753) as tables with named inputs, lawsmith's policies on them
-with its budgets, and its published figures beside. Made by `lawsmith bench run scalebench --out DIR` and
-`python docs/paper.py DIR`. Code {code}; {finished} of {planned} jobs were finished when this was
-written, up to {seeds} seeds a line.
+with its budgets, and its published figures beside. Made by `lawsmith bench run scalebench --out
+DIR` and `python docs/paper.py DIR`. Code {code}; {finished} of {planned} jobs were finished when
+this was written, up to {seeds} seeds a line.
 """,
 }
 
