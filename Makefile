@@ -1,7 +1,7 @@
 # These commands do all set-up on a machine that has only Python 3.11+ and make:
 #   make demo       create the environment, install lawsmith, run `lawsmith demo` (real runs, no network)
 #   make live-demo  the same with torch, then train some fifty tiny models on this machine's CPU, find
-#                   their law, and hold it against one larger run (some six minutes on two free cores)
+#                   their law, and hold it against one larger run (some five minutes on two free cores)
 #   make test       create the environment, install lawsmith and the test tools, run all tests
 # `make test` skips the tests of extras that are not installed; `make test-all` installs those that
 # tests need (torch among them), and an extra that is absent is then a failure. Tests on a real Slurm
@@ -30,7 +30,7 @@ demo: $(VENV)/.base
 
 # Stopped with Ctrl-C, or by a crash, it goes on where it was.
 live-demo: $(VENV)/.lm $(LIVE)/corpus/meta.json
-	@echo "A live study of tiny language models on this machine's CPU: some six minutes on two free cores."
+	@echo "A live study of tiny language models on this machine's CPU: some five minutes on two free cores."
 	@echo "Ctrl-C stops it, and make live-demo goes on. To look on from a second terminal:"
 	@echo "  $(VENV)/bin/lawsmith serve $(LIVE)/study.toml"
 	$(VENV)/bin/lawsmith check $(LIVE)/study.toml
