@@ -143,7 +143,6 @@ def test_a_live_study_by_its_folder(tmp_path, capsys):
         (["report", "{study}", "--law", "LC"], "--law: got a live study, which has its own"),
         (["report", "{study}", "--target", "1e25"], "--target: got a live study"),
         (["report", "synthetic-demo", "--level", "2"], "--level"),
-        (["serve", "{empty}/none.toml"], "none.toml"),
     ],
 )
 def test_bad_input_is_one_line_and_exit_code_2(words, told, tmp_path, capsys):
@@ -179,3 +178,11 @@ def test_serve_prints_an_address_answers_there_and_ends_with_ctrl_c(tmp_path):
     assert process.returncode == 0
     assert "Traceback" not in err
     assert sorted(p.name for p in tmp_path.iterdir()) == ["study.toml"]
+
+
+def test_a_study_that_is_not_there_cannot_be_served(tmp_path, capsys):
+    extra("uvicorn")
+    assert main(["serve", str(tmp_path / "none.toml")]) == 2
+    found = capsys.readouterr()
+    assert "none.toml" in found.err
+    assert len(found.err.splitlines()) == 1

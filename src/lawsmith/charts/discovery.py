@@ -32,9 +32,8 @@ from lawsmith.charts.draw.parts import NARROW, WIDE, view_size
 from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.titles import task_name
 from lawsmith.charts.draw.weighing import value_datasets, values
-from lawsmith.charts.page import bare, library, script_json
+from lawsmith.charts.page import bare, library, script_json, write_page
 from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, themed, variables
-from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, percent, plural
 
 Json = dict[str, Any]
@@ -54,16 +53,7 @@ CAPTIONS = {
 
 def write_discovery(data: DiscoveryData, file: Path) -> Path:
     """Write the page; the file is there as a whole or not at all."""
-    text = discovery_html(data)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(file)
-    except OSError as error:
-        got = f"{file}: {error.strerror or error}"
-        raise LawsmithError("page", got=got, want="a file that can be written") from None
-    return file
+    return write_page(discovery_html(data), file, what="page")
 
 
 def discovery_html(data: DiscoveryData) -> str:

@@ -7,12 +7,14 @@ import json
 import os
 from contextlib import suppress
 from importlib.metadata import version
+from pathlib import Path
 from typing import Any
 
 import vl_convert
 
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, config
 from lawsmith.datasets.fetch import cache_dir
+from lawsmith.errors import LawsmithError
 
 Spec = dict[str, Any]
 
@@ -114,3 +116,20 @@ def script_json(value: Any) -> str:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
+
+
+def write_page(text: str, path: str | Path, *, what: str) -> Path:
+    """Write a page; its folder is made if need be, the file is there as a whole or not at all.
+
+    what   the page is called so where it cannot be written
+    """
+    file = Path(path)
+    try:
+        file.parent.mkdir(parents=True, exist_ok=True)
+        part = file.with_name(f"{file.name}.part")
+        part.write_text(text, encoding="utf-8")
+        part.replace(file)
+    except OSError as error:
+        got = f"{file}: {error.strerror or error}"
+        raise LawsmithError(what, got=got, want="a file that can be written") from None
+    return file

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lawsmith.errors import LawsmithError
+from lawsmith.charts.page import write_page
 from lawsmith.report.cards import cards_of
 from lawsmith.report.markup import card_html
 from lawsmith.report.page import links_html, page
@@ -20,14 +20,4 @@ def report_html(source: Source) -> str:
 
 def write_report(source: Source, path: str | Path) -> Path:
     """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
-    file = Path(path)
-    data = report_html(source)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        part.write_text(data, encoding="utf-8")
-        part.replace(file)
-    except OSError as error:
-        got = f"{file}: {error.strerror or error}"
-        raise LawsmithError("report", got=got, want="a file that can be written") from None
-    return file
+    return write_page(report_html(source), path, what="report")
