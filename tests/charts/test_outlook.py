@@ -86,9 +86,10 @@ def test_a_label_stays_above_the_foot_of_its_axis(seen):
     found = replace(seen.outlook, predictions=(wide,))
     spec = outlook(Seen("small", seen.grid, seen.runs, seen.posterior, found)).to_dict()
     note = next(e for e in spec["layer"] if "field" in e["encoding"].get("text", {}))
-    bottom = note["encoding"]["y"]["scale"]["domain"][0]
+    bottom, top = note["encoding"]["y"]["scale"]["domain"]
     (row,) = spec["datasets"][note["data"]["name"]]
-    assert row["place"] > bottom
+    above = spec["height"] * np.log(row["place"] / bottom) / np.log(top / bottom)
+    assert above > note["mark"]["dy"] + 6  # pixels: its line is 11 high
 
 
 def test_only_the_first_target_is_drawn(seen):

@@ -30,6 +30,7 @@ from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.formats import number, percent
 
 MANY = 60  # fitted points beyond which they are drawn smaller
+LABEL_SHARE = 0.07  # of the loss axis, kept below the targets for their labels
 NOUNS = {"C": "compute", "N": "parameters", "D": "tokens"}
 
 
@@ -41,7 +42,8 @@ def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
 def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart:
     pixels, height = view_size(width)
     x = log_axis(data.x, _x_domain(data), pixels=pixels)
-    y = loss_axis(_y_domain(data), pixels=height)
+    domain = _y_domain(data)
+    y = loss_axis(domain, pixels=height)
     layers = [
         *_band_layers(data, x, y),
         *_threshold_layers(data, x),
@@ -50,7 +52,7 @@ def draw_law(data: LawData, analysis: Analysis, *, width: int) -> alt.LayerChart
         *_point_layers(data, FITTED, x, y),
         *_line_layers(data, x, y),
         *_point_layers(data, HELD_OUT, x, y),
-        *_target_layers(data, x, y),
+        *target_layers(data.targets, field("x", x), y, domain),
         *key(key_entries(data, analysis), pixels=pixels),
     ]
     heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
@@ -72,7 +74,7 @@ def _y_domain(data: LawData) -> tuple[float, float]:
     room = (high / low) ** 0.35
     low = max(min([low, *ends]), low / room)
     high = min(max([high, *tops]), high * room)
-    below = 0.07 if len(data.targets) else 0.03  # room for the targets' labels
+    below = LABEL_SHARE if len(data.targets) else 0.03
     return padded([low, high], share=below)[0], padded([low, high])[1]
 
 
@@ -126,23 +128,32 @@ def fitted_style(data: LawData) -> str:
     return "fitted-many" if len(data.runs.of(FITTED)) > MANY else "fitted"
 
 
-def _target_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
-    if data.targets.empty:
+def target_layers(
+    targets: pd.DataFrame, x: Channel, y: Channel, domain: tuple[float, float]
+) -> list[alt.Chart]:
+    """Each target's interval, its loss and their numbers; ``domain`` is that of the loss axis."""
+    if targets.empty:
         return []
     names = {"label": "target", "loss": "law", "low": "from", "high": "to"}
-    labels = data.targets.assign(
-        text=[target_text(*row) for row in data.targets[["loss", "low", "high"]].to_numpy()],
-        place=data.targets[["loss", "low"]].min(axis=1),
-    )
-    at = field("x", x)
+    labels = target_labels(targets, domain)
     bar = mark("rule", "target-bar", clip=True)
     # Below and to the left: a falling law leaves that corner free.
     note = mark("text", "note-ink", align="right", dy=13)
     return [
-        layer(data.targets, bar, x=at, y=field("low", y), y2=field("high")),
-        layer(data.targets, mark("point", "target"), tooltip=names, x=at, y=field("loss", y)),
-        layer(labels, note, x=at, y=field("place", y), text={"field": "text", "type": "nominal"}),
+        layer(targets, bar, x=x, y=field("low", y), y2=field("high")),
+        layer(targets, mark("point", "target"), tooltip=names, x=x, y=field("loss", y)),
+        layer(labels, note, x=x, y=field("place", y), text={"field": "text", "type": "nominal"}),
     ]
+
+
+def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.DataFrame:
+    """Targets with their text and its place below the interval, but inside the loss axis."""
+    bottom, top = domain
+    place = targets[["loss", "low"]].min(axis=1)
+    return targets.assign(
+        text=[target_text(*row) for row in targets[["loss", "low", "high"]].to_numpy()],
+        place=place.clip(lower=bottom * (top / bottom) ** LABEL_SHARE),
+    )
 
 
 def target_text(loss: float, low: float, high: float) -> str:

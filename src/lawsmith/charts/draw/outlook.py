@@ -8,7 +8,7 @@ import pandas as pd
 from lawsmith.charts.data.outlook import OutlookData, Seen, outlook_data
 from lawsmith.charts.draw import titles
 from lawsmith.charts.draw.key import Entry, key
-from lawsmith.charts.draw.law import NOUNS, off_scale_text, target_text
+from lawsmith.charts.draw.law import LABEL_SHARE, NOUNS, off_scale_text, target_layers
 from lawsmith.charts.draw.parts import (
     WIDE,
     Channel,
@@ -48,7 +48,7 @@ def draw_outlook(data: OutlookData, seen: Seen, *, width: int) -> alt.LayerChart
         layer(data.line, mark("line", "law", clip=True), x=x, y=field("fitted", y)),
         *_envelope_layers(data, where),
         *_some(data.held_out, mark("point", "held-out"), where, {"x": data.x, "loss": "loss"}),
-        *_target_layers(data, x, y, domain[0]),
+        *target_layers(data.targets, x, y, domain),
         *key(key_entries(data, seen), pixels=pixels),
     ]
     what = f"Loss against {NOUNS.get(data.x, data.x)}"
@@ -65,7 +65,7 @@ def _y_domain(data: OutlookData) -> tuple[float, float]:
     room = (high / low) ** 0.35
     bottom = max(min(low, data.line["low"].min(), *data.targets["low"]), low / room)
     top = min(max(high, data.line["high"].max()), high * room)
-    below = 0.07 if len(data.targets) else 0.03  # room for the targets' labels
+    below = LABEL_SHARE if len(data.targets) else 0.03
     return padded([bottom, top], share=below)[0], padded([bottom, top])[1]
 
 
@@ -95,24 +95,6 @@ def _edge_layers(data: OutlookData, x: Channel) -> list[alt.Chart]:
     tick = mark("tick", "off-scale", orient="vertical", size=9)
     names = {**data.names, "loss": "loss", "state": "state"}
     return [layer(data.off_scale, tick, tooltip=names, x=x, y={"value": 4})]
-
-
-def _target_layers(data: OutlookData, x: Channel, y: Channel, bottom: float) -> list[alt.Chart]:
-    if data.targets.empty:
-        return []
-    names = {"label": "target", "loss": "law", "low": "from", "high": "to"}
-    labels = data.targets.assign(
-        text=[target_text(*row) for row in data.targets[["loss", "low", "high"]].to_numpy()],
-        # An interval may reach below the axis; its label must not.
-        place=data.targets[["loss", "low"]].min(axis=1).clip(lower=1.03 * bottom),
-    )
-    note = mark("text", "note-ink", align="right", dy=13)
-    bar = mark("rule", "target-bar", clip=True)
-    return [
-        layer(data.targets, bar, x=x, y=field("low", y), y2=field("high")),
-        layer(data.targets, mark("point", "target"), tooltip=names, x=x, y=field("loss", y)),
-        layer(labels, note, x=x, y=field("place", y), text={"field": "text", "type": "nominal"}),
-    ]
 
 
 def key_entries(data: OutlookData, seen: Seen) -> list[Entry]:
