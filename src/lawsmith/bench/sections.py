@@ -7,6 +7,8 @@ from dataclasses import dataclass, replace
 
 from lawsmith.bench.counts import count_remarks, count_tables
 from lawsmith.bench.figures import Picture, recovery_picture, subsets_picture
+from lawsmith.bench.methods.figures import methods_pictures
+from lawsmith.bench.methods.results import read_results
 from lawsmith.bench.methods.tables import methods_tables
 from lawsmith.bench.plan import Figure, Suite, source
 from lawsmith.bench.published import PITCH_POINTS
@@ -124,6 +126,18 @@ def datasets(suite: Suite, store: Store) -> Section:
     return replace(section, tables=tables, remarks=tuple(count_remarks()))
 
 
+def methods(suite: Suite, store: Store) -> Section:
+    """The contest of methods: bars, ranks and tests, then every study for itself."""
+    results = read_results(store, suite)
+    return Section(
+        suite.name,
+        suite.title,
+        suite.about + _unfinished(suite, store),
+        tables=tuple(methods_tables(results)),
+        figures=tuple(methods_pictures(results)),
+    )
+
+
 # A suite without an entry is shown as replays are.
 BUILDERS: dict[str, Builder] = {
     "pitch": pitch,
@@ -133,7 +147,7 @@ BUILDERS: dict[str, Builder] = {
     "datasets": datasets,
     "speed": lambda suite, store: _of_tables(suite, store, speed_tables),
     "scalebench": lambda suite, store: _of_tables(suite, store, scalebench_tables),
-    "methods": lambda suite, store: _of_tables(suite, store, methods_tables),
+    "methods": methods,
 }
 
 

@@ -3,6 +3,7 @@
 chart = charts.law(analysis)                        # an Altair chart: shows itself in a notebook
 charts.write_all(analysis, "charts")                # every chart as HTML and PNG
 charts.recovery({"window": seeds, "full": others})  # replays of one study, mean ± 1 SD over seeds
+charts.standings(methods, budgets, ranks, heading=…)  # methods compared, a panel for each metric
 charts.subsets(task)                                # a frontier's law, and that of four points
 charts.write_replay(trace, "charts")                # every chart of one replay
 charts.outlook(seen)                                # a search: observed and fantasized points
@@ -29,6 +30,7 @@ from lawsmith.charts.draw.pairs import pairs
 from lawsmith.charts.draw.parts import NARROW, WIDE
 from lawsmith.charts.draw.recovery import recovery
 from lawsmith.charts.draw.residuals import residuals
+from lawsmith.charts.draw.standings import standings
 from lawsmith.charts.draw.subsets import subsets
 from lawsmith.charts.draw.timeline import timeline
 from lawsmith.charts.save import Unavailable, Written, write, write_all, write_replay
@@ -62,6 +64,7 @@ __all__ = [
     "pairs",
     "recovery",
     "residuals",
+    "standings",
     "subsets",
     "themed",
     "timeline",

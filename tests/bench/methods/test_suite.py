@@ -93,7 +93,7 @@ def test_results_are_read_back_by_subject_contender_and_seed(few, folder):
 
 
 def test_the_tables_say_what_is_to_be_reached_then_ranks_tests_studies_and_seconds(few, folder):
-    tables = {table.name: table for table in methods_tables(Store(folder), few)}
+    tables = {table.name: table for table in methods_tables(read_results(Store(folder), few))}
     assert next(iter(tables)) == "methods-bars"
     assert list(tables)[-1] == "methods-seconds"
     details = [table for table in tables.values() if table.detail]
@@ -124,4 +124,4 @@ def test_the_page_folds_the_tables_of_single_studies(few, folder):
 
 
 def test_before_anything_is_finished_there_are_no_tables(few, tmp_path):
-    assert methods_tables(Store(tmp_path), few) == []
+    assert methods_tables(read_results(Store(tmp_path), few)) == []

@@ -15,10 +15,14 @@ from lawsmith.bench.methods.contenders import OURS, PAPER, of_role
 from lawsmith.bench.methods.results import METRICS, Outcome, Results
 from lawsmith.bench.methods.standings import average_ranks, verdicts
 from lawsmith.bench.tables import Table, fixed, percent
+from lawsmith.grid import FloatArray
 
 BUDGETS = (0.01, 0.02, 0.05, 0.1, 0.25)  # at which ours is to be better than the paper's
 DRAWN = ((0.05, 1.5), (0.1, 1.2))  # of drawn studies: budget, at most this times the pool's error
 NONE = "–"
+SPAN, N_BOOTSTRAP = "90 %", 4000
+MIN_SEEDS = 5  # fewer say nothing of how far others might lie
+ERRORS = ("true_error", "true_error_pool")
 
 
 @dataclass(frozen=True)
@@ -59,7 +63,7 @@ BARS = (
     ),
 )
 
-Row = tuple[str, str, str, str, str, str]
+Row = tuple[str, str, str, str, str, str, str]
 
 
 def bars_table(results: Results) -> Table:
@@ -68,12 +72,13 @@ def bars_table(results: Results) -> Table:
     return Table(
         name="methods-bars",
         title="What the frontier policy must reach",
-        columns=("study", "what", "bar", "frontier", "Window, LCB", "met"),
+        columns=("study", "what", "bar", "frontier", SPAN, "Window, LCB", "met"),
         rows=tuple(rows),
-        note="Means over seeds of the value at that moment. For drawn studies, whose truth is "
-        "known: the mean error of the predicted loss two decades above the pool, divided by "
-        "the mean error of the law fitted to the whole pool. No value: some seed had no law there. "
-        "A study whose table is not at hand has no bar.",
+        note="Means over seeds of the value at that moment, and how far other seeds might have "
+        f"moved ours: {SPAN} of {N_BOOTSTRAP:,} bootstrap samples of the seeds. For drawn studies, "
+        "whose truth is known: the mean error of the predicted loss two decades above the pool, divided "
+        "by the mean error of the law fitted to the whole pool. No value: some seed had no law "
+        "there. A study whose table is not at hand has no bar.",
         n_heads=2,
     )
 
@@ -87,8 +92,9 @@ def _row(bar: Bar, results: Results) -> Row:
     }
     ours = values.get(OURS)
     met = NONE if ours is None else _yes(bar.met(ours))
+    span = NONE if ours is None else _span(outcomes[OURS].at(bar.column, bar.budget))
     text = f"{bar.sense} {bar.limit:g} at {percent(bar.budget)}"
-    return (bar.study, bar.what, text, _shown(ours), _shown(values.get(PAPER)), met)
+    return (bar.study, bar.what, text, _shown(ours), span, _shown(values.get(PAPER)), met)
 
 
 def _drawn_rows(results: Results) -> Iterator[Row]:
@@ -100,7 +106,10 @@ def _drawn_rows(results: Results) -> Iterator[Row]:
             ratios = [_ratio(outcomes.get(name), budget) for name in (OURS, PAPER)]
             met = NONE if ratios[0] is None else _yes(round(ratios[0], 3) <= limit)
             bar = f"at most {limit:g} at {percent(budget)}"
-            shown = (_shown(ratios[0]), _shown(ratios[1]))
+            span = NONE
+            if ratios[0] is not None:
+                span = _span(*(outcomes[OURS].at(name, budget) for name in ERRORS))
+            shown = (_shown(ratios[0]), span, _shown(ratios[1]))
             yield (subject, "error of the true loss, ÷ that of the pool's law", bar, *shown, met)
 
 
@@ -108,8 +117,21 @@ def _ratio(outcome: Outcome | None, budget: float) -> float | None:
     """Of the means over seeds; NaN where a seed had no law."""
     if outcome is None:
         return None
-    error, pool = (outcome.at(name, budget).mean() for name in ("true_error", "true_error_pool"))
+    error, pool = (outcome.at(name, budget).mean() for name in ERRORS)
     return float(error / pool)
+
+
+def _span(values: FloatArray, over: FloatArray | None = None) -> str:
+    """'[0.90, 1.31]': where the mean over seeds (n,), or its ratio to another, lies if redrawn."""
+    n = len(values)
+    if n < MIN_SEEDS or not np.isfinite(values).all():
+        return NONE
+    drawn = np.random.default_rng(0).integers(n, size=(N_BOOTSTRAP, n))
+    means = values[drawn].mean(axis=1)
+    if over is not None:
+        means = means / over[drawn].mean(axis=1)
+    low, high = np.quantile(means, [0.05, 0.95])
+    return f"[{fixed(float(low), 2)}, {fixed(float(high), 2)}]"
 
 
 def _joint_rows(results: Results) -> Iterator[Row]:
@@ -130,13 +152,14 @@ def _joint_rows(results: Results) -> Iterator[Row]:
     span = f"{percent(BUDGETS[0])} to {percent(BUDGETS[-1])}"
     if compared:
         what, bar = "metrics × budgets with the better average rank", f"all, {span}"
-        yield ("all", what, bar, f"{better} of {compared}", NONE, _yes(better == compared))
+        yield ("all", what, bar, f"{better} of {compared}", NONE, NONE, _yes(better == compared))
         listed = "; ".join(sorted(worse)) or "none"
         yield (
             "each",
             "certainly worse than Window, LCB",
             f"none, {span}",
             listed,
+            NONE,
             NONE,
             _yes(not worse),
         )

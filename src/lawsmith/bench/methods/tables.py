@@ -8,10 +8,8 @@ import numpy as np
 
 from lawsmith.bench.methods.bars import bars_table
 from lawsmith.bench.methods.contenders import CONTENDERS, OURS, Contender, Role, of_role
-from lawsmith.bench.methods.results import METRICS, SHOWN, Metric, Outcome, Results, read_results
+from lawsmith.bench.methods.results import METRICS, SHOWN, Metric, Outcome, Results
 from lawsmith.bench.methods.standings import LEVEL, average_ranks, rankable, verdicts
-from lawsmith.bench.plan import Suite
-from lawsmith.bench.store import Store
 from lawsmith.bench.tables import Table, fixed, mean_sd, percent
 
 TITLES: dict[Role, str] = {"rival": "the other methods", "ablation": "its ablations"}
@@ -19,9 +17,8 @@ NO_LAW = "A method without a law at a budget counts as the worst there."
 BUDGET_HEADS = tuple(percent(budget) for budget in SHOWN)
 
 
-def methods_tables(store: Store, suite: Suite) -> list[Table]:
+def methods_tables(results: Results) -> list[Table]:
     """Every table of what is finished; none before the first trial of ours is."""
-    results = read_results(store, suite)
     if not results:
         return []
     tables = [bars_table(results)]

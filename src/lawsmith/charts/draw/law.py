@@ -138,7 +138,7 @@ def target_layers(
     labels = target_labels(targets, domain)
     bar = mark("rule", "target-bar", clip=True)
     # Below and to the left: a falling law leaves that corner free.
-    note = mark("text", "note-ink", align="right", dy=13)
+    note = mark("text", "note-ink", align="right", dx=-4, dy=13)
     return [
         layer(targets, bar, x=x, y=field("low", y), y2=field("high")),
         layer(targets, mark("point", "target"), tooltip=names, x=x, y=field("loss", y)),
