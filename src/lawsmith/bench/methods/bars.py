@@ -76,9 +76,9 @@ def bars_table(results: Results) -> Table:
         rows=tuple(rows),
         note="Means over seeds of the value at that moment, and how far other seeds might have "
         f"moved ours: {SPAN} of {N_BOOTSTRAP:,} bootstrap samples of the seeds. For drawn studies, "
-        "whose truth is known: the mean error of the predicted loss two decades above the pool, divided "
-        "by the mean error of the law fitted to the whole pool. No value: some seed had no law "
-        "there. A study whose table is not at hand has no bar.",
+        "whose truth is known: the mean error of the predicted loss two decades above the pool, "
+        "divided by the mean error of the law fitted to the whole pool. No value: some seed had no "
+        "law there. A study whose table is not at hand has no bar.",
         n_heads=2,
     )
 
