@@ -202,3 +202,8 @@ def test_speedups_stand_beside_the_papers(runs, random):
 def test_a_table_can_be_written_as_markdown():
     table = Table("t", "T", ("a", "b"), (("1", "2"), ("3", "4")))
     assert table.markdown() == "| a | b |\n| --- | --- |\n| 1 | 2 |\n| 3 | 4 |"
+
+
+def test_a_bar_in_a_cell_does_not_end_it_in_markdown():
+    table = Table("t", "T", ("|a|",), (("1",),))
+    assert table.markdown().splitlines()[0] == r"| \|a\| |"

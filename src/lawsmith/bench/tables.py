@@ -38,7 +38,8 @@ class Table:
     def markdown(self) -> str:
         """The table in GitHub's Markdown."""
         lines = [self.columns, ("---",) * len(self.columns), *self.rows]
-        return "\n".join("| " + " | ".join(line) + " |" for line in lines)
+        cells = ([cell.replace("|", r"\|") for cell in line] for line in lines)
+        return "\n".join("| " + " | ".join(line) + " |" for line in cells)
 
 
 def mean_sd(values: FloatArray, digits: int) -> str:
