@@ -9,9 +9,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Sequence
+from itertools import pairwise
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 from tinylm_numbers import SEED_BATCH, Dense, rms
 
 from lawsmith import (
@@ -38,6 +40,9 @@ from lawsmith.replay import Stop
 DOCS = Path(__file__).parent
 TARGET = 1e16
 SEEDS, BUDGETS = range(5), (0.02, 0.05, 0.10)
+LIVE = DOCS.parent / "examples" / "tinylm" / "results" / "live.jsonl"
+NOISE_EDGES = (3e11, 1e12, 1e13, 1e14, 1e15, 2e15)
+NORMAL_MEDIAN = 0.6745  # of |z| for a standard normal z
 
 
 def rows(head: Sequence[str], body: Iterable[Sequence[str]]) -> str:
@@ -117,6 +122,19 @@ def noise(dense: Dense) -> str:
     head = ["at", "configurations", "median", "90 % below", "rms", "largest", "rms, of loss"]
     text = f"Standard deviation between seeds, in nats; batch {SEED_BATCH}, {_seed_sizes(dense)}."
     return f"{text}\n\n{rows(head, body)}"
+
+
+def noise_by_compute(dense: Dense) -> str:
+    """Every run of the live studies against the grid's run of the same configuration."""
+    repeats = dense.repeats(pd.read_json(LIVE, lines=True))
+    body = []
+    for low, high in pairwise(NOISE_EDGES):
+        some = repeats[(repeats["C"] >= low) & (repeats["C"] < high)]["ratio"].abs()
+        values = (some.median() / NORMAL_MEDIAN, rms(some), some.max())
+        cells = (f"{100 * v:.1f} %" for v in values)
+        body.append([f"{flops(low)} to {flops(high)}", str(len(some)), *cells])
+    head = ["FLOPs of the run", "pairs", "SD, by the median", "SD, rms", "largest"]
+    return rows(head, body)
 
 
 def _noise_cells(sd, share) -> list[str]:
@@ -211,7 +229,14 @@ def replays(_: Dense) -> str:
 
 
 # In the order of the page. Those of the second list fit laws, and take their time.
-COUNTED = {"grid": grid, "best": best, "optima": optima, "noise": noise, "isoflop": isoflop}
+COUNTED = {
+    "grid": grid,
+    "best": best,
+    "optima": optima,
+    "noise": noise,
+    "noise by compute": noise_by_compute,
+    "isoflop": isoflop,
+}
 FITTED = {"laws": laws, "replays": replays}
 
 

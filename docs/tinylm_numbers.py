@@ -72,6 +72,22 @@ class Dense:
         steps = np.log2(found["lr"] / found["best_lr"]).round().abs().astype(int)
         return found.assign(share=found["sd"] / found["mean"], steps=steps)
 
+    def repeats(self, again: pd.DataFrame) -> pd.DataFrame:
+        """Runs of ``again`` with the first of the same configuration here: C, and the log ratio.
+
+        The ratio is divided by √2, so that its rms is the noise of one run.
+        """
+        # The table has learning rates to a few digits.
+        runs, again = (
+            f.assign(lr=[float(f"{lr:.3g}") for lr in f["lr"]]) for f in (self.runs, again)
+        )
+        first = runs.groupby(CONFIGURATION, as_index=False)[["C", "loss"]].first()
+        joined = again[[*CONFIGURATION, "loss"]].merge(
+            first, on=CONFIGURATION, suffixes=("_again", ""), validate="many_to_one"
+        )
+        ratio = np.log(joined["loss_again"] / joined["loss"]) / np.sqrt(2)
+        return pd.DataFrame({"C": joined["C"], "ratio": ratio}).dropna()
+
     def isoflop(self) -> IsoflopData:
         """Best loss against N at equal compute, between budgets read off in logs.
 

@@ -28,9 +28,10 @@ CHOSEN = ("frontier", "window-lcb", "random", "cheapest")
 
 def test_every_study_is_tried_with_both_laws_where_they_are_identified_and_drawn_in_its_shape():
     labels = [subject.label for subject in subjects()]
-    assert len(set(labels)) == len(labels) == 6 + 5 + 5 * len(NOISES)
+    assert len(set(labels)) == len(labels) == 6 + 5 + 5 * len(NOISES) + 4
     assert {"tinylm, L(C)", "tinylm, L(N, D)"} <= set(labels)
     assert not any("porian-hp, L(N, D)" in label for label in labels)
+    assert "drawn-steplaw, noise × 1, L(N, D)" in labels
     for study in STUDIES:
         assert {f"drawn-{study}, noise × {noise:g}" for noise in NOISES} <= set(labels)
 

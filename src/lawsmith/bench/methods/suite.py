@@ -1,8 +1,8 @@
 """The plan of 'methods': every contender on every study, ten seeds, up to a quarter of its compute.
 
 Studies are the paper's five and tinylm with L(C) and, where the pool identifies it, L(N, D); and
-families of drawn ones, each seed of which has another law. A study without a public table is its
-twin.
+families of drawn ones, each seed of which has another law, for both laws. A study without a public
+table is its twin.
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ LAWS = {"LC": "L(C)", "chinchilla": "L(N, D)"}
 OWN = ("tinylm",)  # studies that the paper has not; its own suites stay its own
 UNIDENTIFIED = ("porian-hp",)  # its D follows its N: no law of both can be told
 NOISES = (0.5, 2.0)  # of drawn studies, as multiples of their twin's
+JOINT_NOISE = 1.0  # of those with L(N, D)
 BY_SEED = "drawn by seed"  # what stands for the digest of data that come from the code alone
 
 # Rough seconds of a trial by surrogate, on a study of a thousand configurations.
@@ -41,9 +42,10 @@ class Subject:
 
     @property
     def label(self) -> str:
-        """'steplaw, L(N, D)'; a drawn family's law is always L(C) and is not said."""
+        """'steplaw, L(N, D)'; of a drawn family's laws L(C) is not said."""
         name = study_name({"study": self.study, "noise": self.noise})
-        return name if self.noise is not None else f"{name}, {LAWS[self.law]}"
+        plain = self.noise is not None and self.law == "LC"
+        return name if plain else f"{name}, {LAWS[self.law]}"
 
 
 def subjects() -> list[Subject]:
@@ -52,7 +54,12 @@ def subjects() -> list[Subject]:
     real = [Subject(source(study), "LC") for study in studies]
     both = [Subject(source(s), "chinchilla") for s in studies if s not in UNIDENTIFIED]
     drawn = [Subject(f"synthetic-{study}", "LC", noise) for study in STUDIES for noise in NOISES]
-    return [*real, *both, *drawn]
+    joint = [
+        Subject(f"synthetic-{study}", "chinchilla", JOINT_NOISE)
+        for study in STUDIES
+        if study not in UNIDENTIFIED
+    ]
+    return [*real, *both, *drawn, *joint]
 
 
 def methods(options: Options) -> Suite:
