@@ -2,8 +2,9 @@
 
     python docs/live_validation.py
 
-Reads the live studies in examples/tinylm/live, the bet in examples/tinylm/results and the bundled
-dense grid. Text between `<!-- made: NAME -->` and `<!-- end -->` is replaced.
+Reads the live studies in examples/tinylm/live, the bet and the runs around it in
+examples/tinylm/results, and the bundled dense grid. Text between `<!-- made: NAME -->` and
+`<!-- end -->` is replaced.
 """
 
 from __future__ import annotations
@@ -270,6 +271,36 @@ def bet(v: Validation) -> str:
     return f"{text}\n\n{rows(head, body)}"
 
 
+def around(v: Validation) -> str:
+    """The losses of the same size and tokens at other batches and learning rates."""
+    runs = pd.concat(
+        [
+            pd.read_json(TINYLM / "results" / "around.jsonl", lines=True),
+            pd.DataFrame([v.bet]),
+        ]
+    )
+    runs["lr"] = [float(f"{lr:.4g}") for lr in runs["lr"]]
+    cells = runs.groupby(["batch", "lr"])["loss"].agg(["mean", "size", "var"])
+    table = cells["mean"].unstack("lr")
+    body = [
+        [str(batch), *("" if np.isnan(loss) else f"{loss:.4f}" for loss in table.loc[batch])]
+        for batch in table.index
+    ]
+    best = cells["mean"].idxmin()
+    several = cells[cells["size"] > 1]
+    dof = several["size"] - 1
+    sd = float(np.sqrt((several["var"] * dof).sum() / dof.sum()) / v.bet["loss"])
+    mine, least = cells.loc[(v.bet["batch"], v.bet["lr"])], cells.loc[best]
+    text = (
+        f"Best is batch {best[0]} with a learning rate of {best[1]:g}: {least['mean']:.4f} over "
+        f"{least['size']:.0f} seeds. The bet's own setting has {mine['mean']:.4f} over "
+        f"{mine['size']:.0f}, {100 * (mine['mean'] / least['mean'] - 1):.1f} % more. One run has a "
+        f"noise of {100 * sd:.1f} % ({dof.sum():.0f} degrees of freedom)."
+    )
+    head = ["batch \\ learning rate", *(f"{lr:g}" for lr in table.columns)]
+    return f"{rows(head, body)}\n\n{text}"
+
+
 def draw(v: Validation) -> None:
     folder = DOCS / "figures" / "live-validation"
     figures: dict[str, alt.TopLevelMixin] = {"bet": _forest(v)}
@@ -312,7 +343,7 @@ def _forest(v: Validation) -> alt.LayerChart:
     return themed(chart, LIGHT)
 
 
-BLOCKS = {"studies": studies, "laws": laws, "found": found, "bet": bet}
+BLOCKS = {"studies": studies, "laws": laws, "found": found, "bet": bet, "around": around}
 
 
 def main() -> None:
