@@ -23,10 +23,11 @@ NOISES = (0.5, 2.0)  # of drawn studies, as multiples of their twin's
 JOINT_NOISE = 1.0  # of those with L(N, D)
 BY_SEED = "drawn by seed"  # what stands for the digest of data that come from the code alone
 
-# Rough seconds of a trial by surrogate, on a study of a thousand configurations.
-_SECONDS = {"trend": 5.0, "gp": 2.0, "none": 0.4}
-_GROWTH = {"trend": 1.0, "gp": 1.8, "none": 1.0}  # the power of the study's size they grow with
-_VOPT_SECONDS = 1.6
+# Rough seconds of a trial on a study of a thousand configurations: of a search space, else by
+# surrogate; and the power of the study's size they grow with.
+_SPACE_SECONDS = {"frontier": 8.0, "vopt": 1.6}
+_SECONDS = {"gp": 1.6, "none": 0.4}
+_GROWTH = {"gp": 1.5}
 
 
 @dataclass(frozen=True)
@@ -108,6 +109,7 @@ def trial_settings(
 
 
 def _weight(contender: Contender, n: int) -> float:
-    surrogate = contender.method.surrogate
-    seconds = _VOPT_SECONDS if contender.method.space == "vopt" else _SECONDS[surrogate]
-    return float(seconds * (n / 1000.0) ** _GROWTH[surrogate])
+    space, surrogate = contender.method.space, contender.method.surrogate
+    if space in _SPACE_SECONDS:
+        return _SPACE_SECONDS[space] * n / 1000.0
+    return float(_SECONDS[surrogate] * (n / 1000.0) ** _GROWTH.get(surrogate, 1.0))
