@@ -12,7 +12,7 @@ from lawsmith.bench import sections as section_module
 from lawsmith.bench.methods import suite as plan
 from lawsmith.bench.methods.contenders import CONTENDERS, of_role
 from lawsmith.bench.methods.results import METRICS, SHOWN, read_results
-from lawsmith.bench.methods.suite import NOISES, Subject, methods, subjects
+from lawsmith.bench.methods.suite import NOISES, Subject, further, methods, subjects
 from lawsmith.bench.methods.tables import methods_tables
 from lawsmith.bench.page import write_page
 from lawsmith.bench.plan import STUDIES, Options
@@ -28,12 +28,19 @@ CHOSEN = ("frontier", "window-lcb", "random", "cheapest")
 
 def test_every_study_is_tried_with_both_laws_where_they_are_identified_and_drawn_in_its_shape():
     labels = [subject.label for subject in subjects()]
-    assert len(set(labels)) == len(labels) == 6 + 5 + 5 * len(NOISES) + 4
+    assert len(set(labels)) == len(labels) == 6 + 5 + len(further()) + 5 * len(NOISES) + 4
     assert {"tinylm, L(C)", "tinylm, L(N, D)"} <= set(labels)
     assert not any("porian-hp, L(N, D)" in label for label in labels)
     assert "drawn-steplaw, noise × 1, L(N, D)" in labels
     for study in STUDIES:
         assert {f"drawn-{study}, noise × {noise:g}" for noise in NOISES} <= set(labels)
+
+
+def test_tables_that_the_policy_was_not_built_on_join_where_they_are_at_hand(monkeypatch):
+    monkeypatch.setattr(plan.datasets, "present", lambda entry: entry.name == "chinchilla")
+    assert [subject.label for subject in further()] == ["chinchilla, L(C)", "chinchilla, L(N, D)"]
+    monkeypatch.setattr(plan.datasets, "present", lambda entry: False)
+    assert further() == []
 
 
 def test_every_contender_is_on_every_study_and_those_that_share_replays_share_jobs():

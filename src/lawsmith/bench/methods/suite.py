@@ -2,7 +2,7 @@
 
 Studies are the paper's five and tinylm with L(C) and, where the pool identifies it, L(N, D); and
 families of drawn ones, each seed of which has another law, for both laws. A study without a public
-table is its twin.
+table is its twin. Tables that played no part in building the policy join where they are at hand.
 """
 
 from __future__ import annotations
@@ -10,6 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from dataclasses import dataclass
 
+from lawsmith import datasets
 from lawsmith.bench.jobs import Job, data_digest
 from lawsmith.bench.methods.contenders import CONTENDERS, Contender
 from lawsmith.bench.plan import STUDIES, Options, Suite, settings_of, source
@@ -18,6 +19,12 @@ from lawsmith.bench.trial import ABOVE, BUDGETS, study_name
 
 LAWS = {"LC": "L(C)", "chinchilla": "L(N, D)"}
 OWN = ("tinylm",)  # studies that the paper has not; its own suites stay its own
+FURTHER = {
+    "chinchilla": ("LC", "chinchilla"),
+    "scalebench-farseer": ("LC", "chinchilla"),
+    "scalebench-moe": ("LC",),
+    "scalebench-data_constrained": ("LC",),
+}
 UNIDENTIFIED = ("porian-hp",)  # its D follows its N: no law of both can be told
 NOISES = (0.5, 2.0)  # of drawn studies, as multiples of their twin's
 JOINT_NOISE = 1.0  # of those with L(N, D)
@@ -60,7 +67,13 @@ def subjects() -> list[Subject]:
         for study in STUDIES
         if study not in UNIDENTIFIED
     ]
-    return [*real, *both, *drawn, *joint]
+    return [*real, *both, *further(), *drawn, *joint]
+
+
+def further() -> list[Subject]:
+    """Published tables, at hand here, that the policy was not built on; they have no twins."""
+    there = [name for name in FURTHER if datasets.present(datasets.entry(name))]
+    return [Subject(name, law) for name in there for law in FURTHER[name]]
 
 
 def methods(options: Options) -> Suite:
