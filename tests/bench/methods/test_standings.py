@@ -78,6 +78,16 @@ def test_a_verdict_needs_a_p_that_survives_the_number_of_subjects():
     assert verdicts({}, DIFFERENCE, "window-lcb", 0.1).n_subjects == 0
 
 
+def test_drawn_families_and_tables_are_corrected_apart():
+    # Ten seeds give no p below 2^-9, 26 times which is above the level: 15 and 15 pass, 30 fail.
+    tables = {f"table {k}": subject(0.1) for k in range(15)}
+    drawn = {f"drawn-{k}, noise × 1": subject(0.1) for k in range(15)}
+    found = verdicts(tables | drawn, DIFFERENCE, "window-lcb", 0.1)
+    assert (len(found.better), found.worse, found.n_subjects) == (30, (), 30)
+    more = tables | {f"further {k}": subject(0.1) for k in range(15)}
+    assert verdicts(more, DIFFERENCE, "window-lcb", 0.1).better == ()
+
+
 def test_regrets_are_compared_by_their_ratios_so_that_units_do_not_matter():
     rng = np.random.default_rng(0)
     regrets = rng.uniform(0.5, 1.0, (2, 2, 10))

@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from lawsmith.bench.methods.compare import holm, median_gap, paired_p, ranks
 from lawsmith.bench.methods.contenders import OURS, Contender
 from lawsmith.bench.methods.results import Metric, Outcome, Results, common
+from lawsmith.bench.results import is_drawn
 from lawsmith.grid import FloatArray
 
 LEVEL = 0.05
@@ -50,7 +52,7 @@ def average_ranks(
 class Verdicts:
     """Ours against another method: the subjects on which it is better or worse for certain.
 
-    n_subjects   that were tested, over which Holm's correction was made
+    n_subjects   that were tested
     """
 
     better: tuple[str, ...]
@@ -59,23 +61,37 @@ class Verdicts:
 
 
 def verdicts(results: Results, metric: Metric, other: str, budget: float) -> Verdicts:
-    """Paired tests over seeds on every subject, corrected for their number; p below `LEVEL`."""
-    tested: list[str] = []
-    p, gaps = [], []
+    """Paired tests over seeds on every subject, p below `LEVEL` after correction for their number.
+
+    Tables and drawn families are corrected apart: ten seeds have no p below 2^-9, so that of more
+    than 25 subjects together none could be certain.
+    """
+    tests: dict[bool, list[_Test]] = {True: [], False: []}
     for subject in rankable(results, metric, [OURS, other]):
         values = _paired(results[subject], metric, other, budget)
         if values.shape[1]:
-            tested.append(subject)
-            p.append(paired_p(*values))
-            gaps.append(median_gap(*values))
-    certain = holm(np.array(p)) <= LEVEL if p else np.empty(0, dtype=np.bool_)
-    found = [
-        tuple(
-            s for s, sure, gap in zip(tested, certain, gaps, strict=True) if sure and gap * way > 0
-        )
-        for way in (-1.0, 1.0)
-    ]
-    return Verdicts(found[0], found[1], len(tested))
+            test = _Test(subject, paired_p(*values), median_gap(*values))
+            tests[is_drawn(subject)].append(test)
+    certain = [test for group in tests.values() for test in _certain(group)]
+    return Verdicts(
+        better=tuple(test.subject for test in certain if test.gap < 0),
+        worse=tuple(test.subject for test in certain if test.gap > 0),
+        n_subjects=sum(map(len, tests.values())),
+    )
+
+
+class _Test(NamedTuple):
+    """A subject's p, and the gap of mean ranks: below 0 where ours is better."""
+
+    subject: str
+    p: float
+    gap: float
+
+
+def _certain(tests: Sequence[_Test]) -> list[_Test]:
+    """Those whose p stays below the level."""
+    adjusted = holm(np.array([test.p for test in tests]))
+    return [test for test, p in zip(tests, adjusted, strict=True) if p <= LEVEL]
 
 
 def _paired(outcomes: dict[str, Outcome], metric: Metric, other: str, budget: float) -> FloatArray:

@@ -64,8 +64,9 @@ def tests_table(results: Results, role: Role) -> Table:
         columns=("metric", "method", *BUDGET_HEADS),
         rows=tuple(rows),
         note="Wilcoxon's signed-rank test, paired over seeds, in each study; Holm's correction "
-        f"over the studies of a cell; two-sided, at the {100 * LEVEL:g} % level. n seeds give no p "
-        f"below 2^(1 − n), so that with fewer than ten none may be certain. {NO_LAW}",
+        "over the tables of a cell, and over its drawn families; two-sided, at the "
+        f"{100 * LEVEL:g} % level. n seeds give no p below 2^(1 − n), so that with fewer than ten "
+        f"none may be certain. {NO_LAW}",
         n_heads=2,
     )
 
