@@ -103,4 +103,4 @@ def test_ranks_must_be_better_everywhere_and_no_study_certainly_worse():
     table = bars_table({"a": rivals(), "b": rivals(**{"window-lcb": -0.05})})
     (worse,) = rows_of(table, "each")
     assert worse[-1] == "no"
-    assert worse[2].startswith("b (difference, 1 %); b (difference, 10 %)")
+    assert worse[2] == "b: difference at 1, 2, 5, 10, 25 %"

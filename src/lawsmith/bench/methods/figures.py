@@ -49,7 +49,7 @@ def _picture(results: Results, role: Role) -> Picture | None:
         about=about,
     )
     caption = (
-        "Each dot is a method's average rank at a budget, from light, the smallest, to dark. "
-        "In a study whose methods are equally good by chance alone, all would stand in the middle."
+        "Each dot is a method's average rank at a budget. Methods that differ by chance alone "
+        "would all stand in the middle."
     )
     return Picture(f"methods-ranks-{role}", caption, cache(draw))
