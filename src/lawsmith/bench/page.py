@@ -18,7 +18,7 @@ from lawsmith.bench.plan import Options
 from lawsmith.bench.results import SUMMARY
 from lawsmith.bench.sections import Section, sections
 from lawsmith.bench.store import Store
-from lawsmith.bench.suites import suites_named
+from lawsmith.bench.suites import PAPER, suites_named
 from lawsmith.bench.tables import Table
 from lawsmith.charts import NARROW
 from lawsmith.charts import WIDE as MEDIUM
@@ -61,21 +61,17 @@ def read_summary(folder: Path) -> Json:
 
 def write_page(folder: Path, sections: Sequence[Section]) -> Path:
     """Write ``folder``/index.html; how it was run is read from the folder's summary."""
+    of_paper = any(section.name in PAPER for section in sections)
+    title = html.escape(TITLE if of_paper else "; ".join(section.title for section in sections))
     parts = [
-        f"<h1>{html.escape(TITLE)}</h1>",
+        f"<h1>{title}</h1>",
         *_how(read_summary(folder)),
-        *_contents(sections),
-        '<h2 id="framework">The framework</h2>',
-        '<p class="about">A search runs few of a grid\'s runs and judges the law it would give. '
-        "The two additions to plain Bayesian optimisation are highlighted: the window, which keeps "
-        "a search from expensive runs until cheaper ones are known, and the fantasized losses, "
-        "which stand in for the runs not made.</p>",
-        svg(WIDE, "wide"),
-        svg(TALL, "tall"),
+        *_contents(sections, of_paper=of_paper),
+        *(_framework() if of_paper else []),
         *(part for section in sections for part in _section(section)),
     ]
     text = FRAME.format(
-        title=html.escape(TITLE),
+        title=title,
         style=STYLE,
         body="\n".join(parts),
         library=library(),
@@ -131,8 +127,22 @@ def _study(study: Json) -> list[tuple[str, ...]]:
     return rows
 
 
-def _contents(sections: Sequence[Section]) -> list[str]:
-    named = [("framework", "The framework"), *((s.name, s.title) for s in sections)]
+def _framework() -> list[str]:
+    """The paper's flow chart."""
+    return [
+        '<h2 id="framework">The framework</h2>',
+        '<p class="about">A search runs few of a grid\'s runs and judges the law it would give. '
+        "The two additions to plain Bayesian optimisation are highlighted: the window, which keeps "
+        "a search from expensive runs until cheaper ones are known, and the fantasized losses, "
+        "which stand in for the runs not made.</p>",
+        svg(WIDE, "wide"),
+        svg(TALL, "tall"),
+    ]
+
+
+def _contents(sections: Sequence[Section], *, of_paper: bool) -> list[str]:
+    named = [("framework", "The framework")] if of_paper else []
+    named += [(section.name, section.title) for section in sections]
     links = (f'<li><a href="#{html.escape(name)}">{_text(text)}</a></li>' for name, text in named)
     return [f'<ul class="contents">{"".join(links)}</ul>']
 

@@ -125,6 +125,8 @@ def test_the_page_folds_the_tables_of_single_studies(few, folder):
     made = section_module.sections([few], Store(folder))
     text = write_page(folder, made).read_text(encoding="utf-8")
     assert text.count("<details><summary>") == 2
+    assert f"<h1>{few.title}</h1>" in text  # it is not the paper's
+    assert 'id="framework"' not in text
     assert 'id="table-methods-bars"' in text
     summary = json.loads((folder / "summary.json").read_text())
     drawn = summary["studies"]["drawn-porian-hp, noise × 2"]
