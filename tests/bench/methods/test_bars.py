@@ -103,4 +103,5 @@ def test_ranks_must_be_better_everywhere_and_no_study_certainly_worse():
     table = bars_table({"a": rivals(), "b": rivals(**{"window-lcb": -0.05})})
     (worse,) = rows_of(table, "each")
     assert worse[-1] == "no"
-    assert worse[2] == "b: difference at 1, 2, 5, 10, 25 %"
+    assert worse[2] == "1 of 2"
+    assert "Certainly worse than Window, LCB: b, in difference at 1, 2, 5, 10, 25 %." in table.note
