@@ -63,7 +63,7 @@ def text(section: Section, page: str) -> str:
     """A section in Markdown, its figures by name; tables for those who look closer left out."""
     tables = [_table(table) for table in section.tables if not table.detail]
     figures = [_figure(picture, page) for picture in section.figures]
-    shown = [*figures, *tables] if page == METHODS else [*tables, *figures]
+    shown = [*figures, *tables] if section.figures_first else [*tables, *figures]
     remarks = "\n".join(f"- {remark}" for remark in section.remarks)
     parts = [f"## {section.title}", section.about, remarks, *shown]
     return "\n\n".join(part for part in parts if part)

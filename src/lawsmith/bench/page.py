@@ -153,8 +153,9 @@ def _section(section: Section) -> list[str]:
     if section.remarks:
         remarks = "".join(f"<li>{_text(remark)}</li>" for remark in section.remarks)
         parts.append(f'<h3>Beside the paper</h3><ul class="remarks">{remarks}</ul>')
-    parts += [part for table in section.tables for part in _table(table)]
-    parts += [_figure(picture) for picture in section.figures]
+    tables = [part for table in section.tables for part in _table(table)]
+    figures = [_figure(picture) for picture in section.figures]
+    parts += [*figures, *tables] if section.figures_first else [*tables, *figures]
     if not section.tables and not section.figures:
         parts.append("<p>Nothing of this is finished yet.</p>")
     return parts

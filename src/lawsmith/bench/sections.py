@@ -44,8 +44,9 @@ from lawsmith.replay.curves import Curves
 class Section:
     """What a reader sees of a suite.
 
-    about     what was run, with which settings
-    remarks   a sentence each: how the numbers differ from the paper's
+    about          what was run, with which settings
+    remarks        a sentence each: how the numbers differ from the paper's
+    figures_first  whether its figures sum up the tables, and stand before them
     """
 
     name: str
@@ -54,6 +55,7 @@ class Section:
     tables: tuple[Table, ...] = ()
     figures: tuple[Picture, ...] = ()
     remarks: tuple[str, ...] = ()
+    figures_first: bool = False
 
 
 Builder = Callable[[Suite, Store], Section]
@@ -135,6 +137,7 @@ def methods(suite: Suite, store: Store) -> Section:
         suite.about + _unfinished(suite, store),
         tables=tuple(methods_tables(results)),
         figures=tuple(methods_pictures(results)),
+        figures_first=True,
     )
 
 
