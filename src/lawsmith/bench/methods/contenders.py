@@ -15,7 +15,7 @@ from lawsmith.replay.curves import FitName
 Role = Literal["ours", "ablation", "rival"]
 
 OURS, PAPER = "frontier", "window-lcb"  # who is to be better than whom
-FAR = 1e9  # a width of the tail beyond any loss: nothing is compressed
+FAR = 20.0  # a width of the tail, in log loss, beyond any that is finite: none is compressed
 
 
 @dataclass(frozen=True)
