@@ -22,8 +22,7 @@ from lawsmith.bench.suites import PAPER, suites_named
 from lawsmith.bench.tables import Table
 from lawsmith.charts import NARROW
 from lawsmith.charts import WIDE as MEDIUM
-from lawsmith.charts.page import bare, library, script_json
-from lawsmith.charts.theme import DARK, LIGHT, PRINT, config
+from lawsmith.charts.page import bare, head, library, script_json, theme_configs
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, number
 
@@ -71,11 +70,10 @@ def write_page(folder: Path, sections: Sequence[Section]) -> Path:
         *(part for section in sections for part in _section(section)),
     ]
     text = FRAME.format(
-        title=title,
-        style=STYLE,
+        head=head(title, STYLE),
         body="\n".join(parts),
         library=library(),
-        configs=script_json({theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}),
+        configs=theme_configs(),
         script=SCRIPT,
     )
     path = folder / PAGE

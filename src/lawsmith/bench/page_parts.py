@@ -6,20 +6,10 @@ the theme or the width of the page changes; before printing it draws all.
 
 from __future__ import annotations
 
-from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, variables
+from lawsmith.charts.theme import FONT
 
-# The policy lets the page's own script run (Vega compiles expressions) and nothing be fetched. The
-# script is a block, so that its names cannot meet the library's.
-FRAME = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
-<title>{title}</title>
-<style>{style}</style>
-</head>
+# The script is a block, so that its names cannot meet the library's.
+FRAME = """{head}
 <body>
 <main>
 {body}
@@ -36,10 +26,7 @@ const configs = {configs};
 """
 
 
-STYLE = f"""
-:root {{ color-scheme: light dark; {variables(LIGHT)} }}
-@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}
-@media print {{ :root {{ color-scheme: light; {variables(PRINT)} }} }}
+STYLE = f"""\
 body {{ margin: 0; background: var(--page); color: var(--ink); font: 16px/1.55 {FONT}; }}
 main {{ max-width: 1080px; margin: 0 auto; padding: 24px 20px 80px; }}
 h1 {{ font-size: 1.9rem; line-height: 1.2; margin: 0.4em 0 0.3em; }}

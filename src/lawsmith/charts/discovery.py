@@ -32,8 +32,8 @@ from lawsmith.charts.draw.parts import NARROW, WIDE, view_size
 from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.titles import task_name
 from lawsmith.charts.draw.weighing import value_datasets, values
-from lawsmith.charts.page import bare, library, script_json, write_page
-from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, themed, variables
+from lawsmith.charts.page import bare, head, library, script_json, theme_configs, write_page
+from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.formats import flops, percent, plural
 
 Json = dict[str, Any]
@@ -65,16 +65,16 @@ def discovery_html(data: DiscoveryData) -> str:
         "runs": by_column(run_kinds(data)),
         "looks": data.looks(),
     }
-    heading = f"{task_name(data.trace.task)}, discovered step by step"
+    heading = html.escape(f"{task_name(data.trace.task)}, discovered step by step")
     return asset("discovery.html").format(
-        title=html.escape(heading),
+        head=head(heading, asset("discovery.css")),
+        title=heading,
         lead=html.escape(lead(data)),
-        style=_style(),
         charts="\n".join(_section(name) for name in shown),
         rows="\n".join(_table_row(data, i) for i in range(len(data.reasons))),
         library=library(),
         told=script_json(told),
-        configs=script_json({theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}),
+        configs=theme_configs(),
         script=asset("discovery.js"),
     )
 
@@ -204,12 +204,3 @@ def _table_row(data: DiscoveryData, i: int) -> str:
 def asset(name: str) -> str:
     """A file of the page's own markup, script or style."""
     return files("lawsmith.charts").joinpath("assets", name).read_text(encoding="utf-8")
-
-
-def _style() -> str:
-    return (
-        f":root {{ color-scheme: light dark; --font: {FONT}; {variables(LIGHT)} }}\n"
-        f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}\n"
-        f"@media print {{ :root {{ color-scheme: light; {variables(PRINT)} }} }}\n"
-        f"{asset('discovery.css')}"
-    )

@@ -1,4 +1,7 @@
-"""One chart as a self-contained HTML page: light or dark, wide or narrow, nothing loaded."""
+"""Self-contained HTML pages: what all of them have, and the page of one chart.
+
+A page is light or dark, wide or narrow, and loads nothing.
+"""
 
 from __future__ import annotations
 
@@ -12,29 +15,30 @@ from typing import Any
 
 import vl_convert
 
-from lawsmith.charts.theme import DARK, LIGHT, PRINT, config
+from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, variables
 from lawsmith.datasets.fetch import cache_dir
 from lawsmith.errors import LawsmithError
 
 Spec = dict[str, Any]
 
-# The policy lets the page's own script run (Vega compiles expressions) and nothing be fetched.
-PAGE = """<!DOCTYPE html>
+# The policy lets a page's own script run (Vega compiles expressions) and nothing be fetched but, by
+# a live page, from where it came.
+POLICY = (
+    "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
+    "img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
+)
+HEAD = """<!DOCTYPE html>
 <html lang="en">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
-<meta http-equiv="Content-Security-Policy" content="default-src 'none'; \
-script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; img-src data: blob:">
+<meta name="referrer" content="no-referrer">
+<meta http-equiv="Content-Security-Policy" content="{policy}">
 <title>{title}</title>
 <style>
-:root {{ color-scheme: light dark; }}
-body {{ margin: 0; background: {light}; }}
-@media (prefers-color-scheme: dark) {{ body {{ background: {dark}; }} }}
-@media print {{ body {{ background: {paper}; }} }}
-#chart {{ display: block; width: fit-content; max-width: 100%; margin: 0 auto; }}
-</style>
-</head>
+{style}</style>
+</head>"""
+PAGE = """{head}
 <body>
 <div id="chart"></div>
 <script>{library}</script>
@@ -68,21 +72,42 @@ redraw();
 """
 
 
+CHART_STYLE = """body { margin: 0; background: var(--page); }
+#chart { display: block; width: fit-content; max-width: 100%; margin: 0 auto; }
+"""
+
+
+def head(title: str, style: str, *, connect: str = "'none'") -> str:
+    """A page down to its body. ``title`` is HTML; the style may use the themes' variables."""
+    policy = POLICY.format(connect=connect)
+    return HEAD.format(policy=policy, title=title, style=theme_style() + style)
+
+
+def theme_style() -> str:
+    """The colours of the charts' themes and their font, as CSS variables."""
+    return (
+        f":root {{ color-scheme: light dark; --font: {FONT}; {variables(LIGHT)} }}\n"
+        f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}\n"
+        f"@media print {{ :root {{ color-scheme: light; {variables(PRINT)} }} }}\n"
+    )
+
+
+def theme_configs() -> str:
+    """Theme → its charts' configuration, as a script has it."""
+    return script_json({theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)})
+
+
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
     """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
     specs = {"wide": bare(wide), "narrow": bare(narrow)}
     # Altair names data by their hash, so what both show is held once.
     datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
-    configs = {theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)}
     return PAGE.format(
-        title=html.escape(title),
-        light=LIGHT.background,
-        dark=DARK.background,
-        paper=PRINT.background,
+        head=head(html.escape(title), CHART_STYLE),
         library=library(),
         specs=script_json(specs),
         datasets=script_json(datasets),
-        configs=script_json(configs),
+        configs=theme_configs(),
     )
 
 

@@ -9,9 +9,10 @@ from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Any
 
+from lawsmith.charts.page import POLICY
 from lawsmith.errors import LawsmithError
 from lawsmith.report.live.board import Board
-from lawsmith.report.page import POLICY, page
+from lawsmith.report.page import page
 
 try:
     import uvicorn
