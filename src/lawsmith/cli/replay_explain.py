@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -11,6 +10,7 @@ from lawsmith.cli.console import paths, stderr
 from lawsmith.cli.options import folder
 from lawsmith.cli.replay_ends import DRAWN, stop_rule
 from lawsmith.cli.replay_options import Method
+from lawsmith.cli.replay_progress import described_bars
 from lawsmith.cli.replay_run import Asked
 from lawsmith.cli.replay_summary import Replayed
 from lawsmith.errors import LawsmithError
@@ -50,14 +50,7 @@ def explain(asked: Asked, done: Replayed, path: Path) -> None:
 
 def _policy(asked: Asked, done: Replayed) -> Frontier:
     """The policy that chose, made anew: it is a function of the history."""
-    stop = stop_rule(asked.iterations, asked.budget, done.trace.task)
-    policy = asked.method.make_policy(
-        asked.seed,
-        asked.law,
-        target=asked.rule.compute if asked.rule else min(asked.targets, default=None),
-        budget=stop.budget,
-        pricing=asked.pricing,
-    )
+    policy = asked.make_policy(stop_rule(asked.iterations, asked.budget, done.trace.task))
     if not isinstance(policy, Frontier):
         raise TypeError(policy.name)
     return policy
@@ -66,16 +59,7 @@ def _policy(asked: Asked, done: Replayed) -> Frontier:
 @contextmanager
 def _telling(n_runs: int) -> Iterator[Callable[[int], None]]:
     """A function that shows how many runs are told; nothing where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    bars = Progress(
-        BarColumn(bar_width=10),
-        TextColumn("{task.description}"),
-        console=stderr(),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    with bars:
+    with described_bars() as bars:
         bar = bars.add_task("telling it step by step", total=n_runs)
 
         def report(n: int) -> None:

@@ -6,10 +6,14 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 from lawsmith.cli.console import stderr, symbol
 from lawsmith.formats import flops, number, percent
 from lawsmith.replay import Step, Stop, Task
+
+if TYPE_CHECKING:
+    from rich.progress import Progress
 
 Report = Callable[[Step], None]
 
@@ -17,22 +21,26 @@ Report = Callable[[Step], None]
 @contextmanager
 def replaying(task: Task, stop: Stop) -> Iterator[Report]:
     """A function that shows each step; nothing is shown where stderr is no terminal."""
-    from rich.progress import BarColumn, Progress, TextColumn
-
-    bars = Progress(
-        BarColumn(bar_width=10),
-        TextColumn("{task.description}"),
-        console=stderr(),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
-    with bars:
+    with described_bars() as bars:
         bar = bars.add_task(f"{len(task.pool)} runs to choose from", total=1.0)
 
         def report(step: Step) -> None:
             bars.update(bar, completed=done(step, task, stop), description=described(step, task))
 
         yield report
+
+
+def described_bars() -> Progress:
+    """Bars on stderr with words beside them, gone at the end; none where it is no terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        BarColumn(bar_width=10),
+        TextColumn("{task.description}"),
+        console=stderr(),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
 
 
 def collect(steps: Iterable[Step], report: Report) -> tuple[list[Step], bool]:

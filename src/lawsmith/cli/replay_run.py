@@ -68,6 +68,16 @@ class Asked:
             "compute": self.reading.compute,
         }
 
+    def make_policy(self, stop: Stop) -> Policy:
+        """The policy that chooses; it knows the target and the budget."""
+        return self.method.make_policy(
+            self.seed,
+            self.law,
+            target=self.rule.compute if self.rule else min(self.targets, default=None),
+            budget=stop.budget,
+            pricing=self.pricing,
+        )
+
 
 def run(asked: Asked) -> Replayed:
     """Replay until the end or Ctrl-C; what was found until then is kept."""
@@ -84,13 +94,7 @@ def run(asked: Asked) -> Replayed:
     )
     check_pool(asked.method, task)
     stop = replace(stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
-    policy = asked.method.make_policy(
-        asked.seed,
-        asked.law,
-        target=asked.rule.compute if asked.rule else min(asked.targets, default=None),
-        budget=stop.budget,
-        pricing=asked.pricing,
-    )
+    policy = asked.make_policy(stop)
     with replaying(task, stop) as report_step:
         # Laws fitted together come sooner; where a run takes a second, each is shown at once.
         block = 16 if asked.method.surrogate in ("trend", "gp", "none") else 1
