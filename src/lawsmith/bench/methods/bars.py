@@ -14,6 +14,7 @@ import numpy as np
 from lawsmith.bench.methods.contenders import OURS, PAPER, of_role
 from lawsmith.bench.methods.results import METRICS, Outcome, Results
 from lawsmith.bench.methods.standings import average_ranks, verdicts
+from lawsmith.bench.results import is_drawn
 from lawsmith.bench.tables import Table, fixed, percent
 from lawsmith.grid import FloatArray
 
@@ -104,7 +105,7 @@ def _row(bar: Bar, results: Results) -> Row:
 def _drawn_rows(results: Results) -> Iterator[Row]:
     """A row for each drawn family and budget."""
     for subject, outcomes in results.items():
-        if "noise" not in subject:
+        if not is_drawn(subject):
             continue
         for budget, limit in DRAWN:
             ratios = [_ratio(outcomes.get(name), budget) for name in (OURS, PAPER)]

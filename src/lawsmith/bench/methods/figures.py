@@ -4,16 +4,12 @@ from __future__ import annotations
 
 from functools import cache, partial
 
-import numpy as np
-
+from lawsmith import charts
 from lawsmith.bench.figures import Picture
 from lawsmith.bench.methods.contenders import Role, of_role
-from lawsmith.bench.methods.results import METRICS, SHOWN, Results
-from lawsmith.bench.methods.standings import average_ranks, rankable
-from lawsmith.charts.draw.standings import standings
-from lawsmith.grid import FloatArray
+from lawsmith.bench.methods.results import SHOWN, Results
+from lawsmith.bench.methods.standings import standings
 
-SCALED = ", ×"  # how a label names a factor, which ranks have not
 HEADINGS: dict[Role, str] = {
     "rival": "The frontier policy and other methods",
     "ablation": "The frontier policy and its ablations",
@@ -28,20 +24,14 @@ def methods_pictures(results: Results) -> list[Picture]:
 
 def _picture(results: Results, role: Role) -> Picture | None:
     contenders = of_role(role)
-    ranks: dict[str, FloatArray] = {}
-    n_studies = 0
-    for metric in METRICS:
-        places = [average_ranks(results, metric, contenders, budget) for budget in SHOWN]
-        known = [p for p in places if p is not None]
-        if len(known) == len(SHOWN):
-            n = len(rankable(results, metric, [c.name for c in contenders]))
-            n_studies = max(n_studies, n)
-            ranks[f"{metric.label.split(SCALED)[0]} ({n})"] = np.stack(known, axis=1)
-    if not ranks:
+    found = standings(results, contenders)
+    if not found:
         return None
+    n_studies = max(standing.n_subjects for standing in found)
     about = f"average rank over seeds and up to {n_studies} studies (how many in brackets), 1 best"
+    ranks = {f"{s.metric.label} ({s.n_subjects})": s.ranks for s in found}
     draw = partial(
-        standings,
+        charts.standings,
         [contender.label for contender in contenders],
         SHOWN,
         ranks,

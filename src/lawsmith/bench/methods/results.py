@@ -28,7 +28,7 @@ class Metric:
 
     columns   of a trial's rows; of several, the mean of the ranks counts
     sign      1 where less is better, −1 where more is
-    factor    for show; digits after the point
+    factor    for show, which ``unit`` names where the label does not; digits after the point
     """
 
     name: str
@@ -37,6 +37,7 @@ class Metric:
     sign: float = 1.0
     factor: float = 1.0
     digits: int = 2
+    unit: str = ""
 
 
 _REGRETS = ("log_E", "log_A", "alpha", "log_B", "beta")
@@ -44,7 +45,7 @@ METRICS = (
     Metric("difference", "% off the full-pool law at the target", ("difference",)),
     Metric("parameters", "regrets of the parameters", tuple(f"regret_{r}" for r in _REGRETS)),
     Metric(
-        "held_out", "held-out |MSE − the reference's|, × 1e4", ("held_out",), factor=1e4, digits=2
+        "held_out", "held-out |MSE − the reference's|", ("held_out",), factor=1e4, unit=", × 1e4"
     ),
     Metric(
         "envelope_mixed", "% of the envelope, mixed", ("envelope_mixed",), -1.0, 100.0, digits=0

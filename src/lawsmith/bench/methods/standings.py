@@ -10,7 +10,7 @@ import numpy as np
 
 from lawsmith.bench.methods.compare import holm, median_gap, paired_p, ranks
 from lawsmith.bench.methods.contenders import OURS, Contender
-from lawsmith.bench.methods.results import Metric, Outcome, Results, common
+from lawsmith.bench.methods.results import METRICS, SHOWN, Metric, Outcome, Results, common
 from lawsmith.bench.results import is_drawn
 from lawsmith.grid import FloatArray
 
@@ -46,6 +46,33 @@ def average_ranks(
         if places:
             means.append(np.mean(places, axis=0))
     return np.mean(means, axis=0) if means else None
+
+
+@dataclass(frozen=True)
+class Standing:
+    """Average ranks (contenders, budgets) in a metric, over so many subjects."""
+
+    metric: Metric
+    ranks: FloatArray
+    n_subjects: int
+
+    @property
+    def label(self) -> str:
+        """'% off the true loss at the target (18 studies)'."""
+        n = self.n_subjects
+        return f"{self.metric.label} ({n} {'study' if n == 1 else 'studies'})"
+
+
+def standings(results: Results, contenders: Sequence[Contender]) -> list[Standing]:
+    """Of every metric in which all contenders can be ranked at every budget that is shown."""
+    found = []
+    for metric in METRICS:
+        places = [average_ranks(results, metric, contenders, budget) for budget in SHOWN]
+        known = [ranks for ranks in places if ranks is not None]
+        if len(known) == len(SHOWN):
+            n = len(rankable(results, metric, [c.name for c in contenders]))
+            found.append(Standing(metric, np.stack(known, axis=1), n))
+    return found
 
 
 @dataclass(frozen=True)

@@ -9,7 +9,7 @@ import numpy as np
 from lawsmith.bench.methods.bars import bars_table
 from lawsmith.bench.methods.contenders import CONTENDERS, OURS, Contender, Role, of_role
 from lawsmith.bench.methods.results import METRICS, SHOWN, Metric, Outcome, Results
-from lawsmith.bench.methods.standings import LEVEL, average_ranks, rankable, verdicts
+from lawsmith.bench.methods.standings import LEVEL, rankable, standings, verdicts
 from lawsmith.bench.tables import Table, fixed, mean_sd, percent
 
 TITLES: dict[Role, str] = {"rival": "the other methods", "ablation": "its ablations"}
@@ -30,15 +30,12 @@ def methods_tables(results: Results) -> list[Table]:
 
 def ranks_table(results: Results, role: Role) -> Table:
     """Average ranks of ours and the contenders of a role, at every budget."""
-    contenders, rows = of_role(role), []
-    for metric in METRICS:
-        n = len(rankable(results, metric, [c.name for c in contenders]))
-        found = [average_ranks(results, metric, contenders, budget) for budget in SHOWN]
-        if n and not any(places is None for places in found):
-            label = f"{metric.label} ({n} {'study' if n == 1 else 'studies'})"
-            for i, contender in enumerate(contenders):
-                cells = (fixed(float(places[i]), 2) for places in found if places is not None)
-                rows.append((label, contender.label, *cells))
+    contenders = of_role(role)
+    rows = [
+        (standing.label, contender.label, *(fixed(float(rank), 2) for rank in ranks))
+        for standing in standings(results, contenders)
+        for contender, ranks in zip(contenders, standing.ranks, strict=True)
+    ]
     return Table(
         name=f"methods-ranks-{role}",
         title=f"Average ranks of the frontier policy and {TITLES[role]}, 1 is best",
@@ -102,7 +99,7 @@ def subject_table(results: Results, subject: str, number: int) -> Table:
 def _label(metric: Metric, column: str) -> str:
     """The metric, or for the regrets of parameters which one."""
     if len(metric.columns) == 1:
-        return metric.label
+        return metric.label + metric.unit
     return f"regret of {column.removeprefix('regret_').replace('log_', 'ln ')}"
 
 
