@@ -210,9 +210,9 @@ def test_a_requeued_run_is_run_again_in_its_folder(plain, tmp_path):
     until_file(jobs[0].folder / "starts")
     call("scontrol", "requeue", jobs[0].handle)
     until(runner, jobs, lambda s: "BeginTime" in s.detail, "queued again, for two minutes from now")
-    # Begun again before the first run's end has been told, Slurm takes that for the second one's.
+    # Slurm counts in whole seconds: one that begins in the second of its end is "already killed".
     until_file(jobs[0].folder / "slurm" / "exit")
-    call("scontrol", "update", f"jobid={jobs[0].handle}", "StartTime=now")
+    call("scontrol", "update", f"jobid={jobs[0].handle}", "StartTime=now+2")
     (status,) = until_ended(runner, jobs)
     assert status.ending is Ending.COMPLETED
     assert (jobs[0].folder / "starts").read_text() == "x\nx\n"
