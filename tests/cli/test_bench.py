@@ -272,7 +272,7 @@ def test_ctrl_c_stops_with_130_and_keeps_what_is_finished(undisturbed, tmp_path)
     process = start(tmp_path)
     assert wait_until(lambda: n_finished(tmp_path) > 0, 60)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it: to all of the group
-    out, err = process.communicate(timeout=20)
+    out, err = process.communicate(timeout=120)
     assert process.returncode == 130
     assert err.splitlines()[-1] == "stopped; run the same command to go on"
     assert "Traceback" not in err

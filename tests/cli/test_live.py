@@ -232,7 +232,7 @@ def test_a_second_driver_is_told_who_the_first_is_and_ctrl_c_leaves_all_resumabl
     assert f"process {first.pid} on {socket.gethostname()}" in second.err
     assert f"process {first.pid}" in lawsmith("status", file).text
     os.kill(first.pid, signal.SIGINT)
-    _, err = first.communicate(timeout=30)
+    _, err = first.communicate(timeout=60)
     assert first.returncode == 130
     assert "2 runs under way and left alone" in err
     assert "Traceback" not in err

@@ -16,6 +16,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.runners import Ending, Job, Phase, make_runner
 from lawsmith.runners.local import LocalRunner
 from tests.runners.contract import is_alive as alive
+from tests.runners.contract import until_file
 from tests.runners.waiting import ended, make_job, submit, wait_until
 
 
@@ -67,7 +68,7 @@ def test_a_trainer_that_ignores_term_is_killed_with_children_that_left_its_group
     runner = local(tmp_path, line)
     job = submit(runner, make_job(tmp_path))
     child_file = job.folder / "child.txt"
-    wait_until(runner, job, lambda _: child_file.exists() and child_file.read_text().strip() != "")
+    until_file(child_file)
     runner.cancel([job])
     assert runner.poll([job])[job.name].ending is Ending.CANCELLED
     child = int(child_file.read_text())
@@ -79,7 +80,8 @@ def test_a_run_whose_wrapper_is_killed_is_not_started_twice(tmp_path: Path):
     runner = local(tmp_path, line)
     job = submit(runner, make_job(tmp_path))
     pids_file = job.folder / "pid.json"
-    wait_until(runner, job, lambda _: pids_file.exists() and (job.folder / "ran.txt").exists())
+    until_file(job.folder / "ran.txt")
+    wait_until(runner, job, lambda _: pids_file.exists())
     os.kill(json.loads(pids_file.read_text())["wrapper"], signal.SIGKILL)
     time.sleep(0.1)
     assert runner.poll([job])[job.name].phase is Phase.RUNNING
@@ -93,7 +95,8 @@ def test_an_orphan_of_a_killed_wrapper_can_still_be_cancelled(tmp_path: Path):
     runner = local(tmp_path, "echo $$ > shell.txt; sleep 300; sleep 300")
     job = submit(runner, make_job(tmp_path))
     pids_file = job.folder / "pid.json"
-    wait_until(runner, job, lambda _: pids_file.exists() and (job.folder / "shell.txt").exists())
+    until_file(job.folder / "shell.txt")
+    wait_until(runner, job, lambda _: pids_file.exists())
     os.kill(json.loads(pids_file.read_text())["wrapper"], signal.SIGKILL)
     time.sleep(0.1)
     runner.cancel([job])
