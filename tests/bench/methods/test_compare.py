@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 from scipy.stats import rankdata, wilcoxon
 
-from lawsmith.bench.methods.compare import holm, median_gap, paired_p, ranks, signed_rank_p
+from lawsmith.bench.methods.compare import holm, paired_p, rank_gap, ranks, signed_rank_p
 
 NAN = np.nan
 
@@ -53,9 +53,9 @@ def test_no_law_is_the_largest_of_differences_whoever_lacks_it():
     ours = np.array([1.0, 2.0, 3.0, 4.0])
     theirs = np.array([1.5, 2.5, NAN, 4.5])
     assert paired_p(ours, theirs) == paired_p(ours, ours + np.array([0.1, 0.2, 9.0, 0.3])) == 2 / 16
-    assert median_gap(ours, theirs) < 0 < median_gap(theirs, ours)
+    assert rank_gap(ours, theirs) < 0 < rank_gap(theirs, ours)
     assert paired_p(np.full(3, NAN), np.full(3, NAN)) == 1.0
-    assert median_gap(np.full(3, NAN), np.full(3, NAN)) == 0.0
+    assert rank_gap(np.full(3, NAN), np.full(3, NAN)) == 0.0
 
 
 def test_holms_correction_is_that_of_a_worked_example():

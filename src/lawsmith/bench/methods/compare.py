@@ -60,8 +60,8 @@ def _signs(n: int) -> FloatArray:
     return np.asarray(1.0 - 2.0 * bits, dtype=np.float64)
 
 
-def median_gap(ours: FloatArray, theirs: FloatArray) -> float:
-    """The sign of the comparison: below 0 where ours has the smaller sum of ranks."""
+def rank_gap(ours: FloatArray, theirs: FloatArray) -> float:
+    """The difference of mean ranks over seeds: below 0 where ours is the better."""
     both = ranks(np.stack([ours, theirs]))
     return float((both[0] - both[1]).mean())
 

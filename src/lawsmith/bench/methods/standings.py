@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.bench.methods.compare import holm, median_gap, paired_p, ranks
+from lawsmith.bench.methods.compare import holm, paired_p, rank_gap, ranks
 from lawsmith.bench.methods.contenders import OURS, Contender
 from lawsmith.bench.methods.results import METRICS, SHOWN, Metric, Outcome, Results, common
 from lawsmith.bench.results import is_drawn
@@ -97,7 +97,7 @@ def verdicts(results: Results, metric: Metric, other: str, budget: float) -> Ver
     for subject in rankable(results, metric, [OURS, other]):
         values = _paired(results[subject], metric, other, budget)
         if values.shape[1]:
-            test = _Test(subject, paired_p(*values), median_gap(*values))
+            test = _Test(subject, paired_p(*values), rank_gap(*values))
             tests[is_drawn(subject)].append(test)
     certain = [test for group in tests.values() for test in _certain(group)]
     return Verdicts(

@@ -88,7 +88,7 @@ def methods(options: Options) -> Suite:
         "others by that of their runs. Targets are 1e25 FLOPs, for tinylm 1e16, and for drawn "
         f"studies {ABOVE:g} times the largest compute of the pool; each seed of a drawn study has "
         "its own law, optima and losses, and its truth is known. Where a table is not at hand its "
-        "synthetic twin stands in, and is called so.",
+        "synthetic twin stands in, and is called so. A study counts once for each law.",
         more=tuple(_jobs(options)),
     )
 
