@@ -2,11 +2,19 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.allocation import allocation, can_allocate, log_inputs_at, log_optimal_n
+from lawsmith.laws.allocation import (
+    allocation,
+    best_split,
+    can_allocate,
+    log_inputs_at,
+    log_optimal_n,
+)
 from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.law import coefficient, define, exponent
@@ -14,6 +22,13 @@ from lawsmith.laws.uncertainty import law_uncertainty
 from tests.laws.test_fit import SURFACES, noisy
 from tests.laws.test_forms import EXAMPLES
 
+OWN = [
+    coefficient("E", lower=0.1, upper=10),
+    coefficient("A", lower=1, upper=1e5),
+    exponent("alpha"),
+    coefficient("B", lower=1, upper=1e5),
+    exponent("beta"),
+]
 TWO_INPUT = [law for law in LAWS.values() if can_allocate(law)]
 
 
@@ -32,18 +47,42 @@ def test_a_users_law_is_minimised_numerically() -> None:
         "own",
         lambda x, E, A, alpha, B, beta: E + A * x["N"] ** -alpha + B * x["D"] ** -beta,
         inputs=["N", "D"],
-        params=[
-            coefficient("E", lower=0.1, upper=10),
-            coefficient("A", lower=1, upper=1e5),
-            exponent("alpha"),
-            coefficient("B", lower=1, upper=1e5),
-            exponent("beta"),
-        ],
+        params=OWN,
     )
     phi = own.phi(EXAMPLES["chinchilla"])[None]
     C = np.array([1e21, 1e24])
     want = log_optimal_n(get_law("chinchilla"), phi, C)
     np.testing.assert_allclose(log_optimal_n(own, phi, C), want, atol=1e-3)
+
+
+def test_a_users_law_called_chinchilla_has_its_own_best_n() -> None:
+    """The trade-off is a property of the form, whatever the law is called."""
+    own = define(
+        "chinchilla",
+        lambda x, E, A, alpha, B, beta: (
+            E + A * (x["N"] / 7) ** -alpha + B * (x["D"] / 900) ** -beta
+        ),
+        inputs=["N", "D"],
+        params=OWN,
+    )
+    params, compute = EXAMPLES["chinchilla"], 1e23
+    N = np.exp(np.linspace(np.log(1e7), np.log(1e13), 200_001))
+    loss = own.predict(params, {"N": N, "D": compute / (6 * N)})
+    best = best_split(own, own.phi(params), compute)["N"]
+    assert best == pytest.approx(N[np.argmin(loss)], rel=2e-3)
+    built_in = best_split(get_law("chinchilla"), own.phi(params), compute)["N"]
+    assert abs(np.log(best / built_in)) > 1.0
+
+
+def test_a_closed_form_knows_which_input_is_n() -> None:
+    """Chinchilla's form with D first."""
+    law = get_law("chinchilla")
+    turned = replace(law, inputs=("D", "N"))
+    p = EXAMPLES["chinchilla"]
+    swapped = {"E": p["E"], "A": p["B"], "alpha": p["beta"], "B": p["A"], "beta": p["alpha"]}
+    C = np.array([1e21, 1e24])
+    want = log_optimal_n(law, law.phi(p)[None], C)
+    np.testing.assert_allclose(log_optimal_n(turned, turned.phi(swapped)[None], C), want)
 
 
 def test_intervals_multiply_out_and_hold_the_truth() -> None:

@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy import stats
 
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
-from lawsmith.laws.uncertainty import law_uncertainty
+from lawsmith.laws.uncertainty import Interval, law_uncertainty
 from tests.laws.test_forms import EXAMPLES
 
 LC = get_law("LC")
@@ -23,7 +26,7 @@ def losses(seed: int = 0, sd: float = 0.002) -> np.ndarray:
 
 
 def test_codes_are_the_ones_promised() -> None:
-    assert len(set(checks.CODES)) == 9
+    assert len(set(checks.CODES)) == len(checks.CODES) == 13
 
 
 def test_at_bound_names_the_parameter() -> None:
@@ -63,29 +66,6 @@ def test_one_size_is_collinear_and_a_grid_is_not() -> None:
     assert "N has one value" in checks.collinear_design(np.full(4, 1e8), D[:4]).message
 
 
-def test_leave_one_out_is_the_refit_without_the_point() -> None:
-    fit = fit_law(LC, {"C": C}, losses())
-    found = checks.influence(fit, {"C": 1e24}, law_uncertainty(fit))
-    for k in (0, 7, 19):
-        keep = np.arange(C.size) != k
-        other = fit_law(LC, {"C": C[keep]}, losses()[keep])
-        want = np.log(other.predict({"C": 1e24})[0] / fit.predict({"C": 1e24})[0])
-        assert found.shift[k] == pytest.approx(want, abs=1e-6)
-
-
-def test_a_wild_end_point_is_influential_and_named() -> None:
-    loss = losses()
-    loss[-1] *= 0.95
-    fit = fit_law(LC, {"C": C}, loss, objective=LEAST_SQUARES_LOG)
-    found = checks.influence(fit, {"C": 1e24}, law_uncertainty(fit))
-    assert found.largest == C.size - 1
-    message = checks.influential_point(found, C, "1e24 FLOPs").message
-    assert "1e22 FLOPs" in message
-    quiet = fit_law(LC, {"C": C}, losses(sd=1e-5))
-    calm = checks.influence(quiet, {"C": 1e24}, law_uncertainty(quiet))
-    assert checks.influential_point(calm, C, "") is None
-
-
 def test_a_bend_left_in_the_residuals_is_lack_of_fit() -> None:
     z = np.linspace(-1, 1, C.size)
     bent = LC.predict(EXAMPLES["LC"], {"C": C}) * np.exp(0.02 * np.sin(4 * z))
@@ -110,3 +90,55 @@ def test_isoflop_curves_with_a_minimum_at_an_end() -> None:
     found = checks.isoflop_unbracketed(N, np.ones(8), loss, level)
     assert found.message.startswith("1 of 2 isoFLOP curves")
     assert checks.isoflop_unbracketed(N[:3], np.ones(3), loss[:3], level[:3]) is None
+
+
+def test_e_held_at_the_lowest_loss_is_told_as_such() -> None:
+    loss = 2.0 + 5e4 * C**-0.28
+    loss[-1] = 1.9
+    found = checks.at_bound(fit_law(LC, {"C": C}, loss, objective=LEAST_SQUARES_LOG))
+    assert "E is held at 1.9, the lowest loss in the data" in found.message
+    assert found.numbers["lowest_loss"] == pytest.approx(1.9)
+
+
+def test_misfit_is_judged_by_the_degrees_of_freedom_of_the_noise() -> None:
+    """A ratio of 3 on 16 degrees of freedom is much by 100 of noise, and nothing by 4."""
+    fit = fit_law(LC, {"C": C}, losses())
+    u = replace(law_uncertainty(fit), misfit=3.0, noise_sd=0.002, dof=16)
+    assert stats.f.sf(3.0, 16, 100) < 0.01 < stats.f.sf(3.0, 16, 4)
+    found = checks.lack_of_fit(fit, replace(u, noise_dof=100))
+    assert found.numbers["F_limit"] == pytest.approx(stats.f.ppf(0.99, 16, 100))
+    assert (found.numbers["dof"], found.numbers["noise_dof"]) == (16, 100)
+    assert checks.lack_of_fit(fit, replace(u, noise_dof=4)) is None
+
+
+def test_a_law_above_a_loss_that_was_reached_is_told() -> None:
+    found = checks.law_above_observed("LC", "1e25 FLOPs", 2.31, 2.29, 2e19)
+    assert found.code == "law_above_observed"
+    assert found.numbers["predicted"] == 2.31
+    assert found.numbers["reached"] == 2.29
+    assert found.numbers["reached_compute"] == 2e19
+    assert checks.law_above_observed("LC", "1e25 FLOPs", 2.28, 2.29, 2e19) is None
+
+
+def test_disjoint_intervals_are_told_with_the_pair_that_is_farthest_apart() -> None:
+    claims = {
+        "the answer": Interval(1.55, 1.45, 1.65),
+        "kaplan": Interval(1.27, 1.22, 1.42),
+        "LC": Interval(1.71, 1.62, 1.82),
+    }
+    found = checks.laws_disagree("1e25 FLOPs", claims, 0.95)
+    assert (found.numbers["lower"], found.numbers["higher"]) == ("kaplan", "LC")
+    assert (found.numbers["lower_high"], found.numbers["higher_low"]) == (1.42, 1.62)
+    assert (found.numbers["n_disjoint"], found.numbers["n_pairs"]) == (2, 3)
+    del claims["kaplan"]
+    assert checks.laws_disagree("1e25 FLOPs", claims, 0.95) is None
+    assert checks.laws_disagree("1e25 FLOPs", {}, 0.95) is None
+
+
+def test_a_best_ratio_that_was_not_run_is_told() -> None:
+    tried = np.array([5.0, 100.0])
+    found = checks.allocation_extrapolated("by chinchilla", "1e25 FLOPs", 12e9 / 14e12, tried)
+    assert found.numbers == {"ratio": 12e9 / 14e12, "least_run": 5.0, "largest_run": 100.0}
+    assert checks.allocation_extrapolated("by chinchilla", "1e25 FLOPs", 20.0, tried) is None
+    one = np.array([20.0, 20.0])
+    assert checks.allocation_extrapolated("", "1e25 FLOPs", 20.0 + 1e-12, one) is None

@@ -6,12 +6,13 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from scipy.optimize import curve_fit, minimize
+from scipy.optimize import curve_fit, least_squares, minimize
 
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import HYPERPARAMETER, LAWS, get_law
 from lawsmith.laws.fit import Prior, fit_batch, fit_law
 from lawsmith.laws.law import Law, coefficient, define, exponent
+from lawsmith.laws.many import Points, fit_many
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE, huber
 from tests.laws.test_forms import EXAMPLES
 
@@ -105,6 +106,7 @@ def test_a_valley_with_few_points_within_delta_is_followed_to_its_end(n: int, se
     fit = fit_law(LAWS["LC"], {"C": C}, loss)
     log_inputs = LAWS["LC"].log_inputs({"C": C})
     lower, upper = LAWS["LC"].bounds()
+    upper[0] = np.log(loss.min())  # E is not above a loss that was seen
 
     def objective(phi: np.ndarray) -> float:
         inside = np.clip(phi, lower, upper)
@@ -286,3 +288,41 @@ def test_bad_points_are_told_in_a_line(C, loss, message) -> None:
 def test_an_unknown_parameter_cannot_be_fixed() -> None:
     with pytest.raises(LawsmithError, match="parameter of LC"):
         fit_law(LC, {"C": [1e18, 1e19, 1e20]}, [3, 2.9, 2.8], fixed={"beta": 1.0})
+
+
+@pytest.mark.parametrize("seed", range(5))
+def test_e_is_never_above_a_loss_that_was_seen(seed: int) -> None:
+    """The same as scipy's bounded least squares; without the bound E would be higher."""
+    rng = np.random.default_rng(seed)
+    C = np.geomspace(1e18, 1e22, 12)
+    loss = 2.0 + 5e4 * C**-0.28
+    loss *= np.exp(1e-4 * rng.standard_normal(12))
+    loss[8] = 1.8  # a lucky run below the floor
+    fit = fit_law(LC, {"C": C}, loss, objective=LEAST_SQUARES_LOG)
+    x, y = np.log(C), np.log(loss)
+
+    def residual(phi: np.ndarray) -> np.ndarray:
+        return np.asarray(np.logaddexp(phi[0], phi[1] + phi[2] * x) - y)
+
+    ends = ([-10.0, -10.0, -3.0], [np.log(1.8), 60.0, -1e-3])
+    start = np.clip([0.6, 10.0, -0.27], ends[0], np.array(ends[1]) - 1e-6)
+    bounded = least_squares(residual, start, bounds=ends, xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    free = least_squares(residual, [0.69, 10.8, -0.28], xtol=1e-15, ftol=1e-15, gtol=1e-15)
+    assert np.exp(free.x[0]) > 1.8
+    assert fit.params["E"] <= 1.8 * (1 + 1e-12)
+    assert fit.at_bounds == ("E",)
+    assert fit.value == pytest.approx(bounded.cost, rel=1e-4)
+
+
+def test_each_fit_of_a_batch_has_its_own_lowest_loss() -> None:
+    C = np.geomspace(1e18, 1e22, 12)
+    clean = 2.0 + 5e4 * C**-0.28
+    losses = np.stack([clean, clean])
+    losses[1, -1] = 1.9
+    alone = [fit_law(LC, {"C": C}, row).params["E"] for row in losses]
+    batch = np.exp(fit_batch(LC, np.log(C)[None], losses, start=LC.phi(EXAMPLES["LC"])).phi[:, 0])
+    many = np.exp(fit_many(LC, [Points.alike({"C": C}, row) for row in losses])[:, 0])
+    np.testing.assert_allclose(batch, alone, rtol=1e-5)
+    np.testing.assert_allclose(many, alone, rtol=1e-5)
+    assert alone[0] == pytest.approx(2.0, rel=1e-6)
+    assert alone[1] <= 1.9 * (1 + 1e-12)

@@ -10,10 +10,10 @@ from lawsmith.analysis import Analysis, FitOptions, Target, analyse, compare_law
 from lawsmith.datasets import ReadOptions, demo_study
 from lawsmith.frontier import cell_minima
 from lawsmith.grid import HeldOut
-from lawsmith.laws.bootstrap import case_bootstrap
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOSS, MAE
+from lawsmith.laws.uncertainty import case_bootstrap
 
 
 def run(study, law: str, hold_out: str | None = None, **options) -> Analysis:

@@ -8,7 +8,7 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.laws.many import fit_many
+from lawsmith.laws.many import Points, fit_many
 
 
 def sets_of(law, rng, sizes):
@@ -21,8 +21,15 @@ def sets_of(law, rng, sizes):
         if law.inputs == ("C",):
             loss = 1.7 + 1100 * inputs["C"] ** -0.154
         noisy = loss * np.exp(0.004 * rng.standard_normal(n))
-        sets.append(({name: inputs[name] for name in law.inputs}, noisy))
+        sets.append(Points.alike({name: inputs[name] for name in law.inputs}, noisy))
     return sets
+
+
+def assert_same_law(law, phi, fit, points):
+    """The same losses at the points."""
+    at = law.log_inputs(points.inputs)
+    expected = law.form.value(fit.phi[None], at)
+    np.testing.assert_allclose(law.form.value(phi[None], at), expected, atol=1e-6)
 
 
 @pytest.mark.parametrize("name", ["LC", "chinchilla", "skaling"])
@@ -30,23 +37,18 @@ def test_each_set_has_the_fit_it_has_alone(name):
     law, rng = get_law(name), np.random.default_rng(1)
     sets = sets_of(law, rng, rng.integers(8, 40, size=30))
     many = fit_many(law, sets)
-    for phi, (inputs, loss) in zip(many, sets, strict=True):
-        alone = fit_law(law, inputs, loss)
-        np.testing.assert_allclose(
-            law.form.value(phi[None], law.log_inputs(inputs)),
-            law.form.value(alone.phi[None], law.log_inputs(inputs)),
-            atol=1e-6,
-        )
+    for phi, points in zip(many, sets, strict=True):
+        assert_same_law(law, phi, fit_law(law, points.inputs, points.loss), points)
 
 
 def test_small_sets_that_do_not_converge_together_are_fitted_alone():
     law, rng = get_law("LC"), np.random.default_rng(2)
     sets = sets_of(law, rng, [3, 4, 4, 5, 30, 30])
     many = fit_many(law, sets)
-    for phi, (inputs, loss) in zip(many, sets, strict=True):
-        fit = fit_law(law, inputs, loss)
+    for phi, points in zip(many, sets, strict=True):
+        fit = fit_law(law, points.inputs, points.loss)
         value = fit.objective.rho(
-            law.form.value(phi[None], law.log_inputs(inputs))[0] - np.log(loss)
+            law.form.value(phi[None], law.log_inputs(points.inputs))[0] - np.log(points.loss)
         ).sum()
         assert value <= fit.value * (1 + 1e-6) + 1e-12
 
@@ -55,4 +57,36 @@ def test_no_sets_are_no_fits_and_too_few_points_are_refused():
     law = get_law("LC")
     assert fit_many(law, []).shape == (0, 3)
     with pytest.raises(LawsmithError, match="2 points"):
-        fit_many(law, [({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
+        fit_many(law, [Points.alike({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
+
+
+def test_points_that_count_alike_weigh_one():
+    points = Points.alike({"C": [1e18, 1e19]}, np.array([3.0, 2.9]))
+    assert points.weights.tolist() == [1.0, 1.0]
+
+
+@pytest.mark.parametrize("name", ["LC", "chinchilla"])
+def test_a_weight_counts_in_the_batch_as_it_does_alone(name):
+    law, rng = get_law(name), np.random.default_rng(4)
+    sets = [
+        Points(points.inputs, points.loss, rng.uniform(0.01, 1.0, len(points.loss)))
+        for points in sets_of(law, rng, [12, 20, 33])
+    ]
+    plain = fit_many(law, [Points.alike(points.inputs, points.loss) for points in sets])
+    for phi, other, points in zip(fit_many(law, sets), plain, sets, strict=True):
+        alone = fit_law(law, points.inputs, points.loss, weights=points.weights)
+        assert_same_law(law, phi, alone, points)
+        assert np.abs(phi - other).max() > 1e-3
+
+
+def test_a_point_of_no_weight_is_as_good_as_absent():
+    law, rng = get_law("LC"), np.random.default_rng(5)
+    (points,) = sets_of(law, rng, [15])
+    off = points.loss.copy()
+    off[3] *= 1.5
+    weights = np.ones(15)
+    weights[3] = 0.0
+    (phi,) = fit_many(law, [Points(points.inputs, off, weights)])
+    kept = np.arange(15) != 3
+    alone = fit_law(law, {"C": points.inputs["C"][kept]}, points.loss[kept])
+    assert_same_law(law, phi, alone, points)

@@ -7,11 +7,16 @@ import pytest
 from scipy import stats
 from scipy.optimize import curve_fit
 
-from lawsmith.laws.bootstrap import bootstrap, percentiles, runs_bootstrap
 from lawsmith.laws.catalogue import HYPERPARAMETER, get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG
-from lawsmith.laws.uncertainty import law_uncertainty
+from lawsmith.laws.law import Param, asymptote, coefficient, exponent
+from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.uncertainty import (
+    case_bootstrap,
+    identified,
+    law_uncertainty,
+    scatter_covariance,
+)
 from tests.laws.test_forms import EXAMPLES
 
 LC = get_law("LC")
@@ -100,40 +105,87 @@ def test_heavy_tails_switch_to_the_bootstrap_of_the_stated_objective() -> None:
     assert "Student" in law_uncertainty(normal).method
 
 
-@pytest.mark.parametrize("name", ["case", "wild"])
-def test_bootstraps_spread_like_the_standard_error_on_many_points(name: str) -> None:
+def test_the_bootstrap_spreads_like_the_standard_error_on_many_points() -> None:
     rng = np.random.default_rng(6)
     many = np.geomspace(1e18, 1e22, 150)
     loss = LC.predict(EXAMPLES["LC"], {"C": many}) * np.exp(0.003 * rng.standard_normal(150))
     fit = fit_law(LC, {"C": many}, loss, objective=LEAST_SQUARES_LOG)
-    draws = bootstrap(fit, name, 400, rng)
+    draws = case_bootstrap(fit, 400, rng)
     assert draws.converged.all()
     want = np.sqrt(np.diag(law_uncertainty(fit).cov))
     np.testing.assert_allclose(draws.phi.std(axis=0), want, rtol=0.25)
-    low, high = percentiles(draws, lambda phi: phi)
-    assert np.all((low < fit.phi) & (fit.phi < high))
 
 
-def test_runs_are_resampled_before_the_frontier_is_taken() -> None:
-    rng = np.random.default_rng(7)
-    x = np.repeat(np.log(C), 10)
-    loss = np.repeat(LC.predict(EXAMPLES["LC"], {"C": C}), 10) * np.exp(0.01 * rng.random(x.size))
-    levels = np.repeat(np.arange(C.size), 10)
-
-    def least(losses: np.ndarray) -> np.ndarray:
-        on = np.zeros(losses.shape, dtype=bool)
-        for b, row in enumerate(losses):
-            for level in range(C.size):
-                at = np.flatnonzero((levels == level) & np.isfinite(row))
-                if at.size:
-                    on[b, at[np.argmin(row[at])]] = True
-        return on
-
-    best = loss.reshape(C.size, 10).min(axis=1)
-    fit = fit_law(LC, {"C": C}, best)
-    draws = runs_bootstrap(
-        LC, x[None], loss, least, start=fit.phi, objective=HUBER, n_draws=50, rng=rng
+def test_scatter_becomes_the_covariance_of_the_textbook() -> None:
+    """σ²(XᵀX)⁻¹ for the columns that are free, and (XᵀX/σ² + P)⁻¹ with precisions P."""
+    rng = np.random.default_rng(8)
+    X = rng.standard_normal((20, 4)) * [1.0, 30.0, 0.01, 5.0]
+    free = np.array([True, True, False, True])
+    cov = scatter_covariance(X.T, 0.04, free)
+    part = X[:, free]
+    np.testing.assert_allclose(
+        cov[np.ix_(free, free)], 0.04 * np.linalg.inv(part.T @ part), rtol=1e-9
     )
-    # Dropping runs can only raise a minimum: every draw's law lies above, within the data.
-    at = np.log(draws.law.predict(fit.params, {"C": 1e20}))
-    assert (draws.log_loss({"C": 1e20})[:, 0] > at - 1e-6).mean() > 0.9
+    assert not cov[2].any()
+    known = np.array([3.0, 0.0, 0.0, 7.0])
+    pulled = scatter_covariance(X.T, 0.04, free, known)
+    want = np.linalg.inv(part.T @ part / 0.04 + np.diag(known[free]))
+    np.testing.assert_allclose(pulled[np.ix_(free, free)], want, rtol=1e-9)
+
+
+@pytest.mark.parametrize("seed", range(10))
+def test_every_interval_holds_the_fitted_laws_own_value(seed: int) -> None:
+    """Huber's fit is not the least-squares one that intervals are made from."""
+    rng = np.random.default_rng(seed)
+    loss = LC.predict(EXAMPLES["LC"], {"C": C}) * np.exp(0.01 * rng.standard_t(2, C.size))
+    fit = fit_law(LC, {"C": C}, loss)
+    u = law_uncertainty(fit)
+    for level in (0.2, 0.95):
+        for found in (u.loss({"C": 1e24}, level), u.run({"C": 1e24}, level)):
+            assert found.centre == pytest.approx(fit.predict({"C": 1e24}))
+            assert found.low[0] <= found.centre[0] <= found.high[0]
+        for name, found in u.params(level).items():
+            assert found.centre == pytest.approx(fit.params[name])
+            assert np.isnan(found.low) or found.low <= found.centre <= found.high
+
+
+@pytest.mark.parametrize(
+    ("param", "low", "high", "told"),
+    [
+        (asymptote(), 1.5, 1.9, True),
+        (asymptote(), 2.5e-5, 19840.0, False),
+        (asymptote(), 0.1, 1.9, False),
+        (coefficient("A"), 14.0, 711.0, True),
+        (coefficient("A"), 1e-3, 1e9, False),
+        (exponent("alpha"), 0.2, 0.4, True),
+        (exponent("alpha"), -0.1, 0.4, False),
+        (exponent("alpha", -3.0, -1e-3), -0.4, -0.2, True),
+        (exponent("alpha", -3.0, -1e-3), -0.4, -0.01, False),
+        (Param("a", lower=-5.0, upper=5.0), -0.04, 0.11, True),
+        (exponent("alpha"), 0.3, 0.3, True),
+    ],
+)
+def test_a_parameter_is_identified_when_its_interval_tells_its_size(param, low, high, told) -> None:
+    assert identified(param, low, high) is told
+
+
+def test_a_narrow_range_does_not_identify_e_and_gives_it_no_interval() -> None:
+    narrow = np.geomspace(1e20, 3e20, 10)
+    clean = LC.predict(EXAMPLES["LC"], {"C": narrow})
+    rng = np.random.default_rng(3)
+    n_open = 0
+    for _ in range(20):
+        loss = clean * np.exp(0.005 * rng.standard_normal(10))
+        found = law_uncertainty(fit_law(LC, {"C": narrow}, loss)).params()["E"]
+        assert np.isnan(found.low) == np.isnan(found.high)
+        assert np.isnan(found.high) or found.high <= loss.min() * (1 + 1e-12)
+        n_open += bool(np.isnan(found.low))
+    assert n_open >= 18
+
+
+def test_the_interval_of_e_ends_at_the_lowest_loss() -> None:
+    for seed in range(20):
+        loss = draw(seed, sd=0.02)
+        found = law_uncertainty(fit_law(LC, {"C": C}, loss)).params()["E"]
+        assert found.centre <= loss.min() * (1 + 1e-12)
+        assert np.isnan(found.high) or found.high <= loss.min() * (1 + 1e-12)

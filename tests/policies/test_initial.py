@@ -8,7 +8,7 @@ import pytest
 from lawsmith.acquisition import ACQUISITIONS
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, HeldOut
-from lawsmith.policies import Full, InitialDesign, Search, make_policy
+from lawsmith.policies import Full, InitialDesign, Search, make_policy, unasked
 from lawsmith.runs import Runs
 from tests.policies.fakes import box, ladder, runs_of
 
@@ -77,10 +77,11 @@ def test_the_design_is_complete_once_n_rows_were_asked_whatever_became_of_them()
     grid, design = box(2, 4, 2), InitialDesign(4)
     runs = runs_of(done=[15], failed=[0], diverged=[1])
     assert not design.complete(grid, runs)
-    assert np.flatnonzero(design.candidates(grid, runs)).tolist() == [2, 3, 4, 5, 6, 7]
+    among = design.among(grid, unasked(grid, runs))
+    assert np.flatnonzero(among).tolist() == [2, 3, 4, 5, 6, 7]
     runs = runs.append(runs_of(pending=[9]))
     assert design.complete(grid, runs)
-    assert not design.candidates(grid, runs).any()
+    assert not design.among(grid, np.zeros(len(grid), dtype=bool)).any()
 
 
 def test_replicates_of_a_row_count_once():
@@ -107,12 +108,19 @@ def test_a_design_as_large_as_the_grid_is_the_grid():
     assert sorted(draw(grid, n=4)) == [0, 1, 2, 3]
 
 
+def test_a_design_of_less_than_no_runs_is_refused():
+    with pytest.raises(LawsmithError, match="n_init: got -1, want 0 initial runs or more"):
+        InitialDesign(-1)
+
+
 @pytest.mark.parametrize("n", [0, -3])
-def test_a_design_without_runs_is_refused(n):
-    with pytest.raises(LawsmithError, match=f"n_init: got {n}, want at least 1 initial run"):
-        InitialDesign(n)
+def test_a_design_without_values_of_d_is_refused(n):
     with pytest.raises(LawsmithError, match="n_tokens"):
         InitialDesign(n_tokens=n)
+
+
+def test_a_design_of_no_runs_is_complete_from_the_start():
+    assert InitialDesign(0).complete(box(2, 2, 1), Runs.empty())
 
 
 def test_more_initial_runs_than_candidates_are_refused_with_both_numbers():

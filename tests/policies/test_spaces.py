@@ -8,7 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
-from lawsmith.policies import Full, NewSlice, Window, space_named
+from lawsmith.policies import Full, Window, space_named, unasked
 from lawsmith.policies.spaces import frontier
 from lawsmith.runs import Runs
 from tests.policies.fakes import ladder, runs_of
@@ -17,7 +17,7 @@ LEVELS = [10.0, 12.0, 14.0, 20.0, 40.0]
 
 
 def rows(space, grid, runs):
-    return np.flatnonzero(space.candidates(grid, runs)).tolist()
+    return np.flatnonzero(space.candidates(grid, runs, unasked(grid, runs))).tolist()
 
 
 def test_the_whole_grid_is_every_row_not_asked_in_any_state():
@@ -46,17 +46,6 @@ def test_the_window_keeps_what_is_left_below_and_is_the_whole_grid_above_the_las
     grid = ladder(LEVELS, n_lr=2)
     assert rows(Window(), grid, runs_of(done=[9])) == list(range(9))
     assert rows(Window(None), grid, runs_of(done=[2])) == [0, 1, 3, 4, 5]
-
-
-def test_the_new_slice_leaves_out_what_was_reached_until_nothing_lies_above():
-    grid = ladder(LEVELS, n_lr=2)
-    assert rows(NewSlice(None), grid, runs_of(done=[2])) == [4, 5]
-    assert rows(NewSlice(2.0), grid, runs_of(done=[0])) == [2, 3, 4, 5, 6, 7]
-    assert rows(NewSlice(1.5), grid, runs_of(done=[8])) == [
-        0,
-        1,
-    ]  # the top: the lowest that is left
-    assert rows(NewSlice(1.5), grid, Runs.empty()) == [0, 1]
 
 
 def test_the_order_of_rows_does_not_matter_to_the_window():
@@ -149,13 +138,14 @@ def test_a_window_offers_unasked_rows_of_the_lowest_levels_and_some_while_any_ar
     grid, runs = ladder(levels), Runs.empty()
     for row, state in enumerate(states):
         runs = runs.append(runs_of(**{state: [row]})) if state else runs
-    inside = Window(reach).candidates(grid, runs)
-    free = Full().candidates(grid, runs)
+    free = unasked(grid, runs)
+    inside = Window(reach).candidates(grid, runs, free)
+    assert np.array_equal(Full().candidates(grid, runs, free), free)
     assert not (inside & ~free).any()
     assert inside.any() == free.any()
     if inside.any():  # closed downwards: nothing unasked and cheaper is left out
         assert inside[free & (grid.C[inside].max() >= grid.C)].all()
-    narrow = Window(None).candidates(grid, runs)
+    narrow = Window(None).candidates(grid, runs, free)
     assert not (narrow & ~inside).any()
 
 

@@ -5,33 +5,44 @@ analysis = analyse(load("oellm-english"), FitOptions(law=get_law("LC"), targets=
 
 from __future__ import annotations
 
-from lawsmith.analysis.compare import compare_laws, held_out_score
-from lawsmith.analysis.fitting import analyse
+from lawsmith.analysis.along import with_curves
+from lawsmith.analysis.answering import answer_study, learn
+from lawsmith.analysis.compare import compare_laws, rolling_cuts, surface_on_cuts
+from lawsmith.analysis.fitting import analyse, held_out_score
 from lawsmith.analysis.hyperparameters import hyperparameter_laws
 from lawsmith.analysis.isoflop import isoflop_cells
 from lawsmith.analysis.predict import influence_target
 from lawsmith.analysis.records import (
     Analysis,
     Comparison,
+    Cut,
     FitOptions,
     HeldOutScore,
     HyperparameterLaw,
     Prediction,
-    Target,
 )
+from lawsmith.analysis.tasks import answer_tasks
+from lawsmith.answer.records import Target
 
 __all__ = [
     "Analysis",
     "Comparison",
+    "Cut",
     "FitOptions",
     "HeldOutScore",
     "HyperparameterLaw",
     "Prediction",
     "Target",
     "analyse",
+    "answer_study",
+    "answer_tasks",
     "compare_laws",
     "held_out_score",
     "hyperparameter_laws",
     "influence_target",
     "isoflop_cells",
+    "learn",
+    "rolling_cuts",
+    "surface_on_cuts",
+    "with_curves",
 ]

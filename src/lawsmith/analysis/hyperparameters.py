@@ -6,6 +6,7 @@ import numpy as np
 
 from lawsmith.analysis.design import inputs_at
 from lawsmith.analysis.records import HyperparameterLaw
+from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws import diagnostics as checks
@@ -14,6 +15,7 @@ from lawsmith.laws.fit import fit_law
 from lawsmith.laws.uncertainty import law_uncertainty
 
 
+@saturating
 def hyperparameter_laws(
     grid: Grid, pool: IntArray, loss: FloatArray
 ) -> tuple[HyperparameterLaw, ...]:

@@ -7,12 +7,16 @@ from collections.abc import Mapping
 import numpy as np
 
 from lawsmith.analysis.design import largest_compute
-from lawsmith.analysis.records import FitOptions, Prediction, Target
+from lawsmith.analysis.records import FitOptions, Prediction
+from lawsmith.answer.records import Target
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count
+from lawsmith.frontier import best_row
 from lawsmith.grid import FloatArray, Grid, IntArray
-from lawsmith.laws.allocation import allocation, can_allocate, log_optimal_n
+from lawsmith.laws.allocation import allocation, best_split, can_allocate
+from lawsmith.laws.diagnostics import Diagnostic, law_above_observed
 from lawsmith.laws.fit import LawFit
+from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 UNIT_COST = 1.0  # what every run of a table without compute costs
@@ -21,10 +25,6 @@ UNIT_COST = 1.0  # what every run of a table without compute costs
 def predict(
     target: Target, fit: LawFit, uncertainty: Uncertainty | None, largest: float, level: float
 ) -> Prediction:
-    shares = None
-    if can_allocate(fit.law) and uncertainty is not None:
-        whole = allocation(uncertainty, np.array([target.C]), level)
-        shares = {name: Interval(*(float(v[0]) for v in i)) for name, i in whole.items()}
     inputs = target_inputs(target, fit)
     interval = run_interval = None
     if uncertainty is not None:
@@ -37,8 +37,19 @@ def predict(
         interval=interval,
         run_interval=run_interval,
         decades=_decades(target, inputs, fit, largest),
-        allocation=shares,
+        allocation=_shares(target, fit, uncertainty, level) if can_allocate(fit.law) else None,
     )
+
+
+def _shares(
+    target: Target, fit: LawFit, uncertainty: Uncertainty | None, level: float
+) -> dict[str, Interval]:
+    """N*, D* and D/N of the law at the target's compute; NaN ends without an uncertainty."""
+    if uncertainty is None:
+        split = best_split(fit.law, fit.phi, target.C)
+        return {name: Interval(value, np.nan, np.nan) for name, value in split.items()}
+    whole = allocation(uncertainty, np.array([target.C]), level)
+    return {name: _first(found) for name, found in whole.items()}
 
 
 def _decades(target: Target, inputs: Mapping[str, float], fit: LawFit, largest: float) -> float:
@@ -56,8 +67,8 @@ def _first(interval: Interval) -> Interval:
 def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
     """The law's inputs at the target; N and D at a bare compute are its compute-optimal ones."""
     if can_allocate(fit.law) and target.N is None:
-        n = float(np.exp(log_optimal_n(fit.law, fit.phi[None], np.array([target.C]))[0, 0]))
-        return {"N": n, "D": target.C / (6 * n)}
+        split = best_split(fit.law, fit.phi, target.C)
+        return {name: split[name] for name in fit.law.inputs}
     at = {"C": target.C, "N": target.N, "D": target.D}
     missing = [name for name in fit.law.inputs if at.get(name) is None]
     if missing:
@@ -68,6 +79,21 @@ def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
             hint="give a pair such as 7e9,1.4e11" if missing != ["C"] else None,
         )
     return {name: float(at[name] or 0.0) for name in fit.law.inputs}
+
+
+def above_observed(
+    grid: Grid, pool: IntArray, loss: FloatArray, law: Law, p: Prediction
+) -> Diagnostic | None:
+    """The warning that a run no larger than the target has a loss below the law's there."""
+    scales = p.inputs if p.target.sized else {"C": p.target.C}
+    smaller = np.isin(np.arange(len(grid)), pool)
+    for name, value in scales.items():
+        smaller &= grid.numbers(name) <= value * (1 + 1e-9)
+    row = best_row(loss, smaller)
+    if row is None:
+        return None
+    reached, compute = float(loss[row]), float(grid.C[row])
+    return law_above_observed(law.name, p.target.label, p.loss, reached, compute)
 
 
 def influence_target(

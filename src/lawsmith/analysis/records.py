@@ -7,29 +7,16 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
+from lawsmith.answer.records import HeldOutRuns
+from lawsmith.answer.records import Target as Target
 from lawsmith.datasets.records import Study
-from lawsmith.formats import count, flops
 from lawsmith.grid import FloatArray, HeldOut, IntArray
-from lawsmith.laws.diagnostics import Diagnostic, Influence
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit, Prior
+from lawsmith.laws.influence import Influence
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval, Uncertainty
-
-
-@dataclass(frozen=True)
-class Target:
-    """Where a prediction is wanted: a compute, or an N and a D (which make one)."""
-
-    C: float
-    N: float | None = None
-    D: float | None = None
-
-    @property
-    def label(self) -> str:
-        if self.N is None or self.D is None:
-            return f"{flops(self.C)} FLOPs"
-        return f"N = {count(self.N)}, D = {count(self.D)}"
 
 
 @dataclass(frozen=True)
@@ -91,14 +78,36 @@ class HyperparameterLaw:
     rows: IntArray  # grid rows of the cells' best configurations
 
 
+@dataclass(frozen=True, eq=False)
+class Cut:
+    """A split by compute: what is fitted, and the best runs above it that are predicted."""
+
+    name: str
+    pool: IntArray
+    judged: IntArray
+    held_out: IntArray
+
+
 @dataclass(frozen=True)
 class Comparison:
-    """One law's fit on the pool and its error on the common held-out frontier; or why not."""
+    """One law beside the others; or why it could not be fitted.
+
+    fit          to all that is not held out
+    score        its predictions of the best runs above every cut, all cuts together
+    predictions  at the targets that the law can be read at
+    aicc         Akaike's criterion; to compare among laws fitted to the same points
+    cuts         the best runs above each cut beside their predictions; None where it has none
+    warnings     predictions above a loss that was reached
+    """
 
     law: Law
     fit: LawFit | None
     score: HeldOutScore | None
     reason: str = ""
+    predictions: tuple[Prediction, ...] = ()
+    aicc: float = float("nan")
+    cuts: tuple[HeldOutRuns | None, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)

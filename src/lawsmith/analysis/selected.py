@@ -13,21 +13,32 @@ from lawsmith.datasets.records import Study
 from lawsmith.frontier import floor, frontier_batch
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.noise import smooth_surface
+from lawsmith.laws.noise import MOST_RUNS, smooth_surface
 from lawsmith.laws.selection import deselect
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
+from lawsmith.runs import Runs
 
 
 def frontier_uncertainty(
-    study: Study, pool: IntArray, loss: FloatArray, fit: LawFit, options: FitOptions
+    study: Study,
+    pool: IntArray,
+    rows: IntArray,
+    loss: FloatArray,
+    fit: LawFit,
+    options: FitOptions,
 ) -> Uncertainty | None:
-    """Student's t on least squares; freed of selection where there was any and it can be told."""
+    """Student's t on least squares; freed of selection where there was any and it can be told.
+
+    rows: those of the pool that were fitted, in the order of the fit's points.
+    """
     plain = law_uncertainty(fit)
     known = pool[np.isfinite(loss[pool])]
-    if plain is None or len(known) == fit.n_points:
-        return plain
+    if plain is None:
+        return None
+    if len(known) == fit.n_points:
+        return _with_pure_error(plain, study.runs, rows, fit)
     plain = replace(plain, estimand=LAW_OF_FRONTIER)
-    if options.priors:
+    if options.priors or len(known) > MOST_RUNS:
         return plain
     grid = study.grid.subset(known)
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
@@ -41,7 +52,7 @@ def frontier_uncertainty(
     )
     if surface is None:
         return plain
-    sd, dof = study.runs.replicate_sd()
+    sd, dof = study.runs.select(known).replicate_sd()
     if dof >= 10:  # replicates show the noise itself, whatever the surface's shape
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
     freed = deselect(
@@ -65,8 +76,25 @@ def frontier_uncertainty(
         method="least squares on log loss, selection undone, Student's t",
         shift=freed.shift,
         noise_sd=freed.noise_sd,
+        noise_dof=freed.noise_dof,
         misfit=freed.misfit,
     )
+
+
+def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit) -> Uncertainty:
+    """The noise of a run by replicates, and how far the law's residuals exceed it.
+
+    The textbook's test of lack of fit: Σ nᵢ rᵢ² / (m − p), of means of nᵢ replicates, over the
+    replicates' pooled variance is F with m − p and Σ (nᵢ − 1) degrees of freedom.
+    rows (m,): of the grid, in the order of the points.
+    """
+    sd, dof = runs.select(rows).replicate_sd()
+    if dof == 0 or not sd > 0.0:
+        return plain
+    counts = runs.select(rows).replicate_counts(len(rows))
+    residual = plain.law.form.value(plain.phi[None], fit.x[:, None, :])[0] - np.log(fit.loss)
+    misfit = float((counts * residual**2).sum() / plain.dof) / sd**2
+    return replace(plain, noise_sd=sd, noise_dof=dof, misfit=misfit)
 
 
 def _on_frontier(grid: Grid, inputs: tuple[str, ...], losses: FloatArray) -> BoolArray:

@@ -1,7 +1,7 @@
 """Compute-optimal allocation: N*(C), D*(C) and D*/N* of a law of N and D under C = 6ND.
 
-Every built-in law of N and D is a monotone function of a·N^-α + b·D^-β, whose minimum on
-ND = C/6 is where α·a·N^-α = β·b·D^-β; other laws are minimised numerically.
+A law whose form has a trade-off rises with a·N^-α + b·D^-β, whose minimum on ND = C/6 is where
+α·a·N^-α = β·b·D^-β. Other laws are minimised numerically.
 Shapes: phi (B, p); C (n,); log N* (B, n).
 """
 
@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
@@ -22,17 +23,29 @@ def can_allocate(law: Law) -> bool:
     return set(law.inputs) == {"N", "D"}
 
 
+@saturating
 def log_optimal_n(law: Law, phi: FloatArray, C: FloatArray) -> FloatArray:
     """log N*(C), (B, n)."""
     if not can_allocate(law):
         raise LawsmithError(f"allocation of {law.name}", got=str(law.inputs), want="inputs N and D")
     budget = np.log(np.atleast_1d(np.asarray(C, dtype=float))) - LOG6
-    pair = _trade_off(law, phi)
+    pair = law.form.trade_off(phi)
     if pair is None:
         return _numerical(law, phi, budget)
     log_a, alpha, log_b, beta = (v[:, None] for v in pair)
     gain = np.log(alpha) + log_a - np.log(beta) - log_b
-    return np.asarray((gain + beta * budget) / (alpha + beta))
+    first = np.asarray((gain + beta * budget) / (alpha + beta))
+    return first if law.inputs[0] == "N" else budget - first
+
+
+@saturating
+def best_split(law: Law, phi: FloatArray, compute: float) -> dict[str, float]:
+    """N*, D* and D/N of the law phi (p,) at a compute."""
+    log_n = log_optimal_n(law, phi[None], np.array([compute]))[0, 0]
+    # In logs: an N that is 0 or infinite to a float has a D all the same.
+    log_d = np.log(compute) - LOG6 - log_n
+    logs = {"N": log_n, "D": log_d, "D/N": log_d - log_n}
+    return {name: float(np.exp(value)) for name, value in logs.items()}
 
 
 def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | None:
@@ -44,24 +57,8 @@ def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | Non
         return np.array([np.log(compute)])
     if not can_allocate(law):
         return None
-    log_n = float(log_optimal_n(law, phi[None], np.array([compute]))[0, 0])
-    at = {"N": log_n, "D": np.log(compute) - LOG6 - log_n}
-    return np.array([at[name] for name in law.inputs])
-
-
-def _trade_off(law: Law, phi: FloatArray) -> tuple[FloatArray, ...] | None:
-    """(log a, α, log b, β) of the two competing terms, each (B,); None for other laws."""
-    column = {name: phi[:, j] for j, name in enumerate(law.names)}
-    match law.name:
-        case "chinchilla" | "skaling":
-            return column["A"], column["alpha"], column["B"], column["beta"]
-        case "gadre":
-            b = -column["b"]
-            return column["alpha"], b, column["beta"] - 0.5 * b * LOG6, b
-        case "kaplan":
-            ratio = column["alpha_N"] / column["alpha_D"]
-            return column["Nc"] * ratio, ratio, column["Dc"], np.ones_like(ratio)
-    return None
+    at = best_split(law, phi, compute)
+    return np.log([at[name] for name in law.inputs])
 
 
 def _numerical(law: Law, phi: FloatArray, budget: FloatArray) -> FloatArray:
@@ -81,6 +78,7 @@ def _numerical(law: Law, phi: FloatArray, budget: FloatArray) -> FloatArray:
     return np.asarray((low + high) / 2)
 
 
+@saturating
 def allocation(uncertainty: Uncertainty, C: FloatArray, level: float = 0.95) -> dict[str, Interval]:
     """N*, D* and D/N at each compute, with intervals: name → Interval of arrays (n,)."""
     law = uncertainty.law

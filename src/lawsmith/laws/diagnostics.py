@@ -1,4 +1,4 @@
-"""What a reader of a fit must be warned of, each with a code a machine can read.
+"""What a reader of a fit must be warned of: a code, a sentence that says what to do, its numbers.
 
 Every check is a function of finished fits and arrays that returns a Diagnostic or None.
 Shapes as in :mod:`lawsmith.laws.law`.
@@ -7,15 +7,17 @@ Shapes as in :mod:`lawsmith.laws.law`.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 from scipy.special import fdtri
 
-from lawsmith.formats import flops, percent
+from lawsmith.formats import digits, flops, interval, number, percent
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.fit import LawFit, fit_batch
-from lawsmith.laws.uncertainty import Uncertainty
+from lawsmith.laws.fit import LawFit
+from lawsmith.laws.influence import Influence
+from lawsmith.laws.noise import MOST_RUNS
+from lawsmith.laws.uncertainty import Interval, Uncertainty, lowest_loss
 
 CODES = (
     "at_bound",
@@ -27,25 +29,57 @@ CODES = (
     "extrapolation_decades",
     "frontier_optimism",
     "isoflop_unbracketed",
+    "not_identified",
+    "law_above_observed",
+    "laws_disagree",
+    "allocation_extrapolated",
 )
 MAX_CONDITION = 1e4
 MIN_SPREAD = 0.05  # SD of log D at given log N below which N and D cannot be told apart
 FAR_DECADES = 1.0
+SAME_RATIO = 0.01  # tokens are rounded to whole batches: a D/N so near to one that was run is it
 
 
 @dataclass(frozen=True)
 class Diagnostic:
-    """A warning: its code and one sentence with the numbers."""
+    """A warning: its code, one sentence that says what to do, and the numbers in it by name."""
 
     code: str
     message: str
+    numbers: Mapping[str, float | str] = field(default_factory=dict)
 
 
 def at_bound(fit: LawFit) -> Diagnostic | None:
     if not fit.at_bounds:
         return None
-    values = ", ".join(f"{name} = {fit.params[name]:.3g}" for name in fit.at_bounds)
-    return Diagnostic("at_bound", f"{values} sits at the edge of its range; read it as 'no limit'")
+    values = {name: fit.params[name] for name in fit.at_bounds}
+    lowest = lowest_loss(fit)
+    floors = [p.name for p in fit.law.params if p.additive and p.name in values]
+    capped = [name for name in floors if np.isclose(values[name], lowest, rtol=1e-9)]
+    if capped:
+        text = f"{capped[0]} is held at {number(lowest)}, the lowest loss in the data: left free, "
+        text += f"{fit.law.name} would not go below a loss that was reached. Try another form"
+    else:
+        told = ", ".join(f"{name} = {number(value, 3)}" for name, value in values.items())
+        text = f"{told} sits at the edge of its range; read it as 'no limit', or fix it with --fix"
+    return Diagnostic("at_bound", text, {**values, "lowest_loss": lowest})
+
+
+def not_identified(uncertainty: Uncertainty | None, level: float) -> Diagnostic | None:
+    """Parameters whose size the data do not tell, those at the edge of their range left out."""
+    if uncertainty is None:
+        return None
+    found = uncertainty.params(level)
+    at_bounds = uncertainty.at_bounds
+    open_ = [n for n, i in found.items() if np.isnan(i.low) and n not in at_bounds]
+    if not open_:
+        return None
+    return Diagnostic(
+        "not_identified",
+        f"the runs do not tell {', '.join(open_)}: quite other values fit as well. Do not quote "
+        "them; add runs over a wider range, fix one with --fix, or take a simpler law",
+        {name: found[name].centre for name in open_},
+    )
 
 
 def ill_conditioned(fit: LawFit) -> Diagnostic | None:
@@ -53,8 +87,9 @@ def ill_conditioned(fit: LawFit) -> Diagnostic | None:
         return None
     return Diagnostic(
         "ill_conditioned",
-        f"condition number {fit.condition:.2g}: parameters trade off against each other, so "
-        "trust predictions inside the data, not single parameters",
+        f"condition number {digits(fit.condition, '.2g')}: parameters trade off against each "
+        "other, so trust predictions inside the data, not single parameters",
+        {"condition": fit.condition},
     )
 
 
@@ -64,8 +99,9 @@ def too_few_levels(fit: LawFit, n_levels: int) -> Diagnostic | None:
         return None
     return Diagnostic(
         "too_few_levels",
-        f"{fit.n_points} points at {n_levels} levels for {n_free} free parameters: "
-        "hardly anything is left to judge the fit by",
+        f"{fit.n_points} points at {n_levels} levels for {n_free} free parameters: hardly anything "
+        "is left to judge the fit by. Add runs, or fix a parameter with --fix",
+        {"n_points": fit.n_points, "n_levels": n_levels, "n_free": n_free},
     )
 
 
@@ -74,7 +110,8 @@ def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
     n, d = np.log(N), np.log(D)
     if np.ptp(n) == 0 or np.ptp(d) == 0:
         which = "N" if np.ptp(n) == 0 else "D"
-        return Diagnostic("collinear_design", f"{which} has one value: its term cannot be fitted")
+        text = f"{which} has one value: its term cannot be fitted"
+        return Diagnostic("collinear_design", text, {"n_values": 1})
     slope, intercept = np.polyfit(n, d, 1)
     spread = float(np.std(d - slope * n - intercept))
     if spread >= MIN_SPREAD:
@@ -83,40 +120,8 @@ def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
         "collinear_design",
         f"D follows N (D ∝ N^{slope:.2f} within {max(100 * spread, 0.01):.2g}%): the terms of N "
         "and of D cannot be told apart, so L(N, D) is unidentifiable",
+        {"slope": float(slope), "spread": spread},
     )
-
-
-@dataclass(frozen=True)
-class Influence:
-    """Leave-one-out: how the log loss predicted at the target moves without each point, (n,)."""
-
-    shift: FloatArray
-    standard_error: float
-
-    @property
-    def largest(self) -> int:
-        return int(np.argmax(np.abs(self.shift)))
-
-
-def influence(fit: LawFit, target: Mapping[str, float], uncertainty: Uncertainty) -> Influence:
-    """Refit without each point at once (as weights of 0) and compare predictions at the target."""
-    n = fit.n_points
-    weights = np.where(np.eye(n, dtype=bool), 0.0, fit.weights)
-    losses = np.broadcast_to(fit.loss, (n, n))
-    fits = fit_batch(
-        fit.law,
-        fit.x,
-        losses,
-        start=fit.phi,
-        weights=weights,
-        objective=fit.objective,
-        fixed=fit.fixed,
-        tolerance=1e-6,
-    )
-    whole = np.log(fit.predict(target))
-    interval = uncertainty.loss(target, 0.95)
-    half = np.log(interval.high / interval.centre) / uncertainty.quantile(0.95)
-    return Influence(fits.log_loss(target)[:, 0] - whole[0], float(half[0]))
 
 
 def influential_point(found: Influence, where: FloatArray, target: str) -> Diagnostic | None:
@@ -128,7 +133,13 @@ def influential_point(found: Influence, where: FloatArray, target: str) -> Diagn
     return Diagnostic(
         "influential_point",
         f"without the point at {flops(where[worst])} FLOPs the prediction at {target} moves by "
-        f"{100 * np.expm1(shift):+.2g}%",
+        f"{100 * np.expm1(shift):+.2g}%: check that run, or repeat it",
+        {
+            "compute": float(where[worst]),
+            "change": float(np.expm1(shift)),
+            "standard_error": found.standard_error,
+            "n_refitted": found.n_refitted,
+        },
     )
 
 
@@ -137,20 +148,28 @@ def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | No
     if uncertainty is None:
         return None
     if np.isfinite(uncertainty.misfit):
-        limit = float(fdtri(max(uncertainty.dof, 1), 200, 0.99))
-        if uncertainty.misfit > limit:
-            times = np.sqrt(uncertainty.misfit)
-            return Diagnostic(
-                "lack_of_fit",
-                f"residuals are {times:.1f}× what the runs' noise explains: the form misses "
-                "something, and the intervals are widened by it",
-            )
-        return None
+        return _beyond_noise(uncertainty)
     curve = _curve_left(fit)
     if curve is None or curve[0] <= curve[1]:
         return None
     return Diagnostic(
-        "lack_of_fit", f"the residuals still bend with scale (F = {curve[0]:.1f}): try another form"
+        "lack_of_fit",
+        f"the residuals still bend with scale (F = {digits(curve[0], '.1f')}): try another form",
+        {"F": curve[0], "F_limit": curve[1]},
+    )
+
+
+def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
+    """The ratio of variances against F at 99 %, with the degrees of freedom of both."""
+    limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), 0.99))
+    if u.misfit <= limit:
+        return None
+    return Diagnostic(
+        "lack_of_fit",
+        f"residuals are {digits(float(np.sqrt(u.misfit)), '.1f')}× what the noise of a run "
+        "explains: the form misses something. Intervals are widened by it; compare other forms "
+        "with --compare",
+        {"F": u.misfit, "F_limit": limit, "dof": u.dof, "noise_dof": u.noise_dof},
     )
 
 
@@ -183,14 +202,16 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     return statistic, float(fdtri(added, n - rank, 0.99))
 
 
-def extrapolation_decades(target: str, decades: float) -> Diagnostic | None:
+def extrapolation_decades(
+    target: str,
+    decades: float,
+    meant: str = "the interval assumes that the form holds there. A run on the way would tell",
+) -> Diagnostic | None:
+    """Whether a target lies far out; ``meant`` says what that means."""
     if decades <= FAR_DECADES:
         return None
-    return Diagnostic(
-        "extrapolation_decades",
-        f"{target} lies {decades:.1f} decades beyond the largest compute in the data; the interval "
-        "assumes that the form still holds there",
-    )
+    far = f"{target} lies {digits(decades, '.1f')} decades beyond the largest compute in the data"
+    return Diagnostic("extrapolation_decades", f"{far}; {meant}", {"decades": decades})
 
 
 def frontier_optimism(
@@ -202,8 +223,9 @@ def frontier_optimism(
     if not np.isfinite(uncertainty.noise_sd):
         return Diagnostic(
             "frontier_optimism",
-            f"{n_points} frontier points are minima of {n_runs} runs; there are too few to tell "
-            "noise from real differences, so their optimism is not corrected",
+            f"{n_points} frontier points are minima of {n_runs} runs; there are "
+            f"{_why_not_told(n_runs)}, so their optimism is not corrected",
+            {"n_runs": n_runs, "n_points": n_points},
         )
     if abs(uncertainty.shift) < 2e-4:
         return None
@@ -212,7 +234,14 @@ def frontier_optimism(
         f"the minimum of noisy runs is optimistic: frontier losses lie about "
         f"{percent(-uncertainty.shift)} below the true best (noise of a run "
         f"{percent(uncertainty.noise_sd)}); intervals are corrected for it, the fitted law is not",
+        {"optimism": -uncertainty.shift, "noise_sd": uncertainty.noise_sd},
     )
+
+
+def _why_not_told(n_runs: int) -> str:
+    if n_runs > MOST_RUNS:
+        return f"more than {MOST_RUNS:,}, for which noise is not told from real differences"
+    return "too few to tell noise from real differences"
 
 
 def isoflop_unbracketed(
@@ -236,5 +265,78 @@ def isoflop_unbracketed(
     return Diagnostic(
         "isoflop_unbracketed",
         f"{open_} of {curves} isoFLOP curves have their minimum at an end: the optimal N there "
-        "lies outside the sizes that were run",
+        "lies outside the sizes that were run. Add runs beyond that end",
+        {"n_open": open_, "n_curves": curves},
+    )
+
+
+def law_above_observed(
+    law: str, target: str, predicted: float, reached: float, compute: float
+) -> Diagnostic | None:
+    """Whether a law predicts more than ``reached``, the lowest loss of runs no larger."""
+    if not predicted > reached:
+        return None
+    return Diagnostic(
+        "law_above_observed",
+        f"{law} predicts {predicted:#.4g} at {target}, above the {reached:#.4g} that a run of "
+        f"{flops(compute)} FLOPs has reached: this law is wrong there. Go by the answer, or try "
+        "another form",
+        {"law": law, "predicted": predicted, "reached": reached, "reached_compute": compute},
+    )
+
+
+def laws_disagree(target: str, claims: Mapping[str, Interval], level: float) -> Diagnostic | None:
+    """Whether intervals of the same loss are disjoint. claims: who says so → its interval."""
+    if len(claims) < 2:
+        return None
+    names = list(claims)
+    pairs = [(a, b) for i, a in enumerate(names) for b in names[i + 1 :]]
+    disjoint = [p for p in pairs if _gap(claims[p[0]], claims[p[1]]) > 0.0]
+    if not disjoint:
+        return None
+    low, high = max(disjoint, key=lambda p: _gap(claims[p[0]], claims[p[1]]))
+    if claims[low].low > claims[high].low:
+        low, high = high, low
+    ends = {name: interval(claims[name].low, claims[name].high, _loss) for name in (low, high)}
+    told = " and ".join(f"{name} {text}" for name, text in ends.items())
+    others = f"; {len(disjoint)} of {len(pairs)} pairs are apart" if len(pairs) > 1 else ""
+    return Diagnostic(
+        "laws_disagree",
+        f"at {target} the {percent(level)} intervals of {told} do not overlap{others}: an "
+        "interval of a law holds only if its form is right. Go by the answer, and see with "
+        "--compare which form predicts runs that it has not seen",
+        {
+            "lower": low,
+            "lower_high": float(claims[low].high),
+            "higher": high,
+            "higher_low": float(claims[high].low),
+            "n_disjoint": len(disjoint),
+            "n_pairs": len(pairs),
+        },
+    )
+
+
+def _gap(a: Interval, b: Interval) -> float:
+    """The distance between two intervals, below 0 where they overlap."""
+    return float(max(a.low, b.low) - min(a.high, b.high))
+
+
+def _loss(value: float) -> str:
+    return f"{value:#.4g}"
+
+
+def allocation_extrapolated(
+    whose: str, target: str, ratio: float, tried: FloatArray, *, at_edge: bool = False
+) -> Diagnostic | None:
+    """Whether a best D/N lies outside those of the runs, ``tried``."""
+    low, high = float(tried.min()), float(tried.max())
+    inside = low * (1 - SAME_RATIO) <= ratio <= high * (1 + SAME_RATIO)
+    if inside and not at_edge:
+        return None
+    where = "at the end of" if inside else "outside"
+    return Diagnostic(
+        "allocation_extrapolated",
+        f"at {target} the best D/N {whose} is {number(ratio, 3)}, {where} the {number(low, 3)} to "
+        f"{number(high, 3)} that were run: run some there before you rely on this N and D",
+        {"ratio": ratio, "least_run": low, "largest_run": high},
     )

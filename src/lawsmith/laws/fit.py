@@ -14,8 +14,9 @@ from typing import Any
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import BoolArray, FloatArray
+from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
 from lawsmith.laws.optimise import (
@@ -86,6 +87,7 @@ class LawFit:
         f = self.law.form.value(self.phi[None], self.x[:, None, :])[0]
         return np.asarray(f - np.log(self.loss))
 
+    @saturating
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
         f = self.law.form.value(self.phi[None], self.law.log_inputs(inputs))[0]
@@ -101,11 +103,13 @@ class BatchFit:
     value: FloatArray
     converged: BoolArray
 
+    @saturating
     def log_loss(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Log of each fit's predicted loss at the named inputs, (B, n)."""
         return self.law.form.value(self.phi, self.law.log_inputs(inputs))
 
 
+@saturating
 def fit_law(
     law: Law,
     inputs: Mapping[str, Any],
@@ -128,9 +132,7 @@ def fit_law(
             "losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point"
         )
     w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
-    pinned = {
-        law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
-    }
+    pinned = pinned_phi(law, fixed or {})
     _check_enough(law, losses, w, n_free=law.n_params - len(pinned), n_priors=len(priors or {}))
     problem = make_problem(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
@@ -138,11 +140,12 @@ def fit_law(
     starts = cold_starts(law, problem, pinned) if start is None else start[None]
     solution = _polish(problem, starts)
     if priors:
-        problem = _with_priors(law, problem, priors, solution.phi[_best(solution)])
+        problem = _with_priors(law, problem, priors, solution.phi[best_of(solution)])
         solution = _polish(problem, solution.phi)
     return _finish(law, problem, solution, fixed=dict(fixed or {}), priors=dict(priors or {}))
 
 
+@saturating
 def fit_batch(
     law: Law,
     x: FloatArray,
@@ -163,14 +166,18 @@ def fit_batch(
     n_problems = losses.shape[0]
     x3 = x[:, None, :] if x.ndim == 2 else x
     w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
-    pinned = {
-        law.position(k): law.params[law.position(k)].to_phi(v) for k, v in (fixed or {}).items()
-    }
+    pinned = pinned_phi(law, fixed or {})
     problem = make_problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
     solution = continue_delta(problem, begin, tolerance)
     return BatchFit(law, solution.phi, solution.value, solution.converged)
+
+
+def pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:
+    """Parameters pinned at natural values by name → phi by position."""
+    at = {law.position(name): value for name, value in fixed.items()}
+    return {j: law.params[j].to_phi(value) for j, value in at.items()}
 
 
 def _check_losses(loss: Any) -> FloatArray:
@@ -208,13 +215,18 @@ def make_problem(
     w: FloatArray,
     pinned: Mapping[int, float],
 ) -> Problem:
+    """Losses (B, n) to fit. E is never above the lowest loss of its own problem."""
     lower, upper = law.bounds()
+    additive = np.array([param.additive for param in law.params])
     free = np.ones(law.n_params, dtype=bool)
+    upper = upper[None]
+    if additive.any():
+        lowest = np.log(np.where(w > 0, losses, np.inf).min(axis=1, keepdims=True))
+        upper = np.where(additive, np.minimum(upper, lowest), upper)
     for j, value in pinned.items():
         free[j] = False
-        lower[j], upper[j] = min(lower[j], value), max(upper[j], value)
+        lower[j], upper[:, j] = min(lower[j], value), np.maximum(upper[:, j], value)
     none = np.zeros(law.n_params)
-    additive = np.array([param.additive for param in law.params])
     return Problem(
         law.form, objective, x, np.log(losses), w, lower, upper, free, additive, none, none
     )
@@ -235,7 +247,7 @@ def _repeat(problem: Problem, times: int) -> Problem:
     shape = (times, problem.y.shape[1])
     return replace(
         problem, y=np.broadcast_to(problem.y, shape), w=np.broadcast_to(problem.w, shape)
-    )
+    )  # the bounds stay (1, p): they are the same for every start
 
 
 def _polish(problem: Problem, start: FloatArray) -> Solution:
@@ -297,10 +309,11 @@ def _with_priors(
     return replace(problem, prior_mean=mean, prior_weight=weight)
 
 
-def _best(solution: Solution) -> int:
-    """The lowest objective; of starts that tie to rounding, the smallest gradient."""
-    tied = solution.value <= solution.value.min() * (1 + 1e-12)
-    return int(np.argmin(np.where(tied, solution.gradient, np.inf)))
+def best_of(solution: Solution, rows: IntArray | None = None) -> int:
+    """The row of the lowest objective; of those that tie to rounding, the smallest gradient."""
+    rows = np.arange(len(solution.value)) if rows is None else rows
+    tied = solution.value[rows] <= solution.value[rows].min() * (1 + 1e-12)
+    return int(rows[np.argmin(np.where(tied, solution.gradient[rows], np.inf))])
 
 
 def _finish(
@@ -311,14 +324,14 @@ def _finish(
     fixed: dict[str, float],
     priors: dict[str, Prior],
 ) -> LawFit:
-    best = _best(solution)
+    best = best_of(solution)
     phi = solution.phi[best]
     settled = solution.converged | (solution.gradient < 1e-4)
     basins = (
         distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
     )
     names = np.array(law.names)
-    on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper))
+    on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper[0]))
     return LawFit(
         law=law,
         phi=phi,

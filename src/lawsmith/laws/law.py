@@ -7,6 +7,9 @@ Notation and shapes
     f     (B, n)     log of the predicted loss
     jac   (B, p, n)  gradient of f with respect to phi
     curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n), given jac
+
+A form of two inputs may know its trade-off: (log a, α, log b, β), each (B,), when the loss rises
+with a·x₀^-α + b·x₁^-β. Then the best split of a budget has a closed form.
 """
 
 from __future__ import annotations
@@ -17,6 +20,7 @@ from typing import Any, Protocol
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.objective import HUBER, Objective
@@ -60,6 +64,9 @@ def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
     return Param(name, lower=lower, upper=upper)
 
 
+TradeOff = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # log a, α, log b, β
+
+
 class Form(Protocol):
     """The mathematics of a law (see the module's notation)."""
 
@@ -70,6 +77,8 @@ class Form(Protocol):
     def curvature(
         self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
     ) -> FloatArray: ...
+
+    def trade_off(self, phi: FloatArray) -> TradeOff | None: ...
 
 
 Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
@@ -122,6 +131,7 @@ class Law:
                 raise LawsmithError(f"{self.name}.{p.name}", got=params[p.name], want="above 0")
         return np.array([p.to_phi(params[p.name]) for p in self.params])
 
+    @saturating
     def natural(self, phi: FloatArray) -> dict[str, float]:
         """Phi (p,) → natural parameters by name."""
         return {p.name: float(p.to_natural(phi[i])) for i, p in enumerate(self.params)}
@@ -138,6 +148,7 @@ class Law:
             raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
         return np.asarray(np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :])
 
+    @saturating
     def predict(self, params: Mapping[str, float], inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs, for natural parameters."""
         x = self.log_inputs(inputs)
@@ -201,6 +212,10 @@ class FormulaForm:
         self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
     ) -> FloatArray:
         return numerical_curvature(self, phi, x, w)
+
+    def trade_off(self, phi: FloatArray) -> TradeOff | None:
+        """Not known of a user's formula: its best split is found numerically."""
+        return None
 
 
 def define(

@@ -7,21 +7,47 @@ set of twenty points is little work. Shapes as in :mod:`lawsmith.laws.law`; S st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray
-from lawsmith.laws.fit import cold_starts, continue_delta, distinct, fit_law, make_problem
+from lawsmith.laws.fit import (
+    best_of,
+    cold_starts,
+    continue_delta,
+    distinct,
+    fit_law,
+    make_problem,
+)
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.optimise import Problem, minimise
 
-Points = tuple[Mapping[str, Any], FloatArray]  # the law's inputs by name, and losses above 0
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """What one law is fitted to.
+
+    inputs    the law's, by name, (n,) each
+    loss      (n,) above 0
+    weights   (n,) each point's share of the objective
+    """
+
+    inputs: Mapping[str, Any]
+    loss: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def alike(cls, inputs: Mapping[str, Any], loss: FloatArray) -> Points:
+        """Points that count alike."""
+        return cls(inputs, loss, np.ones(len(loss)))
 
 
+@saturating
 def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
     """(B, p) phi of the law's own objective on each set, from cold starts.
 
@@ -32,7 +58,7 @@ def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
     """
     if not sets:
         return np.empty((0, law.n_params))
-    problems = [_single(law, inputs, loss) for inputs, loss in sets]
+    problems = [_single(law, points) for points in sets]
     starts = [cold_starts(law, problem, {}) for problem in problems]
     owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
     stacked = _stack(problems)
@@ -42,19 +68,20 @@ def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
         [_distinct_of(problems[b], np.flatnonzero(owner == b), near) for b in range(len(sets))]
     )
     found = continue_delta(stacked.take(owner[kept]), near.phi[kept])
-    best = [_best(found, np.flatnonzero(owner[kept] == b)) for b in range(len(sets))]
+    best = [best_of(found, np.flatnonzero(owner[kept] == b)) for b in range(len(sets))]
     phi = found.phi[best]
     for b in np.flatnonzero(~found.converged[best]).tolist():
-        phi[b] = fit_law(law, *sets[b]).phi
+        phi[b] = fit_law(law, sets[b].inputs, sets[b].loss, weights=sets[b].weights).phi
     return phi
 
 
-def _single(law: Law, inputs: Mapping[str, Any], loss: FloatArray) -> Problem:
-    if len(loss) < law.n_params:
+def _single(law: Law, points: Points) -> Problem:
+    n = len(points.loss)
+    if n < law.n_params:
         want = f"at least {law.n_params}"
-        raise LawsmithError(law.name, got=f"{len(loss)} points in a set", want=want)
-    x = law.log_inputs(inputs)
-    return make_problem(law, law.objective, x, loss[None], np.ones((1, len(loss))), {})
+        raise LawsmithError(law.name, got=f"{n} points in a set", want=want)
+    x = law.log_inputs(points.inputs)
+    return make_problem(law, law.objective, x, points.loss[None], points.weights[None], {})
 
 
 def _stack(problems: Sequence[Problem]) -> Problem:
@@ -71,6 +98,7 @@ def _stack(problems: Sequence[Problem]) -> Problem:
         x=np.concatenate([padded(p.x) for p in problems], axis=1),
         y=np.concatenate([padded(p.y) for p in problems]),
         w=np.concatenate(weights),
+        upper=np.concatenate([p.upper for p in problems]),
     )
 
 
@@ -78,10 +106,3 @@ def _distinct_of(problem: Problem, rows: np.ndarray, near: Any) -> np.ndarray:
     """Those of a set's ``rows`` of the batch that predict differently."""
     kept: np.ndarray = rows[distinct(problem, near.phi[rows], near.value[rows])]
     return kept
-
-
-def _best(found: Any, rows: np.ndarray) -> int:
-    """The row of the lowest objective; of those that tie to rounding, the smallest gradient."""
-    value = found.value[rows]
-    tied = value <= value.min() * (1 + 1e-12)
-    return int(rows[np.argmin(np.where(tied, found.gradient[rows], np.inf))])

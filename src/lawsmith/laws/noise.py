@@ -17,11 +17,13 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
 NEAR = 5.0  # a run is near the frontier when its fitted loss is within this many noise SDs of it
 MIN_NEAR = 6  # runs of a crowded cell on the frontier that count as near in any case
 MIN_DOF = 8
+MOST_RUNS = 10_000
 _PASSES = 6
 
 
@@ -45,14 +47,18 @@ class Surface:
         return np.asarray(centre + (y @ self.span) @ self.span.T)
 
 
+@saturating
 def smooth_surface(
     y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray, *, floor: Floor
 ) -> Surface | None:
     """The surface near the frontier, or None when there are too few runs to tell noise from shape.
 
+    None as well of more than MOST_RUNS runs: their redrawn frontiers would not fit in memory.
     ``floor(mean)`` is the frontier's own level at each run: the best of its cell, or the best at
     no more compute.
     """
+    if len(y) > MOST_RUNS:
+        return None
     excess = y - floor(y)
     near = excess <= np.quantile(excess, 0.8)
     surface: Surface | None = None
@@ -61,6 +67,8 @@ def smooth_surface(
         if surface is None:
             return None
         near = _nearest(surface, cells, floor) & _plausible(surface, y)
+        if not near.any():
+            return None
     return surface
 
 

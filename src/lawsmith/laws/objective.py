@@ -5,7 +5,7 @@ Notation: r residual, (B, n); ρ(r) its penalty; ψ = ρ′; ρ″ the curvature
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 import numpy as np
@@ -21,12 +21,20 @@ class Objective:
     ρ is Huber's: r²/2 up to δ, linear beyond. δ = ∞ is least squares (half the sum of squares).
     δ below any residual of interest is the mean absolute error in all but name: ``mae`` uses
     δ = 1e-7 to stay differentiable, and reports Σ|r| (its ``scale`` is 1/δ).
+    A run above the law (r below 0, for r is law − run) counts ``above`` as much as one below it:
+    where some sizes were tuned less than others, runs are too high and seldom too low.
     """
 
     name: str
     on: Literal["log", "loss"]
     delta: float
     scale: float = 1.0
+    above: float = 1.0
+
+    def _share(self, r: FloatArray) -> FloatArray | float:
+        if self.above == 1.0:
+            return self.scale
+        return np.where(r < 0.0, self.scale * self.above, self.scale)
 
     def rho(self, r: FloatArray) -> FloatArray:
         a = np.abs(r)
@@ -34,17 +42,17 @@ class Objective:
         # ½·small² + δ·(a − small): one expression for both branches, and no ∞·0 at δ = ∞
         with np.errstate(invalid="ignore"):
             linear = np.where(a > self.delta, self.delta * (a - small), 0.0)
-        return np.asarray(self.scale * (0.5 * small * small + linear))
+        return np.asarray(self._share(r) * (0.5 * small * small + linear))
 
     def psi(self, r: FloatArray) -> FloatArray:
-        return np.asarray(self.scale * np.clip(r, -self.delta, self.delta))
+        return np.asarray(self._share(r) * np.clip(r, -self.delta, self.delta))
 
     def rho2(self, r: FloatArray) -> FloatArray:
-        return np.asarray(self.scale * (np.abs(r) <= self.delta))
+        return np.asarray(self._share(r) * (np.abs(r) <= self.delta))
 
     def with_delta(self, delta: float) -> Objective:
         """The same residuals under another δ (used for continuation from least squares)."""
-        return Objective(self.name, self.on, delta, self.scale)
+        return replace(self, delta=delta)
 
 
 def huber(delta: float = 1e-3) -> Objective:
@@ -56,8 +64,9 @@ HUBER = huber()
 LEAST_SQUARES_LOG = Objective("least-squares-log", "log", np.inf)
 LEAST_SQUARES_LOSS = Objective("least-squares", "loss", np.inf)
 MAE = Objective("mae", "log", 1e-7, 1e7)
+ONE_SIDED = Objective("one-sided", "log", 1e-3, above=0.1)
 
-OBJECTIVES = {o.name: o for o in (HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE)}
+OBJECTIVES = {o.name: o for o in (HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE, ONE_SIDED)}
 
 
 def get_objective(name: str) -> Objective:

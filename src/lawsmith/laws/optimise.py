@@ -35,7 +35,7 @@ class Problem:
     y: FloatArray  # (B, n) log losses
     w: FloatArray  # (B, n), 0 for padding
     lower: FloatArray  # (p,)
-    upper: FloatArray  # (p,)
+    upper: FloatArray  # (B or 1, p): that of E is the lowest loss of its own problem
     free: BoolArray  # (p,)
     additive: BoolArray  # (p,) logs whose steps are taken in natural units
     prior_mean: FloatArray  # (p,)
@@ -44,7 +44,8 @@ class Problem:
     def take(self, rows: np.ndarray) -> Problem:
         """The sub-batch of those problems."""
         x = self.x if self.x.shape[1] == 1 else self.x[:, rows]
-        return replace(self, x=x, y=self.y[rows], w=self.w[rows])
+        upper = self.upper if len(self.upper) == 1 else self.upper[rows]
+        return replace(self, x=x, y=self.y[rows], w=self.w[rows], upper=upper)
 
 
 @dataclass(frozen=True)
@@ -92,6 +93,24 @@ def _total(problem: Problem, phi: FloatArray, r: FloatArray) -> FloatArray:
     if problem.prior_weight.any():
         value = value + 0.5 * ((phi - problem.prior_mean) ** 2 @ problem.prior_weight)
     return np.where(np.isfinite(value), value, np.inf)
+
+
+def leave_one_out(problem: Problem, phi: FloatArray) -> FloatArray:
+    """(n, p) one Newton step from the minimum phi (p,) of a single problem without each point.
+
+    Without point i the gradient is −ψᵢ∇fᵢ and the Hessian loses ρ″ᵢ∇fᵢ∇fᵢᵀ (Sherman–Morrison).
+    """
+    point = _evaluate(problem, phi[None])
+    psi = (problem.w * problem.objective.psi(residuals(problem, phi[None])))[0]
+    moving = problem.free & (phi > problem.lower) & (phi < problem.upper[0])
+    jac, root = point.jac[0][moving], np.sqrt(_metric(point.scale)[0][moving])
+    hess = point.hess[0][np.ix_(moving, moving)] / (root[:, None] * root)
+    inverse = np.linalg.pinv(hess, hermitian=True, rcond=1e-12) / (root[:, None] * root)
+    step = inverse @ jac
+    leverage = np.clip(point.pull[0] * (jac * step).sum(axis=0), 0.0, 0.99)
+    moved = np.repeat(phi[None], len(psi), axis=0)
+    moved[:, moving] += (step * psi / (1.0 - leverage)).T
+    return np.clip(moved, problem.lower, problem.upper)
 
 
 def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
@@ -174,7 +193,7 @@ def minimise(
         step, expected = _step(point, damping, careful=careful)
         if careful and problem.objective.on == "log":
             step = step + _bend(part, here, point, step, damping)
-        trial = np.clip(_move(problem, here, step), problem.lower, problem.upper)
+        trial = np.clip(_move(part, here, step), part.lower, part.upper)
         after = _evaluate(part, trial)
         gain = point.value - after.value
         slack = 64 * _EPS * np.abs(point.value)

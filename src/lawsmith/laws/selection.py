@@ -17,11 +17,13 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import Surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.uncertainty import scatter_covariance
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
@@ -38,6 +40,7 @@ class Deselected:
     misfit: float  # residual variance of the frontier over what noise alone leaves
     residual_sd: float  # of the frontier's log losses about the law
     noise_sd: float  # of one run's log loss
+    noise_dof: int
     shift: float  # mean of the raw frontier's log losses minus the surface's there; below 0
 
 
@@ -48,6 +51,7 @@ class _Fits:
     n: FloatArray  # (B,) points
 
 
+@saturating
 def deselect(
     law: Law,
     x: FloatArray,
@@ -104,7 +108,8 @@ def deselect(
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
     observed = float(raw.variance[0])
-    cov = _widened(_spread(corrected, around), observed, noise, plane)
+    free = np.array([name not in (fixed or {}) for name in law.names])
+    cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
     phi, cov = _back(plane, raw.phi[0] - bias - remaining, cov, fixed or {})
     return Deselected(
         phi=phi,
@@ -113,6 +118,7 @@ def deselect(
         misfit=observed / noise,
         residual_sd=float(np.sqrt(observed)),
         noise_sd=surface.noise_sd,
+        noise_dof=surface.dof,
         shift=float((noisy - mean)[select(np.exp(noisy))].mean()),
     )
 
@@ -174,7 +180,9 @@ def _tame(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
     return np.asarray(centre + step * np.minimum(1, limit / np.maximum(size, 1e-300))[:, None])
 
 
-def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) -> FloatArray:
+def _widened(
+    cov: FloatArray, observed: float, noise: float, jac: FloatArray, free: BoolArray
+) -> FloatArray:
     """The redraws' covariance brought to the residual variance that was observed.
 
     Misfit of the law is scatter on top of noise, so it adds least squares' own covariance; it does
@@ -182,7 +190,7 @@ def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) ->
     """
     if observed <= noise:
         return cov * (observed / noise)
-    return np.asarray(cov + (observed - noise) * plane.inverse.T @ plane.inverse)
+    return np.asarray(cov + scatter_covariance(jac, observed - noise, free))
 
 
 def _back(

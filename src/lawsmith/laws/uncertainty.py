@@ -4,6 +4,18 @@ The interval method was chosen by measured coverage (docs/coverage.md): least sq
 with Student's t, whatever objective gave the point estimate; a case bootstrap where many
 residuals are heavy-tailed; and with the selection of the minimum undone
 (:mod:`lawsmith.laws.selection`) where a frontier was selected from more runs.
+
+Every interval holds the fitted law's own value, which is its centre: where the estimator behind
+the interval leaves it outside, the interval is stretched to it. So a law has one value of each
+thing, and no value lies outside its interval.
+
+A parameter is *identified* when the data tell its size: its interval excludes zero, and its ends
+differ by at most a factor of FACTOR. A coefficient's may differ by FACTOR_COEFFICIENT: it is the
+size of its term at N = 1, some eight decades below the data, where ±0.17 in the exponent is a
+factor of 1000. One that its bounds allow to be zero may have any interval. A parameter at the
+edge of its range is not identified, and no other one is if that is an exponent: their intervals
+assume its edge. E is where the powers lead, so it is identified only if all exponents are. A
+parameter that is not identified has no interval.
 Shapes as in :mod:`lawsmith.laws.law`.
 """
 
@@ -16,16 +28,16 @@ from typing import Any, NamedTuple
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.grid import FloatArray
-from lawsmith.laws.bootstrap import case_bootstrap
-from lawsmith.laws.fit import LawFit, fit_law
-from lawsmith.laws.law import Law
+from lawsmith.arrays import saturating
+from lawsmith.grid import BoolArray, FloatArray
+from lawsmith.laws.fit import BatchFit, LawFit, fit_batch, fit_law
+from lawsmith.laws.law import Law, Param
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
 
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
 
-
+FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0
 MIN_DOF_BOOTSTRAP, N_BOOTSTRAP = 30, 400
 
 
@@ -42,6 +54,8 @@ class Uncertainty:
     """A normal-theory summary of what is known of phi: centre, covariance, degrees of freedom.
 
     ``residual_sd`` is the scatter of log loss about the law, what a further point would show.
+    ``fitted`` (p,) is the fitted law, which every interval holds; ``phi`` itself if not given.
+    ``lowest`` is the lowest loss that was fitted: E is not above it.
     """
 
     law: Law
@@ -54,7 +68,15 @@ class Uncertainty:
     shift: float = 0.0  # optimism of the frontier that was corrected, in log loss (≤ 0)
     noise_sd: float = float("nan")  # of one run's log loss, where it could be told
     misfit: float = float("nan")  # residual variance over what that noise alone leaves
+    noise_dof: int = 0  # degrees of freedom of that noise
     at_bounds: tuple[str, ...] = ()  # parameters at the edge of their range: no interval of theirs
+    fitted: FloatArray | None = None
+    lowest: float = float("inf")
+
+    @property
+    def point(self) -> FloatArray:
+        """(p,) the fitted law."""
+        return self.phi if self.fitted is None else self.fitted
 
     def natural(self, name: str) -> float:
         """The centre of one parameter, in natural units."""
@@ -65,43 +87,92 @@ class Uncertainty:
         """Student's t for a two-sided interval."""
         return float(stdtrit(self.dof, 0.5 + level / 2))
 
+    @saturating
     def of(self, function: Callable[[FloatArray], FloatArray], level: float = 0.95) -> Interval:
         """Interval of a smooth function of phi, (B, p) → (B, k), by the delta method."""
-        centre = function(self.phi[None])[0]
+        middle = function(self.phi[None])[0]
         steps = 1e-5 * np.eye(self.law.n_params)
         gradient = (function(self.phi + steps) - function(self.phi - steps)) / 2e-5  # (p, k)
-        sd = np.sqrt(np.einsum("pk,pq,qk->k", gradient, self.cov, gradient))
-        half = self.quantile(level) * sd
-        return Interval(centre, centre - half, centre + half)
+        half = self.quantile(level) * self._sd(gradient)
+        return _holding(function(self.point[None])[0], middle, half)
 
+    @saturating
     def params(self, level: float = 0.95) -> dict[str, Interval]:
-        """Natural parameters with their intervals, by name; NaN ends for one at its bound."""
-        out = {}
-        for j, param in enumerate(self.law.params):
-            half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
-            half = float("nan") if param.name in self.at_bounds else half
-            ends = (self.phi[j], self.phi[j] - half, self.phi[j] + half)
-            out[param.name] = Interval(*(float(param.to_natural(v)) for v in ends))
-        return out
+        """Natural parameters with their intervals, by name; NaN ends if it is not identified."""
+        params = self.law.params
+        found = {param.name: self._param(j, param, level) for j, param in enumerate(params)}
+        if any(np.isnan(found[p.name].low) for p in params if not p.positive):
+            for param in params:
+                if param.additive and not self._is_fixed(param):
+                    found[param.name] = Interval(found[param.name].centre, np.nan, np.nan)
+        return found
 
+    def _param(self, j: int, param: Param, level: float) -> Interval:
+        half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
+        ends = _holding(self.point[j], self.phi[j], half)
+        with np.errstate(over="ignore"):  # an end that is infinite tells nothing
+            centre, low, high = (float(param.to_natural(v)) for v in ends)
+        if half > 0.0 and param.additive:
+            low, high = min(low, self.lowest), min(high, self.lowest)
+        told = not self._on_an_edge(param) and identified(param, low, high)
+        if not told and not self._is_fixed(param):
+            low = high = float("nan")
+        return Interval(centre, low, high)
+
+    def _is_fixed(self, param: Param) -> bool:
+        j = self.law.position(param.name)
+        return self.cov[j, j] == 0.0 and param.name not in self.at_bounds
+
+    def _on_an_edge(self, param: Param) -> bool:
+        """Whether it is at the edge of its range, or its interval assumes an exponent's edge."""
+        edges = [p for p in self.law.params if p.name in self.at_bounds]
+        return any(p.name == param.name or not p.additive for p in edges)
+
+    @saturating
     def loss(self, inputs: Mapping[str, Any], level: float = 0.95) -> Interval:
         """The law's loss at the named inputs, arrays (n,)."""
-        x = self.law.log_inputs(inputs)
-        f, jac = self.law.form.value_and_jac(self.phi[None], x)
-        return self._band(f[0], jac[0], level, extra=0.0)
+        return self._band(inputs, level, extra=0.0)
 
+    @saturating
     def run(self, inputs: Mapping[str, Any], level: float = 0.95) -> Interval:
         """The loss of one further point (the best run there): the law's, and its own scatter."""
+        return self._band(inputs, level, extra=self.residual_sd**2)
+
+    @saturating
+    def standard_error(self, inputs: Mapping[str, Any]) -> FloatArray:
+        """Of the law's log loss at the named inputs, (n,)."""
+        _, jac = self.law.form.value_and_jac(self.phi[None], self.law.log_inputs(inputs))
+        return self._sd(jac[0])
+
+    def _sd(self, gradient: FloatArray) -> FloatArray:
+        """(k,) of quantities with that gradient (p, k) in phi."""
+        return np.asarray(np.sqrt(np.einsum("pk,pq,qk->k", gradient, self.cov, gradient)))
+
+    def _band(self, inputs: Mapping[str, Any], level: float, extra: float) -> Interval:
         x = self.law.log_inputs(inputs)
         f, jac = self.law.form.value_and_jac(self.phi[None], x)
-        return self._band(f[0], jac[0], level, extra=self.residual_sd**2)
-
-    def _band(self, f: FloatArray, jac: FloatArray, level: float, extra: float) -> Interval:
-        variance = np.einsum("pn,pq,qn->n", jac, self.cov, jac) + extra
-        half = self.quantile(level) * np.sqrt(variance)
-        return Interval(np.exp(f), np.exp(f - half), np.exp(f + half))
+        half = self.quantile(level) * np.sqrt(self._sd(jac[0]) ** 2 + extra)
+        point = self.law.form.value(self.point[None], x)[0]
+        return Interval(*(np.exp(v) for v in _holding(point, f[0], half)))
 
 
+def _holding(point: Any, middle: Any, half: Any) -> Interval:
+    """middle ± half, stretched to hold ``point``."""
+    return Interval(point, np.minimum(middle - half, point), np.maximum(middle + half, point))
+
+
+def identified(param: Param, low: float, high: float) -> bool:
+    """Whether an interval tells a parameter's size; the module says what that means."""
+    may_be_zero = param.lower < 0.0 < param.upper
+    if low == high or may_be_zero:
+        return True
+    least, most = sorted((abs(low), abs(high)))
+    is_coefficient = param.positive and not param.additive
+    factor = FACTOR_COEFFICIENT if is_coefficient else FACTOR
+    return bool(low * high > 0.0 and most <= factor * least)
+
+
+@saturating
 def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Uncertainty | None:
     """Least squares on log loss with Student's t; None with no degrees of freedom left.
 
@@ -126,7 +197,14 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
         method="least squares on log loss, Student's t",
         estimand=LAW_OF_RUNS,
         at_bounds=squares.at_bounds,
+        fitted=fit.phi,
+        lowest=lowest_loss(fit),
     )
+
+
+def lowest_loss(fit: LawFit) -> float:
+    """Of the points that count."""
+    return float(fit.loss[fit.weights > 0].min())
 
 
 def refit(fit: LawFit, objective: Objective) -> LawFit:
@@ -164,21 +242,51 @@ def _resampled(fit: LawFit, dof: int, rng: np.random.Generator) -> Uncertainty:
         method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
         estimand=LAW_OF_RUNS,
         at_bounds=fit.at_bounds,
+        lowest=lowest_loss(fit),
+    )
+
+
+@saturating
+def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> BatchFit:
+    """Refit to points drawn with replacement (as weights, so every draw shares the points)."""
+    n = fit.n_points
+    counts = rng.multinomial(n, np.full(n, 1 / n), size=n_draws).astype(float)
+    return fit_batch(
+        fit.law,
+        fit.x,
+        np.broadcast_to(fit.loss, (n_draws, n)),
+        start=fit.phi,
+        weights=counts * fit.weights,
+        objective=fit.objective,
+        fixed=fit.fixed,
+        tolerance=1e-4,
     )
 
 
 def covariance(fit: LawFit, variance: float) -> FloatArray:
     """(p, p) covariance of phi for a residual variance; zero for parameters fixed or at a bound."""
     _, jac = fit.law.form.value_and_jac(fit.phi[None], fit.x[:, None, :])
-    information = (jac[0] * fit.weights) @ jac[0].T / max(variance, 1e-300)
+    known = np.zeros(fit.law.n_params)
     for name, prior in fit.priors.items():
-        j = fit.law.position(name)
-        information[j, j] += 1 / prior.sd**2
-    free = np.flatnonzero(fit.free & ~np.isin(fit.law.names, fit.at_bounds))
-    block = information[np.ix_(free, free)]
+        known[fit.law.position(name)] = 1 / prior.sd**2
+    free = fit.free & ~np.isin(fit.law.names, fit.at_bounds)
+    return scatter_covariance(jac[0] * np.sqrt(fit.weights), variance, free, known)
+
+
+def scatter_covariance(
+    jac: FloatArray, variance: float, free: BoolArray, known: FloatArray | float = 0.0
+) -> FloatArray:
+    """(p, p) what scatter of that variance about a law leaves open of its free parameters.
+
+    The one place where noise and misfit of a law become uncertainty of its parameters.
+    jac (p, n) of the log loss; free (p,); known (p,) the precision that priors add.
+    """
+    rows = np.flatnonzero(free)
+    information = jac @ jac.T / max(variance, 1e-300) + np.diag(np.broadcast_to(known, len(jac)))
+    block = information[np.ix_(rows, rows)]
     # Scaled to a unit diagonal before inverting: log coefficients and exponents differ in size.
     scale = 1 / np.sqrt(np.maximum(np.diag(block), 1e-300))
     inverse = np.linalg.pinv(block * scale[:, None] * scale, hermitian=True, rcond=1e-15)
     cov = np.zeros_like(information)
-    cov[np.ix_(free, free)] = inverse * scale[:, None] * scale
+    cov[np.ix_(rows, rows)] = inverse * scale[:, None] * scale
     return np.asarray(cov)

@@ -6,27 +6,25 @@ rows = policy.ask(grid, runs, 4, np.random.default_rng(0))
 
 from __future__ import annotations
 
-from lawsmith.policies.base import Policy, unasked
-from lawsmith.policies.catalogue import make_policy, space_named
-from lawsmith.policies.cheapest import Cheapest
-from lawsmith.policies.choosing import with_pending
+from lawsmith.policies.base import Choice, Policy, unasked
+from lawsmith.policies.catalogue import Method, make_policy, space_named
+from lawsmith.policies.choosing import choose_within, with_pending
 from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import Full, NewSlice, Space, Window
-from lawsmith.policies.vopt import VOptimal
+from lawsmith.policies.spaces import Full, Space, Window
 
 __all__ = [
-    "Cheapest",
+    "Choice",
     "Frontier",
     "Full",
     "InitialDesign",
-    "NewSlice",
+    "Method",
     "Policy",
     "Search",
     "Space",
-    "VOptimal",
     "Window",
+    "choose_within",
     "make_policy",
     "space_named",
     "unasked",

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from typing import Protocol
 
 import numpy as np
 
+from lawsmith.costs import Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
+
+
+@dataclass(frozen=True)
+class Choice:
+    """A run to make and why: in words, and by values with their names."""
+
+    row: int
+    why: str
+    values: Mapping[str, float] = field(default_factory=dict)
 
 
 class Policy(Protocol):
@@ -17,6 +29,9 @@ class Policy(Protocol):
 
     A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
     come back when no more are left, and none when the grid is exhausted.
+
+    allowed  (m,) rows that may be asked; all of them by default
+    left     FLOPs that may still be spent; a row that costs more is not asked
     """
 
     @property
@@ -24,7 +39,12 @@ class Policy(Protocol):
 
     @property
     def surrogate(self) -> Surrogate | None:
-        """The model that fantasizes the rest of the grid; None for a policy without one."""
+        """The model that predicts the rest of the grid; None for a policy without one."""
+        ...
+
+    @property
+    def pricing(self) -> Pricing:
+        """What a run costs after those before it."""
         ...
 
     def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
@@ -35,7 +55,29 @@ class Policy(Protocol):
         """Whether the initial design, which is one batch, has been asked for in full."""
         ...
 
-    def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]: ...
+    def choose(
+        self,
+        grid: Grid,
+        runs: Runs,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        allowed: BoolArray | None = None,
+        left: float | None = None,
+    ) -> list[Choice]: ...
+
+    def ask(
+        self,
+        grid: Grid,
+        runs: Runs,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        allowed: BoolArray | None = None,
+        left: float | None = None,
+    ) -> list[int]:
+        """The rows of `choose`."""
+        ...
 
 
 def unasked(grid: Grid, runs: Runs) -> BoolArray:

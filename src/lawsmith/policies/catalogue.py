@@ -1,31 +1,101 @@
-"""Policies by name: the one place where the words of a user become a search."""
+"""Methods: how runs are chosen, as one value, and the policies that are made of it by name."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field, fields
+from typing import Any
 
 from lawsmith.acquisition import KAPPA, get_acquisition
-from lawsmith.costs import Pricing
+from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.laws.catalogue import LC
-from lawsmith.laws.law import Law
 from lawsmith.policies.base import Policy
-from lawsmith.policies.cheapest import Cheapest
 from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import REACH, Full, NewSlice, Space, Window
-from lawsmith.policies.vopt import VOptimal
+from lawsmith.policies.spaces import REACH, Full, Space, Window
+from lawsmith.surface import PUBLIC, Prior
+from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
+
+POLICIES = ("frontier", "window", "full")
+N_INIT = 10  # runs of an initial design where none is said; the surface needs none
+MODEL_SETTINGS = ("kernel", "priors", "scale")  # what a surrogate may be told
+
+MakeSurrogate = Callable[..., Surrogate | None]
+MakePolicy = Callable[..., Policy]
+
+
+@dataclass(frozen=True)
+class Method:
+    """How runs are chosen: one value for command line, study file, Optuna and benchmarks.
+
+    A setting that does not apply is None, and so is one that is left to its default.
+
+    n_init    runs drawn at random before the surrogate is asked
+    replicates  whether 'frontier' may ask for a finished run again, with another seed
+    target    the compute at which the best loss is wanted
+    pricing   what a run costs after those before it
+    prior     what the surface expects of a study before its runs are seen
+    further   settings of other packages' surrogates, by name
+    """
+
+    policy: str = "frontier"
+    surrogate: str = "surface"
+    kernel: str | None = None
+    priors: str | None = None
+    scale: str | None = None
+    acquisition: str | None = None
+    kappa: float | None = None
+    reach: float | None = None
+    slice_by: str | None = None
+    n_init: int | None = None
+    replicates: bool = False
+    target: float | None = None
+    pricing: Pricing = field(default_factory=Apart)
+    prior: Prior = field(default=PUBLIC, repr=False)
+    further: Mapping[str, Any] = field(default_factory=dict)
+
+    def settings(self) -> dict[str, Any]:
+        """For the record: everything by name but target, prices and prior."""
+        skipped = ("further", "target", "pricing", "prior")
+        kept = [f.name for f in fields(self) if f.name not in skipped]
+        told = {name: getattr(self, name) for name in kept}
+        return {**told, "n_init": self.n_first, **self.further}
+
+    @property
+    def n_first(self) -> int:
+        """Runs of the initial design."""
+        if self.n_init is not None:
+            return self.n_init
+        return 0 if (self.policy, self.surrogate) == ("frontier", "surface") else N_INIT
+
+    def make_surrogate(self, make: MakeSurrogate = make_surrogate) -> Surrogate | None:
+        """The model that predicts the runs not made."""
+        words = {name: getattr(self, name) for name in MODEL_SETTINGS}
+        told = {name: word for name, word in words.items() if word is not None}
+        if self.surrogate == "surface":
+            told["prior"] = self.prior
+        return make(self.surrogate, **told, **self.further)
+
+    def options(self) -> dict[str, Any]:
+        """What `make_policy` takes beside the surrogate."""
+        return {
+            "acquisition": self.acquisition or "lcb",
+            "kappa": KAPPA if self.kappa is None else self.kappa,
+            "reach": REACH if self.reach is None else self.reach,
+            "n_init": self.n_first,
+            "replicates": self.replicates,
+            "target": self.target,
+            "pricing": self.pricing,
+        }
 
 
 def space_named(name: str, *, reach: float | None = REACH) -> Space:
     """The space of that name; ``reach`` is the window's, see `Window`."""
-    spaces: dict[str, Space] = {
-        space.name: space for space in (Window(reach), Full(), NewSlice(reach))
-    }
+    spaces: dict[str, Space] = {space.name: space for space in (Window(reach), Full())}
     if name not in spaces:
-        raise unknown("policy", name, ["frontier", *spaces, "random", "cheapest", "vopt"])
+        raise unknown("policy", name, POLICIES)
     return spaces[name]
 
 
@@ -36,32 +106,31 @@ def make_policy(
     acquisition: str = "lcb",
     kappa: float = KAPPA,
     reach: float | None = REACH,
-    n_init: int = 10,
-    law: Law = LC,
+    n_init: int = N_INIT,
+    replicates: bool = False,
     target: float | None = None,
-    budget: float | None = None,
     pricing: Pricing | None = None,
 ) -> Policy:
-    """A policy by name: 'frontier', 'random', 'cheapest', 'vopt', or a search in such a space.
+    """A policy by name: 'frontier', or a search in the space 'window' or 'full'.
 
     acquisition, kappa, reach   of a search; without a surrogate it is random
-    law, target, budget, pricing   what 'frontier', which needs a surrogate, is after
+    target, replicates          the compute at which 'frontier' wants to know the best loss, and
+                                whether it may make a finished run again
     """
+    prices = pricing or Apart()
     if name == "frontier":
         if surrogate is None:
-            want = "one that predicts, such as trend"
+            want = "one that predicts, such as surface"
             raise LawsmithError("policy frontier", got="no surrogate", want=want)
-        goal = Frontier(surrogate, InitialDesign(n_init), law, target, budget)
-        return goal if pricing is None else replace(goal, pricing=pricing)
-    if name == "cheapest":
-        return Cheapest(surrogate)
-    if name == "vopt":
-        return VOptimal(InitialDesign(n_init), surrogate)
-    if name == "random" and surrogate is not None:
-        raise LawsmithError("policy random", got=f"surrogate {surrogate.name}", want="none")
+        if n_init < 1 and surrogate.name != "surface":
+            got = f"{n_init} initial runs with surrogate {surrogate.name}"
+            raise LawsmithError("n_init", got=got, want="at least 1 initial run")
+        begin = InitialDesign(n_init)
+        return Frontier(surrogate, begin, target, pricing=prices, replicates=replicates)
     return Search(
         surrogate=surrogate,
         acquisition=get_acquisition(acquisition, kappa=kappa),
-        space=Full() if name == "random" else space_named(name, reach=reach),
+        space=space_named(name, reach=reach),
         initial=InitialDesign(n_init),
+        pricing=prices,
     )

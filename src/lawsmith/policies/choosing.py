@@ -1,65 +1,134 @@
-"""What policies share: an initial design before the search, batches run by run, and ties."""
+"""What policies share: what may be asked and paid, an initial design, batches run by run, ties."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 import numpy as np
 
+from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
-from lawsmith.policies.base import unasked
+from lawsmith.policies.base import Choice, Policy, unasked
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.runs import Runs, State
 
 # Scores this close, relative to the best, are ties. Candidates that mirror one another have equal
 # scores up to rounding, which differs with the number of threads; the choice must not.
 TIE = 1e-9
+LEAST = 0.01  # share of a budget
+SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
 
 
 class Designed:
     """A policy that begins with an initial design; `_next` is what is particular to one."""
 
     initial: InitialDesign
+    pricing: Pricing = Apart()
 
     def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
         """(m,) rows among which the next run is chosen: of the design while it is incomplete."""
-        if not self.searching(grid, runs):
-            return self.initial.candidates(grid, runs)
-        return self.space_candidates(grid, runs)
+        return self.among(grid, runs, unasked(grid, runs))
 
-    def space_candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows among which the search chooses: all that were never asked."""
-        return unasked(grid, runs)
+    def among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` among which the next run is chosen."""
+        if not self.searching(grid, runs):
+            return self.initial.among(grid, free)
+        return self.space_among(grid, runs, free)
+
+    def space_among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` among which the search chooses: all."""
+        return free
 
     def searching(self, grid: Grid, runs: Runs) -> bool:
         """Whether the initial design has been asked for in full."""
         return self.initial.complete(grid, runs)
 
-    def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]:
-        """Up to ``n`` distinct rows never asked before; each is pending when the next is chosen."""
-        return in_batches(self._next, grid, runs, n, rng)
+    def choose(
+        self,
+        grid: Grid,
+        runs: Runs,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        allowed: BoolArray | None = None,
+        left: float | None = None,
+    ) -> list[Choice]:
+        """Up to ``n`` distinct rows; each is pending when the next is chosen."""
+        if n < 1:
+            raise LawsmithError("ask", got=n, want="at least 1 run")
+        chosen: list[Choice] = []
+        while len(chosen) < n:
+            now = with_pending(runs, [choice.row for choice in chosen])
+            free, price = self.payable(grid, now, allowed, left)
+            if not free.any():
+                break
+            chosen.append(self._next(grid, now, free, left, rng))
+            left = None if left is None else left - float(price[chosen[-1].row])
+        return chosen
 
-    def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
-        """The next row; the grid has one left."""
+    def ask(
+        self,
+        grid: Grid,
+        runs: Runs,
+        n: int,
+        rng: np.random.Generator,
+        *,
+        allowed: BoolArray | None = None,
+        left: float | None = None,
+    ) -> list[int]:
+        """The rows of `choose`."""
+        found = self.choose(grid, runs, n, rng, allowed=allowed, left=left)
+        return [choice.row for choice in found]
+
+    def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
+        """(m,) rows that may be asked: those never asked before."""
+        return unasked(grid, runs)
+
+    def payable(
+        self, grid: Grid, runs: Runs, allowed: BoolArray | None, left: float | None
+    ) -> tuple[BoolArray, FloatArray]:
+        """(m,) rows that may be asked and can be paid, and what each costs after these runs."""
+        free, price = self.open_rows(grid, runs), self.pricing.each(grid, runs.index)
+        if allowed is not None:
+            free &= allowed
+        if left is not None:
+            free &= price <= left * SLACK
+        return free, price
+
+    def _next(
+        self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
+    ) -> Choice:
+        """The next run, of the rows ``free``; there is one."""
         raise NotImplementedError
 
 
-def in_batches(
-    choose: Callable[[Grid, Runs, np.random.Generator], int],
+def choose_within(
+    policy: Policy,
     grid: Grid,
     runs: Runs,
     n: int,
     rng: np.random.Generator,
-) -> list[int]:
-    """Up to ``n`` rows, one after the other; each is pending when the next is chosen."""
-    if n < 1:
-        raise LawsmithError("ask", got=n, want="at least 1 run")
-    n_free = int(unasked(grid, runs).sum())
-    rows: list[int] = []
-    for _ in range(min(n, n_free)):
-        rows.append(choose(grid, with_pending(runs, rows), rng))
-    return rows
+    *,
+    left: float,
+    budget: float,
+) -> list[Choice]:
+    """What ``policy`` chooses with ``left`` of a budget; nothing where the rest is too little.
+
+    The rest of a budget would go to a long tail of cheap runs that teach nothing. So once LEAST of
+    it is left, and the run that is wanted costs more, nothing is asked.
+    """
+    if left <= LEAST * budget:
+        wanted = policy.ask(grid, runs, 1, rng)
+        price = policy.pricing.each(grid, runs.index)
+        if not wanted or price[wanted[0]] > left * SLACK:
+            return []
+    return policy.choose(grid, runs, n, rng, left=left)
+
+
+def at_random(rows: IntArray, why: str, rng: np.random.Generator) -> Choice:
+    """One of ``rows``, each as likely."""
+    return Choice(int(rows[rng.integers(len(rows))]), why)
 
 
 def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:

@@ -1,153 +1,187 @@
-"""Frontier: by turns the run that lowers the envelope most and the one that tells most of the law.
+"""Frontier: by turns the run that tells most of the answer and the one that lowers the envelope.
 
 Notation and shapes
-    m       candidates; s the surrogate's scale
-    e(C)    the observed envelope: the least loss of a finished run at no more compute
-    EI(x)   E max(e(C(x)) − f(x), 0): what a run at x is expected to lower the envelope by, at its
-            own compute
-    gain(x) the share of the variance of the law's prediction at the target that it removes
-    γ       exponent of cost, 1; with a budget, times the share of it that is left
+    m        candidates, r of them that may be asked and paid
+    answer   the best log loss at the target compute, over N, D and λ
+    gain(x)  what a run at x takes off the SD of the answer, and off the loss that λ not being known
+             costs there (`Aim.gain`); in closed form, for the surface is linearised
+    e(C)     the observed envelope: the least loss of a finished run at no more compute
+    EI(x)    E max(e(C(x)) − f(x), 0): what a run at x is expected to lower the envelope by, at its
+             own compute
+    cost(x)  price(x) + left/HORIZON, where ``left`` is what may still be spent
 
-Expected improvement on the loss itself has its optimum at the top of the grid, where the loss is
-least, and spends everything there. A law needs the best loss at every compute. Measured against
-the envelope at the candidate's own compute and divided by its cost, improvement orders runs by
-compute by itself: cheap slices first, each until it is learnt. Alone it climbs slowly, since it
-does not ask what the envelope is for; the law's variance alone neglects what makes a frontier
-best, its hyperparameters. By turns each makes up for the other.
+Both are divided by the cost. The gain asks what a run tells of the answer, if the surface is right.
+The envelope does not ask that, and finds where it is wrong: a better λ, or a size that does better
+than thought. By turns each makes up for the other.
 
-With a budget, cost matters ever less as it is used up (γ falls to 0): what is left after the last
-run buys nothing, so the last run is the best that can be paid, not the best per FLOP.
-
-For a law of other inputs than compute the envelope is the least loss of each cell of its inputs,
-and a cell without a run is compared with what the surrogate expects of it at best.
+A run that costs less than left/HORIZON is counted as if it cost that much more: being ten times
+cheaper must not win when both cost nearly nothing. Small runs alone would otherwise be made by the
+hundred, and say less of large ones than the surface thinks. Without a budget a value is divided by
+the price itself.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import Literal
 
 import numpy as np
 
 from lawsmith.acquisition import log_expected_improvement
 from lawsmith.costs import Apart, Pricing
-from lawsmith.fantasies import plausible_laws
 from lawsmith.frontier import floor
-from lawsmith.grid import FloatArray, Grid, IntArray
-from lawsmith.laws.allocation import log_inputs_at
-from lawsmith.laws.catalogue import LC
-from lawsmith.laws.law import Law
-from lawsmith.policies.choosing import Designed, best_row
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.policies.base import Choice, unasked
+from lawsmith.policies.choosing import TIE, Designed, at_random, best_row
 from lawsmith.policies.initial import InitialDesign
-from lawsmith.policies.law_gain import law_gain
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior, Surrogate
 
-DRAWS = 128  # plausible laws a gain is computed from
+HORIZON = 20.0  # tried: 20, 50, 100 and 200, of which 20 and 50 are the best
 BEYOND = 100.0  # the target, in times the grid's largest compute, where none is given
+
+ValueName = Literal["envelope", "answer"]
+WORDS: dict[ValueName, str] = {
+    "envelope": "to lower the envelope",
+    "answer": "to know the answer",
+}
+
+
+@dataclass(frozen=True, eq=False)
+class Weighed:
+    """The choice of one run.
+
+    rows         (r,) candidates that can be paid, ascending
+    improvement  (r,) by how much a run is expected to lower the envelope, on the surrogate's
+                 scale; None before any run has a loss
+    gain         (r,) log loss that a run is worth for the answer; None for a surrogate that cannot
+                 look beyond its grid
+    scores       log of each value per cost, (r,) by name; what is not there could not choose
+    turn         the value that chose
+    row          the row it chose
+    """
+
+    posterior: Posterior
+    rows: IntArray
+    improvement: FloatArray | None
+    gain: FloatArray | None
+    scores: dict[ValueName, FloatArray]
+    turn: ValueName
+    row: int
+
+    def rank(self, value: ValueName, row: int) -> int | None:
+        """1 for the best candidate by that value per cost; ties share a rank."""
+        if value not in self.scores:
+            return None
+        scores = self.scores[value]
+        own = float(scores[self.place(row)])
+        return 1 + int((scores > own + TIE * abs(own)).sum())
+
+    def place(self, row: int) -> int:
+        """Where a row of the grid stands among ``rows``."""
+        return int(np.searchsorted(self.rows, row))
+
+    def choice(self) -> Choice:
+        """The run with its values."""
+        i, values = self.place(self.row), {}
+        if self.improvement is not None:
+            values["lowers the envelope by"] = float(self.improvement[i])
+        if self.gain is not None:
+            values["worth for the answer"] = float(self.gain[i])
+        return Choice(self.row, WORDS[self.turn], {**values, **self.posterior.expected(self.row)})
 
 
 @dataclass(frozen=True)
 class Frontier(Designed):
-    """Envelope improvement and law variance per FLOP, by turns, on any surrogate.
+    """Envelope improvement and what a run tells of the answer, per FLOP, by turns.
 
-    law      that is sought: its inputs say what its envelope is
-    target   the compute at which the law's prediction is wanted; None: a hundred times the grid's
-    budget   FLOPs that may be spent in all; None: no end in sight
-    n_draws  plausible laws of a gain; 0 leaves the law's variance out, and so does a surrogate
-             without joint draws
-    cost_exponent   γ while nothing is spent; 0 to ignore what a run costs
+    initial  runs drawn at random before the surrogate is asked
+    target   the compute at which the best loss is wanted; None: BEYOND times the grid's largest
+    values   which values take turns; one of them may be left out
+    horizon  as in the module's notation; infinite divides by the price alone
     pricing  what a run costs after those before it
+    replicates  whether a finished run may be made again with another seed, where that is worth more
+             for the answer than any new one
     """
 
     surrogate: Surrogate
     initial: InitialDesign
-    law: Law = LC
     target: float | None = None
-    budget: float | None = None
-    n_draws: int = DRAWS
-    cost_exponent: float = 1.0
+    values: tuple[ValueName, ...] = ("answer", "envelope")
+    horizon: float = HORIZON
     pricing: Pricing = field(default_factory=Apart)
+    replicates: bool = False
 
     @property
     def name(self) -> str:
         return f"frontier+{self.surrogate.name}"
 
-    def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
-        rows = np.flatnonzero(self.candidates(grid, runs))
-        blind = not (runs.state == State.DONE.value).any()
-        if blind or not self.searching(grid, runs):
-            return int(rows[rng.integers(len(rows))])
-        posterior = self.surrogate.fit(grid, runs)
-        rows, cost = self.priced(grid, runs)
-        scores = None
-        if law_turn(runs):
-            scores = self.law_scores(self.gains(grid, runs, posterior, rng), rows, cost)
-        if scores is None:
-            scores = self.improvements(grid, runs, posterior)[rows] - cost
-        return best_row(rows, scores, grid.C[rows])
+    def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
+        """(m,) rows never asked before and, for replicates, those with a loss and none pending."""
+        free = unasked(grid, runs)
+        if self.replicates:
+            free[runs.of(State.DONE).index] = True
+            free[runs.of(State.PENDING).index] = False
+        return free
 
-    def law_scores(
-        self, gains: FloatArray | None, rows: IntArray, cost: FloatArray
-    ) -> FloatArray | None:
-        """(r,) log of the law gain per cost at ``rows``; None where no run teaches of the law."""
-        if gains is None or not gains[rows].max() > 0.0:
+    def _next(
+        self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
+    ) -> Choice:
+        if not self.searching(grid, runs):
+            rows = np.flatnonzero(self.among(grid, runs, free))
+            return at_random(rows, "initial design, at random", rng)
+        weighed = self.weigh(grid, runs, free, left)
+        if weighed is None:
+            return at_random(np.flatnonzero(free), "at random", rng)
+        return weighed.choice()
+
+    def weigh(self, grid: Grid, runs: Runs, free: BoolArray, left: float | None) -> Weighed | None:
+        """How the run after ``runs`` is chosen among ``free``; None where nothing can be said."""
+        seen = (runs.state == State.DONE.value).any()
+        if not seen and self.initial.n:
             return None
-        with np.errstate(divide="ignore"):
-            return np.asarray(np.log(gains[rows]) - cost)
+        posterior, rows = self.surrogate.fit(grid, runs), np.flatnonzero(free)
+        log_cost = self._log_cost(grid, runs, left)[rows]
+        gain = self._gain(grid, posterior)
+        improvement, scores = None, dict[ValueName, FloatArray]()
+        if seen:
+            log_improvement = self._log_improvement(grid, runs, posterior)[rows]
+            improvement = np.exp(log_improvement)
+            # A second run of a configuration does not lower the envelope; only luck would.
+            again = ~unasked(grid, runs)[rows]
+            if not again.all():
+                scores["envelope"] = np.where(again, -np.inf, log_improvement - log_cost)
+        if gain is not None and (gain := gain[rows]).max() > 0.0:
+            with np.errstate(divide="ignore"):
+                scores["answer"] = np.log(gain) - log_cost
+        turn = self._turn(runs, scores)
+        if turn is None:
+            return None
+        row = best_row(rows, scores[turn], grid.C[rows])
+        return Weighed(posterior, rows, improvement, gain, scores, turn, row)
 
-    def priced(self, grid: Grid, runs: Runs) -> tuple[IntArray, FloatArray]:
-        """(r,) the candidates that can be paid, and the log of what each one's value is divided by.
+    def _turn(self, runs: Runs, scores: dict[ValueName, FloatArray]) -> ValueName | None:
+        """The value whose turn it is, of those there are."""
+        there = [value for value in self.values if value in scores] or list(scores)
+        return there[len(runs) % len(there)] if there else None
 
-        That is its price to the power γ.
-        """
-        price = self.pricing.each(grid, runs.index)
-        rows = np.flatnonzero(self.candidates(grid, runs))
-        rows, exponent = self._affordable(grid, runs, rows, price)
-        return rows, exponent * np.log(price[rows])
+    def _log_cost(self, grid: Grid, runs: Runs, left: float | None) -> FloatArray:
+        """(m,) log of what values are divided by."""
+        least = 0.0 if left is None else max(left, 0.0) / self.horizon
+        return np.asarray(np.log(self.pricing.each(grid, runs.index) + least))
 
-    def _affordable(
-        self, grid: Grid, runs: Runs, rows: IntArray, price: FloatArray
-    ) -> tuple[IntArray, float]:
-        """The rows that can still be paid (all when none can), and the exponent of their cost."""
-        if self.budget is None:
-            return rows, self.cost_exponent
-        left = max(self.budget - self.pricing.together(grid, runs.index), 0.0)
-        paid = rows[price[rows] <= left]
-        exponent = self.cost_exponent * min(left / self.budget, 1.0)
-        return (paid if len(paid) else rows), exponent
+    def _gain(self, grid: Grid, posterior: Posterior) -> FloatArray | None:
+        """(m,) the gain of each row; None for a surrogate that cannot look beyond its grid."""
+        if posterior.aim is None or "answer" not in self.values:
+            return None
+        aim = posterior.aim(self.target or BEYOND * float(grid.C.max()))
+        return aim.gain(posterior.run_variance)
 
-    def improvements(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
+    def _log_improvement(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
         """(m,) log of the expected improvement of the envelope."""
-        gap = posterior.mean - self._envelope(grid, runs, posterior)
-        return log_expected_improvement(gap, posterior.sd, 0.0)
-
-    def gains(
-        self, grid: Grid, runs: Runs, posterior: Posterior, rng: np.random.Generator
-    ) -> FloatArray | None:
-        """(m,) share of the variance of the law's prediction that each run removes.
-
-        None where there is no law yet, or none that is read at a compute.
-        """
-        if not self.n_draws or posterior.sampler is None:
-            return None
-        plausible = plausible_laws(self.law, grid, runs, posterior, self.n_draws, rng)
-        if plausible is None:
-            return None
-        x = log_inputs_at(self.law, plausible.mixed, self.target or BEYOND * float(grid.C.max()))
-        return None if x is None else law_gain(plausible, x, posterior.noise, len(grid))
-
-    def _envelope(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
-        """(m,) e at each row, on the surrogate's scale."""
         loss = runs.config_loss(len(grid))
         seen = np.log(loss) if posterior.scale == "log" else loss
-        level = floor(grid, seen, self.law.inputs)
-        if self.law.inputs == ("C",):
-            # Cheaper than every run so far: anything it shows is new; the worst stands in.
-            return np.where(np.isfinite(level), level, np.nanmax(seen))
-        expected = floor(grid, posterior.mean, self.law.inputs)
-        return np.where(np.isfinite(level), level, expected)
-
-
-def law_turn(runs: Runs) -> bool:
-    """Whether the next run is asked what it says of the law, and not of the envelope."""
-    return len(runs) % 2 == 0
+        level = floor(grid, seen, ("C",))
+        # Cheaper than every run so far: anything it shows is new; the worst stands in.
+        level = np.where(np.isfinite(level), level, np.nanmax(seen))
+        return log_expected_improvement(posterior.mean - level, posterior.sd, 0.0)

@@ -16,7 +16,7 @@ from lawsmith.runs import Runs
 class InitialDesign:
     """``n`` runs drawn uniformly from the smallest N over the grid's few smallest D.
 
-    n         configurations asked before the search begins, whatever became of them
+    n         configurations asked before the search begins, whatever became of them; 0 for none
     n_tokens  how many of the distinct D of the whole grid count as smallest. The smallest N's own
               may reach far up, and a window opened there would be the whole study.
 
@@ -28,8 +28,8 @@ class InitialDesign:
     n_tokens: int = 4
 
     def __post_init__(self) -> None:
-        if self.n < 1:
-            raise LawsmithError("n_init", got=self.n, want="at least 1 initial run")
+        if self.n < 0:
+            raise LawsmithError("n_init", got=self.n, want="0 initial runs or more")
         if self.n_tokens < 1:
             raise LawsmithError("n_tokens", got=self.n_tokens, want="at least 1 value of D")
 
@@ -40,18 +40,16 @@ class InitialDesign:
             raise LawsmithError("n_init", got=f"{self.n} initial runs", want=want)
         return int((~unasked(grid, runs)).sum()) >= self.n
 
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows of which the next initial run is one, each as likely; none when complete.
+    def among(self, grid: Grid, free: BoolArray) -> BoolArray:
+        """(m,) rows of which the next initial run is one, each as likely.
 
-        The preferred rows not asked yet or, once they are used up, the one cheapest row.
+        The preferred ones of ``free`` or, once they are used up, the cheapest.
         """
-        free = unasked(grid, runs)
-        if self.complete(grid, runs):
-            return np.zeros_like(free)
         preferred = free & self.preferred(grid)
         if preferred.any():
             return preferred
-        return np.equal(np.arange(len(grid)), np.argmin(np.where(free, grid.C, np.inf)))
+        cheapest = np.argmin(np.where(free, grid.C, np.inf))
+        return free & np.equal(np.arange(len(grid)), cheapest)
 
     def preferred(self, grid: Grid) -> BoolArray:
         """(m,) rows at the smallest N and one of the grid's smallest D, as far as they exist.

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 
 import numpy as np
 
 from lawsmith.acquisition import Acquisition
+from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
-from lawsmith.policies.choosing import Designed, best_row
+from lawsmith.policies.base import Choice
+from lawsmith.policies.choosing import Designed, at_random, best_row
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.spaces import Space
 from lawsmith.runs import Runs, State
@@ -29,6 +31,7 @@ class Search(Designed):
     space: Space
     initial: InitialDesign
     cost_exponent: float = 0.0
+    pricing: Pricing = field(default_factory=Apart)
 
     def __post_init__(self) -> None:
         if self.cost_exponent and self.acquisition.name == "lcb":
@@ -43,17 +46,22 @@ class Search(Designed):
         cost = f"/C^{self.cost_exponent:g}" if self.cost_exponent else ""
         return f"{self.space.name}+{self.surrogate.name}+{self.acquisition.name}{cost}"
 
-    def space_candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows of the space that were never asked."""
-        return self.space.candidates(grid, runs)
+    def space_among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` that lie in the space."""
+        return self.space.candidates(grid, runs, free)
 
-    def _next(self, grid: Grid, runs: Runs, rng: np.random.Generator) -> int:
-        """The next row; the grid has one left."""
-        rows = np.flatnonzero(self.candidates(grid, runs))
+    def _next(
+        self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
+    ) -> Choice:
+        rows = np.flatnonzero(self.among(grid, runs, free))
+        if not self.searching(grid, runs):
+            return at_random(rows, "initial design, at random", rng)
         # With no loss seen, nothing yet or only divergence, a surrogate has nothing to learn from.
-        blind = not (runs.state == State.DONE.value).any()
-        if self.surrogate is None or blind or not self.initial.complete(grid, runs):
-            return int(rows[rng.integers(len(rows))])
+        if self.surrogate is None or not (runs.state == State.DONE.value).any():
+            return at_random(rows, "at random", rng)
         posterior = self.surrogate.fit(grid, runs)
         scores = self.acquisition(posterior.mean[rows], posterior.sd[rows], posterior.best)
-        return best_row(rows, scores - self.cost_exponent * np.log(grid.C[rows]), grid.C[rows])
+        row = best_row(rows, scores - self.cost_exponent * np.log(grid.C[rows]), grid.C[rows])
+        value = float(scores[np.searchsorted(rows, row)])
+        values = {self.acquisition.name: value, **posterior.expected(row)}
+        return Choice(row, "largest acquisition", values)

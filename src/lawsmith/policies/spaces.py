@@ -15,7 +15,6 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
-from lawsmith.policies.base import unasked
 from lawsmith.runs import Runs, State
 
 REACH = 1.5
@@ -27,8 +26,8 @@ class Space(Protocol):
     @property
     def name(self) -> str: ...
 
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows to choose from, none of them ever asked; none only when all were."""
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` to choose from; none only when none is free."""
         ...
 
 
@@ -38,9 +37,9 @@ class Full:
 
     name: ClassVar[str] = "full"
 
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) every row not asked yet."""
-        return unasked(grid, runs)
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) every free row."""
+        return free
 
 
 @dataclass(frozen=True)
@@ -58,29 +57,10 @@ class Window:
             want = "a finite factor of at least 1, or none for the next level only"
             raise LawsmithError("reach", got=f"{self.reach:g}", want=want)
 
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows of the window not asked yet; a used-up window moves up to the next level."""
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) free rows of the window; a used-up window moves up to the next level."""
         window = grid.reach_window(frontier(grid, runs), self.reach)
-        return _first_open(grid, window, unasked(grid, runs))
-
-
-@dataclass(frozen=True)
-class NewSlice:
-    """Only what the window adds to what was reached: s_p < s ≤ max(next level, reach·s_p).
-
-    An ablation of the window, which keeps all below. Once the top is reached, it goes on with the
-    lowest level that has rows left.
-    """
-
-    reach: float | None = REACH
-    name: ClassVar[str] = "slice"
-
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows of the new slice not asked yet."""
-        window = Window(self.reach)
-        reached = frontier(grid, runs)
-        above = grid.reach_window(reached, window.reach) & np.greater(grid.slicer, reached)
-        return _first_open(grid, above, unasked(grid, runs))
+        return first_open(grid, window, free)
 
 
 def frontier(grid: Grid, runs: Runs) -> float:
@@ -94,7 +74,7 @@ def frontier(grid: Grid, runs: Runs) -> float:
     return float(grid.slicer[rows].max(initial=-np.inf))
 
 
-def _first_open(grid: Grid, window: BoolArray, free: BoolArray) -> BoolArray:
+def first_open(grid: Grid, window: BoolArray, free: BoolArray) -> BoolArray:
     """(m,) free rows of the window or, if it has none, of the lowest level that has some."""
     inside = window & free
     if inside.any() or not free.any():

@@ -16,7 +16,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, Protocol
+from typing import Literal, NamedTuple, Protocol
 
 import numpy as np
 
@@ -28,13 +28,49 @@ Scale = Literal["loss", "log"]
 Sampler = Callable[[int, np.random.Generator, IntArray], FloatArray]
 
 
+class Aim(NamedTuple):
+    """What the rows of a grid say of the best loss at a compute, which may be at q places.
+
+    covariance  (q, m) of each place's log loss with each row's
+    variance    (q,) of the places
+    chance      (q,) how likely each place is to be the best
+    tuning      (m,) Σ b·Cov(f(x), c)², over the places and their bowls of curvature b and centre c
+    regret      Σ b·Var c over the same: the log loss that is lost there for want of knowing λ*
+    """
+
+    covariance: FloatArray
+    variance: FloatArray
+    chance: FloatArray
+    tuning: FloatArray
+    regret: float
+
+    @property
+    def sd(self) -> float:
+        """Of the best log loss."""
+        return float(np.sqrt(self.chance @ self.variance))
+
+    def gain(self, variance: FloatArray) -> FloatArray:
+        """(m,) log loss that one run is worth: what it takes off the SD and off the regret.
+
+        ``variance`` (m,) is what a run at each row is expected to vary by, its noise included. To
+        first order in how much one run can tell.
+        """
+        off_sd = self.chance @ self.covariance**2 / (2.0 * self.sd)
+        return np.asarray((off_sd + self.tuning) / variance)
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A surrogate's answer over the whole grid, on its scale.
 
     best     the least value observed, on that scale: what an improvement is measured against
-    noise    SD of a run about the surface, on that scale; 0 where the surrogate has no idea of it
+    noise    SD of a run about the surface, on that scale, of each row (m,) or of all alike; 0 where
+             the surrogate has no idea of it
     sampler  (n, rng, rows) → joint draws (n, len(rows)) on that scale; None where there are none
+    aim      compute → what the rows say of the best loss there; None where the surrogate cannot
+             look beyond its grid
+    mistuned (m,) how far a row may lie above its best λ because that is not known, on that scale;
+             its square is not in ``sd``
     """
 
     mean: FloatArray
@@ -42,12 +78,31 @@ class Posterior:
     scale: Scale
     best: float
     sampler: Sampler | None = field(default=None, repr=False)
-    noise: float = 0.0
+    noise: FloatArray | float = 0.0
+    aim: Callable[[float], Aim] | None = field(default=None, repr=False)
+    mistuned: FloatArray | float = 0.0
 
     @property
     def loss(self) -> FloatArray:
         """(m,) the fantasized loss of every row: the mean, or exp(mean), the median, of logs."""
         return np.exp(self.mean) if self.scale == "log" else self.mean
+
+    @property
+    def run_variance(self) -> FloatArray:
+        """(m,) of one run at each row, about what is expected of it at its best λ.
+
+        b·(u − c)² with u at the expected c has a variance of 2·(b·Var c)², which a surface that is
+        linear in c does not know.
+        """
+        spread = self.sd**2 + np.asarray(self.noise) ** 2
+        return np.asarray(spread + 2.0 * np.asarray(self.mistuned) ** 2)
+
+    def expected(self, row: int) -> dict[str, float]:
+        """The loss to expect of a row, and its SD, by name."""
+        mean, sd = float(self.mean[row]), float(self.sd[row])
+        if self.scale == "log":
+            mean, sd = float(np.exp(mean)), float(np.exp(mean)) * sd
+        return {"expected loss": mean, "SD": sd}
 
     def sample(self, n: int, rng: np.random.Generator, rows: IntArray | None = None) -> FloatArray:
         """(n, m) joint draws of the surface, on the surrogate's scale; only at ``rows`` if said."""
@@ -97,11 +152,8 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
     if not known.any():
         got = "only diverged runs" if len(rows) else "no finished run"
         raise LawsmithError("surrogate", got=got, want="at least one run with a loss")
-    if scale == "log" and loss[known].min() <= 0.0:
-        got = f"a loss of {loss[known].min():g}"
-        raise LawsmithError(
-            "surrogate", got=got, want="losses above 0 for their logs", hint="model the loss itself"
-        )
+    if scale == "log":
+        check_logs(loss[known])
     y = np.log(np.where(known, loss, np.nan)) if scale == "log" else loss
     n_done = runs.replicate_counts(len(grid))[rows]
     waiting = np.unique(runs.index[runs.state == State.PENDING.value])
@@ -113,6 +165,14 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
         diverged=~known,
         squares=_squares(runs, len(grid), scale)[rows],
     )
+
+
+def check_logs(loss: FloatArray) -> None:
+    """Refuse losses that have no logarithm."""
+    least = float(loss.min(initial=np.inf))
+    if least <= 0.0:
+        want, hint = "losses above 0 for their logs", "model the loss itself"
+        raise LawsmithError("surrogate", got=f"a loss of {least:g}", want=want, hint=hint)
 
 
 def _squares(runs: Runs, m: int, scale: Scale) -> FloatArray:

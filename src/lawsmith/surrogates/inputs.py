@@ -17,11 +17,11 @@ from lawsmith.grid import FloatArray, Grid
 from lawsmith.surrogates.base import Scale
 
 Kernel = Literal["matern", "linear", "matern+linear", "grouped"]
-Priors = Literal["lognormal", "gamma"]
+Priors = Literal["free", "lognormal", "gamma"]
 KERNELS: tuple[str, ...] = get_args(Kernel)
 
 
-def check_names(*, kernel: str = "matern", priors: str = "lognormal", scale: str = "loss") -> None:
+def check_names(*, kernel: str = "matern", priors: str = "free", scale: str = "loss") -> None:
     """Refuse a kernel, a choice of priors or a scale that is not known."""
     for where, word, names in (
         ("kernel", kernel, get_args(Kernel)),

@@ -99,6 +99,10 @@ class Factor:
         """(m,) posterior variance of the surface, standardised."""
         return np.asarray(np.maximum(self.kernel.variances(self.eta) - self.explained, 0.0))
 
+    def frozen(self) -> Factor:
+        """This factorisation as it is now, to read from while this one grows; shares its arrays."""
+        return copy(self)
+
     def copy(self) -> Factor:
         """A factorisation that can be extended without touching this one."""
         twin = copy(self)

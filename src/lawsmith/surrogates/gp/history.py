@@ -160,10 +160,11 @@ def _sampler(state: State, factor: Factor, mean: FloatArray) -> Sampler:
         with one_thread():
             V = factor.V[:k, rows]
             prior = model.kernel.cross(model.eta, rows, rows)
-            variance = np.diag(prior).copy()
+            # Rounding leaves observed rows slightly indefinite. A free outputscale can be large
+            # beside what is still uncertain, so the noise of a run bounds what is added.
+            jitter = np.minimum(1e-9 * np.diag(prior), 1e-3 * model.kernel.noise(model.eta))
             covariance = prior - V.T @ V
-            # Rounding leaves observed rows slightly indefinite; far below any deviation of use.
-            covariance[np.diag_indices_from(covariance)] += 1e-9 * variance
+            covariance[np.diag_indices_from(covariance)] += jitter
             root = cholesky(covariance)
             draws = root @ rng.standard_normal((len(rows), n))
             return np.asarray(mean[rows] + model.spread * draws.T)

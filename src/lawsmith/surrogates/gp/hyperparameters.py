@@ -10,6 +10,7 @@ Notation and shapes
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -17,7 +18,7 @@ from scipy.linalg import lapack
 from scipy.optimize import minimize
 
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.surrogates.gp.kernel import Kernel
+from lawsmith.surrogates.gp.kernel import Kernel, Pairs
 
 UPPER = np.log(1e5)  # of every hyperparameter: far beyond where any prior leaves a trace
 
@@ -44,42 +45,51 @@ def cholesky(K: FloatArray) -> FloatArray:
 
 
 def log_likelihood(
-    kernel: Kernel, eta: FloatArray, targets: Targets
+    pairs: Pairs, eta: FloatArray, targets: Targets
 ) -> tuple[float, FloatArray, float]:
     """ln p(y | eta) with the best constant mean, its gradient (h,), and that mean c."""
-    among = kernel.among(eta, targets.rows)
-    K = among.K.copy()
-    K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs + targets.extra
-    L = cholesky(K)
+    kernel, k = pairs.kernel, len(targets.y)
+    at = pairs.covariances(eta)
+    at.K[np.diag_indices(k)] += kernel.noise(eta) / targets.n_runs + targets.extra
+    L = cholesky(at.K)
+    both, _ = lapack.dpotrs(L, np.column_stack([targets.y, np.ones(k)]), lower=1)
+    c = float(both[:, 0].sum() / both[:, 1].sum())
+    alpha = both[:, 0] - c * both[:, 1]
+    fit = float((targets.y - c) @ alpha)
+    value = -0.5 * fit - np.log(np.diag(L)).sum() - 0.5 * k * np.log(2.0 * np.pi)
     inverse, _ = lapack.dpotri(L, lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
-    ones = inverse.sum(axis=1)
-    c = float(ones @ targets.y / ones.sum())
-    residual = targets.y - c
-    alpha = inverse @ residual
-    k = len(residual)
-    value = -0.5 * (residual @ alpha) - np.log(np.diag(L)).sum() - 0.5 * k * np.log(2.0 * np.pi)
-    W = 0.5 * (np.outer(alpha, alpha) - inverse)
-    noise_slope = kernel.noise(eta) * float(np.sum(np.diag(W) / targets.n_runs))
-    return float(value), np.append(among.slopes(W), noise_slope), c
+    one, other = pairs.first, pairs.second
+    W = 0.5 * (alpha[one] * alpha[other] - inverse[one, other])
+    diagonal = 0.5 * (alpha**2 - np.diag(inverse))
+    noise_slope = kernel.noise(eta) * float(np.sum(diagonal / targets.n_runs))
+    return float(value), np.append(pairs.slopes(eta, at, W, diagonal), noise_slope), c
 
 
-def log_posterior(kernel: Kernel, eta: FloatArray, targets: Targets) -> tuple[float, FloatArray]:
+def log_posterior(pairs: Pairs, eta: FloatArray, targets: Targets) -> tuple[float, FloatArray]:
     """ln p(y | eta) + ln prior(eta), what BoTorch maximises, and its gradient (h,)."""
-    likelihood, slopes, _ = log_likelihood(kernel, eta, targets)
-    prior, prior_slopes = kernel.log_prior(eta)
+    likelihood, slopes, _ = log_likelihood(pairs, eta, targets)
+    prior, prior_slopes = pairs.kernel.log_prior(eta)
     return likelihood + prior, slopes + prior_slopes
 
 
-def fit_hyperparameters(kernel: Kernel, targets: Targets, start: FloatArray) -> FloatArray:
-    """(h,) eta of a local maximum of the posterior density, searched from ``start``."""
+def fit_hyperparameters(
+    kernel: Kernel, targets: Targets, starts: Sequence[FloatArray]
+) -> FloatArray:
+    """(h,) eta of the highest maximum of the posterior density found from ``starts``."""
+    pairs = kernel.pairs(targets.rows)
+    found = [_climb(pairs, targets, start) for start in starts]
+    return min(found, key=lambda pair: pair[0])[1]
+
+
+def _climb(pairs: Pairs, targets: Targets, start: FloatArray) -> tuple[float, FloatArray]:
+    """Minus the log density a target at a local maximum, and its eta (h,), from ``start``."""
 
     def negative(eta: FloatArray) -> tuple[float, FloatArray]:
-        value, slopes = log_posterior(kernel, eta, targets)
+        value, slopes = log_posterior(pairs, eta, targets)
         # Per target, so that the tolerance means the same at 10 and at 1,000 targets.
         return -value / len(targets.y), -slopes / len(targets.y)
 
-    bounds = [(low, UPPER) for low in kernel.least]
-    begin = np.clip(start, kernel.least, UPPER)
+    bounds = [(low, UPPER) for low in pairs.kernel.least]
+    begin = np.clip(start, pairs.kernel.least, UPPER)
     found = minimize(negative, begin, jac=True, method="L-BFGS-B", bounds=bounds)
-    return np.asarray(found.x, dtype=np.float64)
+    return float(found.fun), np.asarray(found.x, dtype=np.float64)

@@ -83,17 +83,19 @@ class Kernel:
         stationary = self.outputscale(eta) if self.n_lengthscales else 0.0
         return np.asarray(stationary + self.linear_variance(eta) * (self.linear**2).sum(axis=1))
 
-    def among(self, eta: FloatArray, rows: IntArray) -> Among:
-        """Covariances among ``rows``, with what their gradient needs."""
+    def pairs(self, rows: IntArray) -> Pairs:
+        """What covariances among ``rows`` are made of at any eta."""
+        first, second = np.tril_indices(len(rows), -1)
         X = self.linear[rows]
-        K = self.linear_variance(eta) * (X @ X.T)
-        Z = self.matern[rows] / self.lengthscales(eta)
-        if not self.n_lengthscales:
-            return Among(self, eta, K, X, Z, K, K)
-        t = ROOT5 * distances(Z, Z)
-        decay = np.exp(-t)
-        correlation = (1.0 + t + t * t / 3.0) * decay
-        return Among(self, eta, K + self.outputscale(eta) * correlation, X, Z, t, decay)
+        products = X @ X.T
+        return Pairs(
+            kernel=self,
+            first=first,
+            second=second,
+            squares=((self.matern[rows][first] - self.matern[rows][second]) ** 2).T.copy(),
+            products=products[first, second],
+            diagonal=np.diag(products).copy(),
+        )
 
     def log_prior(self, eta: FloatArray) -> tuple[float, FloatArray]:
         """Log density of the hyperpriors at eta, and its gradient (h,)."""
@@ -103,37 +105,65 @@ class Kernel:
 
 
 @dataclass(frozen=True, eq=False)
-class Among:
-    """Covariances K (k, k) among k rows, and the parts from which their gradient is made.
+class Pairs:
+    """The pairs among k rows, each once: P = k(k − 1)/2 of them, those below the diagonal.
 
-    X, Z   (k, ·) columns of the linear part; those of the Matérn over their lengthscales
-    t, decay   (k, k) √5 r and exp(−√5 r)
+    Half the work of full matrices, and what does not depend on eta is done once for a whole search.
+
+    first, second   (P,) the rows of a pair, the first below the second in a matrix
+    squares    (d, P) squared differences in each column of the Matérn
+    products   (P,) x·x' in the columns of the linear part; diagonal (k,) those of a row with itself
     """
 
     kernel: Kernel
-    eta: FloatArray
+    first: IntArray
+    second: IntArray
+    squares: FloatArray
+    products: FloatArray
+    diagonal: FloatArray
+
+    def covariances(self, eta: FloatArray) -> Covariances:
+        """K (k, k), filled on and below its diagonal, with what its gradient needs."""
+        kernel, k = self.kernel, len(self.diagonal)
+        s, v = kernel.outputscale(eta), kernel.linear_variance(eta)
+        K = np.zeros((k, k), order="F")
+        below, on = v * self.products, v * self.diagonal
+        t = decay = correlation = np.empty(0)
+        if kernel.n_lengthscales:
+            t = np.sqrt(5.0 * (kernel.lengthscales(eta) ** -2.0 @ self.squares))
+            decay = np.exp(-t)
+            correlation = (1.0 + t * (1.0 + t / 3.0)) * decay
+            below, on = below + s * correlation, on + s
+        K[self.first, self.second] = below
+        K[np.diag_indices(k)] = on
+        return Covariances(K, t, decay, correlation)
+
+    def slopes(
+        self, eta: FloatArray, at: Covariances, W: FloatArray, diagonal: FloatArray
+    ) -> FloatArray:
+        """(h − 1,) Σ_ij W_ij ∂K_ij/∂eta of all but the noise; W (P,) of the pairs, each once."""
+        kernel, parts = self.kernel, []
+        if kernel.n_lengthscales:
+            s = kernel.outputscale(eta)
+            G = W * at.decay * (1.0 + at.t)
+            squares = (self.squares @ G) * kernel.lengthscales(eta) ** -2.0
+            parts.append(10.0 / 3.0 * s * squares)
+            if kernel.scaled:
+                parts.append(np.atleast_1d(s * (2.0 * (W @ at.correlation) + diagonal.sum())))
+        if kernel.linear.shape[1]:
+            total = 2.0 * (W @ self.products) + diagonal @ self.diagonal
+            parts.append(np.atleast_1d(kernel.linear_variance(eta) * total))
+        return np.concatenate(parts)
+
+
+@dataclass(frozen=True, eq=False)
+class Covariances:
+    """K (k, k) on and below its diagonal; of the Matérn's pairs (P,) √5 r, exp(−√5 r), k_5/2."""
+
     K: FloatArray
-    X: FloatArray
-    Z: FloatArray
     t: FloatArray
     decay: FloatArray
-
-    def slopes(self, W: FloatArray) -> FloatArray:
-        """(h − 1,) Σ_ij W_ij ∂K_ij/∂eta of all but the noise; W (k, k) is symmetric."""
-        kernel, eta, parts = self.kernel, self.eta, []
-        if kernel.n_lengthscales:
-            s, Z = kernel.outputscale(eta), self.Z
-            decayed = W * self.decay
-            G = (5.0 / 3.0 * s) * (decayed + decayed * self.t)
-            # Σ_ij G_ij (z_i − z_j)² without a (k, k) array for each column.
-            parts.append(2.0 * (G.sum(axis=1) @ Z**2 - ((G @ Z) * Z).sum(axis=0)))
-            if kernel.scaled:
-                t = self.t
-                parts.append(np.atleast_1d(s * np.sum(decayed * (1.0 + t + t * t / 3.0))))
-        if self.X.shape[1]:
-            variance = kernel.linear_variance(eta)
-            parts.append(np.atleast_1d(variance * np.sum((W @ self.X) * self.X)))
-        return np.concatenate(parts)
+    correlation: FloatArray
 
 
 def kernel_on(grid: Grid, name: str, priors: str) -> Kernel:

@@ -20,6 +20,8 @@ from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.surrogates.gp.schedule import Schedule
 from lawsmith.threads import one_thread
 
+FEW = 50  # runs; a lengthscale that this many agree on is not lost again
+
 
 @dataclass(frozen=True)
 class GP:
@@ -30,7 +32,7 @@ class GP:
     """
 
     kernel: str = "matern"
-    priors: str = "lognormal"
+    priors: str = "free"
     scale: Scale = "loss"
     schedule: Schedule = field(default_factory=Schedule)
     _memory: list[State] = field(default_factory=list, repr=False, compare=False)
@@ -57,7 +59,11 @@ class GP:
         kernel = self._kernel_on(grid)
         centre, spread = float(np.mean(found.y)), _spread(found.y)
         targets = Targets(found.rows, (found.y - centre) / spread, found.n_runs)
-        eta = fit_hyperparameters(kernel, targets, kernel.start if start is None else start)
+        # Without priors a few runs can send a lengthscale where no gradient leads back from: as
+        # long as they are few, the search also starts cold.
+        cold = start is None or len(found.rows) <= FEW
+        starts = [eta for eta in (start, kernel.start if cold else None) if eta is not None]
+        eta = fit_hyperparameters(kernel, targets, starts)
         offset = np.full(len(grid), centre)
         factor = Factor(kernel, eta, targets)
         return Refit(kernel, eta, offset, spread, factor, has_constant=True, start=eta)

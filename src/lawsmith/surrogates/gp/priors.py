@@ -1,13 +1,15 @@
-"""Hyperpriors of the Gaussian process: BoTorch's present log-normal ones and its older gamma ones.
+"""Hyperpriors of the Gaussian process, as BoTorch users have them.
 
 A density is that of the parameter itself, without the Jacobian of the logarithm it is searched in,
 so that the mode found is BoTorch's. Values are for inputs in the unit cube and standard targets.
 
+    free        lengthscale, outputscale and linear variance without a prior, noise variance
+                LogNormal(−4, 1): SingleTaskGP(X, y, covar_module=ScaleKernel(MaternKernel(2.5)))
     lognormal   lengthscale LogNormal(√2 + ½ ln d, √3) on d columns, noise variance
                 LogNormal(−4, 1), no outputscale (Hvarfner et al. 2024, BoTorch since 0.12)
     gamma       lengthscale Γ(3, 6), outputscale Γ(2, 0.15), noise variance Γ(1.1, 0.05)
 
-The variance of a linear kernel has Γ(2, 0.15) under both: BoTorch has no default for it.
+The variance of a linear kernel has Γ(2, 0.15) under the last two: BoTorch has no default for it.
 """
 
 from __future__ import annotations
@@ -65,6 +67,17 @@ class Gamma:
 
 
 @dataclass(frozen=True)
+class Flat:
+    """No prior: every positive value is as good as another."""
+
+    def log_density(self, log_value: FloatArray) -> FloatArray:
+        return np.zeros_like(log_value)
+
+    def slope(self, log_value: FloatArray) -> FloatArray:
+        return np.zeros_like(log_value)
+
+
+@dataclass(frozen=True)
 class Hyper:
     """One kind of hyperparameter: its prior, where a search starts, and the least value allowed."""
 
@@ -83,7 +96,18 @@ class Priors:
     noise: Hyper
 
 
+# Where GPyTorch starts a parameter without a prior: softplus(0).
+FREE = Hyper(Flat(), start=np.log(2.0), least=1e-8)
 LINEAR = Hyper(Gamma(2.0, 0.15), start=np.log(2.0), least=1e-8)
+
+
+LOGNORMAL_NOISE = Hyper(LogNormal(-4.0, 1.0), start=np.exp(-5.0), least=1e-4)
+
+
+def _free(d: int) -> Priors:
+    # A lengthscale below a thousandth of the grid joins no two rows: shorter ones are all alike.
+    lengthscale = Hyper(Flat(), start=np.log(2.0), least=1e-3)
+    return Priors(lengthscale, outputscale=FREE, linear=FREE, noise=LOGNORMAL_NOISE)
 
 
 def _lognormal(d: int) -> Priors:
@@ -94,7 +118,7 @@ def _lognormal(d: int) -> Priors:
         ),
         outputscale=None,
         linear=LINEAR,
-        noise=Hyper(LogNormal(-4.0, 1.0), start=np.exp(-5.0), least=1e-4),
+        noise=LOGNORMAL_NOISE,
     )
 
 
@@ -107,7 +131,7 @@ def _gamma(d: int) -> Priors:
     )
 
 
-PRIORS = {"lognormal": _lognormal, "gamma": _gamma}
+PRIORS = {"free": _free, "lognormal": _lognormal, "gamma": _gamma}
 
 
 def priors_named(name: str, d: int) -> Priors:

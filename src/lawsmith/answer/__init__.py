@@ -1,0 +1,21 @@
+"""The answer of a study: the best loss to expect at a target, and which N, D and λ gets it.
+
+found = answer(study.grid, study.runs, [Target(1e25)])
+found.forecasts[0].loss, found.forecasts[0].low, found.forecasts[0].high
+"""
+
+from __future__ import annotations
+
+from lawsmith.answer.make import LEAST_RUNS, answer, default_target
+from lawsmith.answer.records import Answer, Forecast, HeldOutRuns, Target, target_of
+
+__all__ = [
+    "LEAST_RUNS",
+    "Answer",
+    "Forecast",
+    "HeldOutRuns",
+    "Target",
+    "answer",
+    "default_target",
+    "target_of",
+]

@@ -1,0 +1,224 @@
+"""What a reader of an answer must be warned of, and one line on how far to trust it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+from scipy.special import bdtrc
+
+from lawsmith.answer.records import Forecast, HeldOutRuns
+from lawsmith.arrays import FloatArray
+from lawsmith.formats import digits, flops, number, percent, plural
+from lawsmith.grid import Grid
+from lawsmith.laws import diagnostics as checks
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.surface import OddRun
+
+FEW_RUNS = 20
+FEW_HELD_OUT = 5
+FAR = "the interval is as wide as such distances were in public studies. A larger run narrows it"
+RARE = 0.05  # a chance below which misses count as more than bad luck
+FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval
+
+
+def warnings(
+    forecasts: Sequence[Forecast],
+    held_out: HeldOutRuns | None,
+    grid: Grid,
+    loss: FloatArray,
+    n_runs: int,
+    level: float,
+) -> list[Diagnostic]:
+    """Every warning of an answer, each once."""
+    found = [few_runs(n_runs), few_held_out(held_out), missed_held_out(held_out, level)]
+    for forecast in forecasts:
+        found += [
+            checks.extrapolation_decades(forecast.target.label, forecast.decades, FAR),
+            allocation_extrapolated(forecast, grid, loss),
+            best_at_edge(forecast),
+            ratio_not_run(forecast, grid, loss),
+            above_observed(forecast, grid, loss),
+        ]
+    kept: dict[tuple[str, str], Diagnostic] = {}
+    for warning in found:
+        if warning is not None:
+            kept.setdefault((warning.code, warning.message), warning)
+    return list(kept.values())
+
+
+def few_runs(n: int) -> Diagnostic | None:
+    if n >= FEW_RUNS:
+        return None
+    return Diagnostic(
+        "few_runs",
+        f"{plural(n, 'run')} with a loss: most of what is said comes from what studies are like in "
+        f"general. Some {FEW_RUNS} and more say it themselves",
+        {"n_runs": n},
+    )
+
+
+def odd_run(run: OddRun) -> Diagnostic:
+    """A run that does not belong to the others."""
+    return Diagnostic(
+        "odd_run",
+        f"a run of {flops(run.C)} FLOPs has a loss of {number(run.loss)}, "
+        f"{percent(1.0 - run.loss / run.expected, 2)} below what the others say, and moves the "
+        "answer. Check it, and leave it out if it was made otherwise",
+        {"compute": run.C, "loss": run.loss, "expected": run.expected},
+    )
+
+
+def thinned(n_kept: int, n_runs: int) -> Diagnostic:
+    """An approximation: the surface was fitted to some of the runs."""
+    return Diagnostic(
+        "thinned",
+        f"the answer rests on {n_kept:,} of {n_runs:,} runs, those of largest compute and others "
+        "spread evenly below: all of them would take minutes and say little more",
+        {"n_kept": n_kept, "n_runs": n_runs},
+    )
+
+
+def few_held_out(held_out: HeldOutRuns | None) -> Diagnostic | None:
+    if held_out is None or len(held_out.rows) >= FEW_HELD_OUT:
+        return None
+    n = len(held_out.rows)
+    return Diagnostic(
+        "few_held_out",
+        f"{plural(n, 'best run')} held out: too few to judge intervals by. Hold out more of the "
+        "compute, or try several splits",
+        {"n_held_out": n},
+    )
+
+
+def missed_held_out(held_out: HeldOutRuns | None, level: float) -> Diagnostic | None:
+    """More runs outside their intervals than chance explains, if each misses 1 − level."""
+    if held_out is None:
+        return None
+    n, missed = len(held_out.rows), int((~held_out.inside).sum())
+    if bdtrc(missed - 1, n, 1.0 - level) >= RARE:
+        return None
+    return Diagnostic(
+        "held_out_missed",
+        f"{missed} of {plural(n, 'best run')} held out lie outside their intervals: do not trust "
+        "the interval of the answer on this study before it is known why",
+        {"n_held_out": n, "n_missed": missed},
+    )
+
+
+def allocation_extrapolated(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
+    """Whether the best D/N lies outside those that were run."""
+    ratio = forecast.scales.get("D/N")
+    if ratio is None or forecast.target.sized:
+        return None
+    run = np.isfinite(loss)
+    return checks.allocation_extrapolated(
+        "of the answer",
+        forecast.target.label,
+        ratio.centre,
+        grid.D[run] / grid.N[run],
+        at_edge="N" in forecast.at_edge,
+    )
+
+
+def ratio_not_run(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
+    """Whether the D/N of a target that gives both lies outside those that were run.
+
+    A loss that follows from a curve of its own needs no run there.
+    """
+    ratio = forecast.scales.get("D/N")
+    if ratio is None or not forecast.target.sized or forecast.source:
+        return None
+    run = np.isfinite(loss)
+    tried = grid.D[run] / grid.N[run]
+    low, high = float(tried.min()), float(tried.max())
+    near = checks.SAME_RATIO
+    if low * (1 - near) <= ratio.centre <= high * (1 + near):
+        return None
+    return Diagnostic(
+        "allocation_extrapolated",
+        f"{forecast.target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
+        f"{number(low, 3)} to {number(high, 3)} that were run: run some there before you rely on "
+        "this loss",
+        {"ratio": ratio.centre, "least_run": low, "largest_run": high},
+    )
+
+
+def above_observed(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
+    """Whether a run that costs no more has reached less than is expected.
+
+    Inside the data the luck of one run is no reason: only one below the interval of a run is.
+    """
+    if forecast.target.sized:
+        return None
+    cheap = np.flatnonzero(np.isfinite(loss) & (forecast.compute * (1.0 + 1e-9) >= grid.C))
+    if not len(cheap):
+        return None
+    row = int(cheap[np.argmin(loss[cheap])])
+    reached, compute = float(loss[row]), float(grid.C[row])
+    if reached >= (forecast.loss if forecast.decades > 0.0 else forecast.run_low):
+        return None
+    return Diagnostic(
+        "answer_above_observed",
+        f"{forecast.loss:#.4g} is expected at {forecast.target.label}, but a run of "
+        f"{flops(compute)} FLOPs has reached {reached:#.4g}: look at that run, and leave it out "
+        "if it is not like the others",
+        {"predicted": forecast.loss, "reached": reached, "reached_compute": compute},
+    )
+
+
+def best_at_edge(forecast: Forecast) -> Diagnostic | None:
+    """Whether a best hyperparameter is the last one tried, or beyond it."""
+    names = [name for name in forecast.at_edge if name in forecast.hp]
+    if not names:
+        return None
+    values = ", ".join(f"{name} = {number(forecast.hp[name].centre, 3)}" for name in names)
+    return Diagnostic(
+        "best_at_edge",
+        f"at {forecast.target.label} the best {values} is at the end of what was tried, or beyond: "
+        "the optimum may lie further out, so try some there",
+        {name: forecast.hp[name].centre for name in names},
+    )
+
+
+# What speaks against an answer, in the order it is said.
+WHY = {
+    "held_out_missed": "held-out runs were missed",
+    "odd_run": "a run does not belong to the others",
+    "few_runs": "there are few runs",
+    "allocation_extrapolated": "its D/N was not run",
+    "answer_above_observed": "a cheaper run has less loss",
+    "best_at_edge": "the best hyperparameters are at the edge",
+}
+DOUBTS = frozenset(("held_out_missed", "few_runs", "odd_run"))  # with which nothing is firm
+
+
+def verdict(forecasts: Sequence[Forecast], found: Sequence[Diagnostic], level: float) -> str:
+    """How far to trust the first forecast, and why."""
+    if not forecasts:
+        return ""
+    first = forecasts[0]
+    codes = {warning.code for warning in found}
+    word = trust(first.half_width, FIRM, ROUGH, doubted=bool(codes & DOUBTS))
+    known = f"the loss there is known to ±{percent(first.half_width, 2)} at {percent(level)}"
+    return verdict_line(word, first.target.label, first.decades, known, because(codes, WHY))
+
+
+def trust(width: float, firm: float, rough: float, *, doubted: bool) -> str:
+    """One word for an interval of that half-width."""
+    word = "Firm" if width <= firm else "Rough" if width <= rough else "Open"
+    return "Rough" if word == "Firm" and doubted else word
+
+
+def because(codes: set[str], why: Mapping[str, str]) -> list[str]:
+    """The words of the warnings there are."""
+    return [words for code, words in why.items() if code in codes]
+
+
+def verdict_line(word: str, target: str, decades: float, known: str, told: list[str]) -> str:
+    """The one line: how far to trust what is said of a target, how it is known, and why."""
+    beyond = "inside the data"
+    if decades > 0.0:
+        beyond = f"{digits(decades, '.1f')} decades beyond the largest run"
+    text = f"{word}: {target} is {beyond}, and {known}"
+    return f"{text}; {', '.join(told)}." if told else f"{text}."

@@ -1,0 +1,205 @@
+"""From the runs of a study to its answer: one function, for tables, replays and live studies."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from lawsmith.answer import cautions
+from lawsmith.answer.from_curves import from_curves
+from lawsmith.answer.records import Answer, Forecast, HeldOutRuns, Target
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, saturating
+from lawsmith.curves import Along, CurveModel, fit_curves
+from lawsmith.errors import LawsmithError
+from lawsmith.frontier import frontier
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs, State
+from lawsmith.surface import PUBLIC, Prior, Range, Surface, fit_surface
+from lawsmith.threads import one_thread
+
+LEAST_RUNS = 4  # finished with a loss: fewer tell neither a level nor a slope
+# A surface is fitted to a few hundred configurations, chosen among these at most: a quarter of them
+# the largest, the rest spread evenly over the compute.
+MOST_CONFIGS = 20_000
+
+
+@saturating
+def answer(
+    grid: Grid,
+    runs: Runs,
+    targets: Sequence[Target] = (),
+    *,
+    study: str = "",
+    level: float = 0.95,
+    held_out: IntArray | None = None,
+    prior: Prior = PUBLIC,
+    along: Along | None = None,
+) -> Answer:
+    """What ``runs`` on ``grid`` say of the loss at ``targets``.
+
+    held_out   rows of the grid whose runs are kept out and predicted instead
+    prior      what earlier studies let expect: by default public ones, `lawsmith.learn` adds others
+    along      losses along runs, in whose order ``runs`` are
+    """
+    kept = _used(runs, held_out)
+    used = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+    done = used.of(State.DONE)
+    if len(done) < LEAST_RUNS:
+        got = f"{len(done)} finished runs"
+        raise LawsmithError("answer", got=got, want=f"at least {LEAST_RUNS}")
+    with one_thread():
+        model = None
+        if along is not None:
+            model = _model(along.of(kept), grid, used, targets, held_out, level)
+        resting = used if along is not None else thinned(grid, used)
+        inferred = None if model is None else model.inferred
+        surface = fit_surface(grid, resting, prior, inferred=inferred)
+        forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
+        judged = None if held_out is None else _judged(surface, model, grid, runs, held_out, level)
+        finding = None if model is None else model.finding(level)
+    largest = float(grid.C[done.index].max())
+    n_diverged = len(used.of(State.DIVERGED))
+    loss = used.config_loss(len(grid))
+    found = cautions.warnings(forecasts, judged, grid, loss, len(done), level)
+    found += [cautions.odd_run(run) for run in surface.odd_runs()]
+    if len(resting) < len(used):
+        found.append(cautions.thinned(len(resting), len(used)))
+    verdict = cautions.verdict(forecasts, found, level)
+    return Answer(
+        study=study,
+        level=level,
+        n_runs=len(done) + n_diverged,
+        n_diverged=n_diverged,
+        largest=largest,
+        forecasts=forecasts,
+        left_out=np.arange(0) if held_out is None else held_out,
+        held_out=judged,
+        warnings=tuple(found),
+        verdict=verdict,
+        surface=surface,
+        public=prior.public,
+        learnt_from=prior.learnt_from,
+        curves=finding,
+    )
+
+
+def default_target(grid: Grid, runs: Runs) -> Target:
+    """Where the loss is predicted if nobody says: the power of ten half a decade or more above."""
+    done = runs.of(State.DONE)
+    if not len(done):
+        raise LawsmithError("answer", got="no finished run", want=f"at least {LEAST_RUNS}")
+    largest = float(grid.C[done.index].max())
+    return Target(10.0 ** np.ceil(np.log10(largest) + 0.5))
+
+
+def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
+    """Finished runs that are not held out: what was only asked for must not narrow an interval."""
+    kept = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    if held_out is not None:
+        kept &= ~np.isin(runs.index, held_out)
+    return np.asarray(kept)
+
+
+def thinned(grid: Grid, runs: Runs) -> Runs:
+    """The runs of at most MOST_CONFIGS configurations, chosen by compute and never by loss."""
+    configs = np.unique(runs.index)
+    if len(configs) <= MOST_CONFIGS:
+        return runs
+    ranked = configs[np.lexsort((_scattered(configs), grid.C[configs]))]
+    n_top = MOST_CONFIGS // 4
+    spread = np.linspace(0, len(ranked) - n_top - 1, MOST_CONFIGS - n_top).astype(np.int64)
+    rows = np.zeros(len(grid), dtype=np.bool_)
+    rows[np.concatenate([ranked[-n_top:], ranked[spread]])] = True
+    kept = rows[runs.index]
+    return Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+
+
+def _scattered(rows: IntArray) -> FloatArray:
+    """Numbers in no order, the same for the same rows: equal computes are not taken in turn."""
+    return np.asarray((rows * 0.6180339887498949) % 1.0)
+
+
+def _model(
+    along: Along,
+    grid: Grid,
+    used: Runs,
+    targets: Sequence[Target],
+    held_out: IntArray | None,
+    level: float,
+) -> CurveModel:
+    """What curves say, of the trunks that targets and held-out runs need among others."""
+    wanted = [float(target.N) for target in targets if target.N is not None]
+    if held_out is not None:
+        wanted += np.unique(grid.N[held_out]).tolist()
+    return fit_curves(along, grid, used, wanted, level)
+
+
+def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
+    scales = _scales(surface, target)
+    if scales is None:
+        found = surface.best(target.C, level=level)
+    else:
+        found = surface.at(level=level, hp=dict(target.hp), **scales)
+    where, given = found.where, target.hp
+    told = {k: Range(*[float(v)] * 5) for k, v in given.items() if k in where.hp}
+    forecast = Forecast(
+        target=target,
+        loss=found.loss,
+        low=found.low,
+        high=found.high,
+        run_low=found.run_low,
+        run_high=found.run_high,
+        decades=found.decades,
+        scales=where.scales,
+        hp={**where.hp, **told},
+        levels=where.levels,
+        at_edge=tuple(name for name in where.at_edge if name not in given),
+    )
+    return forecast if model is None else from_curves(model, surface, forecast, level)
+
+
+def _scales(surface: Surface, target: Target) -> dict[str, float] | None:
+    """The scales that a target gives; None where it only gives a compute."""
+    if not target.sized:
+        return None
+    given = {"N": target.N, "D": target.D, "C": target.C}
+    found = {name: given[name] for name in surface.scale_names}
+    missing = [name for name, value in found.items() if value is None or np.isnan(value)]
+    if missing:
+        want = f"{', '.join(found)}, the scales of this study"
+        raise LawsmithError("target", got=target.label, want=want)
+    return {name: float(value or 0.0) for name, value in found.items()}
+
+
+def _judged(
+    surface: Surface,
+    model: CurveModel | None,
+    grid: Grid,
+    runs: Runs,
+    held_out: IntArray,
+    level: float,
+) -> HeldOutRuns | None:
+    """The best held-out run of each compute, beside its prediction; None without one."""
+    loss = runs.config_loss(len(grid))
+    kept = held_out[np.isfinite(loss[held_out])]
+    if not len(kept):
+        return None
+    rows = kept[frontier(grid.subset(kept), loss[kept], ("C",))]
+    ends = np.array([_further_run(surface, model, grid, int(row), level) for row in rows])
+    return HeldOutRuns(rows, grid.C[rows], loss[rows], *ends.T)
+
+
+def _further_run(
+    surface: Surface, model: CurveModel | None, grid: Grid, row: int, level: float
+) -> FloatArray:
+    """(3,) loss, run_low and run_high at a row's scales, tuned as well."""
+    if model is not None:
+        target = Target(float(grid.C[row]), float(grid.N[row]), float(grid.D[row]))
+        found = _forecast(surface, model, target, level)
+        return np.array([found.loss, found.run_low, found.run_high])
+    scales = {name: float(grid.column(name)[row]) for name in surface.scale_names}
+    mixture = surface.mixture_at(scales)
+    tail = 0.5 * (1.0 - level)
+    ends = (mixture.quantile(p, run=True) for p in (0.5, tail, 1.0 - tail))
+    return np.exp(np.fromiter(ends, dtype=np.float64))

@@ -1,0 +1,188 @@
+"""The answer of a study: the loss to expect at each target, with intervals, and where it is found.
+
+Everything a person or a program sees of an answer is a rendering of these values.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING
+
+import numpy as np
+
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.curves import CurveFinding
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import count, flops, number
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.surface import Lesson, Range, Surface
+
+if TYPE_CHECKING:
+    from lawsmith.answer.payload import Json
+
+
+@dataclass(frozen=True)
+class Target:
+    """Where a loss is wanted: at a compute, or at an N and a D, perhaps with hyperparameters.
+
+    A study without compute has targets of N or D alone, whose C is NaN.
+    """
+
+    C: float
+    N: float | None = None
+    D: float | None = None
+    hp: Mapping[str, float | str] = field(default_factory=dict)
+
+    @property
+    def sized(self) -> bool:
+        """Whether it gives N or D, not a compute alone."""
+        return self.N is not None or self.D is not None
+
+    @property
+    def label(self) -> str:
+        if not self.sized:
+            return f"{flops(self.C)} FLOPs"
+        sizes = {"N": self.N, "D": self.D}
+        told = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
+        told += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
+        return ", ".join(told)
+
+    @property
+    def plain(self) -> float | dict[str, float | str]:
+        """For a record: the compute, or what it gives by name; `target_of` reads it back."""
+        if not self.sized:
+            return self.C
+        sizes = {"C": self.C, "N": self.N, "D": self.D}
+        known = {k: v for k, v in sizes.items() if v is not None and np.isfinite(v)}
+        return {**known, **self.hp}
+
+
+def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
+    """The target that `Target.plain` wrote."""
+    if not isinstance(plain, Mapping):
+        return Target(float(plain))
+    sizes = {k: float(plain[k]) for k in ("N", "D") if k in plain}
+    hp = {k: v for k, v in plain.items() if k not in ("C", "N", "D")}
+    return Target(float(plain.get("C", np.nan)), **sizes, hp=hp)
+
+
+@dataclass(frozen=True)
+class Forecast:
+    """The loss of the best run at a target.
+
+    loss               the noise-free loss: as likely higher as lower
+    low, high          interval of that
+    run_low, run_high  interval of the loss of one further run, tuned as well
+    decades            of compute beyond the largest run, below 0 inside the data
+    scales             N, D and D/N of the best run; single values where the target gives them
+    hp, levels         its hyperparameters: numbers with intervals, and categories; as given where
+                       the target gives them
+    at_edge            names of those whose best value is at the end of what was tried
+    source             the run whose curve the loss is predicted from; '' for the surface
+    """
+
+    target: Target
+    loss: float
+    low: float
+    high: float
+    run_low: float
+    run_high: float
+    decades: float
+    scales: Mapping[str, Range]
+    hp: Mapping[str, Range]
+    levels: Mapping[str, str]
+    at_edge: tuple[str, ...] = ()
+    source: str = ""
+
+    @property
+    def compute(self) -> float:
+        return self.target.C
+
+    @property
+    def half_width(self) -> float:
+        """Of the interval of the loss, relative to it."""
+        return 0.5 * (self.high - self.low) / self.loss
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutRuns:
+    """The best runs that were kept out, beside what the others say of them.
+
+    rows             of the study's grid, each the best of its compute among those held out
+    loss             (h,) of the run; predicted, low, high (h,) of one further run there
+    """
+
+    rows: IntArray
+    C: FloatArray
+    loss: FloatArray
+    predicted: FloatArray
+    low: FloatArray
+    high: FloatArray
+
+    @property
+    def inside(self) -> BoolArray:
+        return (self.low <= self.loss) & (self.loss <= self.high)
+
+    @property
+    def error(self) -> float:
+        """Median distance of the prediction from the run, relative."""
+        return float(np.median(np.abs(self.predicted / self.loss - 1.0)))
+
+    @property
+    def rms_error(self) -> float:
+        """Root mean square of that distance."""
+        return float(np.sqrt(np.mean((self.predicted / self.loss - 1.0) ** 2)))
+
+
+@dataclass(frozen=True, eq=False)
+class Answer:
+    """What the runs of a study say.
+
+    n_runs     finished runs it rests on, and how many of them diverged
+    largest    compute of the largest of them
+    left_out   rows of the study's grid whose runs were kept out
+    verdict    one line: how far to trust it, and why
+    public, learnt_from   public studies, and earlier ones that were named, that its prior is from
+    curves     what it used of losses along runs; None where it was given none
+    """
+
+    study: str
+    level: float
+    n_runs: int
+    n_diverged: int
+    largest: float
+    forecasts: tuple[Forecast, ...]
+    left_out: IntArray = field(repr=False)
+    held_out: HeldOutRuns | None
+    warnings: tuple[Diagnostic, ...]
+    verdict: str
+    surface: Surface = field(repr=False)
+    public: tuple[str, ...] = field(default=(), repr=False)
+    learnt_from: tuple[Lesson, ...] = ()
+    curves: CurveFinding | None = None
+
+    def at(self, compute: float) -> Forecast:
+        """The forecast at one of the targets that are a compute."""
+        for forecast in self.forecasts:
+            if not forecast.target.sized and np.isclose(forecast.compute, compute, rtol=1e-9):
+                return forecast
+        known = ", ".join(f.target.label for f in self.forecasts) or "no target"
+        raise LawsmithError("target", got=f"{compute:g}", want=known)
+
+    def summary(self) -> str:
+        """The answer as text, as the terminal shows it."""
+        from lawsmith.answer.text import summary
+
+        return summary(self)
+
+    def payload(self) -> Json:
+        """The answer as plain values, as ``--json`` has it."""
+        from lawsmith.answer.payload import payload
+
+        return payload(self)
+
+    def _repr_html_(self) -> str:
+        from lawsmith.answer.text import html
+
+        return html(self)

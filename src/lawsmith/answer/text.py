@@ -1,0 +1,171 @@
+"""An answer for people: rows of words and numbers, as text and as a table of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from html import escape
+from typing import NamedTuple
+
+from lawsmith.answer.records import Answer, Forecast
+from lawsmith.curves import CurveFinding
+from lawsmith.curves.gain import GAIN_SD
+from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.surface import Range
+
+
+class Line(NamedTuple):
+    """One thing a forecast says: what it is, its value, its interval, what is as good."""
+
+    what: str
+    value: str
+    interval: str
+    near: str = ""
+
+
+def loss_text(value: float) -> str:
+    """A loss to four digits, zeros kept: 1.740."""
+    return digits(value, "#.4g")
+
+
+def headline(answer: Answer, forecast: Forecast) -> str:
+    """'1.813 at 1e23 FLOPs, 95% interval [1.759, 1.850]'."""
+    ends = interval(forecast.low, forecast.high, loss_text)
+    at = f"{loss_text(forecast.loss)} at {forecast.target.label}"
+    return f"{at}, {percent(answer.level)} interval {ends}"
+
+
+def lines(forecast: Forecast) -> list[Line]:
+    """The loss, a further run, N, D, D/N and every hyperparameter of a forecast."""
+    found = [
+        Line(
+            "best loss",
+            loss_text(forecast.loss),
+            interval(forecast.low, forecast.high, loss_text),
+        ),
+        Line(
+            "one further run",
+            loss_text(forecast.loss),
+            interval(forecast.run_low, forecast.run_high, loss_text),
+        ),
+    ]
+    if not forecast.target.sized:
+        found += [_line(name, r, FORMS.get(name, _short)) for name, r in forecast.scales.items()]
+    given = forecast.target.hp
+    found += [_line(name, r, _short) for name, r in forecast.hp.items() if name not in given]
+    found += [Line(name, value, "") for name, value in forecast.levels.items() if name not in given]
+    return found
+
+
+def _short(value: float) -> str:
+    return number(value, 3)
+
+
+FORMS: dict[str, Callable[[float], str]] = {"N": count, "D": count, "C": flops}
+
+
+def _line(name: str, found: Range, form: Callable[[float], str]) -> Line:
+    return Line(
+        name,
+        form(found.centre),
+        interval(found.low, found.high, form),
+        interval(found.near_low, found.near_high, form),
+    )
+
+
+def beyond(forecast: Forecast) -> str:
+    """How far a target lies from the data, and the run whose curve its loss follows from."""
+    source = f", from the curve of {forecast.source}" if forecast.source else ""
+    if forecast.decades <= 0.0:
+        return f"inside the data{source}"
+    ahead = digits(forecast.decades, ".1f")
+    return f"{ahead} decades of compute beyond the largest run{source}"
+
+
+def rests_on(answer: Answer) -> str:
+    """'909 runs, 3 of them diverged, up to 1.5e22 FLOPs'."""
+    lost = f", {answer.n_diverged} of them diverged" if answer.n_diverged else ""
+    return f"{plural(answer.n_runs, 'run')}{lost}, up to {flops(answer.largest)} FLOPs"
+
+
+def learnt_text(answer: Answer) -> str:
+    """'14 public studies and last.csv (91 runs)'; '' where nothing was learnt from others."""
+    told = [f"{len(answer.public)} public studies"] if answer.public else []
+    told += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
+    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+
+
+def held_out_text(answer: Answer) -> str:
+    """'5 of 6 held-out best runs inside, median error 0.4%'; '' without any."""
+    judged = answer.held_out
+    if judged is None:
+        return ""
+    inside = f"{int(judged.inside.sum())} of {plural(len(judged.rows), 'held-out best run')}"
+    level = percent(answer.level)
+    return f"{inside} inside their {level} intervals, median error {percent(judged.error, 2)}"
+
+
+def curves_text(found: CurveFinding) -> str:
+    """What the answer has from losses along runs."""
+    parts = []
+    if found.n_branches:
+        learnt = f"{plural(found.n_branches, 'run')} of {plural(found.n_trunks, 'trunk')}"
+        parts.append(f"a decay takes {percent(found.gain, 2)} off the loss of a trunk, by {learnt}")
+    elif any(end.kind == "trunk" for end in found.ends):
+        taken = f"taken to take {percent(found.gain, 2)} ± {percent(GAIN_SD, 2)} off the loss"
+        parts.append(f"no run is a branch of a trunk, so a decay is {taken}")
+    if found.n_rows:
+        parts.append(f"the surface has {plural(found.n_rows, 'row')} from curves")
+    return "; ".join([*parts, *found.notes]) or "none of them was used"
+
+
+HEADS = ("", "value", "interval", "within 0.5% of the best")
+
+
+def summary(answer: Answer) -> str:
+    """All of it as plain text."""
+    parts = [f"Answer: from {rests_on(answer)}"]
+    if answer.verdict:
+        parts.append(answer.verdict)
+    for forecast in answer.forecasts:
+        table = [HEADS, *lines(forecast)]
+        widths = [max(len(row[i]) for row in table) for i in range(4)]
+        rows = [
+            "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
+            for row in table
+        ]
+        parts += ["", f"{forecast.target.label} ({beyond(forecast)})"]
+        parts += [row.rstrip() for row in rows]
+    if answer.held_out is not None:
+        parts += ["", f"Held out: {held_out_text(answer)}"]
+    if learnt := learnt_text(answer):
+        parts += ["", f"Learnt from: {learnt}"]
+    if answer.curves is not None:
+        parts += ["", f"Curves: {curves_text(answer.curves)}"]
+    for warning in answer.warnings:
+        parts.append(f"{warning.code}: {warning.message}")
+    return "\n".join(parts)
+
+
+def html(answer: Answer) -> str:
+    """The same as a fragment of HTML, for notebooks."""
+    parts = [f"<p><b>Answer</b> from {escape(rests_on(answer))}. {escape(answer.verdict)}</p>"]
+    for forecast in answer.forecasts:
+        head = "".join(f"<th>{escape(h)}</th>" for h in HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in lines(forecast)
+        )
+        title = f"{forecast.target.label} ({beyond(forecast)})"
+        parts.append(f"<p>{escape(title)}</p><table><tr>{head}</tr>{body}</table>")
+    if answer.held_out is not None:
+        parts.append(f"<p>Held out: {escape(held_out_text(answer))}.</p>")
+    if learnt := learnt_text(answer):
+        parts.append(f"<p>Learnt from: {escape(learnt)}.</p>")
+    if answer.curves is not None:
+        parts.append(f"<p>Curves: {escape(curves_text(answer.curves))}.</p>")
+    if answer.warnings:
+        rows = "".join(
+            f"<li><code>{escape(w.code)}</code>: {escape(w.message)}</li>" for w in answer.warnings
+        )
+        parts.append(f"<ul>{rows}</ul>")
+    return "".join(parts)

@@ -1,0 +1,31 @@
+"""The loss surface of a study: the loss at any N, D and λ, with intervals, from every run.
+
+surface = fit({"N": N, "D": D}, loss, hp={"lr": lr})
+surface.best(1e21)                # loss, low, high, run_low, run_high, N*, D*, λ*
+"""
+
+from __future__ import annotations
+
+from lawsmith.surface.fit import fit, fit_surface
+from lawsmith.surface.inferred import Inferred
+from lawsmith.surface.learning import learn_from_surfaces
+from lawsmith.surface.locate import Range, Where
+from lawsmith.surface.prior import BROAD, Lesson, Prior
+from lawsmith.surface.public import PUBLIC
+from lawsmith.surface.surface import Estimate, OddRun, Surface
+
+__all__ = [
+    "BROAD",
+    "PUBLIC",
+    "Estimate",
+    "Inferred",
+    "Lesson",
+    "OddRun",
+    "Prior",
+    "Range",
+    "Surface",
+    "Where",
+    "fit",
+    "fit_surface",
+    "learn_from_surfaces",
+]

@@ -1,0 +1,409 @@
+"""From columns of runs to what the surface is fitted to: coordinates, targets, replicates.
+
+Notation and shapes
+    n runs → k rows (distinct configurations), q points asked for
+    S   (k, s) logs of the scale axes minus those of a reference: (N, D), or one of N, D, C
+    U   (k, h) numeric hyperparameters: logs, or values stretched to a width of 2, centred
+    G   (k, g) one 0/1 column for each level of each categorical hyperparameter
+    c   (k,)   ln C minus ln C of the largest run (ln N or ln D where there is no C); 0 at the top
+    y   (k,)   mean log loss of a row's runs, with its upper tail compressed
+    n_runs, squares (k,)  how many runs a row has; their squared deviations from the mean, summed
+    first (k,) one of the runs of each row, by its place in the table
+    extra (k,) variance of y beyond the noise of a run, where the tail was compressed
+    cov   (k, k) covariance of errors of y beyond both; None without any. Rows that are inferred
+          have some, and so have rows that share a trunk
+    trunk (k,) which trunk a row is from, -1 for none; None where nobody says
+    own   (k,) variance of what is particular to that trunk, a part of cov
+
+Where D is a function of N in the whole table (one D for each N), N and D cannot be told apart. The
+surface is then a function of C, and N* at a C is read off that line. In the same way a
+hyperparameter that follows N and D throughout (a recipe) is left out: its effect is part of theirs.
+If it follows them in steps, the next step may come beyond the data; `priors.STEP` allows for that.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from functools import cached_property
+
+import numpy as np
+
+from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray, cell_ids
+from lawsmith.errors import LawsmithError
+
+WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
+DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
+COLLINEAR = 0.15  # SD of ln D about a line in ln N below which D is a function of N
+MANY_CELLS = 1500
+RECIPE = 0.5  # a λ whose SD at given scales is below this share of its SD is a recipe
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A hyperparameter: kind 'log', 'linear' or 'categorical', and how it is centred.
+
+    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis); ``low`` and
+    ``high`` its range in the data, after centring.
+    """
+
+    name: str
+    kind: str
+    middle: float = 0.0
+    width: float = 1.0
+    low: float = 0.0
+    high: float = 0.0
+    levels: tuple[str, ...] = ()
+
+    def coordinate(self, values: AnyArray) -> FloatArray:
+        raw = np.asarray(values, dtype=np.float64)
+        raw = np.log(raw) if self.kind == "log" else raw / self.width
+        return np.asarray(raw - self.middle)
+
+    def value(self, u: float) -> float:
+        raw = u + self.middle
+        return float(np.exp(raw)) if self.kind == "log" else float(raw * self.width)
+
+
+@dataclass(frozen=True, eq=False)
+class Points:
+    """Coordinates of rows; see the module's notation."""
+
+    S: FloatArray
+    U: FloatArray
+    G: FloatArray
+    c: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.c)
+
+    def take(self, rows: IntArray | BoolArray) -> Points:
+        return Points(self.S[rows], self.U[rows], self.G[rows], self.c[rows])
+
+    @cached_property
+    def X(self) -> FloatArray:
+        """(k, s + h + g) all coordinates side by side, as the residual sees them."""
+        return np.concatenate([self.S, self.U, self.G], axis=1)
+
+
+@dataclass(frozen=True, eq=False)
+class Frame:
+    """How values become coordinates, and back.
+
+    names       scale columns that a point must give: ('N', 'D'), ('C',), ('N',) or ('D',)
+    collinear   N and D are given, but only C is used; ``line`` is (a, b) of ln N = a + b·ln C
+    reference   (s,) logs of the scale axes at the reference
+    multiplier  C = multiplier·N·D, or ·N, or ·D; 1 where the scale is C itself
+    log_top     ln C of the largest run
+    ratio       least and largest ln(D/N) in the data, where there are both
+    n_stepwise  hyperparameters left out that change with N or D in steps
+    """
+
+    names: tuple[str, ...]
+    axes: tuple[Axis, ...]
+    collinear: bool
+    line: tuple[float, float]
+    reference: FloatArray
+    multiplier: float
+    log_top: float
+    ratio: tuple[float, float]
+    n_stepwise: int
+
+    @property
+    def numeric(self) -> tuple[Axis, ...]:
+        return tuple(a for a in self.axes if a.kind != "categorical")
+
+    @property
+    def categorical(self) -> tuple[Axis, ...]:
+        return tuple(a for a in self.axes if a.kind == "categorical")
+
+    @property
+    def s(self) -> int:
+        return len(self.reference)
+
+    def log_cost(self, logs: Mapping[str, FloatArray]) -> FloatArray:
+        """(q,) ln C of points given by the logs of their scale columns."""
+        return np.asarray(np.log(self.multiplier) + sum(logs.values()))
+
+    def points(self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]) -> Points:
+        """Coordinates of q points; every scale column and every hyperparameter must be given."""
+        logs = {name: np.log(np.asarray(scales[name], dtype=np.float64)) for name in self.names}
+        cost = self.log_cost(logs)
+        q = len(cost)
+        columns = [cost] if self.collinear else [logs[name] for name in self.names]
+        S = np.stack(columns, axis=1) - self.reference if self.s else np.empty((q, 0))
+        U = [axis.coordinate(hp[axis.name]) for axis in self.numeric]
+        G = [
+            (np.asarray(hp[axis.name]).astype(str) == level).astype(np.float64)
+            for axis in self.categorical
+            for level in axis.levels
+        ]
+        empty = np.empty((q, 0))
+        return Points(
+            S,
+            np.stack(U, axis=1) if U else empty,
+            np.stack(G, axis=1) if G else empty,
+            cost - self.log_top,
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Rows that a surface is fitted to; see the module's notation.
+
+    shared   variance of what runs of one trunk have in common, and a further run has anew
+    """
+
+    frame: Frame
+    points: Points
+    y: FloatArray
+    n_runs: FloatArray
+    squares: FloatArray
+    extra: FloatArray
+    first: IntArray
+    cov: FloatArray | None = None
+    trunk: IntArray | None = None
+    own: FloatArray | None = None
+    shared: float = 0.0
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: IntArray | BoolArray) -> Observed:
+        return Observed(
+            self.frame,
+            self.points.take(rows),
+            self.y[rows],
+            self.n_runs[rows],
+            self.squares[rows],
+            self.extra[rows],
+            self.first[rows],
+            None if self.cov is None else self.cov[rows][:, rows],
+            None if self.trunk is None else self.trunk[rows],
+            None if self.own is None else self.own[rows],
+            self.shared,
+        )
+
+
+def observe(
+    scales: Mapping[str, AnyArray],
+    loss: FloatArray,
+    *,
+    hp: Mapping[str, AnyArray] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    diverged: BoolArray | None = None,
+    frame: Frame | None = None,
+    trunk: IntArray | None = None,
+    beside: Mapping[str, AnyArray] | None = None,
+) -> Observed:
+    """The rows of a table of runs.
+
+    scales    columns among N, D, C; C beside N and D only says what a run costs
+    hp, kinds columns of hyperparameters and their kinds; a kind not said is 'log' for positive
+              numbers, 'linear' for other numbers, 'categorical' for text
+    diverged  (n,) runs without a loss; a loss that is not finite is taken as diverged too
+    frame     how values become coordinates; what the runs themselves say if it is not given
+    trunk     (n,) the trunk that a run was branched from, -1 for none
+    beside    columns of further rows that the frame must hold: N and D need not be one line then
+    """
+    hp = dict(hp or {})
+    loss = np.asarray(loss, dtype=np.float64)
+    lost = ~np.isfinite(loss) if diverged is None else ~np.isfinite(loss) | diverged
+    if lost.all():
+        raise LawsmithError("surface", got="no run with a loss", want="at least one")
+    if not bool((loss[~lost] > 0.0).all()):
+        raise LawsmithError("loss", got="a loss of 0 or less", want="losses above 0")
+    # In a fixed order, so that the order of runs cannot change the last digit.
+    order = np.lexsort((loss, *[np.asarray(v) for v in (*hp.values(), *scales.values())]))
+    scales = {name: np.asarray(v, dtype=np.float64)[order] for name, v in scales.items()}
+    hp = {name: np.asarray(v)[order] for name, v in hp.items()}
+    loss, lost = loss[order], lost[order]
+    if frame is None:
+        frame = frame_of(*_with(beside or {}, scales, hp, ~lost), kinds or {})
+    ids = cell_ids(
+        [*[scales[n] for n in frame.names], *[hp[a.name] for a in frame.axes]], len(loss)
+    )
+    first = np.unique(ids, return_index=True)[1]
+    points = frame.points(scales, hp).take(first)
+    y, n_runs, squares, alone = _rows(ids, loss, lost)
+    y, extra = compress(points.S, y, alone)
+    of_rows = None if trunk is None else trunk[order][first]
+    return Observed(frame, points, y, n_runs, squares, extra, order[first], trunk=of_rows)
+
+
+def _rows(
+    ids: IntArray, loss: FloatArray, lost: BoolArray
+) -> tuple[FloatArray, FloatArray, FloatArray, BoolArray]:
+    """Mean log loss, number of runs, squared deviations, and which rows have no loss at all."""
+    k = int(ids.max()) + 1
+    done, log_loss = ids[~lost], np.log(loss[~lost])
+    n = np.bincount(done, minlength=k).astype(np.float64)
+    mean = np.bincount(done, weights=log_loss, minlength=k) / np.maximum(n, 1.0)
+    squares = np.bincount(done, weights=(log_loss - mean[done]) ** 2, minlength=k)
+    alone = n == 0.0
+    mean[alone] = log_loss.max()
+    return mean, np.maximum(n, 1.0), np.where(squares > 1e-18, squares, 0.0), alone
+
+
+def _with(
+    beside: Mapping[str, AnyArray],
+    scales: Mapping[str, AnyArray],
+    hp: Mapping[str, AnyArray],
+    done: BoolArray,
+) -> tuple[Mapping[str, AnyArray], Mapping[str, AnyArray], BoolArray]:
+    """Scales, hyperparameters and which rows are runs with a loss, of runs and of further rows."""
+    if not beside:
+        return scales, hp, done
+    r = len(beside["D"])
+    more = {"C": np.ones(r), **beside}  # what they cost is counted by the multiplier of the runs
+    both = {name: np.concatenate([v, more[name]]) for name, v in (*scales.items(), *hp.items())}
+    runs = np.concatenate([done, np.zeros(r, dtype=np.bool_)])
+    return {name: both[name] for name in scales}, {name: both[name] for name in hp}, runs
+
+
+def frame_of(
+    scales: Mapping[str, AnyArray],
+    hp: Mapping[str, AnyArray],
+    done: BoolArray,
+    kinds: Mapping[str, str],
+) -> Frame:
+    """The frame of n rows; ``done`` (n,) are those that say what is large and what is usual."""
+    names = tuple(name for name in ("N", "D") if name in scales and np.ptp(scales[name]) > 0.0)
+    if {"N", "D"} <= set(scales):
+        names = ("N", "D")
+    elif not names and "C" in scales and np.ptp(scales["C"]) > 0.0:
+        names = ("C",)
+    if not names:
+        raise LawsmithError("surface", got="no scale that varies", want="N, D or C that varies")
+    logs = {name: np.log(scales[name]) for name in names}
+    collinear, line, ratio = False, (0.0, 0.0), (0.0, 0.0)
+    multiplier = _multiplier(scales, names, done)
+    cost = np.log(multiplier) + sum(logs.values())
+    if names == ("N", "D"):
+        collinear = _residual_sd(logs["N"] - logs["D"], cost) < COLLINEAR
+        ratio = _range(logs["D"] - logs["N"])
+        if collinear and np.ptp(cost) > 0.0:
+            b, a = np.polyfit(cost, logs["N"], 1)
+            line = (float(a), float(b))
+    columns = [cost] if collinear else [logs[name] for name in names]
+    top = float(cost[done].max())
+    reference = usual([column[done] for column in columns], cost[done])
+    axes = [_axis(name, values, kinds.get(name, "")) for name, values in hp.items()]
+    kept, n_stepwise = [], 0
+    for axis in (axis for axis in axes if axis is not None):
+        u = np.empty(0) if axis.levels else axis.coordinate(hp[axis.name])
+        if axis.levels or not (_linear(u, columns) or _stepwise(u, columns)):
+            kept.append(axis)
+        elif not _linear(u, columns):
+            n_stepwise += 1
+    known = (names, tuple(kept), collinear, line, reference, multiplier, top, ratio)
+    return Frame(*known, n_stepwise)
+
+
+def usual(columns: list[FloatArray], cost: FloatArray) -> FloatArray:
+    """(s,) medians of the upper third of rows: the scales at which parameters are given."""
+    upper = cost >= np.quantile(cost, 0.67)
+    return np.array([np.median(column[upper]) for column in columns])
+
+
+def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: BoolArray) -> float:
+    """C/(ND) of the larger runs, C/N or C/D where there is no other; 6 or 1 without a C."""
+    if "C" not in scales or names == ("C",):
+        return 6.0 if names == ("N", "D") else 1.0
+    C = np.asarray(scales["C"], dtype=np.float64)[done]
+    each = C / np.prod([scales[name][done] for name in names], axis=0)
+    larger = np.quantile(C, 0.67) <= C
+    return float(np.median(each[larger]))
+
+
+def _linear(u: FloatArray, columns: list[FloatArray]) -> bool:
+    """Whether a hyperparameter follows a line in the logs of the scales."""
+    design = np.column_stack([np.ones(len(u)), *columns])
+    off = u - design @ np.linalg.lstsq(design, u, rcond=None)[0]
+    return bool(off.std() < RECIPE * u.std())
+
+
+def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
+    """Whether a hyperparameter is (nearly) one value within each e-fold of N or of D."""
+    return any(_sd_within(u, column) < RECIPE * u.std() for column in columns)
+
+
+def _sd_within(u: FloatArray, column: FloatArray) -> float:
+    """SD of ``u`` within each e-fold of ``column``; infinite where most have one run."""
+    values, group = np.unique(np.floor(column), return_inverse=True)
+    if 2 * len(values) > len(u):
+        return np.inf
+    means = np.bincount(group, weights=u) / np.bincount(group)
+    return float(np.sqrt(((u - means[group]) ** 2).sum() / (len(u) - len(values))))
+
+
+def _residual_sd(v: FloatArray, x: FloatArray) -> float:
+    """SD of ``v`` about its line in ``x``."""
+    x = x - x.mean()
+    slope = float(x @ v / max(float(x @ x), 1e-300))
+    return float(np.std(v - v.mean() - slope * x))
+
+
+def _range(values: FloatArray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
+
+
+def _axis(name: str, values: AnyArray, kind: str) -> Axis | None:
+    """The axis of a column; None where it does not vary."""
+    text = values.dtype.kind not in "biuf"
+    if len(np.unique(values)) < 2:
+        return None
+    if not kind:
+        kind = "categorical" if text else "log" if bool((values > 0).all()) else "linear"
+    if kind == "categorical":
+        return Axis(name, kind, levels=tuple(np.unique(values.astype(str)).tolist()))
+    raw = np.asarray(values, dtype=np.float64)
+    # A linear axis is stretched over two units, about what a log axis spans in a study.
+    width = 1.0 if kind == "log" else float(np.ptp(raw)) / 2.0
+    u = np.log(raw) if kind == "log" else raw / width
+    low, high = _range(u)
+    middle = 0.5 * (low + high)
+    return Axis(name, kind, middle, width, low - middle, high - middle)
+
+
+def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """(k,) log losses with the upper tail compressed, and the variance (k,) owed to it.
+
+    At its best, a run with no smaller N and no smaller D is no worse, so the least loss among runs
+    of no larger scale bounds what a run could have reached. What lies more than WIDTH above that
+    says "poor" and little more: it is squeezed into as much again, and trusted the less.
+    """
+    bound = y - np.maximum(y - _least_below(S, y), 0.0)
+    excess = np.where(diverged, np.maximum(y - bound, DIVERGED * WIDTH), y - bound)
+    beyond = np.maximum(excess - WIDTH, 0.0)
+    soft = np.minimum(excess, WIDTH) + WIDTH * np.tanh(beyond / WIDTH)
+    return np.asarray(bound + soft), np.asarray(beyond**2)
+
+
+def _least_below(S: FloatArray, y: FloatArray) -> FloatArray:
+    """(k,) the least y among rows of no larger scale; rows are binned where there are many."""
+    if not S.shape[1]:
+        return np.full(len(y), y.min())
+    step, keys = 0.0, S
+    while True:
+        cells, where = np.unique(keys, axis=0, return_inverse=True)
+        if len(cells) <= MANY_CELLS:
+            break
+        step = 0.05 if step == 0.0 else 2.0 * step
+        keys = np.floor(S / step)
+    least = np.full(len(cells), np.inf)
+    np.minimum.at(least, where.ravel(), y)
+    below = np.ones((len(cells), len(cells)), dtype=np.bool_)
+    for column in cells.T:
+        below &= column[None, :] <= column[:, None]
+    return np.asarray(np.where(below, least[None, :], np.inf).min(axis=1)[where.ravel()])
+
+
+def stack(parts: Sequence[Points]) -> Points:
+    """The rows of all parts, in order."""
+    return Points(
+        np.concatenate([p.S for p in parts]),
+        np.concatenate([p.U for p in parts]),
+        np.concatenate([p.G for p in parts]),
+        np.concatenate([p.c for p in parts]),
+    )

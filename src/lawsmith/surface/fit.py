@@ -1,0 +1,260 @@
+"""Fitting a surface: which rows, which members, and how much each member counts.
+
+Rows are thinned where there are many: a member needs a few hundred, and those that lie far above
+the bottom of their bowl say little. Thinning looks at the trend's prediction and never at a run's
+own loss, so that it does not pick lucky runs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import replace
+
+import numpy as np
+
+from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs, State
+from lawsmith.surface import priors
+from lawsmith.surface.data import Frame, Observed, frame_of, observe, usual
+from lawsmith.surface.inferred import Inferred, with_inferred
+from lawsmith.surface.member import Member, Plan, first_theta, fit_member, shape_of
+from lawsmith.surface.prior import BROAD, Prior, local
+from lawsmith.surface.process import kernel_of
+from lawsmith.surface.public import PUBLIC
+from lawsmith.surface.surface import Surface
+
+UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
+FEW_ROWS = 140  # that the first rounds of a fit use
+FORMS = ("early+joined", "early+iso")
+LINE_FORMS = ("early+power",)  # where there is one scale axis
+WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
+LEAST_UPPER = 20  # rows in it, at least
+TOP = np.log(4.0)  # the part of the data that members are judged by
+STRAIN = 2.5  # SDs from a learnt prior at which a study may be unlike the others
+UNLIKE = 0.2  # chance that it is
+NEGLIGIBLE = 0.01  # of the largest weight
+
+
+def fit(
+    scales: Mapping[str, AnyArray],
+    loss: FloatArray,
+    *,
+    hp: Mapping[str, AnyArray] | None = None,
+    kinds: Mapping[str, str] | None = None,
+    diverged: BoolArray | None = None,
+    prior: Prior = PUBLIC,
+    inferred: Inferred | None = None,
+) -> Surface:
+    """The surface of a table of runs; columns as in `lawsmith.surface.data.observe`.
+
+    inferred   further rows, whose losses follow from something else
+    """
+    more = {} if inferred is None else {**inferred.scales, **inferred.hp}
+    data = observe(
+        scales,
+        loss,
+        hp=hp,
+        kinds=kinds,
+        diverged=diverged,
+        trunk=None if inferred is None else inferred.of_runs,
+        beside=more,
+    )
+    return fit_observed(data if inferred is None else with_inferred(data, inferred), prior)
+
+
+def fit_surface(
+    grid: Grid, runs: Runs, prior: Prior = PUBLIC, *, inferred: Inferred | None = None
+) -> Surface:
+    """The surface of the finished runs of a study on a grid.
+
+    inferred   rows beside them; its ``of_runs`` is in the order of all ``runs``
+    """
+    if inferred is None:
+        return fit_observed(observed_on(grid, runs), prior)
+    done = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    beside = replace(inferred, of_runs=inferred.of_runs[done])
+    return fit_observed(with_inferred(observed_on(grid, runs, beside=beside), beside), prior)
+
+
+def observed_on(
+    grid: Grid, runs: Runs, frame: Frame | None = None, *, beside: Inferred | None = None
+) -> Observed:
+    """The finished runs of a study on a grid, as rows to fit.
+
+    beside   rows that the frame must hold too
+    """
+    done = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    scales, hp, kinds = columns_of(grid)
+    rows = runs.index[done]
+    return observe(
+        {name: values[rows] for name, values in scales.items()},
+        runs.loss[done],
+        hp={name: values[rows] for name, values in hp.items()},
+        kinds=kinds,
+        diverged=runs.state[done] == State.DIVERGED.value,
+        frame=frame,
+        trunk=None if beside is None else beside.of_runs,
+        beside=None if beside is None else {**beside.scales, **beside.hp},
+    )
+
+
+def columns_of(grid: Grid) -> tuple[dict[str, AnyArray], dict[str, AnyArray], dict[str, str]]:
+    """Scales, hyperparameters and kinds of the rows of a grid, as `observe` takes them."""
+    names = [name for name in ("N", "D") if name in grid.names]
+    scales: dict[str, AnyArray] = {name: grid.numbers(name) for name in names}
+    axes = [axis for axis in grid.axes if axis.name not in ("N", "D", "C")]
+    hp = {axis.name: grid.columns[axis.name] for axis in axes}
+    return {**scales, "C": grid.C}, hp, {axis.name: axis.kind for axis in axes}
+
+
+def frame_on(grid: Grid, rows: IntArray) -> Frame:
+    """The frame of all candidates of a grid, centred where ``rows`` are; on all if there are none.
+
+    A search asks of values that no run has had yet, so the runs alone must not say what varies.
+    """
+    scales, hp, kinds = columns_of(grid)
+    every = np.ones(len(grid), dtype=np.bool_)
+    frame = frame_of(scales, hp, every, kinds)
+    if not len(rows):
+        return frame
+    logs = {name: np.log(np.asarray(scales[name], dtype=np.float64)[rows]) for name in frame.names}
+    cost = frame.log_cost(logs)
+    columns = [cost] if frame.collinear else [logs[name] for name in frame.names]
+    return replace(frame, reference=usual(columns, cost), log_top=float(cost.max()))
+
+
+def prior_surface(
+    data: Observed, level: float, prior: Prior = PUBLIC, spans: FloatArray | None = None
+) -> Surface:
+    """Members that know what studies are like and nothing of this one but its level of loss."""
+    prior = local(prior, data.frame)
+    members = []
+    for form in forms_of(data):
+        shape = shape_of(Plan(form, "prior", level, prior, spans), data)
+        kernel, w = kernel_of(data.points, prior), np.ones(len(data))
+        known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
+        members.append(Member(f"{form}/prior", *known))
+    weight = np.full(len(members), 1.0 / len(members))
+    return Surface(data.frame, tuple(members), weight, prior)
+
+
+def forms_of(data: Observed) -> tuple[str, ...]:
+    return FORMS if data.points.S.shape[1] == 2 else LINE_FORMS
+
+
+def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:
+    """Fit every member and weigh them.
+
+    spans   (h,) how far each numeric hyperparameter may range; by default as far as the rows do
+    """
+    level = level_of(data)
+    prior = local(prior, data.frame)
+    forms = forms_of(data)
+    first = shape_of(Plan(forms[0], "all", level, prior, spans), data)
+    theta = first_theta(first, data)
+    excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
+    data = data.take(keep(data, excess))
+    tasks, parts = [], _windows(data)
+    for name, mask in parts.items():
+        rows = data.take(mask)
+        excess = first.value_and_jac(theta, rows.points)[0] - first.law(theta, rows.points.S)
+        few = rows.take(thin(rows, excess, FEW_ROWS))
+        # Small runs bend two joined terms more than they bend a parabola at each compute.
+        kept = forms[-1:] if name == "all" and len(parts) > 1 else forms
+        tasks += [(form, name, rows, few) for form in kept]
+
+    def fitted(prior: Prior) -> list[Member]:
+        return [
+            fit_member(Plan(form, name, level, prior, spans), rows, few=few)
+            for form, name, rows, few in tasks
+        ]
+
+    members = fitted(prior)
+    if not (prior.learnt and max(member.strain for member in members) > STRAIN):
+        return Surface(data.frame, tuple(members), weights(members), prior)
+    beside = fitted(local(BROAD, data.frame))
+    weight = weights([*members, *beside]) * shares(members, beside)
+    much = weight > NEGLIGIBLE * weight.max()
+    found = tuple(m for m, ok in zip([*members, *beside], much, strict=True) if ok)
+    return Surface(data.frame, found, weight[much] / weight[much].sum(), prior)
+
+
+def shares(members: list[Member], beside: list[Member]) -> FloatArray:
+    """(2m,) how much members with a learnt prior and with the broad one count, by their evidence.
+
+    A learnt prior explains a study like the others better, for it expects less. A study that is
+    unlike them is explained better by the broad one, so it is left to it.
+    """
+    gain = np.array([m.log_evidence - b.log_evidence for m, b in zip(members, beside, strict=True)])
+    broad = 1.0 / (1.0 + np.exp(np.clip(gain, -500.0, 500.0)) * (1.0 - UNLIKE) / UNLIKE)
+    return np.concatenate([1.0 - broad, broad])
+
+
+def _windows(data: Observed) -> dict[str, BoolArray]:
+    """Which rows each window has, all of the data first."""
+    found = {"all": np.ones(len(data), dtype=np.bool_)}
+    for factor in WINDOWS:
+        upper = data.points.c > -np.log(factor)
+        if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
+            found[f"{factor:g}"] = upper
+    return found
+
+
+def level_of(data: Observed) -> float:
+    """A loss near the best at the reference: what priors are relative to."""
+    top = data.points.c >= np.quantile(data.points.c, 0.67)
+    return float(np.exp(np.quantile(data.y[top], 0.2)))
+
+
+def keep(data: Observed, excess: FloatArray) -> IntArray:
+    """Rows to fit, thinned apart in the last window and below it; what one leaves the other has."""
+    upper = np.flatnonzero(data.points.c > -np.log(WINDOWS[-1]))
+    lower = np.flatnonzero(data.points.c <= -np.log(WINDOWS[-1]))
+    total = UPPER_ROWS + LOWER_ROWS
+    n_upper = min(len(upper), max(UPPER_ROWS, total - len(lower)))
+    parts = [(upper, n_upper), (lower, total - n_upper)]
+    return np.sort(np.concatenate([i[thin(data.take(i), excess[i], most)] for i, most in parts]))
+
+
+def thin(data: Observed, excess: FloatArray, most: int) -> IntArray:
+    """Rows to keep, at most ``most``: in turn the best λ of each cell, the second best, and so on.
+
+    ``excess`` (k,) is what the trend says a row lies above the bottom of its bowls.
+    """
+    k = len(data)
+    if k <= most:
+        return np.arange(k)
+    step, keys = 0.0, data.points.S
+    while True:
+        where = np.unique(keys, axis=0, return_inverse=True)[1].ravel()
+        if where.max() + 1 <= most // 2 or step > 4.0:
+            break
+        step = 0.05 if step == 0.0 else 1.5 * step
+        keys = np.floor(data.points.S / step)
+    order = np.lexsort((-data.points.c, excess, where))
+    starts = np.searchsorted(where[order], np.arange(where.max() + 1))
+    rank = np.empty(k, dtype=np.int64)
+    rank[order] = np.arange(k) - starts[where[order]]
+    return np.sort(np.lexsort((-data.points.c, rank))[:most])
+
+
+def weights(members: list[Member]) -> FloatArray:
+    """How well each member predicts the top of the data from what lies below it, normalised.
+
+    Rows at the top are not independent, so they count as EFFECTIVE_ROWS at most.
+    """
+    scores = np.array([_top_score(member) for member in members])
+    scores -= scores.max()
+    weight = np.exp(scores)
+    return np.asarray(weight / weight.sum())
+
+
+def _top_score(member: Member) -> float:
+    c, plain = member.data.points.c, member.data.extra == 0.0
+    top = plain & (c > -TOP)
+    if top.sum() < 3 or (~top).sum() < 5:
+        return 0.0
+    rows, given = np.flatnonzero(top), np.flatnonzero(~top)
+    score = member.log_predictive(rows, given)
+    return score * min(1.0, priors.EFFECTIVE_ROWS / len(rows))

@@ -1,0 +1,272 @@
+"""One member of the mixture: a trend of one form and its residual, fitted to a window of rows.
+
+Notation as in :mod:`lawsmith.surface.process`. The trend is linearised at its most probable
+parameters; there the surface is a Gaussian process with mean f + J(prior mean − theta) and
+covariance F Fᵀ + residual. A fit alternates between theta, eta and the weights of rows.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import cached_property
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import lapack, solve_triangular
+
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.prior import Prior
+from lawsmith.surface.process import (
+    About,
+    Kernel,
+    cholesky,
+    curvature,
+    fit_eta,
+    fit_theta,
+    kernel_of,
+    reweigh,
+    row_noise,
+    solve,
+    with_cov,
+)
+from lawsmith.surface.trend import Trend, trend
+
+ROUNDS = 3
+FIRST_SD = 0.02  # scatter about the trend that the first fit assumes
+
+
+@dataclass(frozen=True, eq=False)
+class Member:
+    """A finished fit: predicts log loss anywhere, jointly.
+
+    anchor   theta that the misfit of bowls is measured from. It is not theta itself, for theta is
+             then the most probable one exactly, and the linearised mean is the trend at theta
+    """
+
+    name: str
+    trend: Trend
+    kernel: Kernel
+    data: Observed
+    theta: FloatArray
+    anchor: FloatArray
+    eta: FloatArray
+    w: FloatArray
+
+    @cached_property
+    def _linear(self) -> tuple[FloatArray, FloatArray]:
+        """(k,) y minus the linearised trend's prior mean, and F (k, p)."""
+        offset, F = self.linearised(self.data.points)
+        return self.data.y - offset, F
+
+    @cached_property
+    def noise(self) -> FloatArray:
+        """(k,) variance of each row's y about the surface, compression included."""
+        return row_noise(self.kernel, self.eta, self.data, self.w) + self.data.extra
+
+    @cached_property
+    def K(self) -> FloatArray:
+        """(k, k) prior covariance of y."""
+        F = self._linear[1]
+        K = with_cov(self._residual(self.data.points) + F @ F.T, self.data)
+        K[np.diag_indices_from(K)] += self.noise
+        return np.asarray(K)
+
+    @cached_property
+    def L(self) -> FloatArray:
+        return cholesky(self.K)
+
+    @cached_property
+    def alpha(self) -> FloatArray:
+        return solve(self.L, self._linear[0])
+
+    def _residual(self, at: Points, other: Points | None = None) -> FloatArray:
+        """(q, ·) covariances of the residual; with the fitted rows if no others are given."""
+        other = self.data.points if other is None else other
+        e_at, e_other = (bowl_misfit(self.trend, self.anchor, p) for p in (at, other))
+        return self.kernel.cross(self.eta, at, other, e_at, e_other)
+
+    def linearised(self, at: Points) -> tuple[FloatArray, FloatArray]:
+        """(q,) prior mean of the linearised trend, and F (q, p)."""
+        value, J = self.trend.value_and_jac(self.theta, at)
+        return value + J @ (self.trend.mean - self.theta), J * self.trend.sd
+
+    def mean(self, at: Points) -> FloatArray:
+        """(q,) posterior mean of log loss."""
+        offset, F = self.linearised(at)
+        cross = self._residual(at) + F @ self._linear[1].T
+        return np.asarray(offset + cross @ self.alpha)
+
+    def mean_and_sd(self, at: Points) -> tuple[FloatArray, FloatArray]:
+        """(q,) posterior mean and SD of log loss."""
+        offset, F = self.linearised(at)
+        cross = self._residual(at) + F @ self._linear[1].T
+        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
+        e = bowl_misfit(self.trend, self.anchor, at)
+        prior = self.kernel.variance(self.eta, at, e) + (F**2).sum(axis=1)
+        variance = np.maximum(prior - (V**2).sum(axis=0), 0.0)
+        return offset + cross @ self.alpha, np.sqrt(variance)
+
+    def mean_and_cov(self, at: Points) -> tuple[FloatArray, FloatArray]:
+        """(q,) posterior mean and (q, q) covariance of log loss."""
+        offset, F = self.linearised(at)
+        cross = self._residual(at) + F @ self._linear[1].T
+        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
+        prior = self._residual(at, at) + F @ F.T
+        return offset + cross @ self.alpha, prior - V.T @ V
+
+    def run_noise(self, at: Points) -> FloatArray:
+        """(q,) SD of the noise of one further run, with what is particular to its trunk."""
+        noise = self.kernel.noise(self.eta, at.c)
+        return np.sqrt(noise**2 + self.data.shared) if self.data.shared else noise
+
+    def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
+        """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
+        F = self._linear[1]
+        cross = np.concatenate([F.T, self._residual(at)])
+        prior = np.zeros((len(cross), len(cross)))
+        p = self.trend.p
+        prior[:p, :p] = np.eye(p)
+        prior[p:, p:] = self._residual(at, at)
+        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
+        return cross @ self.alpha, prior - V.T @ V
+
+    @property
+    def strain(self) -> float:
+        """How many SDs the number that is furthest from its prior lies from it."""
+        theta = np.abs(self.theta - self.trend.mean) / self.trend.sd
+        eta = np.abs(self.eta - self.kernel.mean) / self.kernel.sd
+        return float(max(theta.max(), eta.max()))
+
+    @property
+    def log_evidence(self) -> float:
+        """ln p(y, eta) but for a constant: to compare priors of one form on the same rows."""
+        z = (self.eta - self.kernel.mean) / self.kernel.sd
+        value = -0.5 * float(self._linear[0] @ self.alpha + z @ z)
+        return value - float(np.log(np.diag(self.L)).sum() + np.log(self.kernel.sd).sum())
+
+    def theta_posterior(self) -> tuple[FloatArray, FloatArray]:
+        """Mean (p,) and covariance (p, p) of z."""
+        V = solve_triangular(self.L, self._linear[1], lower=True, check_finite=False)
+        z = (self.theta - self.trend.mean) / self.trend.sd
+        return z, np.eye(len(z)) - V.T @ V
+
+    def eta_posterior(self) -> tuple[FloatArray, FloatArray, BoolArray]:
+        """Of eta in units of its prior: mean (i,), precision (i, i), and which lie inside bounds.
+
+        The precision is the curvature at the most probable eta.
+        """
+        e = bowl_misfit(self.trend, self.anchor, self.data.points)
+        about = About(*self._linear, e, self.w)
+        mean, sd = self.kernel.mean, self.kernel.sd
+        H = curvature(self.kernel, self.data, about, self.eta) * np.outer(sd, sd)
+        low, high = np.array(self.kernel.bounds()).T
+        kept = (self.eta > low + 1e-6) & (self.eta < high - 1e-6)
+        if not self.trend.h:
+            kept[-5] = False  # the misfit of bowls, where there is none
+        return ((self.eta - mean) / sd)[kept], H[np.ix_(kept, kept)], kept
+
+    def left_out(self) -> FloatArray:
+        """(k,) how far each row's y lies from what the other rows say of it."""
+        inverse, _ = lapack.dpotri(self.L, lower=1)
+        return np.asarray(self.alpha / np.diag(inverse))
+
+    def log_predictive(self, rows: IntArray, given: IntArray) -> float:
+        """ln p(y of ``rows`` | y of ``given``), under the hyperparameters of the whole fit."""
+        target = self._linear[0]
+        L = cholesky(self.K[np.ix_(given, given)])
+        cross = self.K[np.ix_(rows, given)]
+        V = solve_triangular(L, cross.T, lower=True, check_finite=False)
+        mean = cross @ solve(L, target[given])
+        R = cholesky(self.K[np.ix_(rows, rows)] - V.T @ V)
+        white = solve_triangular(R, target[rows] - mean, lower=True, check_finite=False)
+        return -0.5 * float(white @ white) - float(np.log(np.diag(R)).sum())
+
+
+class Plan(NamedTuple):
+    """What is to be fitted: a form, the name of its window, and what is known before."""
+
+    form: str
+    window: str
+    level: float
+    prior: Prior
+    spans: FloatArray | None = None
+
+
+def shape_of(plan: Plan, data: Observed) -> Trend:
+    """The trend of a plan for some rows."""
+    return trend(
+        plan.form,
+        data.points,
+        plan.level,
+        compute_axis=compute_axis(data),
+        prior=plan.prior,
+        spans=plan.spans,
+    )
+
+
+def fit_member(
+    plan: Plan, data: Observed, *, few: Observed, kernel: Kernel | None = None
+) -> Member:
+    """Fit one form to ``data``; ``few`` are the rows that the first rounds of eta use.
+
+    kernel   the residual's and the noise's priors; by default those of a study
+    """
+    shape, kernel = shape_of(plan, data), kernel or kernel_of(data.points, plan.prior)
+    theta = first_theta(shape, data)
+    eta, w = kernel.mean, np.ones(len(data))
+    rows, w_rows = few, np.ones(len(few))
+    for i in range(ROUNDS):
+        last = i == ROUNDS - 1
+        if last:
+            rows, w_rows = data, w
+        anchor = theta
+        theta, eta, w_rows = _round(shape, kernel, rows, anchor, eta, w_rows, 12 if last else 20)
+    return Member(f"{plan.form}/{plan.window}", shape, kernel, rows, theta, anchor, eta, w_rows)
+
+
+def _round(
+    shape: Trend,
+    kernel: Kernel,
+    rows: Observed,
+    theta: FloatArray,
+    eta: FloatArray,
+    w: FloatArray,
+    steps: int,
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """eta given theta, weights given both, theta given all."""
+    value, J = shape.value_and_jac(theta, rows.points)
+    target = rows.y - value - J @ (shape.mean - theta)
+    e = bowl_misfit(shape, theta, rows.points)
+    about = About(target, J * shape.sd, e, w)
+    eta = fit_eta(kernel, rows, about, eta, steps)
+    noise = row_noise(kernel, eta, rows, w)
+    residual = with_cov(kernel.cross(eta, rows.points, rows.points, e, e), rows)
+    L = cholesky(residual + about.F @ about.F.T + np.diag(noise + rows.extra))
+    w = reweigh(noise, rows.extra, w, L, solve(L, target))
+    noise = row_noise(kernel, eta, rows, w)
+    theta = fit_theta(shape, residual + np.diag(noise + rows.extra), rows, theta, 40)[1]
+    return theta, eta, w
+
+
+def bowl_misfit(shape: Trend, theta: FloatArray, at: Points) -> FloatArray:
+    """(q,) e of :mod:`lawsmith.surface.process`: how far a row lies up its bowls."""
+    return np.sqrt(0.1 * np.minimum(shape.height(theta, at), 0.5))
+
+
+def first_theta(shape: Trend, data: Observed) -> FloatArray:
+    """The most probable theta when rows scatter independently about the trend; outliers let go."""
+    variance = FIRST_SD**2 + data.extra
+    if data.cov is not None:
+        variance = variance + np.diag(data.cov)
+    theta = fit_theta(shape, variance, data, shape.mean)[1]
+    for _ in range(2):
+        off = data.y - shape.value_and_jac(theta, data.points)[0]
+        sd = 1.4826 * float(np.median(np.abs(off))) + 1e-4
+        weight = 5.0 / (4.0 + off**2 / (sd**2 + data.extra))
+        theta = fit_theta(shape, (sd**2 + data.extra) / weight, data, theta)[1]
+    return theta
+
+
+def compute_axis(data: Observed) -> bool:
+    return data.frame.collinear or data.frame.names == ("C",)

@@ -1,0 +1,308 @@
+"""The residual about a trend, the noise of a run, and how both are fitted to rows.
+
+Notation and shapes
+    X    (k, m) coordinates, split into P (scales and categories) and U (numeric λ)
+    e    (k,) √(0.1·height), height being what the trend's bowls add at a row: 0 at their bottom
+    eta  (l + 5,) logs of l lengthscales, then ln ρ, ln a, γ_a, ln σ, γ_σ
+    a_i  = a·e^(−γ_a·c_i) SD of the residual, σ_i = σ·e^(−γ_σ·c_i) SD of the noise of one run,
+         with c as in :mod:`lawsmith.surface.data`: a and σ are those at the top of the data.
+         Beyond the top both stay what they are there.
+    w    (k,) weights of rows, E[precision]/σ⁻² under Student's t noise: small for outliers
+    F    (k, p) J·sd of the trend: F Fᵀ is the prior covariance of the linearised trend
+    K    = F Fᵀ + a_i a_j·k(P_i, P_j) + ρ² e_i e_j·k(X_i, X_j) + diag(σ_i²/(n_i w_i) + extra_i)
+         (+ cov, where rows are inferred)
+
+k is Matérn-5/2. The residual has two parts: one of the scales alone, and one of the shape of the
+bowls, which vanishes at their bottom. So a bowl that is no parabola does not widen the interval of
+the best loss.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.linalg import cho_solve, lapack, solve_triangular
+from scipy.optimize import minimize
+
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.prior import BROAD, Prior
+from lawsmith.surface.trend import Trend
+
+TAIL_DF = 4.0  # of the noise of a run
+ETA = ("bowl_misfit", "residual", "residual_slope", "noise", "noise_slope")  # in a prior
+LEAST, MOST = 1e-5, 0.3  # of a and σ
+MAX_SLOPE = 0.6
+
+
+@dataclass(frozen=True, eq=False)
+class Kernel:
+    """Which lengthscale each coordinate has, which are of λ alone, and the normal prior of eta.
+
+    group   (m,) lengthscale of each column of X; shared (m,) whether the column is in P too
+    """
+
+    group: IntArray
+    shared: BoolArray
+    mean: FloatArray
+    sd: FloatArray
+
+    @property
+    def n_lengths(self) -> int:
+        return len(self.mean) - 5
+
+    def amplitude(self, eta: FloatArray, c: FloatArray) -> FloatArray:
+        return np.asarray(np.exp(eta[-4] - eta[-3] * np.minimum(c, 0.0)))
+
+    def noise(self, eta: FloatArray, c: FloatArray) -> FloatArray:
+        """(q,) SD of the noise of one run."""
+        return np.asarray(np.exp(eta[-2] - eta[-1] * np.minimum(c, 0.0)))
+
+    def cross(
+        self, eta: FloatArray, A: Points, B: Points, e_a: FloatArray, e_b: FloatArray
+    ) -> FloatArray:
+        """(a, b) covariances of the residual; e_a (a,) and e_b (b,) as in the module's notation."""
+        scale = np.exp(-eta[self.group])
+        Z, Y = A.X * scale, B.X * scale
+        near = squares(Z[:, self.shared], Y[:, self.shared])
+        K = np.outer(self.amplitude(eta, A.c), self.amplitude(eta, B.c)) * matern(near)
+        if not self.shared.all():
+            far = near + squares(Z[:, ~self.shared], Y[:, ~self.shared])
+            K += np.exp(2.0 * eta[-5]) * np.outer(e_a, e_b) * matern(far)
+        return np.asarray(K)
+
+    def variance(self, eta: FloatArray, at: Points, e: FloatArray) -> FloatArray:
+        """(q,) variance of the residual: the diagonal of `cross` of points with themselves."""
+        bowls = 0.0 if self.shared.all() else np.exp(2.0 * eta[-5]) * e**2
+        return np.asarray(self.amplitude(eta, at.c) ** 2 + bowls)
+
+    def bounds(self) -> list[tuple[float, float]]:
+        lengths = [(np.log(0.2), np.log(60.0))] * self.n_lengths
+        size, slope = (np.log(LEAST), np.log(MOST)), (-0.1, MAX_SLOPE)
+        return [*lengths, (np.log(1e-3), np.log(3.0)), size, slope, size, slope]
+
+
+def kernel_of(points: Points, prior: Prior = BROAD) -> Kernel:
+    """One lengthscale for each scale axis and numeric hyperparameter, one for all categories."""
+    s, h, g = points.S.shape[1], points.U.shape[1], points.G.shape[1]
+    group = np.array([*range(s + h), *[s + h] * g], dtype=np.int64)
+    shared = np.array([True] * s + [False] * h + [True] * g, dtype=np.bool_)
+    lengths = ["scale_length"] * s + ["hp_length"] * (h + (g > 0))
+    mean, sd = np.array([prior[name].pair() for name in (*lengths, *ETA)]).T
+    return Kernel(group, shared, mean, sd)
+
+
+def squares(A: FloatArray, B: FloatArray) -> FloatArray:
+    """(a, b) squared Euclidean distances."""
+    found = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2.0 * A @ B.T
+    return np.asarray(np.maximum(found, 0.0))
+
+
+def matern(squared: FloatArray) -> FloatArray:
+    """Matérn-5/2 of squared scaled distances."""
+    t = np.sqrt(5.0 * squared)
+    return np.asarray((1.0 + t + t * t / 3.0) * np.exp(-t))
+
+
+def cholesky(K: FloatArray) -> FloatArray:
+    """Lower factor; the diagonal is raised until there is one."""
+    jitter, diagonal = 0.0, np.diag(K).copy()
+    while True:
+        L, failed = lapack.dpotrf(K, lower=1, clean=1)
+        if not failed:
+            return np.asarray(L)
+        jitter = max(1e-10 * float(diagonal.mean()), 10.0 * jitter)
+        K = K.copy()
+        K[np.diag_indices_from(K)] = diagonal + jitter
+
+
+def row_noise(kernel: Kernel, eta: FloatArray, data: Observed, w: FloatArray) -> FloatArray:
+    """(k,) variance of each row's mean, without what is owed to compression."""
+    return np.asarray(kernel.noise(eta, data.points.c) ** 2 / (data.n_runs * w))
+
+
+def with_cov(K: FloatArray, data: Observed) -> FloatArray:
+    """(k, k) K and the covariance of the errors of inferred rows."""
+    return K if data.cov is None else np.asarray(K + data.cov)
+
+
+def fit_theta(
+    trend: Trend, K: FloatArray, data: Observed, start: FloatArray, steps: int = 30
+) -> tuple[float, FloatArray]:
+    """Levenberg–Marquardt given the covariance K (k, k), or variances (k,), of y about the trend.
+
+    Returns half the whitened squares plus half the squares of z, and theta.
+    """
+    diagonal = K.ndim == 1
+    L = np.sqrt(K) if diagonal else cholesky(K)
+
+    def evaluate(z: FloatArray) -> tuple[float, FloatArray, FloatArray]:
+        value, J = trend.value_and_jac(trend.mean + trend.sd * z, data.points)
+        both = np.column_stack([data.y - value, J * trend.sd])
+        if diagonal:
+            white = both / L[:, None]
+        else:
+            white = solve_triangular(L, both, lower=True, check_finite=False)
+        return 0.5 * float(white[:, 0] @ white[:, 0] + z @ z), white[:, 0], white[:, 1:]
+
+    z, damping = (start - trend.mean) / trend.sd, 1e-2
+    value, r, W = evaluate(z)
+    for _ in range(steps):
+        H = W.T @ W + np.eye(len(z))
+        step = np.linalg.solve(H + damping * np.diag(np.diag(H)), W.T @ r - z)
+        trial = np.clip(z + np.clip(step, -2.0, 2.0), -6.0, 6.0)
+        after, r_after, W_after = evaluate(trial)
+        if not after < value:
+            damping *= 5.0
+            if damping > 1e8:
+                break
+            continue
+        settled = value - after < 1e-7 * (1.0 + abs(value))
+        z, value, r, W, damping = trial, after, r_after, W_after, max(damping / 5.0, 1e-9)
+        if settled:
+            break
+    return value, trend.mean + trend.sd * z
+
+
+def fit_eta(
+    kernel: Kernel, data: Observed, about: About, start: FloatArray, steps: int
+) -> FloatArray:
+    """The most probable eta, the linearised trend integrated out."""
+    FF = with_cov(about.F @ about.F.T, data)
+    k = len(data)
+
+    def negative(eta: FloatArray) -> tuple[float, FloatArray]:
+        total, gradient = _negative(kernel, data, about, FF, eta)
+        return total / k, gradient / k
+
+    bounds = kernel.bounds()
+    begin = np.clip(start, *np.array(bounds).T)
+    found = minimize(
+        negative,
+        begin,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=bounds,
+        options={"maxiter": steps, "ftol": 1e-7},
+    )
+    return np.asarray(found.x, dtype=np.float64)
+
+
+@dataclass(frozen=True, eq=False)
+class About:
+    """Rows about a trend linearised at theta: y minus its prior mean, F, e and weights."""
+
+    target: FloatArray
+    F: FloatArray
+    e: FloatArray
+    w: FloatArray
+
+
+def _negative(
+    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
+) -> tuple[float, FloatArray]:
+    """Minus the log of eta's posterior density but for a constant, and its gradient."""
+    value, slopes = _log_density(kernel, data, about, FF, eta)
+    z = (eta - kernel.mean) / kernel.sd
+    more, more_slopes = _replicates(kernel, data, eta)
+    total = -value - more + 0.5 * float(z @ z)
+    gradient = -slopes + z / kernel.sd
+    gradient[-2:] -= more_slopes
+    return total, gradient
+
+
+def curvature(kernel: Kernel, data: Observed, about: About, eta: FloatArray) -> FloatArray:
+    """(e, e) second derivatives of `_negative` at eta, by differences of its gradient."""
+    FF = about.F @ about.F.T
+    H = np.empty((len(eta), len(eta)))
+    for j in range(len(eta)):
+        step = np.zeros(len(eta))
+        step[j] = 1e-3 * kernel.sd[j]
+        up, down = (_negative(kernel, data, about, FF, eta + s * step)[1] for s in (1, -1))
+        H[j] = (up - down) / (2.0 * step[j])
+    return np.asarray(0.5 * (H + H.T))
+
+
+def _log_density(
+    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
+) -> tuple[float, FloatArray]:
+    """ln p(y | eta) but for a constant, and its gradient."""
+    c = np.minimum(data.points.c, 0.0)
+    Z = data.points.X * np.exp(-eta[kernel.group])
+    shared = kernel.shared
+    near = squares(Z[:, shared], Z[:, shared])
+    a = kernel.amplitude(eta, c)
+    M, D = _matern_parts(near, np.outer(a, a))
+    noise = row_noise(kernel, eta, data, about.w)
+    K = M + FF
+    if not shared.all():
+        sizes = np.exp(2.0 * eta[-5]) * np.outer(about.e, about.e)
+        M2, D2 = _matern_parts(near + squares(Z[:, ~shared], Z[:, ~shared]), sizes)
+        K = K + M2
+    K[np.diag_indices_from(K)] += noise + data.extra
+    L = cholesky(K)
+    inverse, _ = lapack.dpotri(L, lower=1)
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    alpha = inverse @ about.target
+    W = 0.5 * (np.outer(alpha, alpha) - inverse)
+    columns = np.zeros(Z.shape[1])
+    misfit = 0.0
+    G = W * D
+    if not shared.all():
+        G2 = W * D2
+        columns[~shared] = _by_length(G2, Z[:, ~shared])
+        misfit = 2.0 * float((W * M2).sum())
+        G = G + G2
+    columns[shared] = _by_length(G, Z[:, shared])
+    lengths = np.bincount(kernel.group, weights=columns, minlength=kernel.n_lengths)
+    rows = (W * M).sum(axis=1)
+    on_noise = np.diag(W) * noise
+    slopes = [misfit, 2.0 * rows.sum(), -2.0 * float(c @ rows)]
+    slopes += [2.0 * on_noise.sum(), -2.0 * float(c @ on_noise)]
+    value = -0.5 * float(about.target @ alpha) - float(np.log(np.diag(L)).sum())
+    return value, np.concatenate([lengths, slopes])
+
+
+def _matern_parts(squared: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """sizes·k, and what a derivative by the log of a lengthscale multiplies squared steps with."""
+    t = np.sqrt(5.0 * squared)
+    decay = sizes * np.exp(-t)
+    return (1.0 + t + t * t / 3.0) * decay, (5.0 / 3.0) * (1.0 + t) * decay
+
+
+def _by_length(G: FloatArray, Z: FloatArray) -> FloatArray:
+    """Σ G_ij (z_i − z_j)² of each column of Z."""
+    return np.asarray(2.0 * (G.sum(axis=1) @ Z**2 - ((G @ Z) * Z).sum(axis=0)))
+
+
+def _replicates(kernel: Kernel, data: Observed, eta: FloatArray) -> tuple[float, FloatArray]:
+    """What replicates say of σ and γ_σ: log density of their deviations, t-distributed by row."""
+    told = (data.squares > 0.0) & (data.extra == 0.0)
+    if not told.any():
+        return 0.0, np.zeros(2)
+    dof, squares = data.n_runs[told] - 1.0, data.squares[told]
+    c = np.minimum(data.points.c[told], 0.0)
+    variance = kernel.noise(eta, c) ** 2
+    ratio = squares / (TAIL_DF * variance)
+    value = -0.5 * float((dof * np.log(variance) + (TAIL_DF + dof) * np.log1p(ratio)).sum())
+    by_log_variance = -0.5 * dof + 0.5 * (TAIL_DF + dof) * ratio / (1.0 + ratio)
+    return value, np.array([2.0 * by_log_variance.sum(), -2.0 * float(c @ by_log_variance)])
+
+
+def reweigh(
+    noise: FloatArray, extra: FloatArray, w: FloatArray, L: FloatArray, alpha: FloatArray
+) -> FloatArray:
+    """(k,) weights under t noise, from how far each row lies from the surface it helped to fit.
+
+    noise (k,) with the present weights; L and alpha of the present K.
+    """
+    inverse, _ = lapack.dpotri(L, lower=1)
+    whole = noise + extra
+    off = whole * alpha
+    square = off**2 + np.maximum(whole - whole**2 * np.diag(inverse), 0.0)
+    return np.asarray((TAIL_DF + 1.0) / (TAIL_DF + square / (noise * w + extra)))
+
+
+def solve(L: FloatArray, v: FloatArray) -> FloatArray:
+    return np.asarray(cho_solve((L, True), v, check_finite=False))

@@ -1,0 +1,228 @@
+"""Trends: log loss as a law in the scale axes, plus a drifting bowl in each hyperparameter.
+
+Notation and shapes (S, U, G as in :mod:`lawsmith.surface.data`)
+    n, d   columns of S: ln N and ln D from the reference; w = n + d (ln C), r = (d − n)/2
+    law    'joined'  ln(E + ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k)
+           'added'   the same with k = 1 (Hoffmann et al. 2022)
+           'iso'     ln(E + A·e^(−αw)) + q·e^(q₁w)·(r − r₀ − r₁w)², a parabola at each compute
+           'early+…' any of these plus t·e^(−δw), what runs that are too short or small lose
+           'power'   ln(E + A·e^(−αx)), one scale axis
+           'flat'    ln E, no scale axis
+    bowl   b·e^(b₁·S)·(u − c₀ − c₁·S)² in each numeric hyperparameter; an effect for each category
+    theta  (p,) parameters on scales where a normal prior is sensible; z = (theta − mean)/sd
+    J      (q, p) derivatives of log loss by theta
+
+Priors come from :mod:`lawsmith.surface.prior` and the level of the loss near the top of the data.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.surface.data import Points
+from lawsmith.surface.prior import BROAD, SHARES, Prior
+
+
+@dataclass(frozen=True, eq=False)
+class Trend:
+    """A form of the law, the number of hyperparameters, and the normal prior of theta."""
+
+    form: str
+    s: int
+    h: int
+    g: int
+    mean: FloatArray
+    sd: FloatArray
+
+    @property
+    def p(self) -> int:
+        return len(self.mean)
+
+    @property
+    def n_law(self) -> int:
+        return size_of(self.form)
+
+    def value_and_jac(self, theta: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
+        """(q,) log loss and J (q, p)."""
+        total, columns = law_of(self.form, theta, at.S)
+        start = self.n_law
+        for u in at.U.T:
+            share, more = bowl(theta[start : start + self._bowl_size], u, at.S)
+            total = total + share
+            columns = [*columns, *more]
+            start += self._bowl_size
+        total = total + at.G @ theta[start:]
+        return total, np.stack([*columns, *at.G.T], axis=1)
+
+    def law(self, theta: FloatArray, S: FloatArray) -> FloatArray:
+        """(q,) the law alone: log loss at the bottom of every bowl."""
+        return law_of(self.form, theta, S)[0]
+
+    def height(self, theta: FloatArray, at: Points) -> FloatArray:
+        """(q,) what the bowls add to log loss."""
+        total, start = np.zeros(len(at)), self.n_law
+        for u in at.U.T:
+            total += bowl(theta[start : start + self._bowl_size], u, at.S)[0]
+            start += self._bowl_size
+        return total
+
+    def centres(self, theta: FloatArray, S: FloatArray) -> FloatArray:
+        """(q, h) where the bowls have their bottoms."""
+        out = np.empty((len(S), self.h))
+        for j in range(self.h):
+            part = theta[self.n_law + j * self._bowl_size :]
+            out[:, j] = part[1] + S @ part[2 : 2 + self.s]
+        return out
+
+    def centre_of(
+        self, j: int, theta: FloatArray, S: FloatArray
+    ) -> tuple[IntArray, FloatArray, FloatArray]:
+        """Of the jth bowl: the places in theta of its centre's parameters (1 + s,), curvatures b
+        (q,), and derivatives (q, 1 + s) of the centre by those parameters."""
+        start = self.n_law + j * self._bowl_size
+        part = theta[start : start + self._bowl_size]
+        b = np.exp(np.clip(part[0] + S @ part[2 + self.s :], -50.0, 5.0))
+        places = np.arange(start + 1, start + 2 + self.s)
+        return places, np.asarray(b), np.column_stack([np.ones(len(S)), S])
+
+    @property
+    def _bowl_size(self) -> int:
+        return 2 + 2 * self.s
+
+
+def joined(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """theta = ln E, ln A, ln α, ln B, ln β, ln k."""
+    E, k = np.exp(theta[0]), np.exp(theta[5])
+    exponents = np.exp(theta[[2, 4]])
+    z = (theta[[1, 3]] - exponents * S) / k  # (q, 2)
+    top = z.max(axis=1)
+    joint = top + np.log(np.exp(z - top[:, None]).sum(axis=1))
+    share = np.exp(z - joint[:, None])
+    T = np.exp(k * joint)
+    weight = T / (E + T)
+    slopes = [1.0 - weight]
+    for j in range(2):
+        slopes += [weight * share[:, j], -weight * share[:, j] * exponents[j] * S[:, j]]
+    slopes.append(weight * k * (joint - (share * z).sum(axis=1)))
+    return np.log(E + T), slopes
+
+
+def added(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """theta = ln E, ln A, ln α, ln B, ln β."""
+    value, slopes = joined(np.append(theta[:5], 0.0), S)
+    return value, slopes[:5]
+
+
+def power(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """theta = ln E, ln A, ln α; S (q, 1)."""
+    E, a = np.exp(theta[0]), np.exp(theta[2])
+    T = np.exp(theta[1] - a * S[:, 0])
+    weight = T / (E + T)
+    return np.log(E + T), [1.0 - weight, weight, -weight * a * S[:, 0]]
+
+
+def iso(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """theta = ln E, ln A, ln α, ln q, r₀, r₁, q₁."""
+    w, r = S[:, 0] + S[:, 1], 0.5 * (S[:, 1] - S[:, 0])
+    value, slopes = power(theta[:3], w[:, None])
+    q = np.exp(theta[3] + theta[6] * w)
+    off = r - theta[4] - theta[5] * w
+    share = q * off**2
+    return value + share, [*slopes, share, -2 * q * off, -2 * q * off * w, share * w]
+
+
+def flat(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """theta = ln E."""
+    return np.full(len(S), theta[0]), [np.ones(len(S))]
+
+
+_LAWS = {"joined": joined, "added": added, "iso": iso, "power": power, "flat": flat}
+_SIZES = {"joined": 6, "added": 5, "iso": 7, "power": 3, "flat": 1}
+
+
+def size_of(form: str) -> int:
+    """How many parameters a form has."""
+    kind = form.removeprefix("early+")
+    return _SIZES[kind] + (2 if kind != form else 0)
+
+
+def law_of(form: str, theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """(q,) log loss of the form ``form`` and its derivatives, one column a parameter."""
+    kind = form.removeprefix("early+")
+    value, slopes = _LAWS[kind](theta, S)
+    if kind == form:
+        return value, slopes
+    log_size, log_rate = theta[_SIZES[kind] : _SIZES[kind] + 2]
+    rate, w = np.exp(log_rate), S.sum(axis=1)
+    share = np.exp(np.minimum(log_size - rate * w, 2.0))
+    return value + share, [*slopes, share, -share * rate * w]
+
+
+def bowl(theta: FloatArray, u: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
+    """b·(u − centre)² and its derivatives by ln b, c, the drifts of c, those of ln b."""
+    s = S.shape[1]
+    b = np.exp(np.clip(theta[0] + S @ theta[2 + s : 2 + 2 * s], -50.0, 5.0))
+    off = u - theta[1] - S @ theta[2 : 2 + s]
+    square = b * off**2
+    drifts = [-2 * b * off * S[:, j] for j in range(s)]
+    fades = [square * S[:, j] for j in range(s)]
+    return square, [square, -2 * b * off, *drifts, *fades]
+
+
+def trend(
+    form: str,
+    points: Points,
+    level: float,
+    *,
+    compute_axis: bool,
+    prior: Prior = BROAD,
+    spans: FloatArray | None = None,
+) -> Trend:
+    """The trend ``form`` for rows at ``points`` whose losses near the top are about ``level``.
+
+    compute_axis   the one scale axis is C
+    prior          at the study's reference: `lawsmith.surface.prior.local`
+    spans          (h,) how far each numeric hyperparameter ranges; by default as far as ``points``
+    """
+    s, h, g = points.S.shape[1], points.U.shape[1], points.G.shape[1]
+    found = _law_prior(form, level, prior, compute_axis=compute_axis)
+    scales = ("N", "D") if s == 2 else ("C" if compute_axis else "N",) * s
+    for j, u in enumerate(points.U.T):
+        centre = prior.bowl(j, "centre")
+        span = max(float(np.ptp(u) if spans is None else spans[j]), 0.5)
+        found += [prior.bowl(j, "height").pair(), (centre.mean * span, centre.sd * span)]
+        found += [prior.bowl(j, f"drift_{scale}").pair() for scale in scales]
+        found += [prior.bowl(j, f"fade_{scale}").pair() for scale in scales]
+    found += [prior["effect"].pair()] * g
+    mean, sd = np.array(found, dtype=np.float64).T
+    return Trend(form, s, h, g, mean, sd)
+
+
+LAW_NUMBERS = {
+    "joined": ("E", "term_N", "exponent_N", "term_D", "exponent_D", "joint"),
+    "added": ("E", "term_N", "exponent_N", "term_D", "exponent_D"),
+    "iso": ("E_C", "term_C", "exponent_C", "curve", "ratio", "ratio_drift", "curve_drift"),
+    "power": ("E_C", "term_C", "exponent_C"),
+}
+
+
+def law_numbers(form: str, *, compute_axis: bool) -> tuple[str, ...]:
+    """Names of a form's numbers, as a prior has them, in the order of theta; none of 'flat'."""
+    kind = form.removeprefix("early+")
+    names = LAW_NUMBERS.get(kind, ())
+    if kind == "power" and not compute_axis:
+        names = ("E_1", "term_1", "exponent_1")
+    return names if kind == form else (*names, "early", "early_rate")
+
+
+def _law_prior(
+    form: str, level: float, prior: Prior, *, compute_axis: bool
+) -> list[tuple[float, float]]:
+    """Means and SDs of the parameters of a law."""
+    if form == "flat":
+        return [(float(np.log(level)), prior["E"].sd)]
+    names = law_numbers(form, compute_axis=compute_axis)
+    return [prior[name].pair(level if name in SHARES else 1.0) for name in names]

@@ -1,0 +1,414 @@
+"""The surface as a surrogate: every run of a study so far, asked about the candidates of its grid.
+
+Notation and shapes
+    m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
+    V (k, m) as in :mod:`lawsmith.surrogates.gp.factor`, one for each member
+    places   q points that cost C and may be the best, with probabilities: where N* is uncertain,
+             so is what a run is to tell
+    b, c     curvature and centre of a bowl in a hyperparameter (:mod:`lawsmith.surface.trend`)
+    aim(C)   what the candidates say of the places, as `lawsmith.surrogates.base.Aim` has it
+
+The surface is fitted afresh at counts of runs that `Refits` names. In between its parameters stay,
+and one more run is one more row of each member's factor, compressed by the runs before it. So a
+posterior is a function of the runs alone: what is remembered only saves time, and a new process
+needs one fit.
+
+Before the first fit the members are those of the prior, conditioned on what runs there are. They
+can be asked before there is any run at all.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import ndtr
+
+from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs, State
+from lawsmith.surface import priors
+from lawsmith.surface.data import Frame, Observed, Points, compress
+from lawsmith.surface.fit import columns_of, fit_observed, frame_on, observed_on, prior_surface
+from lawsmith.surface.locate import root, score
+from lawsmith.surface.member import Member, bowl_misfit
+from lawsmith.surface.prior import Prior
+from lawsmith.surface.public import PUBLIC
+from lawsmith.surface.surface import FEW_RATIOS, Surface
+from lawsmith.surrogates.base import Aim, Posterior, Sampler, check_logs
+from lawsmith.surrogates.gp.factor import Factor
+from lawsmith.surrogates.gp.hyperparameters import Targets
+from lawsmith.threads import one_thread
+
+N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
+NOTHING = 1e6  # variance of a row that stands in where there is no run
+# What a member's variance is multiplied with; see `lawsmith.surface.priors`.
+STRETCH = priors.MODEL * priors.DF / (priors.DF - 2.0)
+
+
+@dataclass(frozen=True)
+class Refits:
+    """Fit at every count of runs from ``first`` to ``every_until``, then at each growth by a share.
+
+    Fewer than ``first`` runs cannot tell a law from its prior. After ``most`` further runs it is
+    fitted in any case: a fit rests on a few hundred rows, what came since on all of its runs.
+    """
+
+    first: int = 6
+    every_until: int = 10
+    growth: float = 0.2
+    most: int = 50
+
+    def last(self, n: int) -> int:
+        """The count whose fit a history of ``n`` runs rests on; 0 for the prior."""
+        if n <= self.every_until:
+            return n if n >= self.first else 0
+        point = self.every_until
+        while (after := self._after(point)) <= n:
+            point = after
+        return point
+
+    def _after(self, point: int) -> int:
+        return max(point + 1, min(int(point * (1.0 + self.growth)), point + self.most))
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows:
+    """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
+
+    Every row's own noise is in its target's ``extra``.
+    """
+
+    member: Member
+    at: Points
+    offset: FloatArray
+    F: FloatArray
+    e: FloatArray
+
+    def cross(self, eta: FloatArray, rows: IntArray, others: IntArray | None = None) -> FloatArray:
+        """(len(rows), len(others)) covariances; with all rows of the grid when none are said."""
+        to, F, e = self.at, self.F, self.e
+        if others is not None:
+            to, F, e = self.at.take(others), self.F[others], self.e[others]
+        kernel = self.member.kernel
+        near = kernel.cross(eta, self.at.take(rows), to, self.e[rows], e)
+        return np.asarray(near + self.F[rows] @ F.T)
+
+    def variances(self, eta: FloatArray) -> FloatArray:
+        own = self.member.kernel.variance(eta, self.at, self.e)
+        return np.asarray(own + (self.F**2).sum(axis=1))
+
+    def noise(self, eta: FloatArray) -> float:
+        return 0.0
+
+
+def on_rows(member: Member, at: Points) -> OnRows:
+    offset, F = member.linearised(at)
+    return OnRows(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
+
+
+class Places(NamedTuple):
+    """Points that may be the best at a compute: q of each member, and their probabilities (q,)."""
+
+    points: list[Points]
+    chance: FloatArray
+
+
+@dataclass(eq=False)
+class Followed:
+    """A fitted surface on the candidates of a grid, and the runs taken in since.
+
+    noise    (M, m) variance of one run by each member
+    places   by target compute: for each member the points that may be the best, and how likely
+    """
+
+    grid: Grid
+    fitted: Runs
+    surface: Surface
+    rows: list[OnRows]
+    factors: list[Factor]
+    noise: FloatArray
+    taken: Runs
+    places: dict[float, Places] = field(default_factory=dict)
+
+
+@dataclass(frozen=True)
+class SurfaceModel:
+    """The surrogate that answers are made of.
+
+    prior   what is expected of a study before its runs are seen
+    """
+
+    prior: Prior = PUBLIC
+    refits: Refits = field(default_factory=Refits)
+    _memory: list[Followed] = field(default_factory=list, repr=False, compare=False)
+
+    @property
+    def name(self) -> str:
+        return "surface"
+
+    def fit(self, grid: Grid, runs: Runs) -> Posterior:
+        """The posterior of log loss given the finished runs, pending ones as fantasies."""
+        finished = _finished(runs)
+        check_logs(finished.of(State.DONE).loss)
+        with one_thread():
+            followed = self._follow(grid, finished)
+            self._memory[:] = [followed]
+            pending = np.setdiff1d(runs.of(State.PENDING).index, finished.index)
+            return _posterior(followed, finished, np.unique(pending))
+
+    def _follow(self, grid: Grid, finished: Runs) -> Followed:
+        n = self.refits.last(len(finished))
+        if not (finished.state[:n] == State.DONE.value).any():
+            return _from_prior(grid, finished, self.prior)
+        state = next(
+            (m for m in self._memory if m.grid is grid and _rests_on(m, finished, n)), None
+        )
+        if state is None:
+            state = _begin(grid, _first(finished, n), self.prior)
+        _extend(state, finished)
+        return state
+
+
+def _finished(runs: Runs) -> Runs:
+    kept = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+
+
+def _first(runs: Runs, n: int) -> Runs:
+    return Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
+
+
+def _same(one: Runs, other: Runs) -> bool:
+    return (
+        np.array_equal(one.index, other.index)
+        and np.array_equal(one.loss, other.loss, equal_nan=True)
+        and np.array_equal(one.state, other.state)
+    )
+
+
+def _rests_on(state: Followed, finished: Runs, n: int) -> bool:
+    """Whether a state was fitted to the first n runs, and has taken in no others than these."""
+    taken = len(state.taken)
+    if len(state.fitted) != n or taken > len(finished):
+        return False
+    return _same(state.taken, _first(finished, taken))
+
+
+def _begin(grid: Grid, first: Runs, prior: Prior) -> Followed:
+    """The fit to the first runs, on all candidates."""
+    frame = frame_on(grid, first.index)
+    surface = fit_observed(observed_on(grid, first, frame), prior, spans_of(frame))
+    rows, noise = _on_candidates(grid, surface)
+    factors = [_factor(one, one.member.data, first.index, one.member.noise) for one in rows]
+    return Followed(grid, first, surface, rows, factors, noise, first)
+
+
+def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> Followed:
+    """The prior at the level of the runs there are, and all of these taken in at once."""
+    done = finished.of(State.DONE)
+    level = float(np.median(done.loss)) if len(done) else 1.0
+    silent = _silent(grid, level)
+    surface = prior_surface(silent, level, prior, spans_of(silent.frame))
+    rows, noise = _on_candidates(grid, surface)
+    data, index = silent, np.zeros(1, dtype=np.int64)
+    if len(done):
+        data, index = observed_on(grid, finished, surface.frame), finished.index
+    at = index[data.first]
+    variances = noise[:, at] / data.n_runs + data.extra
+    factors = [_factor(one, data, index, v) for one, v in zip(rows, variances, strict=True)]
+    return Followed(grid, Runs.empty(), surface, rows, factors, noise, finished)
+
+
+def spans_of(frame: Frame) -> FloatArray:
+    """(h,) how far the numeric hyperparameters of all candidates range."""
+    return np.array([axis.high - axis.low for axis in frame.numeric])
+
+
+def _silent(grid: Grid, level: float) -> Observed:
+    """One row that says nothing."""
+    frame = frame_on(grid, np.arange(0))
+    one, zero = np.ones(1), np.zeros(1)
+    at = _candidates(grid, frame).take(np.zeros(1, dtype=np.int64))
+    return Observed(frame, at, zero + np.log(level), one, zero, one * NOTHING, np.zeros(1, int))
+
+
+def _candidates(grid: Grid, frame: Frame) -> Points:
+    """All rows of a grid as points of a frame."""
+    scales, hp, _ = columns_of(grid)
+    return frame.points(
+        {k: scales[k] for k in frame.names}, {a.name: hp[a.name] for a in frame.axes}
+    )
+
+
+def _on_candidates(grid: Grid, surface: Surface) -> tuple[list[OnRows], FloatArray]:
+    """Each member on all rows of a grid, and the variance (M, m) of one run there."""
+    at = _candidates(grid, surface.frame)
+    noise = np.stack([member.run_noise(at) ** 2 for member in surface.members])
+    return [on_rows(member, at) for member in surface.members], noise
+
+
+def _factor(one: OnRows, data: Observed, index: IntArray, noise: FloatArray) -> Factor:
+    """The factor of some data; ``index`` are the rows of the grid of the runs they are made of."""
+    at = index[data.first]
+    ones = np.ones(len(data), dtype=np.int64)
+    return Factor(one, one.member.eta, Targets(at, data.y - one.offset[at], ones, noise))
+
+
+def _extend(state: Followed, finished: Runs) -> None:
+    """Take in the runs that are new; each is a row of its own."""
+    for i in range(len(state.taken), len(finished)):
+        row = int(finished.index[i])
+        y, extra = _target(state.rows[0].at, _first(finished, i + 1))
+        for one, factor, noise in zip(state.rows, state.factors, state.noise, strict=True):
+            factor.extend(row, y - float(one.offset[row]), 1, float(noise[row]) + extra)
+    state.taken = finished
+
+
+def _target(at: Points, runs: Runs) -> tuple[float, float]:
+    """Log loss of the last run, compressed by those before it, and the variance owed to that."""
+    diverged = runs.state == State.DIVERGED.value
+    y = np.log(np.where(diverged, np.nanmax(runs.loss), runs.loss))
+    y, extra = compress(at.S[runs.index], y, diverged)
+    return float(y[-1]), float(extra[-1])
+
+
+def _posterior(state: Followed, finished: Runs, pending: IntArray) -> Posterior:
+    weight = state.surface.weight
+    offsets = np.stack([one.offset for one in state.rows])
+    means = offsets + np.stack([factor.mean(0.0) for factor in state.factors])
+    factors = [factor.copy() if len(pending) else factor.frozen() for factor in state.factors]
+    if len(pending):
+        for j, factor in enumerate(factors):
+            for row in pending.tolist():
+                y = float(means[j, row] - offsets[j, row])
+                factor.extend(row, y, 1, float(state.noise[j, row]))
+    mean = weight @ means
+    apart = means - mean
+    inner = weight @ np.stack([factor.variance() for factor in factors])
+    variance = STRETCH * inner + weight @ apart**2
+    above = [mistuned(*each) for each in zip(state.rows, factors, strict=True)]
+    done = finished.loss[finished.state == State.DONE.value]
+    return Posterior(
+        mean=mean,
+        sd=np.sqrt(variance),
+        scale="log",
+        best=float(np.log(done.min())) if len(done) else np.inf,
+        noise=np.sqrt(weight @ state.noise),
+        mistuned=STRETCH * (weight @ np.stack(above)),
+        sampler=_sampler(state, factors, means),
+        aim=lambda C: _aim(state, factors, apart, C),
+    )
+
+
+def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampler:
+    """Joint draws at some rows, each from one member."""
+
+    def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
+        counts = rng.multinomial(n, state.surface.weight)
+        drawn = []
+        for j, (one, factor) in enumerate(zip(state.rows, factors, strict=True)):
+            V = factor.V[: factor.k, rows]
+            cov = STRETCH * (one.cross(one.member.eta, rows, rows) - V.T @ V)
+            normal = rng.standard_normal((counts[j], len(rows)))
+            drawn.append(means[j, rows] + normal @ root(cov).T)
+        return np.asarray(rng.permutation(np.concatenate(drawn)))
+
+    return sampler
+
+
+def _aim(state: Followed, factors: list[Factor], apart: FloatArray, C: float) -> Aim:
+    """See the module's notation. Where members disagree of a place, runs tell them apart."""
+    weight, places = state.surface.weight, _places(state, C)
+    parts = [_with_places(*each) for each in zip(state.rows, factors, places.points, strict=True)]
+    cov, var, mean = (np.stack(part) for part in zip(*parts, strict=True))
+    both = zip(state.rows, factors, places.points, strict=True)
+    tuning, regret = zip(*(_tuning(*each, places.chance) for each in both), strict=True)
+    off = mean - weight @ mean
+    covariance = STRETCH * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
+    return Aim(
+        covariance=covariance,
+        variance=STRETCH * (weight @ var) + weight @ off**2,
+        chance=places.chance,
+        tuning=STRETCH**2 * (weight @ np.stack(tuning)),
+        regret=float(STRETCH * (weight @ np.array(regret))),
+    )
+
+
+def mistuned(one: OnRows, factor: Factor) -> FloatArray:
+    """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
+
+    The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
+    """
+    member, k = one.member, factor.k
+    shape = member.trend
+    W = solve_triangular(factor.L[:k, :k], one.F[factor.rows[:k]], lower=True, check_finite=False)
+    cov = np.eye(shape.p) - W.T @ W
+    total = np.zeros(len(one.at))
+    for j in range(shape.h):
+        at, b, slopes = shape.centre_of(j, member.theta, one.at.S)
+        A = slopes * shape.sd[at]
+        total += b * np.einsum("mi,ij,mj->m", A, cov[np.ix_(at, at)], A)
+    return total
+
+
+def _tuning(
+    one: OnRows, factor: Factor, places: Points, chance: FloatArray
+) -> tuple[FloatArray, float]:
+    """`Aim.tuning` and `Aim.regret` by one member."""
+    member, k = one.member, factor.k
+    shape, total, regret = member.trend, np.zeros(len(one.at)), 0.0
+    for j in range(shape.h):
+        at, b, slopes = shape.centre_of(j, member.theta, places.S)
+        A = slopes * shape.sd[at]
+        seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
+        V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+        cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
+        total += (chance * b) @ cov**2
+        regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
+    return total, regret
+
+
+def _with_places(
+    one: OnRows, factor: Factor, places: Points
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
+    member, k = one.member, factor.k
+    there, rows = on_rows(member, places), factor.rows[:k]
+
+    def prior(at: Points, F: FloatArray, e: FloatArray) -> FloatArray:
+        near = member.kernel.cross(member.eta, places, at, there.e, e)
+        return np.asarray(near + there.F @ F.T)
+
+    seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
+    V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+    covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
+    variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
+    return covariance, variance, there.offset + V.T @ factor.u[:k]
+
+
+def _places(state: Followed, C: float) -> Places:
+    """Where the best loss at C may be; looked for once a fit."""
+    if C not in state.places:
+        state.places[C] = likely_places(state.surface, C)
+    return state.places[C]
+
+
+def likely_places(surface: Surface, C: float) -> Places:
+    """The points of cost C that are the likeliest to be the best, each at its best λ.
+
+    A point is as likely as it is to be better than the one that is best by now.
+    """
+    line = surface.line(C, FEW_RATIOS)
+    along = [surface.best_hp(member, line, {}) for member in surface.members]
+    curve = surface.weight @ score(surface, line, along)
+    best = int(np.argmin(curve))
+    covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]
+    cov = STRETCH * np.tensordot(surface.weight, np.stack(covs), axes=1)
+    spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
+    chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
+    likely = np.sort(np.argsort(-chance, kind="stable")[:N_PLACES])
+    share = chance[likely] / chance[likely].sum()
+    return Places([at.take(likely) for at in along], share)

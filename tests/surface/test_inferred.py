@@ -1,0 +1,103 @@
+"""Rows that are inferred beside runs: as good as runs where they are sure, silent where not."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+
+from lawsmith.surface import Inferred, fit
+
+N = np.repeat(np.geomspace(1e8, 1e9, 5), 4)
+D = np.tile(np.geomspace(4e9, 4e10, 4), 5)
+MORE = {"N": np.geomspace(1.2e8, 9e8, 4), "D": np.full(4, 1e11)}
+NONE = np.full(4, -1)
+
+
+def loss(N, D):
+    return 1.8 + 400.0 * N**-0.34 + 600.0 * D**-0.29
+
+
+def runs(seed: int = 0):
+    rng = np.random.default_rng(seed)
+    return loss(N, D) * np.exp(1e-3 * rng.standard_normal(len(N)))
+
+
+def inferred(cov, y=None, **more) -> Inferred:
+    y = np.log(loss(**MORE)) if y is None else y
+    told = {"trunk": NONE, "of_runs": np.full(len(N), -1), **more}
+    return Inferred(MORE, {}, y, cov, **told)
+
+
+def told(surface, N=5e8, D=1e11):
+    return surface.at(N=N, D=D)
+
+
+def test_rows_without_errors_count_as_runs_do():
+    y = np.log(loss(**MORE))
+    as_runs = fit(
+        {"N": np.append(N, MORE["N"]), "D": np.append(D, MORE["D"])}, np.append(runs(), np.exp(y))
+    )
+    as_rows = fit({"N": N, "D": D}, runs(), inferred=inferred(np.zeros((4, 4))))
+    a, b = told(as_runs), told(as_rows)
+    assert b.loss == pytest.approx(a.loss, rel=1e-3)
+    assert b.high / b.low == pytest.approx(a.high / a.low, rel=0.02)
+    assert b.decades == pytest.approx(a.decades)  # the top of the data is that of both
+
+
+def test_rows_that_know_nothing_change_nothing_inside_the_data():
+    plain = told(fit({"N": N, "D": D}, runs()), D=2e10)
+    vague = inferred(25.0 * np.eye(4), np.log(loss(**MORE)) + 0.3)
+    with_rows = told(fit({"N": N, "D": D}, runs(), inferred=vague), D=2e10)
+    assert with_rows.loss == pytest.approx(plain.loss, rel=2e-3)
+
+
+def test_the_covariance_of_rows_is_part_of_the_posterior():
+    B = 0.01 * np.random.default_rng(2).standard_normal((4, 4))
+    surface = fit({"N": N, "D": D}, runs(), inferred=inferred(B @ B.T))
+    for member in surface.members:
+        y, F = member.data.y, member.linearised(member.data.points)[1]
+        offset = member.linearised(member.data.points)[0]
+        K = member.kernel.cross(
+            member.eta, member.data.points, member.data.points, np.zeros(len(y)), np.zeros(len(y))
+        )
+        K = K + F @ F.T + np.diag(member.noise)
+        last = slice(len(y) - 4, len(y))
+        K[last, last] += B @ B.T
+        at = surface.frame.points({"N": np.array([5e8]), "D": np.array([1e11])}, {})
+        mean, f = member.linearised(at)
+        zero = np.zeros(1)
+        cross = member.kernel.cross(member.eta, at, member.data.points, zero, np.zeros(len(y)))
+        weight = np.linalg.solve(K, (cross + f @ F.T).T)
+        assert member.mean(at) == pytest.approx(mean + weight.T @ (y - offset), abs=1e-9)
+
+
+def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
+    """Four runs of each size are one trunk: the surface must not take them for four witnesses."""
+    rng = np.random.default_rng(1)
+    own = np.repeat(0.01 * rng.standard_normal(5), 4)
+    y, trunk = runs() * np.exp(own), np.repeat(np.arange(5), 4)
+    empty = {"N": np.empty(0), "D": np.empty(0)}
+    nothing = (empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0))
+    shared = Inferred(*nothing, trunk, 0.01**2)
+    at = {"N": 2.4e8, "D": 2e10}
+    plain, clustered = (
+        told(fit({"N": N, "D": D}, y), **at),
+        told(fit({"N": N, "D": D}, y, inferred=shared), **at),
+    )
+    assert clustered.high / clustered.low > plain.high / plain.low
+    assert clustered.low <= loss(2.4e8, 2e10) <= clustered.high
+    assert clustered.run_high / clustered.run_low > np.exp(2 * 1.96 * 0.75**0.5 * 0.01)
+
+
+def test_runs_on_one_line_and_rows_off_it_tell_N_and_D_apart():
+    sizes = np.geomspace(1e8, 1e9, 8)
+    line = {"N": sizes, "D": 20.0 * sizes}
+    N = np.repeat(sizes, 3)
+    more = {"N": N, "D": N * np.tile([40.0, 80.0, 160.0], 8)}
+    y, none = np.log(loss(**more)), np.full(24, -1)
+    rows = Inferred(more, {}, y, 1e-6 * np.eye(24), none, np.full(8, -1))
+    alone, both = fit(line, loss(**line)), fit(line, loss(**line), inferred=rows)
+    assert alone.frame.collinear
+    assert not both.frame.collinear
+    found = told(both, N=3e8, D=3e10)
+    assert found.loss == pytest.approx(loss(3e8, 3e10), rel=2e-3)
