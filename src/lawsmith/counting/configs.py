@@ -1,0 +1,81 @@
+"""A model's public config.json, as Hugging Face's transformers write it, to an Arch.
+
+A config says sizes; what a family of models has besides (gates, biases, norms) is known by its
+``model_type``. A type that is not known is refused: a guess would give a wrong count.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from lawsmith.counting.arch import Arch
+from lawsmith.errors import LawsmithError, unknown
+
+MAX_BYTES = 2**20
+_GATED: dict[str, Any] = {"gated": True, "norm": "rms", "tied": False}
+FAMILIES: dict[str, dict[str, Any]] = {
+    "gpt2": {"biases": "all", "norm": "layer", "tied": True},
+    "gpt_neox": {"biases": "all", "norm": "layer", "tied": False},
+    "llama": _GATED,
+    "mistral": _GATED,
+    "mixtral": {**_GATED, "experts": 8, "active": 2},
+    "qwen2": {**_GATED, "biases": "qkv"},
+}
+# Key of an Arch → its names in configs, the first found wins.
+_NAMES = {
+    "layers": ("num_hidden_layers", "n_layer"),
+    "width": ("hidden_size", "n_embd"),
+    "heads": ("num_attention_heads", "n_head"),
+    "kv_heads": ("num_key_value_heads",),
+    "head_dim": ("head_dim",),
+    "ffn": ("intermediate_size", "n_inner"),
+    "vocab": ("vocab_size",),
+    "tied": ("tie_word_embeddings",),
+    "experts": ("num_local_experts",),
+    "active": ("num_experts_per_tok",),
+    "context": ("max_position_embeddings", "n_positions"),
+}
+
+
+def read_config(path: str | Path) -> Arch:
+    """The architecture in a config.json; its context is the longest the model takes."""
+    path = Path(path)
+    try:
+        with path.open("rb") as file:
+            raw = file.read(MAX_BYTES + 1)
+    except OSError as error:
+        got = error.strerror or str(error)
+        raise LawsmithError(str(path), got=got, want="a config.json") from None
+    try:
+        config = json.loads(raw)
+    except (ValueError, RecursionError):
+        config = None
+    if not isinstance(config, Mapping) or len(raw) > MAX_BYTES:
+        raise LawsmithError(str(path), got="no JSON object", want="a config.json")
+    try:
+        return arch_of(config)
+    except LawsmithError as error:
+        raise LawsmithError(f"{path}: {error}") from None
+
+
+def arch_of(config: Mapping[str, Any]) -> Arch:
+    """The architecture that a config describes."""
+    kind = str(config.get("model_type"))
+    if kind not in FAMILIES:
+        raise unknown("model_type", kind, FAMILIES)
+    found = dict(FAMILIES[kind])
+    for key, names in _NAMES.items():
+        value = next((config[name] for name in names if config.get(name) is not None), None)
+        if value is not None:
+            found[key] = value
+    if kind == "gpt2":
+        found["positions"] = found.get("context", 1024)
+    if config.get("attention_bias") and found.get("biases", "none") == "none":
+        raise LawsmithError("attention_bias", got="true", want=f"none, as in other {kind} models")
+    missing = [key for key in ("layers", "width", "heads", "vocab") if key not in found]
+    if missing:
+        raise LawsmithError(_NAMES[missing[0]][0], got="nothing", want="a whole number above 0")
+    return Arch(**found)

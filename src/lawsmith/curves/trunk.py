@@ -1,0 +1,80 @@
+"""The curve of a trunk: smoothed where it has losses, extrapolated beyond by a law in D.
+
+Both are surfaces (:mod:`lawsmith.surface`) on one scale axis: a law, a residual, and noise that is
+Student's t, for spikes. Inside, the priors are those of a curve: the noise of a loss is the same
+along a run, and early on the curve bends more than a law does. Beyond the last loss, what is added
+to the curve there is what the usual surface says of the last part of the curve.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from functools import cached_property
+
+import numpy as np
+
+from lawsmith.arrays import FloatArray
+from lawsmith.surface import Surface, fit
+from lawsmith.surface.data import observe
+from lawsmith.surface.fit import level_of
+from lawsmith.surface.member import Plan, fit_member
+from lawsmith.surface.prior import BROAD
+from lawsmith.surface.process import Kernel, kernel_of
+from lawsmith.trajectory import Curve
+
+LEAST_POINTS = 4  # of a trunk that can be extrapolated
+SAME = 1e-9  # relative: the last loss itself is not beyond the end
+FORM = "early+power"
+LATE = 20.0  # the part of a curve that it is extrapolated from reaches this factor of D back
+# Medians and SDs as in `surface.process`: lengthscale in e-folds of D, SDs of log loss, slopes.
+LENGTH, LENGTH_SPREAD = 1.0, 0.7
+RESIDUAL, RESIDUAL_SPREAD = 0.003, 1.0
+RESIDUAL_SLOPE, RESIDUAL_SLOPE_SD = 0.3, 0.3
+NOISE, NOISE_SPREAD = 0.001, 1.0
+NOISE_SLOPE_SD = 0.01
+
+
+@dataclass(frozen=True, eq=False)
+class TrunkCurve:
+    """Log loss along a trunk, at any D of its own or beyond."""
+
+    curve: Curve
+    inside: Surface
+
+    @cached_property
+    def beyond(self) -> Surface:
+        late = self.curve.D[-1] <= self.curve.D * LATE
+        if late.sum() < LEAST_POINTS:
+            late[-LEAST_POINTS:] = True
+        return fit({"D": self.curve.D[late]}, self.curve.loss[late])
+
+    def at(self, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """(q,) mean and (q, q) covariance of the errors of log loss."""
+        D, end = np.asarray(D, dtype=np.float64), self.curve.D[-1]
+        mean, cov = self.inside.posterior({"D": np.minimum(D, end)}, {})
+        far = np.flatnonzero((1.0 + SAME) * end < D)
+        if len(far):
+            more, spread = self.beyond.posterior({"D": np.append(D[far], end)}, {})
+            mean[far] += more[:-1] - more[-1]
+            step = spread[:-1, :-1] + spread[-1, -1] - spread[:-1, -1:] - spread[-1:, :-1]
+            cov[np.ix_(far, far)] += step
+        return mean, cov
+
+
+def fit_trunk(curve: Curve) -> TrunkCurve:
+    """Smooth a trunk of LEAST_POINTS losses or more."""
+    data = observe({"D": curve.D}, curve.loss)
+    # Nothing is compressed: a curve is above its own end because it is earlier.
+    data = replace(data, y=np.log(curve.loss[np.argsort(curve.D)]), extra=np.zeros(len(data)))
+    kernel = _kernel(kernel_of(data.points))
+    plan = Plan(FORM, "all", level_of(data), BROAD)
+    member = fit_member(plan, data, few=data, kernel=kernel)
+    return TrunkCurve(curve, Surface(data.frame, (member,), np.ones(1)))
+
+
+def _kernel(usual: Kernel) -> Kernel:
+    mean, sd = usual.mean.copy(), usual.sd.copy()
+    mean[:1], sd[:1] = np.log(LENGTH), LENGTH_SPREAD
+    mean[-4:] = np.log(RESIDUAL), RESIDUAL_SLOPE, np.log(NOISE), 0.0
+    sd[-4:] = RESIDUAL_SPREAD, RESIDUAL_SLOPE_SD, NOISE_SPREAD, NOISE_SLOPE_SD
+    return replace(usual, mean=mean, sd=sd)

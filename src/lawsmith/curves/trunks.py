@@ -1,0 +1,205 @@
+"""The trunks of a study together: annealed losses that follow from them, with joint errors.
+
+Notation as in :mod:`lawsmith.curves.gain`. b = D·(1 − share) is where a run of D tokens leaves its
+trunk. Where a branch does not say its branch point, its share is that of the others; where none
+does, it is USUAL_SHARE.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+from scipy.special import stdtrit
+
+from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
+from lawsmith.curves.records import Along, End
+from lawsmith.curves.trunk import LEAST_POINTS, TrunkCurve, fit_trunk
+from lawsmith.trajectory import Curve
+
+MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
+N_ROWS = 6  # losses that are inferred of a trunk, at most
+AWAY = 1.25  # factor of D from the branches of a trunk within which the trunk itself is silent
+USUAL_SHARE = 0.1  # of a run that is decay
+SMALL = 1e-9
+# What a trunk has of its own (a shape, a seed) beside N and D: SD of log loss that is expected
+# before trunks are compared, and how many trunks that counts as.
+PARTICULAR, FIRST_TRUNKS = 0.003, 2.0
+LEAST_SIZES = 5  # to compare
+TRUNK_DF, TRUNK_ROUNDS = 4.0, 20
+
+
+@dataclass(frozen=True, eq=False)
+class Branches:
+    """n runs that were branched from trunks: their trunk, sizes, log loss, share of decay."""
+
+    rows: Rows
+    y: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+
+@dataclass(frozen=True, eq=False)
+class Trunks:
+    """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
+
+    share    of decay that a target is taken to have
+    """
+
+    fits: Mapping[int, TrunkCurve]
+    branches: Branches
+    gain: Gain
+    share: float
+
+    def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
+        """Annealed log loss of runs of D tokens on these trunks, jointly."""
+        log_N = np.log([self.fits[i].curve.N for i in trunk.tolist()])
+        at = Rows(trunk, log_N, np.log(D), np.full(len(D), self.share))
+        # Of the branches only those on the same trunks have errors in common with the targets.
+        near = np.flatnonzero(np.isin(self.branches.rows.trunk, trunk))
+        n = len(near)
+        t, T = along(self.fits, self.branches.rows.take(near).join(at))
+        cross = np.zeros((len(D), len(self.branches)))
+        cross[:, near] = T[n:, :n]
+        return self.gain.foretell(at, t[n:], T[n:, n:], cross)
+
+    def end(
+        self, trunk: int, D: float, level: float, *, more: tuple[float, float] = (0.0, 0.0)
+    ) -> End:
+        """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
+        curve = self.fits[trunk].curve
+        told = self.foretell(np.array([trunk]), np.array([D]))
+        mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
+        return end_of(curve, D, mean, scale2, told.noise, float(told.df[0]), level)
+
+
+def end_of(
+    curve: Curve, D: float, mean: float, scale2: float, noise: float, df: float, level: float
+) -> End:
+    """An End whose log loss is Student's t."""
+    q = float(stdtrit(df, 0.5 + level / 2))
+    half, run = q * np.sqrt(scale2), q * np.sqrt(scale2 + noise)
+    ends = (float(np.exp(mean + step)) for step in (-half, half, -run, run))
+    return End(curve.run, curve.kind, curve.N, D, float(np.exp(mean)), *ends)
+
+
+def usable(curve: Curve) -> bool:
+    return curve.kind == "trunk" and np.isfinite(curve.N) and len(curve.D) >= LEAST_POINTS
+
+
+def fit_trunks(
+    known: Along, N: FloatArray, D: FloatArray, loss: FloatArray, wanted: Sequence[int]
+) -> Trunks:
+    """The gain of the branches among k runs: N, D and loss (k,) of each, NaN without a loss.
+
+    wanted   trunks that something will be asked of, beside those that have branches
+    """
+    curves = known.curves
+    able = np.array([usable(c) for c in curves], dtype=np.bool_)
+    ok = (known.parent >= 0) & np.isfinite(loss) & able[np.maximum(known.parent, 0)]
+    found = np.flatnonzero(ok)
+    found = found[_few(known.parent[found], D[found])]
+    parent, at = known.parent[found], known.at[found]
+    told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
+    usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
+    share = np.where(told, 1.0 - at / D[found], usual)
+    rows = Rows(parent, np.log(N[found]), np.log(D[found]), share)
+    chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
+    fits = {i: fit_trunk(curves[i]) for i in chosen}
+    branches = Branches(rows, np.log(loss[found]))
+    t, T = along(fits, rows)
+    centre = _centre(rows, [curves[i] for i in chosen])
+    gain = fit_gain(rows, branches.y, t, T, centre)
+    return Trunks(fits, branches, gain, usual)
+
+
+def _few(parent: IntArray, D: FloatArray) -> IntArray:
+    """Which branches to use where there are many: of up to MOST_TRUNKS trunks, spread over D."""
+    trunks = np.unique(parent)
+    if len(trunks) > MOST_TRUNKS:
+        trunks = trunks[np.linspace(0, len(trunks) - 1, MOST_TRUNKS).round().astype(int)]
+    each = max(MOST_BRANCHES // max(len(trunks), 1), 1)
+    kept = []
+    for i in trunks.tolist():
+        mine = np.flatnonzero(parent == i)
+        mine = mine[np.argsort(D[mine], kind="stable")]
+        if len(mine) > each:
+            mine = mine[np.linspace(0, len(mine) - 1, each).round().astype(int)]
+        kept.append(mine)
+    return np.sort(np.concatenate(kept)) if kept else np.arange(0)
+
+
+def _centre(rows: Rows, trunks: Sequence[Curve]) -> Centre:
+    """Where the gain's inputs have their origin: amid the branches, or the trunks without any."""
+    if len(rows):
+        return Centre.of(rows)
+    logs = np.array([[np.log(c.N), np.log(c.reached)] for c in trunks] or [[0.0, 0.0]])
+    log_N, log_D = logs.mean(axis=0).tolist()
+    return Centre(log_N, log_D, float(np.log(USUAL_SHARE)))
+
+
+def along(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, FloatArray]:
+    """t (n,) and T (n, n): log loss of each row's trunk at its branch point."""
+    t, T = np.zeros(len(rows)), np.zeros((len(rows), len(rows)))
+    b = np.exp(rows.log_D) * (1.0 - rows.share)
+    for i in np.unique(rows.trunk).tolist():
+        mine = np.flatnonzero(rows.trunk == i)
+        mean, cov = fits[i].at(b[mine])
+        t[mine] = mean
+        T[np.ix_(mine, mine)] = cov
+    return t, T
+
+
+def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArray]:
+    """Where trunks say something that no branch of theirs does: trunk (r,) and D (r,).
+
+    least_D   of the runs: what lies below says nothing of larger ones
+    """
+    of, at = [], []
+    for i, fitted in trunks.fits.items():
+        first, last = fitted.curve.D[0], fitted.curve.reached / (1.0 - trunks.share)
+        low = max(least_D, 2.0 * first / (1.0 - trunks.share))
+        if low > last:
+            continue
+        D = np.geomspace(low, last, N_ROWS)
+        own = np.exp(trunks.branches.rows.log_D[trunks.branches.rows.trunk == i])
+        if len(own):
+            D = D[(own.min() / AWAY > D) | (own.max() * AWAY < D)]
+        of += [i] * len(D)
+        at += D.tolist()
+    return np.array(of, dtype=np.int64), np.array(at)
+
+
+def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
+    """Variance of log loss between trunks of the same N and D, and that of each odd trunk.
+
+    The best trunk of each size is compared at one D, about a parabola in ln N. The deviations are
+    Student's t: a trunk far from the others has a variance of its own, and does not move them.
+    """
+    best: dict[float, tuple[float, int]] = {}
+    D = float(np.median([f.curve.reached for f in fits.values()])) if fits else 0.0
+    for i, f in fits.items():
+        if f.curve.D[0] <= D <= (1.0 + 1e-6) * f.curve.reached:
+            here = float(f.at(np.array([D]))[0][0])
+            best[f.curve.N] = min(best.get(f.curve.N, (np.inf, i)), (here, i))
+    n = len(best)
+    if n < LEAST_SIZES:
+        return PARTICULAR**2, {}
+    log_N, y = np.log(list(best)), np.array([here for here, _ in best.values()])
+    w, spread2 = np.ones(n), PARTICULAR**2
+    for _ in range(TRUNK_ROUNDS):
+        off = y - np.polyval(np.polyfit(log_N, y, 2, w=np.sqrt(w)), log_N)
+        total = float(w @ off**2) + FIRST_TRUNKS * PARTICULAR**2
+        spread2 = total / (n - 3 + FIRST_TRUNKS)
+        w = (TRUNK_DF + 1.0) / (TRUNK_DF + off**2 / spread2)
+    odd = {i: spread2 / w[k] for k, (_, i) in enumerate(best.values()) if w[k] < 1.0}
+    return spread2, odd
+
+
+def normal_cov(told: Foretold) -> FloatArray:
+    """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
+    wider = stdtrit(told.df, 0.975) / 1.959964
+    return np.asarray(told.cov * np.outer(wider, wider))

@@ -1,0 +1,143 @@
+"""Runs with an accuracy: which count, their losses, and their scales as coordinates.
+
+Notation and shapes
+    k       runs that have an accuracy
+    y       (k,) accuracy;  log_loss (k,), NaN where there is none
+    Z       (k, q) logs of the scales from those of the larger runs; q = 2 for N and D, else 1
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.answer import LEAST_RUNS, Target
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs, State
+
+RATIO_REACH = 2.5  # how far beyond the D/N of the runs the best one is sought, in e-folds
+
+
+@dataclass(frozen=True)
+class Scales:
+    """The scales of a study: N and D, or one of them, or C.
+
+    origin      (q,) logs at the top of the data
+    multiplier  C = multiplier·N·D, or ·N, or ·D
+    log_top     ln C of the largest run
+    ratio       least and largest ln(D/N) that was run
+    """
+
+    names: tuple[str, ...]
+    origin: tuple[float, ...]
+    multiplier: float
+    log_top: float
+    ratio: tuple[float, float]
+
+    def coordinates(self, logs: FloatArray) -> FloatArray:
+        """(k, q) of the logs (k, q) of scales; half of C's, for N and D grow by half of it each."""
+        return np.asarray((logs - np.array(self.origin)) * (0.5 if self.names == ("C",) else 1.0))
+
+    def one_scale(self, log_C: float) -> float:
+        """The coordinate of a compute where there is one scale."""
+        return float(self.coordinates(np.array([[log_C - np.log(self.multiplier)]]))[0, 0])
+
+    def logs(self, target: Target) -> FloatArray:
+        """(1, q) logs of the scales of a target that gives them."""
+        given = {"N": target.N, "D": target.D, "C": target.C}
+        values = [given[name] for name in self.names]
+        if any(value is None or not np.isfinite(value) for value in values):
+            want = f"{' and '.join(self.names)}, the scales of this study"
+            raise LawsmithError("target", got=target.label, want=want)
+        return np.log([[float(v or np.nan) for v in values]])
+
+    def decades(self, target: Target) -> float:
+        """Of compute beyond the largest run."""
+        log_C = np.log(target.C)
+        if target.sized:
+            log_C = np.log(self.multiplier) + float(self.logs(target).sum())
+        return float((log_C - self.log_top) / np.log(10.0))
+
+
+@dataclass(frozen=True, eq=False)
+class Scored:
+    """Runs with an accuracy; see the module's notation. ``row`` is that of the study's grid."""
+
+    scales: Scales
+    row: IntArray
+    C: FloatArray
+    y: FloatArray
+    log_loss: FloatArray
+    Z: FloatArray
+
+    def __len__(self) -> int:
+        return len(self.y)
+
+    def take(self, rows: IntArray | BoolArray) -> Scored:
+        return Scored(
+            self.scales,
+            self.row[rows],
+            self.C[rows],
+            self.y[rows],
+            self.log_loss[rows],
+            self.Z[rows],
+        )
+
+
+def scored(
+    grid: Grid,
+    runs: Runs,
+    accuracy: FloatArray,
+    *,
+    with_loss: bool,
+    least: int = LEAST_RUNS,
+) -> Scored:
+    """The runs that have an accuracy, and a loss where one is used; ``accuracy`` (n runs,)."""
+    known = np.isfinite(accuracy) & (runs.state != State.PENDING.value)
+    if with_loss:
+        known &= runs.state == State.DONE.value
+    if known.sum() < least:
+        got = f"{int(known.sum())} runs with an accuracy"
+        raise LawsmithError("answer", got=got, want=f"at least {least}")
+    _check(accuracy[known])
+    row = runs.index[known]
+    loss = np.log(runs.loss[known]) if with_loss else np.full(len(row), np.nan)
+    scales = scales_of(grid, row)
+    Z = scales.coordinates(np.log([grid.numbers(name)[row] for name in scales.names]).T)
+    return Scored(scales, row, grid.C[row], accuracy[known], loss, Z)
+
+
+def _check(y: FloatArray) -> None:
+    bad = y[(y < 0.0) | (y > 1.0)]
+    if len(bad):
+        hint = "divide percentages by 100" if y.max() <= 100.0 and y.min() >= 0.0 else None
+        raise LawsmithError("accuracy", got=f"{bad[0]:g}", want="a fraction from 0 to 1", hint=hint)
+
+
+def scales_of(grid: Grid, row: IntArray) -> Scales:
+    names = tuple(name for name in ("N", "D") if name in grid.names) or ("C",)
+    logs = np.log([grid.numbers(name)[row] for name in names])
+    log_C = np.log(grid.C[row])
+    top = log_C >= np.quantile(log_C, 0.67)
+    each = log_C[top] - (logs[:, top].sum(0) if names != ("C",) else log_C[top])
+    ratio = (0.0, 0.0)
+    if names == ("N", "D"):
+        ratios = logs[1] - logs[0]
+        ratio = float(ratios.min()), float(ratios.max())
+    origin = tuple(np.median(logs[:, top], axis=1).tolist())
+    return Scales(names, origin, float(np.exp(np.median(each))), float(log_C.max()), ratio)
+
+
+def best_of_cells(data: Scored) -> IntArray:
+    """Of the runs at one N and D the best alone, by loss, or by accuracy without one.
+
+    Scale says what a well-tuned run scores; runs that differ in hyperparameters are not that.
+    """
+    by = np.where(np.isfinite(data.log_loss), data.log_loss, -data.y)
+    order = np.lexsort((by, *data.Z.T))
+    first = np.ones(len(order), dtype=np.bool_)
+    first[1:] = (np.diff(data.Z[order], axis=0) != 0.0).any(axis=1)
+    return np.sort(order[first])

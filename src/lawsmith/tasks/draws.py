@@ -1,0 +1,116 @@
+"""Joint draws at a target: of the loss, of the curve, of a run about it, of its answers.
+
+Notation and shapes: n draws; a member's own draws are picked anew for each.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple
+
+import numpy as np
+
+from lawsmith.answer import Target
+from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.errors import LawsmithError
+from lawsmith.surface import Surface, priors
+from lawsmith.surface.surface import Mixture
+from lawsmith.tasks.members import Member
+from lawsmith.tasks.priors import DF
+
+N, N_ALONG = 4000, 2000
+SEED = 19
+
+
+class Drawn(NamedTuple):
+    """(n,) the mean accuracy of runs at a target, what one run measures, and whose draw it is."""
+
+    mean: FloatArray
+    measured: FloatArray
+    member: IntArray
+
+
+def draw_at(
+    members: Sequence[Member], weight: FloatArray, surface: Surface | None, target: Target
+) -> Drawn:
+    """Draws of the accuracy at a target."""
+    loss = np.full(N, np.nan)
+    if surface is not None:
+        loss = log_losses(mixture_of(surface, target), N, np.random.default_rng(SEED))
+    rng = np.random.default_rng(SEED + 1)
+    which = rng.choice(len(members), size=N, p=weight)
+    rows = rng.integers(len(members[0].u), size=N)
+    tail = rng.standard_t(DF, size=N)
+    mean, measured = np.empty(N), np.empty(N)
+    for j, member in enumerate(members):
+        own = np.flatnonzero(which == j)
+        if not len(own):
+            continue
+        part = member.take(rows[own])
+        x = part.x_at(_places(part, target, loss[own]), rng)
+        centre, scale = (values[:, 0] for values in part.accuracy(x))
+        mean[own] = centre
+        measured[own] = np.clip(centre + scale * tail[own], 0.0, 1.0)
+    return Drawn(mean, measured, which.astype(np.int64))
+
+
+def draw_along(
+    members: Sequence[Member], weight: FloatArray, log_loss: FloatArray
+) -> tuple[FloatArray, FloatArray]:
+    """(n, k) means and measured accuracies of the two-step ways at log losses (k,)."""
+    rng = np.random.default_rng(SEED + 2)
+    own = [j for j, member in enumerate(members) if member.way == "two steps"]
+    share = weight[own] / weight[own].sum()
+    counts = np.round(share * N_ALONG).astype(int)
+    means, measured = [], []
+    for j, count in zip(own, counts.tolist(), strict=True):
+        part = members[j].take(rng.integers(len(members[j].u), size=count))
+        x = part.x_at(np.broadcast_to(log_loss, (count, len(log_loss))), rng)
+        mean, scale = part.accuracy(x)
+        means.append(mean)
+        measured.append(np.clip(mean + scale * rng.standard_t(DF, size=(count, 1)), 0.0, 1.0))
+    return np.concatenate(means), np.concatenate(measured)
+
+
+def _places(member: Member, target: Target, loss: FloatArray) -> FloatArray:
+    """What the member's x is made of: a loss, the target's scales, or the best ones at its C."""
+    if member.way == "two steps":
+        return loss[:, None]
+    if target.sized:
+        return member.scales.coordinates(member.scales.logs(target))
+    return member.best_scales(float(np.log(target.C)))
+
+
+def mixture_of(surface: Surface, target: Target) -> Mixture:
+    """Of the log loss at a target."""
+    if not target.sized:
+        return surface.mixture_best(target.C)
+    given = {"N": target.N, "D": target.D, "C": target.C}
+    values = {name: given[name] for name in surface.scale_names}
+    if any(value is None or not np.isfinite(value) for value in values.values()):
+        want = f"{' and '.join(values)}, the scales of this study"
+        raise LawsmithError("target", got=target.label, want=want)
+    line = {name: np.array([value], dtype=np.float64) for name, value in values.items()}
+    return mixture_on(surface, line, target.hp)
+
+
+def mixture_on(
+    surface: Surface, line: Mapping[str, FloatArray], hp: Mapping[str, float | str]
+) -> Mixture:
+    """Of the log loss at one point, the best over hyperparameters that are not given."""
+    return surface.mixture([surface.best_hp(member, line, hp) for member in surface.members])
+
+
+def log_losses(mixture: Mixture, n: int, rng: np.random.Generator) -> FloatArray:
+    """(n,) log losses of a further run."""
+    variance = priors.scale2(mixture.model, mixture.slope, mixture.a, mixture.h)
+    sd = np.sqrt(variance + priors.RUN_NOISE * mixture.noise)
+    j = rng.choice(len(mixture.weight), size=n, p=mixture.weight)
+    return np.asarray(mixture.mean[j] + sd[j] * rng.standard_t(priors.DF, size=n))
+
+
+def ends(values: FloatArray, level: float) -> tuple[float, float, float]:
+    """Median and interval."""
+    tail = 0.5 * (1.0 - level)
+    low, centre, high = np.quantile(values, [tail, 0.5, 1.0 - tail]).tolist()
+    return centre, low, high

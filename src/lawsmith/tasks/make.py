@@ -1,0 +1,167 @@
+"""From runs with accuracies to the answer for a task."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.answer import Answer, Target, answer
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs
+from lawsmith.surface import Surface
+from lawsmith.tasks import cautions
+from lawsmith.tasks.curve import Task
+from lawsmith.tasks.data import Scored, best_of_cells, scored
+from lawsmith.tasks.draws import Drawn, draw_at, ends
+from lawsmith.tasks.members import Member, Way, fit_members
+from lawsmith.tasks.records import HeldOutScores, Span, TaskAnswer, TaskForecast
+from lawsmith.tasks.weigh import weigh
+from lawsmith.threads import one_thread
+
+SEED = 20
+
+
+@dataclass(frozen=True, eq=False)
+class Scores:
+    """Runs of a study with the accuracies of one task.
+
+    accuracy   (n runs,) NaN where it was not measured
+    via        the name of the loss of ``runs``, for two steps; '' for the direct way alone
+    """
+
+    study: str
+    grid: Grid
+    runs: Runs
+    accuracy: FloatArray
+    via: str = ""
+
+    def part(self, kept: BoolArray) -> Scores:
+        """Those runs alone."""
+        runs = self.runs
+        some = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+        return Scores(self.study, self.grid, some, self.accuracy[kept], self.via)
+
+    def rows(self) -> Scored:
+        return scored(self.grid, self.runs, self.accuracy, with_loss=bool(self.via))
+
+
+def answer_task(
+    scores: Scores,
+    task: Task,
+    targets: Sequence[Target] = (),
+    *,
+    level: float = 0.95,
+    held_out: IntArray | None = None,
+    loss: Answer | None = None,
+) -> TaskAnswer:
+    """What runs say of the accuracy of a task at ``targets``.
+
+    held_out   rows of the grid whose runs are kept out and predicted instead
+    loss       the answer for the loss of the same runs and targets, where it was made already
+    """
+    grid, runs = scores.grid, scores.runs
+    out = np.isin(runs.index, [] if held_out is None else held_out)
+    used = scores.part(~out)
+    data = used.rows()
+    ways: tuple[Way, ...] = ("two steps", "direct") if scores.via else ("direct",)
+    with one_thread():
+        if scores.via and loss is None:
+            loss = answer(grid, runs, targets, study=scores.study, level=level, held_out=held_out)
+        members = fit_members(data, task, ways, SEED)
+        made = _Made(members, weigh(grid, used.runs, data, members), loss, level)
+        forecasts = tuple(made.forecast(target, i) for i, target in enumerate(targets))
+        judged = made.judged(scores.part(out)) if out.any() else None
+    warnings = cautions.warnings(data, made.chance(), members, forecasts, judged, level)
+    if loss is not None:
+        warnings += [w for w in loss.warnings if w.code in cautions.OF_THE_LOSS]
+    return TaskAnswer(
+        study=scores.study,
+        task=task,
+        via=scores.via,
+        level=level,
+        n_runs=len(data),
+        largest=float(data.C.max()),
+        chance=made.chance(),
+        forecasts=forecasts,
+        held_out=judged,
+        warnings=tuple(warnings),
+        verdict=cautions.verdict(forecasts, warnings, level),
+        loss=loss,
+        data=data,
+        members=tuple(members),
+        weight=made.weight,
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class _Made:
+    """Fitted members and the answer for the loss: what forecasts are made of."""
+
+    members: Sequence[Member]
+    weight: FloatArray
+    loss: Answer | None
+    level: float
+
+    @property
+    def surface(self) -> Surface | None:
+        return None if self.loss is None else self.loss.surface
+
+    def forecast(self, target: Target, i: int) -> TaskForecast:
+        """At the ith target."""
+        drawn = draw_at(self.members, self.weight, self.surface, target)
+        centre, mean_low, mean_high = ends(drawn.mean, self.level)
+        _, low, high = ends(drawn.measured, self.level)
+        return TaskForecast(
+            target=target,
+            value=centre,
+            low=min(low, centre),
+            high=max(high, centre),
+            mean_low=mean_low,
+            mean_high=mean_high,
+            decades=self.members[0].scales.decades(target),
+            loss=None if self.loss is None else self.loss.forecasts[i],
+            ways=self._ways(drawn),
+        )
+
+    def _ways(self, drawn: Drawn) -> dict[str, Span]:
+        """What each way says by itself, where it has draws enough to say it."""
+        found: dict[str, Span] = {}
+        for way in dict.fromkeys(member.way for member in self.members):
+            own = np.array([member.way == way for member in self.members])[drawn.member]
+            if own.sum() >= 100:
+                centre = float(np.median(drawn.mean[own]))
+                _, low, high = ends(drawn.measured[own], self.level)
+                found[way] = Span(centre, min(low, centre), max(high, centre))
+        return found
+
+    def judged(self, rest: Scores) -> HeldOutScores | None:
+        """Runs kept out, the best at each N and D, beside their predictions."""
+        if not np.isfinite(rest.accuracy).any():
+            return None
+        data = scored(rest.grid, rest.runs, rest.accuracy, with_loss=bool(rest.via), least=1)
+        data = data.take(best_of_cells(data))
+        found = []
+        for row in data.row.tolist():
+            target = _target_at(data, rest.grid, row)
+            drawn = draw_at(self.members, self.weight, self.surface, target)
+            _, low, high = ends(drawn.measured, self.level)
+            found.append((float(np.median(drawn.mean)), low, high))
+        return HeldOutScores(data.row, data.C, data.y, *np.array(found).T)
+
+    def chance(self) -> Span:
+        """The floor of accuracy."""
+        floors = [member.shape.floor[:, 0] for member in self.members]
+        n = len(floors[0])
+        picked = np.concatenate(
+            [f[: max(round(w * n), 1)] for f, w in zip(floors, self.weight, strict=True)]
+        )
+        return Span(*ends(picked, self.level))
+
+
+def _target_at(data: Scored, grid: Grid, row: int) -> Target:
+    """Where a run is."""
+    sizes = {name: float(grid.numbers(name)[row]) for name in data.scales.names if name != "C"}
+    return Target(float(grid.C[row]), sizes.get("N"), sizes.get("D"))

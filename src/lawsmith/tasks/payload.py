@@ -1,0 +1,79 @@
+"""A task's answer as plain values: what ``--json`` prints of it."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from typing import Any
+
+from lawsmith.answer.payload import warning_payload
+from lawsmith.tasks.records import HeldOutScores, Span, TaskAnswer, TaskForecast
+
+Json = dict[str, Any]
+
+
+def payload(found: TaskAnswer) -> Json:
+    """``answers`` in the order of the targets, and what they rest on."""
+    return {
+        "metric": found.task.name,
+        "via": found.via or None,
+        "chance": {
+            "given": found.task.chance,
+            "estimated": found.estimated_chance,
+            "value": found.chance.value,
+            "interval": [found.chance.low, found.chance.high],
+        },
+        "questions": found.task.questions or None,
+        "answers": [forecast_payload(f, found.level) for f in found.forecasts],
+        "verdict": found.verdict,
+        "level": found.level,
+        "n_runs": found.n_runs,
+        "largest_compute": found.largest,
+        "weights": found.way_weights(),
+        "held_out_runs": None if found.held_out is None else held_out_payload(found.held_out),
+        "answer_warnings": [warning_payload(w) for w in found.warnings],
+    }
+
+
+def forecast_payload(forecast: TaskForecast, level: float) -> Json:
+    """One answer; ``low`` and ``high`` of what one run measures, ``mean_low`` and ``mean_high`` of
+    the mean over runs."""
+    target, loss = forecast.target, forecast.loss
+    scales = {} if loss is None else loss.scales
+    return {
+        "compute": target.C,
+        "N": scales["N"].centre if "N" in scales else target.N,
+        "D": scales["D"].centre if "D" in scales else target.D,
+        "value": forecast.value,
+        "low": forecast.low,
+        "high": forecast.high,
+        "mean_low": forecast.mean_low,
+        "mean_high": forecast.mean_high,
+        "run_low": forecast.low,
+        "run_high": forecast.high,
+        "level": level,
+        "decades": forecast.decades,
+        "loss": None if loss is None else asdict(Span(loss.loss, loss.low, loss.high)),
+        "ways": {way: asdict(span) for way, span in forecast.ways.items()},
+    }
+
+
+def held_out_payload(judged: HeldOutScores) -> Json:
+    """Runs that were kept out, each beside its prediction."""
+    columns = zip(
+        judged.rows.tolist(),
+        judged.C.tolist(),
+        judged.accuracy.tolist(),
+        judged.predicted.tolist(),
+        judged.low.tolist(),
+        judged.high.tolist(),
+        strict=True,
+    )
+    return {
+        "n": len(judged.rows),
+        "n_inside": int(judged.inside.sum()),
+        "mean_error": judged.error,
+        "runs": [
+            {"row": row, "compute": C, "accuracy": y, "predicted": p, "low": a, "high": b}
+            for row, C, y, p, a, b in columns
+        ],
+    }

@@ -1,0 +1,122 @@
+"""A task's answer for people: rows of words and numbers, as text and as a table of HTML."""
+
+from __future__ import annotations
+
+from html import escape
+
+from lawsmith.answer.text import loss_text
+from lawsmith.formats import flops, interval, percent, plural
+from lawsmith.tasks.records import TaskAnswer, TaskForecast
+
+HEADS = ("", "value", "interval")
+WAYS = {"two steps": "by way of the loss", "direct": "from scale alone"}
+Row = tuple[str, str, str]
+
+
+def accuracy_text(value: float) -> str:
+    """An accuracy in percent, to a tenth."""
+    return f"{100.0 * value:.1f}%"
+
+
+def lines(forecast: TaskForecast) -> list[Row]:
+    """The accuracy, its mean over runs, the loss on the way, and what each way says."""
+    found = [
+        ("accuracy of a run", forecast.value, forecast.low, forecast.high),
+        ("mean over runs", forecast.value, forecast.mean_low, forecast.mean_high),
+    ]
+    if len(forecast.ways) > 1:
+        found += [(f"  {WAYS[way]}", s.value, s.low, s.high) for way, s in forecast.ways.items()]
+    rows = [(what, accuracy_text(v), interval(a, b, accuracy_text)) for what, v, a, b in found]
+    if forecast.loss is not None:
+        loss = forecast.loss
+        rows.append(("loss", loss_text(loss.loss), interval(loss.low, loss.high, loss_text)))
+    return rows
+
+
+def rests_on(found: TaskAnswer) -> str:
+    """'31 runs, up to 3.3e20 FLOPs'."""
+    return f"{plural(found.n_runs, 'run')}, up to {flops(found.largest)} FLOPs"
+
+
+def chance_text(found: TaskAnswer) -> str:
+    """What the floor of accuracy is, and whether it was given."""
+    ends = interval(found.chance.low, found.chance.high, accuracy_text)
+    if found.task.chance is None:
+        return f"Chance was not given: estimated as {accuracy_text(found.chance.value)} {ends}"
+    small = f"small models score {accuracy_text(found.chance.value)} {ends}"
+    return f"Chance {accuracy_text(found.task.chance)}, {small}"
+
+
+def ways_text(found: TaskAnswer) -> str:
+    """How the ways are weighed."""
+    weights = found.way_weights()
+    if len(weights) == 1:
+        return "From scale alone: no loss was named (--via)"
+    if found.weight.max() - found.weight.min() < 1e-12:
+        return "Both ways count the same: there are too few runs to judge them by"
+    told = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
+    return f"Weights by how the largest runs are predicted from the others: {told}"
+
+
+def held_out_text(found: TaskAnswer) -> str:
+    """'8 of 9 held-out runs inside their 95% intervals, mean error 1.2 points'; '' without any."""
+    judged = found.held_out
+    if judged is None:
+        return ""
+    inside = f"{int(judged.inside.sum())} of {plural(len(judged.rows), 'held-out run')}"
+    error = f"mean error {100.0 * judged.error:.1f} points"
+    return f"{inside} inside their {percent(found.level)} intervals, {error}"
+
+
+def beyond(forecast: TaskForecast) -> str:
+    """How far a target lies from the data."""
+    if forecast.decades <= 0.0:
+        return "inside the data"
+    return f"{forecast.decades:.1f} decades of compute beyond the largest run"
+
+
+def remarks(found: TaskAnswer) -> list[str]:
+    """Sentences below the forecasts."""
+    told = [chance_text(found), ways_text(found)]
+    if found.held_out is not None:
+        told.append(f"Held out: {held_out_text(found)}")
+    return told
+
+
+def summary(found: TaskAnswer) -> str:
+    """All of it as plain text."""
+    parts = [f"Answer for {found.task.name}: from {rests_on(found)}"]
+    if found.verdict:
+        parts.append(found.verdict)
+    for forecast in found.forecasts:
+        table: list[Row] = [HEADS, *lines(forecast)]
+        widths = [max(len(row[i]) for row in table) for i in range(3)]
+        parts += ["", f"{forecast.target.label} ({beyond(forecast)})"]
+        parts += [
+            ("  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
+            for row in table
+        ]
+    parts += ["", *remarks(found)]
+    parts += [f"{warning.code}: {warning.message}" for warning in found.warnings]
+    return "\n".join(parts)
+
+
+def html(found: TaskAnswer) -> str:
+    """The same as a fragment of HTML, for notebooks."""
+    name, rest = escape(found.task.name), escape(rests_on(found))
+    parts = [f"<p><b>{name}</b> from {rest}. {escape(found.verdict)}</p>"]
+    for forecast in found.forecasts:
+        head = "".join(f"<th>{escape(h)}</th>" for h in HEADS)
+        body = "".join(
+            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
+            for row in lines(forecast)
+        )
+        title = f"{forecast.target.label} ({beyond(forecast)})"
+        parts.append(f"<p>{escape(title)}</p><table><tr>{head}</tr>{body}</table>")
+    parts += [f"<p>{escape(one)}.</p>" for one in remarks(found)]
+    if found.warnings:
+        rows = "".join(
+            f"<li><code>{escape(w.code)}</code>: {escape(w.message)}</li>" for w in found.warnings
+        )
+        parts.append(f"<ul>{rows}</ul>")
+    return "".join(parts)

@@ -1,0 +1,141 @@
+"""Curve: the losses along one run, thinned, with its learning rate where it is known.
+
+Notation and shapes
+    D, loss   (n,) tokens, ascending, and the loss there
+    kind      'trunk' (no decay yet) or 'scheduled' (towards a horizon)
+    path      the learning rate by tokens, which may go beyond the last loss: that is the plan
+    S         (k,) ∫ lr dD from the first row on, at the k knots of a path
+
+A curve is thinned in ln D: losses are averaged in bins of equal width, as logs.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, get_args
+
+import numpy as np
+
+from lawsmith.arrays import FloatArray
+from lawsmith.errors import LawsmithError, unknown
+
+Kind = Literal["trunk", "scheduled"]
+KINDS: tuple[Kind, ...] = get_args(Kind)
+MOST_POINTS = 48  # of a curve that are kept
+MOST_KNOTS = 400  # of a learning rate's path
+
+
+@dataclass(frozen=True, eq=False)
+class Path:
+    """The learning rate at knots, (k,) each; between them it changes linearly in D."""
+
+    D: FloatArray
+    lr: FloatArray
+    S: FloatArray
+
+
+@dataclass(frozen=True, eq=False)
+class Curve:
+    """Losses along one run; see the module's notation.
+
+    N     parameters of the run, NaN where nobody says
+    hp    other columns of the run by name, such as a batch size
+    """
+
+    run: str
+    kind: Kind
+    D: FloatArray
+    loss: FloatArray
+    path: Path | None = None
+    N: float = np.nan
+    hp: Mapping[str, float | str] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        if self.kind not in KINDS:
+            raise unknown(f"curve {self.run}: kind", self.kind, KINDS)
+        if len(self.D) != len(self.loss):
+            got = f"{len(self.D)} tokens, {len(self.loss)} losses"
+            raise LawsmithError(f"curve {self.run}", got=got, want="as many losses as tokens")
+        if not len(self.D) and self.path is None:
+            want = "losses, or the learning rate of a plan"
+            raise LawsmithError(f"curve {self.run}", got="neither", want=want)
+
+    @property
+    def reached(self) -> float:
+        """Tokens at the last loss, 0 without any."""
+        return float(self.D[-1]) if len(self.D) else 0.0
+
+    @property
+    def end(self) -> float:
+        """Tokens at the end of the run: of the plan where there is one, else of the last loss."""
+        return self.reached if self.path is None else max(self.reached, float(self.path.D[-1]))
+
+    @property
+    def finished(self) -> bool:
+        """Whether the last loss is the loss at the end."""
+        return self.reached >= (1.0 - 1e-9) * self.end
+
+    @property
+    def rate(self) -> float:
+        """The learning rate that most of the run has; NaN where it is not known."""
+        return np.nan if self.path is None else float(np.median(self.path.lr))
+
+
+def curve(
+    run: str,
+    kind: Kind,
+    D: FloatArray,
+    loss: FloatArray,
+    lr: FloatArray | None = None,
+    *,
+    N: float = np.nan,
+    hp: Mapping[str, float | str] | None = None,
+) -> Curve:
+    """The thinned curve of a run's rows, in any order; a loss is NaN where there is none yet."""
+    order = np.argsort(D, kind="stable")
+    D, loss = D[order], loss[order]
+    known = np.isfinite(loss)
+    path = None
+    if lr is not None and np.isfinite(lr).sum() >= 2:
+        rate = lr[order]
+        told = np.isfinite(rate)
+        path = path_of(D[told], rate[told])
+    at, values = thin(*_merged(D[known], np.log(loss[known])))
+    return Curve(run, kind, at, np.exp(values), path, N, hp or {})
+
+
+def _merged(D: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """Distinct D, ascending, and the mean of the values at each: a resumed run repeats some."""
+    at, which = np.unique(D, return_inverse=True)
+    return at, np.bincount(which, weights=values, minlength=len(at)) / np.bincount(which)
+
+
+def thin(
+    D: FloatArray, values: FloatArray, most: int = MOST_POINTS
+) -> tuple[FloatArray, FloatArray]:
+    """Means of ln D (as D) and of ``values`` in at most ``most`` bins of ln D; D ascending.
+
+    The last row stays as it is: what a curve says beyond its end begins there.
+    """
+    if len(D) <= most:
+        return D, values
+    x = np.log(D)
+    edges = np.linspace(x[0], x[-1], most)
+    where = np.searchsorted(edges, x, side="right") - 1  # the last row has a bin of its own
+    n = np.bincount(where, minlength=most)
+    some = n > 0
+    at, mean = (np.bincount(where, weights=v, minlength=most)[some] / n[some] for v in (x, values))
+    return np.exp(at), mean
+
+
+def path_of(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> Path:
+    """The path through all rows, kept at knots that are close where the rate changes."""
+    S = np.concatenate([[0.0], np.cumsum(0.5 * (lr[1:] + lr[:-1]) * np.diff(D))])
+    if len(D) > most:
+        way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(lr)))]) / max(np.ptp(lr), 1e-300)
+        travel = (D - D[0]) / (D[-1] - D[0]) + way
+        picked = np.searchsorted(travel, np.linspace(0.0, travel[-1], most))
+        kept = np.unique(np.clip(picked, 0, len(D) - 1))
+        D, lr, S = D[kept], lr[kept], S[kept]
+    return Path(D, lr, S)

@@ -1,0 +1,126 @@
+"""The answer with curves, on drawn trunks whose annealed losses are known."""
+
+from __future__ import annotations
+
+import numpy as np
+import pandas as pd
+import pytest
+
+from lawsmith.analysis import Target, answer_study
+from lawsmith.datasets import CurveOptions, curves_from_frame, study_from_frame
+from lawsmith.grid import HeldOut
+
+from .drawn import SIZES, gain, study, trunk_loss
+
+
+def annealed(N, D, shape=0.0):
+    return trunk_loss(N, 0.9 * D, shape) * np.exp(-gain(N, D))
+
+
+def target(N: float, D: float) -> Target:
+    return Target(6.0 * N * D, float(N), float(D))
+
+
+def answers(runs, curves, targets):
+    table = None if curves is None else curves_from_frame(curves, CurveOptions())
+    return answer_study(study_from_frame(runs, name="drawn"), targets, curves=table)
+
+
+def test_a_size_without_branches_is_predicted_from_its_trunk():
+    """Shapes differ by 1 %, so N and D cannot say this, and the trunk can."""
+    errors, inside, widths = [], [], []
+    for seed in range(4):
+        runs, curves = study(seed)
+        held = runs[runs["parent"] == "trunk-3"]
+        rest = runs.drop(held.index)
+        targets = [target(N, D) for N, D in zip(held["N"], held["D"], strict=True)]
+        with_curves, without = (answers(rest, c, targets).forecasts for c in (curves, None))
+        for f, plain, loss in zip(with_curves, without, held["loss"], strict=True):
+            assert f.source == "trunk-3"
+            assert plain.source == ""
+            errors.append(abs(np.log(f.loss / loss)))
+            inside.append(f.run_low <= loss <= f.run_high)
+            widths.append((f.run_high - f.run_low) / (plain.run_high - plain.run_low))
+    assert np.median(errors) < 0.0025
+    assert np.mean(inside) >= 0.9
+    assert np.median(widths) < 0.6
+
+
+def test_beyond_the_end_of_a_trunk_the_interval_is_wider_and_holds():
+    for seed in (5, 6, 7):
+        runs, curves = study(seed, odd=0.03)
+        short = curves[(curves["run"] != "trunk-3") | (curves["D"] <= 3e10)]
+        held = runs[runs["parent"] == "trunk-3"].iloc[-1]
+        rest = runs[runs["parent"] != "trunk-3"]
+        asked = [target(SIZES[3], 3e10), target(SIZES[3], held["D"])]
+        near, far = answers(rest, short, asked).forecasts
+        assert (near.source, far.source) == ("trunk-3", "trunk-3")
+        assert far.half_width > near.half_width
+        assert far.run_low <= held["loss"] <= far.run_high
+
+
+def test_sizes_without_a_trunk_gain_from_the_others():
+    """Branches end at 2e10 tokens and trunks at 1e11: the surface learns how loss falls after."""
+    runs, curves = study(6, odd=0.002)
+    short = runs[runs["D"] < 3e10]
+    at = target(3.3e8, 1e11)
+    assert not np.isclose(SIZES, 3.3e8, rtol=0.01).any()
+    with_curves, without = (answers(short, c, [at]).forecasts[0] for c in (curves, None))
+    truth = annealed(3.3e8, 1e11)
+    assert with_curves.source == ""
+    assert with_curves.low <= truth <= with_curves.high
+    assert with_curves.half_width < 0.7 * without.half_width
+
+
+def test_the_best_learning_rate_is_told_from_trunks_with_others():
+    """Three rates a size, the best between them: the surface has the bowl, trunks the rest."""
+    rng = np.random.default_rng(0)
+    runs, curves = [], []
+
+    def best_rate(N):
+        return 1e-3 * (N / 3e8) ** -0.3
+
+    for i, N in enumerate(SIZES):
+        for j, lr in enumerate((5e-4, 1e-3, 2e-3)):
+            above = 0.02 * np.log(lr / best_rate(N)) ** 2
+            D = np.arange(1, 101) * 1e9
+            loss = trunk_loss(N, D, above) * np.exp(3e-4 * rng.standard_normal(100))
+            told = {"run": f"t{i}-{j}", "D": D, "loss": loss, "N": N, "lr": lr, "kind": "trunk"}
+            curves.append(pd.DataFrame(told))
+            for b in (1e10, 3e10):
+                row = {"parent": f"t{i}-{j}", "N": N, "D": b / 0.9, "lr": lr, "branch_at": b}
+                runs.append(row | {"loss": annealed(N, b / 0.9, above)})
+    N = float(SIZES[4])
+    rest = pd.DataFrame([row for row in runs if row["N"] != N])
+    asked = [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 5e-4})]
+    table = curves_from_frame(pd.concat(curves), CurveOptions(carry=("lr",)))
+    tuned, given = answer_study(study_from_frame(rest), asked, curves=table).forecasts
+    assert tuned.source.startswith("t4-")
+    assert given.source == "t4-0"
+    assert tuned.low <= annealed(N, 1e11) <= tuned.high
+    above = 0.02 * np.log(5e-4 / best_rate(N)) ** 2
+    assert given.low <= annealed(N, 1e11, above) <= given.high
+    assert tuned.half_width < 0.005
+
+
+def test_without_curves_an_answer_says_nothing_of_them():
+    runs, curves = study(7)
+    plain = answers(runs, None, [target(1e9, 1e11)])
+    assert plain.curves is None
+    assert "curves" not in plain.payload()
+    assert "source" not in plain.payload()["answers"][0]
+    told = answers(runs, curves, [target(1e9, 1e11)]).payload()
+    assert told["curves"]["n_branches"] == len(runs)
+    assert told["curves"]["gain"] == pytest.approx(0.03, abs=0.003)
+    assert told["curves"]["decay_share"] == pytest.approx(0.1)
+
+
+def test_held_out_runs_are_predicted_from_trunks_that_have_lost_them():
+    runs, curves = study(8)
+    table = study_from_frame(runs, name="drawn")
+    rule = HeldOut.by_compute(0.9)
+    told = curves_from_frame(curves, CurveOptions())
+    judged = answer_study(table, [1e22], hold_out=rule, curves=told).held_out
+    plain = answer_study(table, [1e22], hold_out=rule).held_out
+    assert judged.inside.all()
+    assert judged.error < 0.5 * plain.error

@@ -1,0 +1,118 @@
+"""The gain of a decay: closed forms, odd runs and odd trunks, intervals on drawn trunks."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from scipy.stats import t as student
+
+from lawsmith.curves.gain import (
+    BETA,
+    BETA_SD,
+    BY_SIZE_SD,
+    DFS,
+    GAIN,
+    GAIN_SD,
+    MARGIN,
+    Centre,
+    Rows,
+    effective_df,
+    fit_gain,
+    within,
+)
+
+
+def rows_of(n_trunks: int, n: int) -> Rows:
+    trunk = np.repeat(np.arange(n_trunks), n)
+    log_N = np.log(np.repeat(np.geomspace(1e8, 1e9, n_trunks), n))
+    log_D = np.log(np.tile(np.geomspace(1e10, 1e11, n), n_trunks))
+    return Rows(trunk, log_N, log_D, np.full(n_trunks * n, 0.1))
+
+
+def draw(rows: Rows, rng, *, a=0.002, noise=2e-4, heavy=False):
+    """Gains with a trunk's own offset; Student's t with 2 degrees of freedom if ``heavy``."""
+    n = int(rows.trunk.max()) + 1
+    offset = a * (rng.standard_t(2, n) if heavy else rng.standard_normal(n))
+    d = 0.03 - 0.002 * (rows.log_N - 20.0) + 0.001 * (rows.log_D - 24.5) + offset[rows.trunk]
+    return d + noise * rng.standard_normal(len(rows))
+
+
+def test_without_branches_a_decay_takes_off_what_the_prior_says():
+    none = Rows(np.arange(0), *(np.empty(0),) * 3)
+    at = Rows(np.array([0]), np.array([20.0]), np.array([25.0]), np.full(1, 0.1))
+    fit = fit_gain(
+        none, np.empty(0), np.empty(0), np.empty((0, 0)), Centre(20.0, 24.0, np.log(0.1))
+    )
+    told = fit.foretell(at, np.array([1.1]), np.array([[1e-6]]), np.empty((1, 0)))
+    a2 = float(np.exp(2.0 * fit.eta[0]))
+    assert told.mean == pytest.approx([1.1 - GAIN])
+    expected = MARGIN**2 * (GAIN_SD**2 + BY_SIZE_SD**2 + a2 + 1e-6)  # one e-fold of D from there
+    assert told.cov[0, 0] == pytest.approx(expected)
+
+
+def test_a_target_is_conditioned_on_the_branches_as_a_joint_normal_is():
+    rng = np.random.default_rng(1)
+    rows = rows_of(3, 3)
+    B = 1e-3 * rng.standard_normal((11, 11))
+    T = B @ B.T  # errors of the trunks at nine branches and two targets
+    at = rows.take(np.array([0, 4]))
+    y = 1.0 - draw(rows, rng)
+    fit = fit_gain(rows, y, np.ones(9), T[:9, :9], Centre.of(rows))
+    told = fit.foretell(at, np.array([0.9, 0.8]), T[9:, 9:], T[9:, :9])
+    whole = rows.join(at)
+    X, mean, sd = fit.centre.X(whole), BETA, BETA_SD
+    scale = np.array([1.0 / fit.tau[i] for i in whole.trunk.tolist()])
+    K = (X * sd**2) @ X.T + scale[:, None] * within(fit.eta, whole, whole) + T
+    # y = t + error − gain, so targets go against the gains d = t − y of the branches.
+    K[:9, :9] += np.diag(fit.noise / fit.w)
+    K[:9, 9:] *= -1.0
+    K[9:, :9] *= -1.0
+    solved = K[9:, :9] @ np.linalg.inv(K[:9, :9])
+    off = np.ones(9) - y - X[:9] @ mean
+    assert told.mean == pytest.approx(np.array([0.9, 0.8]) - X[9:] @ mean + solved @ off)
+    cov = K[9:, 9:] - solved @ K[:9, 9:]
+    assert told.cov == pytest.approx(MARGIN**2 * cov, abs=1e-12)
+
+
+def test_one_odd_run_does_not_move_what_is_said_of_its_trunk():
+    rng = np.random.default_rng(2)
+    rows = rows_of(6, 5)
+    y = 1.0 - draw(rows, rng)
+    bad = y.copy()
+    bad[12] += 0.03
+    at, zero = rows.take(np.array([13])), np.zeros((30, 30))
+    told = [
+        fit_gain(rows, v, np.ones(30), zero, Centre.of(rows)).foretell(
+            at, np.ones(1), np.zeros((1, 1)), np.zeros((1, 30))
+        )
+        for v in (y, bad)
+    ]
+    assert told[1].mean[0] == pytest.approx(told[0].mean[0], abs=5e-4)
+    assert told[1].cov[0, 0] < (0.005) ** 2
+
+
+@pytest.mark.parametrize("heavy", [False, True])
+def test_intervals_hold_on_trunks_without_branches(heavy):
+    rng = np.random.default_rng(3)
+    rows = rows_of(11, 4)
+    known, new = rows.trunk < 10, np.flatnonzero(rows.trunk == 10)
+    inside, widths = [], []
+    for _ in range(40):
+        d = draw(rows, rng, heavy=heavy)
+        fit = fit_gain(
+            rows.take(known), -d[known], np.zeros(40), np.zeros((40, 40)), Centre.of(rows)
+        )
+        told = fit.foretell(rows.take(new[:1]), np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40)))
+        half = student.ppf(0.975, told.df[0]) * np.sqrt(told.cov[0, 0] + told.noise)
+        inside.append(abs(-d[new[0]] - told.mean[0]) <= half)
+        widths.append(half)
+    assert np.mean(inside) >= 0.9
+    assert np.median(widths) < 0.02  # the gain itself is 0.03
+
+
+def test_degrees_of_freedom_have_the_interval_of_the_mixture():
+    chance = np.arange(1.0, len(DFS) + 1.0)
+    chance /= chance.sum()
+    df = effective_df(chance, np.zeros(3, dtype=bool))
+    q = student.ppf(0.975, df)
+    assert chance @ student.sf(q, DFS) == pytest.approx(0.025, rel=1e-3)
