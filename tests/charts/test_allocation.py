@@ -1,4 +1,4 @@
-"""The allocation chart: N*, D* and D/N against the closed form and the library's intervals."""
+"""The allocation chart: the best N, D and D/N by hand, and the minima of isoFLOP curves."""
 
 from __future__ import annotations
 
@@ -8,59 +8,68 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, allocation
-from lawsmith.charts.data.allocation import allocation_data
+from lawsmith.charts.data.allocation import N_LINE, QUANTITIES, allocation_data
 from lawsmith.charts.data.isoflop import isoflop_data
-from lawsmith.laws import allocation as formulae
+from lawsmith.runs import Runs
+
+from .answers import Surface, answered, best_n
 
 
 def quantity(frame, name):
     return frame[frame["quantity"] == name].reset_index(drop=True)
 
 
-def test_lines_follow_the_closed_form(chinchilla):
-    lines, p = allocation_data(chinchilla).lines, chinchilla.fit.params
-    N, D = quantity(lines, "N"), quantity(lines, "D")
-    total = p["alpha"] + p["beta"]
-    G = (p["alpha"] * p["A"] / (p["beta"] * p["B"])) ** (1 / total)
-    np.testing.assert_allclose(N["fitted"], G * (N["C"] / 6) ** (p["beta"] / total))
-    np.testing.assert_allclose(6 * N["fitted"] * D["fitted"], N["C"])
-    np.testing.assert_allclose(quantity(lines, "D/N")["fitted"], D["fitted"] / N["fitted"])
+@pytest.fixture(scope="module")
+def made():
+    return answered()
 
 
-def test_bands_are_the_intervals_of_the_allocation(chinchilla):
-    lines = allocation_data(chinchilla).lines
-    C = quantity(lines, "N")["C"].to_numpy()
-    for name, interval in formulae.allocation(chinchilla.uncertainty, C, 0.95).items():
-        np.testing.assert_allclose(quantity(lines, name)["low"], interval.low)
-        np.testing.assert_allclose(quantity(lines, name)["high"], interval.high)
+def test_lines_are_the_answers_best_sizes_with_intervals_and_what_is_as_good(made):
+    lines = allocation_data(made).lines
+    N, D, ratio = (quantity(lines, name) for name in QUANTITIES)
+    np.testing.assert_allclose(N["value"], best_n(N["C"]), rtol=1e-5)
+    np.testing.assert_allclose(6 * N["value"] * D["value"], N["C"], rtol=1e-5)
+    np.testing.assert_allclose(ratio["value"], D["value"] / N["value"], rtol=1e-4)
+    for frame, share in ((N, 1), (D, 1), (ratio, 2)):
+        np.testing.assert_allclose(frame["low"], frame["value"] / 2**share, rtol=1e-4)
+        np.testing.assert_allclose(frame["high"], frame["value"] * 2**share, rtol=1e-4)
+        np.testing.assert_allclose(frame["near_low"], frame["value"] / 3**share, rtol=1e-4)
+        np.testing.assert_allclose(frame["near_high"], frame["value"] * 3**share, rtol=1e-4)
 
 
-def test_compute_runs_from_the_fitted_points_to_the_target(chinchilla):
-    C = quantity(allocation_data(chinchilla).lines, "N")["C"]
-    least = chinchilla.study.grid.C[chinchilla.frontier].min()
-    assert C.iloc[[0, -1]].tolist() == pytest.approx([least, 1e23])
+def test_compute_runs_from_two_decades_below_the_largest_run_to_the_first_target(made):
+    C = quantity(allocation_data(made).lines, "N")["C"]
+    assert len(C) == N_LINE
+    assert C.iloc[[0, -1]].tolist() == pytest.approx([1.536e17, 1e22])
+    near = replace(made, answer=replace(made.answer, forecasts=()))
+    C = quantity(allocation_data(near).lines, "N")["C"]
+    assert C.iloc[-1] == pytest.approx(1.536e20)
 
 
 def test_points_are_the_minima_of_the_isoflop_curves(chinchilla):
-    minima, found = allocation_data(chinchilla).minima, isoflop_data(chinchilla).minima
+    """Those of the law's own isoFLOP chart, for the runs are the same."""
+    study = chinchilla.study
+    kept = np.setdiff1d(np.arange(len(study.grid)), chinchilla.score.rows)
+    kept = kept[study.grid.N[kept] < study.grid.N.max()]
+    runs = Runs.from_losses(kept, study.runs.loss[kept])
+    minima = allocation_data(replace(answered(), grid=study.grid, runs=runs)).minima
+    found = isoflop_data(chinchilla).minima
+    assert len(found) >= 3
     assert quantity(minima, "N")["value"].tolist() == found["N"].tolist()
     assert quantity(minima, "D/N")["value"].tolist() == (found["D"] / found["N"]).tolist()
     assert quantity(minima, "D")["bracketed"].tolist() == found["bracketed"].tolist()
 
 
-def test_without_uncertainty_lines_are_drawn_without_bands(chinchilla):
-    bare = replace(chinchilla, uncertainty=None)
-    assert allocation_data(bare).lines["low"].isna().all()
-    styles = str(allocation(bare).to_dict())
-    assert "'band'" not in styles.split("'config'")[0]
-
-
-def test_three_panels_stand_side_by_side_or_one_below_the_other(chinchilla):
-    wide, narrow = allocation(chinchilla).to_dict(), allocation(chinchilla, width=366).to_dict()
+def test_three_panels_stand_side_by_side_or_one_below_the_other(made):
+    wide, narrow = allocation(made).to_dict(), allocation(made, width=366).to_dict()
     assert wide["vconcat"][1]["columns"] == 3
     assert narrow["vconcat"][1]["columns"] == 1
 
 
-def test_a_compute_law_divides_nothing(compute_law):
+def test_runs_of_compute_alone_divide_nothing(made):
+    class Alone(Surface):
+        scale_names = ("C",)
+
+    alone = replace(made, answer=replace(made.answer, surface=Alone()))
     with pytest.raises(ChartUnavailable, match="no N and D to divide"):
-        allocation(compute_law)
+        allocation(alone)

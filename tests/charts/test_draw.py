@@ -8,6 +8,7 @@ import pytest
 import vl_convert
 
 from lawsmith.charts import (
+    ANSWER_CHARTS,
     CHARTS,
     NARROW,
     REPLAY_CHARTS,
@@ -20,6 +21,8 @@ from lawsmith.charts.draw.key import Entry, key_places
 from lawsmith.charts.draw.parts import tooltip_parts
 from lawsmith.charts.draw.text import text_width, wrap
 from lawsmith.charts.theme import config
+
+from .answers import answered
 
 
 def styles_of(part):
@@ -42,6 +45,26 @@ def test_a_chart_is_valid_names_known_styles_and_keeps_its_width(name, width, de
 @pytest.mark.parametrize("name", REPLAY_CHARTS)
 def test_a_chart_of_a_replay_is_valid_too(name, width, replayed):
     check(REPLAY_CHARTS[name](replayed, width=width), width)
+
+
+@pytest.mark.parametrize("whole", [False, True])
+@pytest.mark.parametrize("width", [NARROW, WIDE, 1200])
+@pytest.mark.parametrize("name", ANSWER_CHARTS)
+def test_a_chart_of_an_answer_is_valid_too(name, width, whole):
+    made = answered(factor=1.1) if whole else answered(held_out=False)
+    check(ANSWER_CHARTS[name](made, width=width), width)
+
+
+@pytest.mark.parametrize("name", ANSWER_CHARTS)
+def test_a_chart_of_an_answer_holds_no_colour_and_changes_with_the_theme_alone(name):
+    chart = ANSWER_CHARTS[name](answered())
+    spec = chart.to_dict()
+    spec.pop("config")
+    assert not re.search(r"#[0-9a-f]{6}", str(spec))
+    for theme in THEMES.values():
+        other = themed(chart, theme).to_dict()
+        assert other.pop("config")["background"] == theme.background
+        assert other == spec
 
 
 def check(chart, width):
@@ -101,7 +124,7 @@ def test_a_chart_that_cannot_be_made_says_why(compute_law):
             draw(compute_law)
         except ChartUnavailable as error:
             reasons[name] = str(error)
-    assert set(reasons) == {"curves", "allocation", "hyperparameters"}
+    assert set(reasons) == {"curves", "hyperparameters"}
 
 
 def test_text_is_wrapped_at_its_width():

@@ -9,29 +9,28 @@ import numpy as np
 import pytest
 import vl_convert
 
-from lawsmith.charts import NARROW, THEMES, WIDE, maps, narrowing, outlook, pairs, timeline
+from lawsmith.charts import NARROW, THEMES, WIDE, maps, narrowing, pairs, timeline
 from lawsmith.charts.theme import config
 
 from .test_draw import styles_of
 from .test_maps import tuned
-from .test_narrowing import known
-from .test_outlook import seen as seen  # a fixture
+from .test_narrowing import moment
 from .test_timeline import event
 
-NAMES = ("outlook", "narrowing", "timeline", "pairs", "maps")
+NAMES = ("narrowing", "timeline", "pairs", "maps")
 
 
 @pytest.fixture
-def drawings(seen):
+def drawings(compute_law):
     grid, loss = tuned()
-    found = seen.outlook
-    runs = [known(0.01, 5, 0.4), known(0.1, 20, 0.1)]
+    law, phi = compute_law.law, compute_law.fit.phi
+    draws = phi + 0.1 * np.random.default_rng(0).standard_normal((60, len(phi)))
+    runs = [moment(0.01, 5, 0.4), moment(0.1, 20, 0.1)]
     events = [event(f"t{i}", 1e18 * 2.0**i) for i in range(8)]
     return {
-        "outlook": partial(outlook, seen),
         "narrowing": partial(narrowing, runs, name="small", reference=1.99),
         "timeline": partial(timeline, events, name="small"),
-        "pairs": partial(pairs, found.law, found.fit.phi, found.truth_phi, name="small"),
+        "pairs": partial(pairs, law, phi, draws, name="small"),
         "maps": partial(maps, grid, loss, np.arange(len(grid)) % 3 == 0, name="small"),
     }
 

@@ -5,44 +5,51 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lawsmith.answer import Target
 from lawsmith.charts import ChartUnavailable, narrowing
-from lawsmith.charts.data.narrowing import Known, narrowing_data
-from lawsmith.laws.uncertainty import Interval
-from lawsmith.outlook import Prediction
+from lawsmith.charts.data.narrowing import Moment, narrowing_data
+
+from .answers import best_loss, forecast
 
 
-def known(spend: float, n: int, half: float) -> Known:
-    """A prediction of 2.0 whose true loss is known to ± ``half``, the pool's law to half of it."""
-    truth = Interval(2.0, 2.0 - half, 2.0 + half)
-    pool = Interval(2.0, 2.0 - half / 2, 2.0 + half / 2)
-    return Known(spend, n, Prediction(1e25, {"C": 1e25}, 2.0, pool, truth, 2.0))
+def moment(spend: float, n: int, half: float) -> Moment:
+    """The best loss at 1e22 known to ± ``half``."""
+    return Moment(spend, n, forecast(Target(1e22), half=half))
 
 
 def test_half_widths_are_shares_of_the_loss_in_per_cent():
-    data = narrowing_data([known(0.5, 40, 0.02), known(0.01, 10, 0.4)], reference=1.9)
-    assert data.points["spent"].tolist() == [1.0, 50.0]
-    assert data.points["truth"].tolist() == pytest.approx([20.0, 1.0])
-    assert data.points["pool"].tolist() == pytest.approx([10.0, 0.5])
-    assert data.points["n_runs"].tolist() == [10, 40]
-    assert (data.reference, data.compute) == (1.9, 1e25)
+    data = narrowing_data([moment(0.5, 40, 0.01), moment(0.01, 10, 0.2)], reference=1.9)
+    points, loss = data.points, float(best_loss(1e22))
+    assert points["spent"].tolist() == [1.0, 50.0]
+    assert points["n_runs"].tolist() == [10, 40]
+    assert points["half_width"].tolist() == pytest.approx([20.0, 1.0])
+    assert points["loss"].tolist() == pytest.approx([loss] * 2, rel=1e-5)
+    assert points["low"].tolist() == pytest.approx([0.8 * loss, 0.99 * loss], rel=1e-5)
+    assert points["high"].tolist() == pytest.approx([1.2 * loss, 1.01 * loss], rel=1e-5)
+    assert (data.reference, data.label) == (1.9, "1e22 FLOPs")
 
 
 @pytest.mark.parametrize(("n", "words"), [(0, "no interval yet"), (1, "at one spend only")])
 def test_with_fewer_than_two_spends_there_is_no_chart(n, words):
     with pytest.raises(ChartUnavailable, match=words):
-        narrowing_data([known(0.1, 5, 0.1)][:n])
+        narrowing_data([moment(0.1, 5, 0.1)][:n])
 
 
-def test_an_interval_that_has_closed_is_drawn_at_the_foot():
-    spec = narrowing([known(0.1, 5, 0.1), known(1.0, 50, 0.0)], name="s").to_dict()
-    values = [row["pool"] for rows in spec["datasets"].values() for row in rows if "pool" in row]
-    assert 0.001 in values
-    lower = spec["vconcat"][1]["layer"][0]["encoding"]["y"]["scale"]["domain"]
-    assert lower[0] > 0
+def test_the_subtitle_says_how_far_it_narrowed():
+    title = narrowing([moment(0.1, 5, 0.1), moment(1.0, 50, 0.012)], name="s").to_dict()["title"]
+    assert "± 10 % after 5 runs, ± 1.2 % after 50" in " ".join([*title["subtitle"]])
+    assert "What is known of the loss at 1e22 FLOPs: s" in " ".join([*title["text"]])
+
+
+def test_a_wide_interval_does_not_dwarf_the_line():
+    spec = narrowing([moment(0.1, 5, 0.9), moment(1.0, 50, 0.01)]).to_dict()
+    low, high = spec["vconcat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    loss = float(best_loss(1e22))
+    assert 0.5 * loss < low < loss < high < 2 * loss
 
 
 def test_the_reference_is_a_line_only_where_it_is_known():
-    runs = [known(0.1, 5, 0.1), known(1.0, 50, 0.05)]
+    runs = [moment(0.1, 5, 0.1), moment(1.0, 50, 0.05)]
 
     def rules(reference: float) -> int:
         upper = narrowing(runs, reference=reference).to_dict()["vconcat"][0]["layer"]
@@ -50,4 +57,4 @@ def test_the_reference_is_a_line_only_where_it_is_known():
             layer["mark"]["type"] == "rule" and "field" in layer["encoding"]["y"] for layer in upper
         )
 
-    assert (rules(1.95), rules(np.nan)) == (1, 0)
+    assert (rules(2.3), rules(np.nan)) == (1, 0)

@@ -10,7 +10,7 @@ import pytest
 from lawsmith.charts import residuals
 from lawsmith.charts.data.residuals import residuals_data
 from lawsmith.charts.data.runs import FITTED, HELD_OUT
-from lawsmith.laws.diagnostics import Influence
+from lawsmith.laws.influence import Influence
 
 
 def test_a_loss_one_per_cent_above_the_law_has_residual_one(compute_law):
@@ -35,7 +35,7 @@ def test_held_out_points_come_from_the_score(compute_law):
 
 def test_influence_is_the_change_of_the_prediction_in_per_cent(compute_law):
     n = compute_law.fit.n_points
-    found = Influence(np.full(n, np.log(1.02)), float(np.log(1.05)))
+    found = Influence(np.full(n, np.log(1.02)), float(np.log(1.05)), n_refitted=n)
     data = residuals_data(replace(compute_law, influence=found))
     fitted = data.points[data.points["kind"] == FITTED]
     np.testing.assert_allclose(fitted["change"], 2.0)

@@ -10,7 +10,9 @@ from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
 
+import altair as alt
 import numpy as np
+import pandas as pd
 import pytest
 
 from lawsmith.analysis import FitOptions, analyse, compare_laws
@@ -19,6 +21,7 @@ from lawsmith.charts import (
     Unavailable,
     Written,
     law,
+    spec_of,
     write,
     write_all,
     write_replay,
@@ -26,6 +29,18 @@ from lawsmith.charts import (
 from lawsmith.charts.page import library, script_json
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC
+
+from .answers import answered
+
+
+def test_a_chart_of_more_than_5000_rows_is_drawn_and_altairs_limit_stays():
+    frame = pd.DataFrame({"x": np.arange(6000.0)})
+    chart = alt.layer(alt.Chart(frame).mark_point().encode(x="x:Q"))
+    spec = spec_of(chart)
+    assert len(next(iter(spec["datasets"].values()))) == 6000
+    with pytest.raises(alt.MaxRowsError):
+        chart.to_dict()
+
 
 ATTACK = "<script>alert(1)</script>"
 
@@ -69,7 +84,7 @@ def test_a_page_forbids_its_own_script_to_fetch(page):
 
 
 def test_a_page_holds_the_wide_and_the_narrow_chart_and_every_theme(demo_compute, tmp_path):
-    write_all(demo_compute, tmp_path)
+    write_all(tmp_path, None, demo_compute)
     text = (tmp_path / "law.html").read_text(encoding="utf-8")
     specs = specs_of(text)
     assert specs["wide"]["width"] > specs["narrow"]["width"]
@@ -151,35 +166,32 @@ def test_a_png_has_two_pixels_a_point(demo_compute, tmp_path):
 
 def test_all_charts_are_written_or_accounted_for(demo_compute, tmp_path):
     comparisons = compare_laws(demo_compute.study, demo_compute.options)
-    done = write_all(demo_compute, tmp_path / "new" / "folder", comparisons=comparisons)
+    done = write_all(tmp_path / "new" / "folder", answered(), demo_compute, comparisons=comparisons)
     written = [item.name for item in done if isinstance(item, Written)]
     missing = {item.name: item.reason for item in done if isinstance(item, Unavailable)}
-    assert written == ["law", "isoflop", "residuals", "hyperparameters", "compare"]
-    assert missing == {
-        "curves": "LC is not a law of N and D",
-        "allocation": "LC has no N and D to divide compute between",
-    }
+    assert written == [
+        *("answer", "allocation", "law", "isoflop", "residuals", "hyperparameters", "compare"),
+    ]
+    assert missing == {"curves": "LC is not a law of N and D"}
     files = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     assert files == {f"{name}.{suffix}" for name in written for suffix in ("html", "png")}
 
 
 def test_the_charts_of_a_replay_are_written_or_accounted_for(replayed, tmp_path):
-    done = write_replay(replayed, tmp_path / "charts")
-    assert [item.name for item in done] == ["recovery", "choices"]
+    names = ("answer", "allocation", "choices")
+    done = write_replay(replayed, tmp_path / "charts", answered())
+    assert [item.name for item in done] == list(names)
     files = {path.name for path in (tmp_path / "charts").iterdir()}
-    assert files == {f"{n}.{s}" for n in ("recovery", "choices") for s in ("html", "png")}
-    text = (tmp_path / "charts" / "recovery.html").read_text(encoding="utf-8")
-    assert "<title>Recovery of the law: small, L(C) = E + A·C^α</title>" in text
+    assert files == {f"{n}.{s}" for n in names for s in ("html", "png")}
+    text = (tmp_path / "charts" / "answer.html").read_text(encoding="utf-8")
+    assert "<title>Best loss by compute: small</title>" in text
     empty = write_replay(replace(replayed, steps=()), tmp_path / "none")
-    assert empty == [
-        Unavailable("recovery", "no run was replayed"),
-        Unavailable("choices", "no run was replayed"),
-    ]
+    assert empty == [Unavailable("choices", "no run was replayed")]
 
 
 def test_the_comparison_names_the_study(demo_compute, tmp_path):
     comparisons = compare_laws(demo_compute.study, demo_compute.options)
-    write_all(demo_compute, tmp_path, comparisons=comparisons)
+    write_all(tmp_path, None, demo_compute, comparisons=comparisons)
     text = (tmp_path / "compare.html").read_text(encoding="utf-8")
     assert "Laws compared on held-out compute: synthetic-demo</title>" in text
 

@@ -7,14 +7,16 @@ from pathlib import Path
 
 import numpy as np
 
-from lawsmith.analysis import FitOptions, Target
+from lawsmith.analysis import FitOptions
+from lawsmith.answer import Target
 from lawsmith.cli import main
-from lawsmith.datasets import demo_study
+from lawsmith.datasets import Study, demo_study
 from lawsmith.journal import Kind, make
 from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report import Record, Source, table_source
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.asking import asked_events, propose
+from tests.answer.tables import study, sweep
 
 ATTACK = "<script>alert(1)</script>"
 TRUTH = {"E": 1.69, "A": 406.4, "alpha": 0.34, "B": 410.7, "beta": 0.28}
@@ -49,13 +51,33 @@ MODELS = "".join(
 
 def table(law=CHINCHILLA, target=1e23, **more) -> Source:
     """A report on the synthetic demo study."""
-    options = FitOptions(law, targets=(Target(target),), **more)
-    return table_source(demo_study(), options, Record(("lawsmith report synthetic-demo",)))
+    return table_of(demo_study(), law, target, **more)
+
+
+def small_table(law=CHINCHILLA, target=1e23, **more) -> Source:
+    """A report on 80 runs, which takes a moment."""
+    return table_of(study(sweep()), law, target, **more)
+
+
+def table_of(made: Study, law, target, **more) -> Source:
+    targets = (Target(target), Target(6 * 7e9 * 1.4e11, 7e9, 1.4e11))
+    options = FitOptions(law, targets=targets, **more)
+    return table_source(made, options, targets, Record((f"lawsmith report {made.name}",)))
 
 
 def replay_folder(folder: Path, *more: str) -> Path:
     """A short replay of a synthetic study, as `lawsmith replay --out` leaves it."""
-    words = ["replay", "synthetic-warmstart", "--iterations", "18", "--out", str(folder), *more]
+    words = [
+        "replay",
+        "synthetic-demo",
+        "--iterations",
+        "18",
+        "--n-init",
+        "6",
+        "--out",
+        str(folder),
+    ]
+    words += more
     assert main(words) == 0
     return folder
 
@@ -66,33 +88,33 @@ def live_study(folder: Path, *, n_runs: int, diverge: int = -1) -> LiveStudy:
     file = folder / "study.toml"
     head, rest = STUDY.split("\n[axes]", 1)
     file.write_text(f"{head}\n{MODELS}\n[axes]{rest}", encoding="utf-8")
-    study = open_study(file)
-    study.begin()
+    made = open_study(file)
+    made.begin()
     for i in range(n_runs):
-        run_one(study, diverged=i == diverge)
-    return study
+        run_one(made, diverged=i == diverge)
+    return made
 
 
-def run_one(study: LiveStudy, *, diverged: bool = False) -> str:
+def run_one(made: LiveStudy, *, diverged: bool = False) -> str:
     """Ask for the next run and tell its loss; the trial's name."""
-    ledger = study.read()
-    events = asked_events(study, ledger, propose(study, ledger, 1), by="hand")
+    ledger = made.read()
+    events = asked_events(made, ledger, propose(made, ledger, 1), by="hand")
     trial, config = events[0]["trial"], events[0]["config"]
     kind, loss = (Kind.DIVERGED, None) if diverged else (Kind.FINISHED, true_loss(config))
-    study.journal.update(lambda _: [*events, make(kind, trial, loss=loss)])
+    made.journal.update(lambda _: [*events, make(kind, trial, loss=loss)])
     return str(trial)
 
 
-def fail_one(study: LiveStudy, log: str) -> str:
+def fail_one(made: LiveStudy, log: str) -> str:
     """A run that failed, with a log."""
-    ledger = study.read()
-    events = asked_events(study, ledger, propose(study, ledger, 1), by="run")
+    ledger = made.read()
+    events = asked_events(made, ledger, propose(made, ledger, 1), by="run")
     trial = str(events[0]["trial"])
-    folder = study.layout.attempt(trial, 1)
+    folder = made.layout.attempt(trial, 1)
     folder.mkdir(parents=True)
     (folder / "log.txt").write_text(log, encoding="utf-8")
     told = {"reason": "crash", "detail": f"exit code 1 {ATTACK}"}
-    study.journal.update(
+    made.journal.update(
         lambda _: [
             *events,
             make(Kind.SUBMITTED, trial, attempt=1, handle="1"),

@@ -1,4 +1,4 @@
-"""The answer's numbers are those of the analysis, of the replay's own outlook, of the study."""
+"""The answer card: numbers of the Answer for a table, a replay and a live study; what was spent."""
 
 from __future__ import annotations
 
@@ -8,19 +8,13 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lawsmith.charts.data.outlook import outlook_data
-from lawsmith.formats import count, flops
+from lawsmith.answer import answer as make_answer
+from lawsmith.answer.text import lines
+from lawsmith.formats import count, flops, number
 from lawsmith.laws.catalogue import LC
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.forecast import (
-    forecasts,
-    settings,
-    shares,
-    true_parameters,
-    tuning_laws,
-)
-from lawsmith.report.parts import Absent, Listing, Tiles
-from lawsmith.study.answer import answer as status_answer
+from lawsmith.report.parts import Absent, Listing, Tiles, Words
+from lawsmith.study.answer import answer_of
 
 from . import sources
 
@@ -31,54 +25,73 @@ def tiles(source):
     }
 
 
-def test_a_tables_loss_and_interval_are_the_analysis_own(table):
-    (found,) = forecasts(table)
-    prediction = table.analysis.predictions[0]
-    assert found.loss == prediction.loss
-    assert list(found.intervals.values()) == [prediction.interval, prediction.run_interval]
-    tile = tiles(table)["Loss at 1e23 FLOPs"]
-    assert tile.value == f"{prediction.loss:#.4g}"
-    assert f"{prediction.interval.low:#.4g} to {prediction.interval.high:#.4g}" in tile.detail
+def test_a_tables_answer_is_that_of_its_runs():
+    source = sources.small_table()
+    study, targets = source.study, [f.target for f in source.answer.forecasts]
+    again = make_answer(study.grid, study.runs, targets, study=study.name)
+    assert again.forecasts == source.answer.forecasts
+    first = again.forecasts[0]
+    tile = tiles(source)["Best loss at 1e23 FLOPs"]
+    assert tile.value == f"{first.loss:#.4g}"
+    assert f"95% interval [{first.low:#.4g}, {first.high:#.4g}]" in tile.detail
+    assert f"of one further run [{first.run_low:#.4g}, {first.run_high:#.4g}]" in tile.detail
+    N = first.scales["N"]
+    assert tiles(source)["Best N"].value == count(N.centre)
+    assert f"[{count(N.low)}, {count(N.high)}]" in tiles(source)["Best N"].detail
+    assert f"best: [{count(N.near_low)}, {count(N.near_high)}]" in tiles(source)["Best N"].detail
 
 
-def test_the_allocation_is_the_analysis_own(table):
-    found = table.analysis.predictions[0].allocation
-    assert tiles(table)["Best parameters N*"].value == count(found["N"].centre)
-    assert tiles(table)["Best tokens D*"].value == count(found["D"].centre)
-    assert shares(table).N.centre * shares(table).D.centre * 6 == pytest.approx(1e23)
+def test_the_law_of_a_table_does_not_change_its_answer():
+    mine, theirs = sources.small_table(), sources.small_table(LC)
+    assert mine.law != theirs.law
+    assert mine.answer.forecasts == theirs.answer.forecasts
 
 
-def test_hyperparameters_are_the_power_laws_at_that_allocation(table):
-    best, found = shares(table), settings(table)
-    laws = {law.axis: law.fit.params for law in tuning_laws(table)}
-    for one in found.settings:
-        p = laws[one.axis]
-        wanted = p["c"] * best.N.centre ** p["a"] * best.D.centre ** p["b"]
-        assert one.value == pytest.approx(wanted)
-        assert one.interval.low < one.value < one.interval.high
+def test_a_further_target_is_a_listing(table):
+    (listing,) = [part for part in answer(table).parts if isinstance(part, Listing)]
+    second = table.answer.forecasts[1]
+    assert listing.columns[0].startswith("N = 7B, D = 140B, ")
+    assert listing.rows == tuple(tuple(line) for line in lines(second))
+
+
+def test_each_further_target_has_a_place_of_its_own(table):
+    more = replace(table.answer, forecasts=table.answer.forecasts * 2)
+    source = replace(table, answered=replace(table.answered, answer=more))
+    names = [part.name for part in answer(source).parts if isinstance(part, Listing)]
+    assert names == ["target-2", "target-3", "target-4"]
 
 
 def test_a_replays_answer_is_what_the_replay_printed(replay, folder):
     told = json.loads((folder / "trace.json").read_text())
-    first = told["outlook"]["predictions"][0]
-    found = forecasts(replay)[0]
-    assert found.loss == first["loss"]
-    assert (found.intervals["the true loss"].low, found.intervals["the true loss"].high) == (
-        first["truth"]["low"],
-        first["truth"]["high"],
-    )
-    listing = next(p for p in answer(replay).parts if isinstance(p, Listing))
-    assert len(listing.rows) == len(told["outlook"]["predictions"])
+    names = ("loss", "low", "high", "run_low", "run_high")
+    assert len(told["answers"]) == len(replay.answer.forecasts)
+    for wanted, found in zip(told["answers"], replay.answer.forecasts, strict=True):
+        assert [getattr(found, name) for name in names] == pytest.approx(
+            [wanted[name] for name in names], rel=1e-9
+        )
+    assert replay.answer.verdict == told["verdict"]
+    pool = told["whole_pool"]["answers"][0]
+    assert replay.answered.whole.forecasts[0].loss == pytest.approx(pool["loss"], rel=1e-9)
 
 
-def test_figures_of_a_replay_agree_with_what_it_printed(replay):
-    """The band is drawn from draws made again, the bar at the target as it was printed."""
-    data = outlook_data(replay.seen)
-    bar, end = data.targets.iloc[0], data.line.iloc[-1]
-    assert end["x"] == pytest.approx(bar["x"])
-    assert (end["low"], end["high"]) == pytest.approx((bar["low"], bar["high"]), rel=1e-4)
-    last = replay.known[-1].prediction
-    assert (last.truth.low, last.truth.high) == pytest.approx((bar["low"], bar["high"]), rel=1e-4)
+def test_the_last_moment_of_a_replay_is_its_answer(replay):
+    """Of the first target, by the same runs; what came before was less sure, on the whole."""
+    last, first = replay.moments[-1], replay.answer.forecasts[0]
+    assert (last.n_runs, last.spend) == (18, pytest.approx(replay.spend.share))
+    ends = (last.forecast.loss, last.forecast.low, last.forecast.high)
+    assert ends == pytest.approx((first.loss, first.low, first.high), rel=1e-6)
+    assert last.forecast.half_width < replay.moments[0].forecast.half_width
+
+
+def test_a_replay_stands_beside_the_whole_pool_and_the_runs_held_out(replay):
+    told = [part.text for part in answer(replay).parts if isinstance(part, Words)]
+    assert told[0] == replay.answer.verdict
+    assert any(text.startswith("Held out: ") for text in told)
+    ours, whole = replay.answer.forecasts[0], replay.answered.whole.forecasts[0]
+    off = 100 * abs(ours.loss / whole.loss - 1)
+    (beside,) = [text for text in told if text.startswith("The whole pool (")]
+    assert f"says {whole.loss:#.4g} [{whole.low:#.4g}, {whole.high:#.4g}]" in beside
+    assert float(beside.partition("are ")[2].partition("%")[0]) == pytest.approx(off, rel=0.06)
 
 
 def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, folder):
@@ -87,40 +100,23 @@ def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, fold
     assert found["Compute spent"].value == flops(told["trace"][-1]["cost"])
     assert found["A dense grid"].value == flops(told["pool"]["total_compute"])
     times = told["pool"]["total_compute"] / told["trace"][-1]["cost"]
-    assert f"{times:.3g} times as much" in found["A dense grid"].detail
+    assert f"{number(times, 3)} times as much" in found["A dense grid"].detail
 
 
-def test_intervals_of_a_search_are_of_the_truth_and_not_of_the_pools_law(replay):
-    outlook = replay.seen.outlook
-    found = true_parameters(outlook)
-    for j, param in enumerate(outlook.law.params):
-        draws = np.sort(param.to_natural(outlook.truth_phi[:, j]))
-        inside = (draws >= found[param.name].low) & (draws <= found[param.name].high)
-        assert inside.mean() == pytest.approx(0.95, abs=0.01)
-        assert found[param.name].centre == outlook.fit.params[param.name]
-
-
-def test_the_best_sizes_of_a_search_divide_the_compute_of_the_target(replay):
-    found, compute = shares(replay), replay.seen.outlook.predictions[0].compute
-    assert 6 * found.N.centre * found.D.centre == pytest.approx(compute)
-    assert found.ratio.centre == pytest.approx(found.D.centre / found.N.centre)
-    # With compute fixed a large N is a small D: the ends of one are those of the other.
-    assert 6 * found.N.low * found.D.high == pytest.approx(compute)
-    assert found.N.low < found.N.high
-
-
-def test_fantasized_hyperparameters_have_no_interval(replay):
-    found = settings(replay)
-    assert found is not None
-    assert all(one.interval is None for one in found.settings)
+def test_the_loss_of_what_was_not_run_is_what_the_answer_expects(replay):
+    study = replay.study
+    known = study.runs.config_loss(len(study.grid))
+    run = np.isfinite(known)
+    np.testing.assert_array_equal(replay.expected[run], known[run])
+    elsewhere = replay.answer.surface.expected(study.grid)[~run]
+    np.testing.assert_array_equal(replay.expected[~run], elsewhere)
+    assert np.isfinite(elsewhere).all()
 
 
 def test_a_live_studys_answer_is_that_of_lawsmith_status(live, study):
-    wanted = status_answer(study, study.read()).outlook.predictions[0]
-    found = forecasts(live)[0]
-    assert found.loss == pytest.approx(wanted.loss, rel=1e-9)
-    assert found.intervals["the true loss"].low == pytest.approx(wanted.truth.low, rel=1e-9)
-    assert found.intervals["the true loss"].high == pytest.approx(wanted.truth.high, rel=1e-9)
+    wanted = answer_of(study, study.read()).answer
+    assert live.answer.forecasts == wanted.forecasts
+    assert live.answer.verdict == wanted.verdict
 
 
 def test_a_live_study_says_what_share_of_its_budget_is_committed(live, study):
@@ -133,7 +129,7 @@ def test_a_live_study_says_what_share_of_its_budget_is_committed(live, study):
 
 def test_a_live_answer_says_how_many_runs_it_rests_on(live):
     def told(source):
-        return tiles(source)["Loss at 1e21 FLOPs"].detail.split("\n")[-1]
+        return tiles(source)["Best loss at 1e21 FLOPs"].detail.split("\n")[-1]
 
     assert told(live) == "from all 15 finished runs"
     ahead = replace(live, live=replace(live.live, n_finished=16))
@@ -146,21 +142,7 @@ def test_a_table_too_says_what_its_dense_grid_costs(table):
     assert tiles(table)["A dense grid"].value == flops(float(table.study.grid.C.sum()))
 
 
-def test_without_a_law_the_answer_says_why(begun):
+def test_without_a_run_the_answer_says_why(begun):
     part = answer(begun).parts[0]
     assert isinstance(part, Absent)
-    assert "no run has finished yet" in part.reason
-
-
-def test_a_hyperparameter_without_a_law_is_taken_from_the_best_run():
-    source = sources.table(LC)
-    grid = source.study.grid
-    assert settings(source).how.startswith("lr, batch by λ*")
-    loss = source.study.runs.config_loss(len(grid))
-    bare = sources.table(LC)
-    object.__setattr__(bare, "shares", None)
-    found = settings(bare)
-    row = int(np.nanargmin(loss))
-    assert {one.axis: one.value for one in found.settings} == {
-        name: grid.numbers(name)[row] for name in ("lr", "batch")
-    }
+    assert part.reason == "no run has finished yet"

@@ -38,16 +38,17 @@ def test_what_no_table_tells_is_left_open_and_counted(table):
 
 def test_validation_tells_the_held_out_error_or_that_there_is_none(table):
     assert "nothing was held out" in answers(table)["How was it validated?"]
-    held = sources.table(LC, hold_out=HeldOut.by_compute(0.5))
+    held = sources.small_table(LC, hold_out=HeldOut.by_compute(0.9))
+    judged = held.answer.held_out
     told = answers(held)["How was it validated?"]
-    assert f"RMSE {held.analysis.score.rmse:.3g}" in told
+    assert f"{int(judged.inside.sum())} of {len(judged.rows)} held-out best runs" in told
 
 
-def test_a_search_says_how_many_points_are_fantasized(replay):
+def test_a_search_says_what_its_answer_and_its_law_rest_on(replay):
     told = answers(replay)["Which runs enter the fit?"]
-    observed = replay.seen.outlook.observed
-    assert f"{int(observed.sum())} run, {int((~observed).sum())} fantasized" in told
-    assert "held-out point" in answers(replay)["How was it validated?"]
+    assert told.startswith("the answer: all of 18 runs, ")
+    assert f"the law: {replay.analysis.fit.n_points} of " in told
+    assert "held-out best runs inside" in answers(replay)["How was it validated?"]
 
 
 def test_without_a_law_there_is_nothing_to_say_of_its_fit(table):

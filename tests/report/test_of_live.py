@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from lawsmith.policies import make_policy
 from lawsmith.report import Found, Memory, Record, find_out, live_source
-from lawsmith.report.outlooks import GROWTH, ladder
-from lawsmith.report.reasons import why
+from lawsmith.report.answers import GROWTH, ladder
+from lawsmith.report.reasons import as_text
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
 
@@ -32,22 +32,21 @@ def test_answers_on_the_way_are_worked_out_once(tmp_path):
     study = sources.live_study(tmp_path, n_runs=10)
     memory = Memory()
     first = find_out(study, study.read(), memory, n_next=0)
-    n_first = len(memory.known)
+    n_first = len(memory.moments)
     sources.run_one(study)
     again = find_out(study, study.read(), memory, n_next=0)
     assert n_first == len(ladder(4, 10))
-    assert len(memory.known) - n_first <= 2
-    assert again.known[: len(first.known) - 1] == first.known[:-1]
-    spends = [known.spend for known in again.known]
+    assert len(memory.moments) - n_first <= 2
+    assert again.moments[: len(first.moments) - 1] == first.moments[:-1]
+    spends = [moment.spend for moment in again.moments]
     assert spends == sorted(spends)
 
 
 def test_a_thought_that_is_called_off_leaves_what_there_is(tmp_path):
     study = sources.live_study(tmp_path, n_runs=8)
     found = find_out(study, study.read(), Memory(), n_next=0, alive=lambda: False)
-    assert found.seen is not None
-    assert found.both is None
-    assert found.known == ()
+    assert found.answered is not None
+    assert found.moments == ()
 
 
 def test_pending_runs_do_not_narrow_the_answer(tmp_path):
@@ -57,7 +56,7 @@ def test_pending_runs_do_not_narrow_the_answer(tmp_path):
     events = sources.asked_events(study, ledger, sources.propose(study, ledger, 3), by="hand")
     study.journal.update(lambda _: events)
     after = find_out(study, study.read(), Memory(), n_next=0)
-    assert after.seen.outlook.predictions == before.seen.outlook.predictions
+    assert after.answered.answer.forecasts == before.answered.answer.forecasts
     source = live_source(study, study.read(), after, Record())
     assert [event.state for event in source.events[-3:]] == ["pending"] * 3
     assert len(source.live.under_way) == 3
@@ -75,7 +74,7 @@ def test_the_stages_and_the_best_run_are_told(live, study):
 def test_what_is_found_may_be_of_an_earlier_moment(study):
     ledger = study.read()
     source = live_source(study, ledger, Found(), Record())
-    assert source.seen is None
+    assert source.answer is None
     assert source.runs.n_runs == len(ledger.trials)
     assert len(source.events) == len(ledger.trials)
 
@@ -95,19 +94,35 @@ class Known:
 def test_a_search_tells_the_acquisition_that_it_chose_by(compute_grid):
     surrogate = Known([2.5, 2.1, 1.9], [0.1, 0.2, 0.05])
     policy = make_policy("full", surrogate, acquisition="ei", n_init=1)
-    words, values = why(policy, compute_grid, Runs.from_losses([0], [2.0]), 1)
+    allowed = np.array([False, True, False])
+    runs, rng = Runs.from_losses([0], [2.0]), np.random.default_rng(0)
+    (chosen,) = policy.choose(compute_grid, runs, 1, rng, allowed=allowed)
+    values = as_text(chosen.values, logs=False)
     z = (2.0 - 2.1) / 0.2
     ei = 0.2 * (z * norm.cdf(z) + norm.pdf(z))
-    assert words == "largest acquisition"
+    assert chosen.why == "largest acquisition"
     assert float(values["ei"]) == pytest.approx(np.log(ei), rel=5e-3)
     assert values["expected loss"] == "2.1 ± 0.2"
 
 
+def test_shares_of_a_loss_are_percents_where_its_logs_are_modelled():
+    values = {"worth for the answer": 0.00123, "lowers the envelope by": 0.02, "SD": 0.1}
+    shown = as_text({**values, "expected loss": 2.5}, logs=True)
+    assert shown == {
+        "worth for the answer": "0.12%",
+        "lowers the envelope by": "2%",
+        "expected loss": "2.5 ± 0.1",
+    }
+    assert as_text(values, logs=False)["lowers the envelope by"] == "0.02"
+
+
 def test_the_initial_design_has_no_reason_but_chance(compute_grid):
     policy = make_policy("full", None, n_init=2)
-    assert why(policy, compute_grid, Runs.empty(), 0) == ("initial design, at random", {})
-    done = Runs.from_losses([0, 1], [2.0, 2.1])
-    assert why(policy, compute_grid, done, 2) == ("at random", {})
+    rng = np.random.default_rng(0)
+    (first,) = policy.choose(compute_grid, Runs.empty(), 1, rng)
+    assert (first.why, dict(first.values)) == ("initial design, at random", {})
+    (third,) = policy.choose(compute_grid, Runs.from_losses([0, 1], [2.0, 2.1]), 1, rng)
+    assert (third.row, third.why, dict(third.values)) == (2, "at random", {})
 
 
 @pytest.fixture

@@ -6,6 +6,7 @@ import numpy as np
 import pytest
 
 from lawsmith.analysis import FitOptions, Target
+from lawsmith.charts.data.answer import answer_data
 from lawsmith.charts.data.isoflop import isoflop_data
 from lawsmith.charts.data.residuals import residuals_data
 from lawsmith.charts.data.runs import run_rows
@@ -96,7 +97,8 @@ def named(tmp_path_factory):
 
 def test_a_tables_own_names_stand_in_its_rows_and_over_its_points(named):
     study = load(str(named))
-    source = table_source(study, FitOptions(LC, targets=(Target(1e23),)), Record())
+    target = Target(1e23)
+    source = table_source(study, FitOptions(LC, targets=(target,)), (target,), Record())
     assert column(source, "run").values[:3] == [ATTACK, "b-1", "c-2"]
     assert column(source, "run").form == "text"
     rows = run_rows(source.analysis)
@@ -119,4 +121,7 @@ def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_p
     wanted = [names[task.rows[step.candidate]] for step in replayed.trace.steps]
     assert column(source, "name").values == wanted
     assert [event.name for event in source.events] == wanted
-    assert source.seen.called[replayed.trace.steps[3].candidate] == wanted[3]
+    called = source.answered.called
+    assert called[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
+    shown = answer_data(source.answered).runs
+    assert set(shown["run"]) <= set(wanted)

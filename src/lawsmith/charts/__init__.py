@@ -1,12 +1,9 @@
-"""Charts of an analysis (the law with its runs, isoFLOP curves, residuals, …) and of a replay.
+"""Charts of an answer, of a law (its runs, isoFLOP curves, residuals, …) and of a replay.
 
-chart = charts.law(analysis)                        # an Altair chart: shows itself in a notebook
-charts.write_all(analysis, "charts")                # every chart as HTML and PNG
-charts.recovery({"window": seeds, "full": others})  # replays of one study, mean ± 1 SD over seeds
-charts.standings(methods, budgets, ranks, heading=…)  # methods compared, a panel for each metric
-charts.subsets(task)                                # a frontier's law, and that of four points
-charts.write_replay(trace, "charts")                # every chart of one replay
-charts.outlook(seen)                                # a search: observed and fantasized points
+chart = charts.answer(Answered(name, answer, grid, runs))  # an Altair chart, for a notebook
+charts.law(analysis)                                       # the law that describes the runs
+charts.write_all("charts", answered, analysis)             # every chart as HTML and PNG
+charts.write_replay(trace, "charts")                       # every chart of one replay
 
 Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, coloured by
 `lawsmith.charts.theme`. A chart that cannot be made raises ChartUnavailable.
@@ -14,8 +11,11 @@ Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, col
 
 from __future__ import annotations
 
-from lawsmith.charts.catalogue import CHARTS, REPLAY_CHARTS, Chart
+from lawsmith.charts.catalogue import ANSWER_CHARTS, CHARTS, REPLAY_CHARTS, Chart
+from lawsmith.charts.data.answer import Answered
+from lawsmith.charts.data.trunks import Curved
 from lawsmith.charts.draw.allocation import allocation
+from lawsmith.charts.draw.answer import answer
 from lawsmith.charts.draw.choices import choices
 from lawsmith.charts.draw.clock import clock
 from lawsmith.charts.draw.compare import compare
@@ -25,19 +25,26 @@ from lawsmith.charts.draw.isoflop import isoflop
 from lawsmith.charts.draw.law import law
 from lawsmith.charts.draw.maps import maps
 from lawsmith.charts.draw.narrowing import narrowing
-from lawsmith.charts.draw.outlook import outlook
 from lawsmith.charts.draw.pairs import pairs
 from lawsmith.charts.draw.parts import NARROW, WIDE
-from lawsmith.charts.draw.recovery import recovery
 from lawsmith.charts.draw.residuals import residuals
-from lawsmith.charts.draw.standings import standings
-from lawsmith.charts.draw.subsets import subsets
+from lawsmith.charts.draw.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.draw.timeline import timeline
-from lawsmith.charts.save import Unavailable, Written, write, write_all, write_replay
+from lawsmith.charts.draw.trunks import trunks
+from lawsmith.charts.save import (
+    Unavailable,
+    Written,
+    spec_of,
+    write,
+    write_all,
+    write_replay,
+    write_tasks,
+)
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, THEMES, themed
 from lawsmith.charts.unavailable import ChartUnavailable
 
 __all__ = [
+    "ANSWER_CHARTS",
     "CHARTS",
     "DARK",
     "LIGHT",
@@ -46,11 +53,16 @@ __all__ = [
     "REPLAY_CHARTS",
     "THEMES",
     "WIDE",
+    "Answered",
     "Chart",
     "ChartUnavailable",
+    "Curved",
     "Unavailable",
     "Written",
+    "accuracy_by_compute",
+    "accuracy_by_loss",
     "allocation",
+    "answer",
     "choices",
     "clock",
     "compare",
@@ -60,15 +72,14 @@ __all__ = [
     "law",
     "maps",
     "narrowing",
-    "outlook",
     "pairs",
-    "recovery",
     "residuals",
-    "standings",
-    "subsets",
     "themed",
     "timeline",
+    "spec_of",
+    "trunks",
     "write",
     "write_all",
     "write_replay",
+    "write_tasks",
 ]

@@ -17,7 +17,7 @@ import vl_convert
 
 from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, variables
 from lawsmith.datasets.fetch import cache_dir
-from lawsmith.errors import LawsmithError
+from lawsmith.files import write_told
 
 Spec = dict[str, Any]
 
@@ -148,13 +148,4 @@ def write_page(text: str, path: str | Path, *, what: str) -> Path:
 
     what   the page is called so where it cannot be written
     """
-    file = Path(path)
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        part = file.with_name(f"{file.name}.part")
-        part.write_text(text, encoding="utf-8")
-        part.replace(file)
-    except OSError as error:
-        got = f"{file}: {error.strerror or error}"
-        raise LawsmithError(what, got=got, want="a file that can be written") from None
-    return file
+    return write_told(path, text, where=what)

@@ -2,28 +2,41 @@
 
 from __future__ import annotations
 
+import re
+import threading
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
 
+import altair as alt
 import vl_convert
 
 from lawsmith.analysis import Analysis, Comparison
-from lawsmith.charts.catalogue import CHARTS, REPLAY_CHARTS, Chart
+from lawsmith.arrays import saturating
+from lawsmith.charts.catalogue import ANSWER_CHARTS, CHARTS, REPLAY_CHARTS, TASK_CHARTS, Chart
+from lawsmith.charts.data.answer import Answered
+from lawsmith.charts.data.trunks import Curved
 from lawsmith.charts.draw.compare import TITLE, compare
 from lawsmith.charts.draw.parts import NARROW, WIDE
-from lawsmith.charts.draw.titles import study_name
+from lawsmith.charts.draw.trunks import trunks
 from lawsmith.charts.page import page
 from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.datasets.records import study_name
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.files import write_told
 from lawsmith.replay.records import Trace
+from lawsmith.tasks import TaskAnswer
 
 Drawing = tuple[str, Callable[..., Chart]]  # a chart's name, and what draws it at a width
 Format = Literal["html", "png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT: tuple[Format, ...] = ("html", "png")
+
+# Altair's limit of rows is a global of the process, and live pages draw in several threads: two that
+# lift it at once would restore it in the wrong order.
+_UNLIMITED = threading.Lock()
 
 
 @dataclass(frozen=True)
@@ -42,6 +55,12 @@ class Unavailable:
     reason: str
 
 
+def spec_of(chart: Chart) -> dict[str, Any]:
+    """The chart as Vega-Lite, however many rows it has: Altair would stop at 5,000."""
+    with _UNLIMITED, alt.data_transformers.enable("default", max_rows=None):
+        return chart.to_dict(validate=False)
+
+
 def write(
     chart: Chart,
     directory: str | Path,
@@ -53,35 +72,67 @@ def write(
     """Write directory/name.html, .png, …; ``narrow`` is the same chart drawn for telephones."""
     folder = _folder(directory)
     # The tests validate every chart; doing so again for each file would take most of the time.
-    wide = chart.to_dict(validate=False)
-    small = wide if narrow is None else narrow.to_dict(validate=False)
+    wide = spec_of(chart)
+    small = wide if narrow is None else spec_of(narrow)
     paths = []
     for suffix in formats:
         if suffix not in FORMATS:
             raise unknown("chart format", suffix, FORMATS)
         path = folder / f"{name}.{suffix}"
-        path.write_bytes(_render(suffix, wide, small, name))
+        write_told(path, _render(suffix, wide, small, name), where="chart")
         paths.append(path)
     return Written(name, tuple(paths))
 
 
+@saturating
 def write_all(
-    analysis: Analysis,
     directory: str | Path,
+    answered: Answered | None,
+    analysis: Analysis | None = None,
     *,
     comparisons: Sequence[Comparison] = (),
+    curved: Curved | None = None,
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
-    """Write every chart of an analysis, and of a comparison of laws where there is one."""
-    return _write_each(_drawings(analysis, comparisons), directory, formats)
-
-
-def write_replay(
-    trace: Trace, directory: str | Path, *, formats: Sequence[Format] = DEFAULT
-) -> list[Written | Unavailable]:
-    """Write every chart of a replay."""
-    drawings = [(name, partial(draw, trace)) for name, draw in REPLAY_CHARTS.items()]
+    """Write every chart of an answer, of a law, of a comparison of laws, and of curves."""
+    drawings = [*_drawings(answered, analysis, comparisons)]
+    if curved is not None:
+        drawings.append(("trunks", partial(trunks, curved)))
     return _write_each(drawings, directory, formats)
+
+
+@saturating
+def write_replay(
+    trace: Trace,
+    directory: str | Path,
+    answered: Answered | None = None,
+    *,
+    formats: Sequence[Format] = DEFAULT,
+) -> list[Written | Unavailable]:
+    """Write every chart of a replay, and of its answer."""
+    own = [(name, partial(draw, trace)) for name, draw in REPLAY_CHARTS.items()]
+    return _write_each([*_drawings(answered, None, ()), *own], directory, formats)
+
+
+def write_tasks(
+    directory: str | Path,
+    study: str,
+    answers: Sequence[TaskAnswer],
+    *,
+    formats: Sequence[Format] = DEFAULT,
+) -> list[Written | Unavailable]:
+    """Write the charts of the answers for tasks; with several, named after each task too."""
+    drawings = []
+    for answer in answers:
+        after = f"-{_plain(answer.task.name)}" if len(answers) > 1 else ""
+        for name, draw in TASK_CHARTS.items():
+            drawings.append((f"{name}{after}", partial(draw, answer, study=study)))
+    return _write_each(drawings, directory, formats)
+
+
+def _plain(name: str) -> str:
+    """A name as part of a file's."""
+    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 
 def _write_each(
@@ -98,10 +149,14 @@ def _write_each(
     return written
 
 
-def _drawings(analysis: Analysis, comparisons: Sequence[Comparison]) -> Iterator[Drawing]:
-    for name, draw in CHARTS.items():
+def _drawings(
+    answered: Answered | None, analysis: Analysis | None, comparisons: Sequence[Comparison]
+) -> Iterator[Drawing]:
+    for name, draw in ANSWER_CHARTS.items() if answered is not None else ():
+        yield name, partial(draw, answered)
+    for name, draw in CHARTS.items() if analysis is not None else ():
         yield name, partial(draw, analysis)
-    if comparisons:
+    if comparisons and analysis is not None:
         heading = f"{TITLE}: {study_name(analysis.study)}"
         yield "compare", partial(compare, comparisons, heading=heading)
 

@@ -248,7 +248,6 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
     return {
         "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
         "law-behind": {"color": theme.ink, "strokeWidth": 6, "opacity": 1, "strokeOpacity": 0.25},
-        "corrected": {"color": theme.fitted, "strokeWidth": 2, "opacity": 1} | dashed,
         "band": {"color": theme.fitted, "fillOpacity": 0.18, "opacity": 1},
         "band-grey": {"color": theme.text, "fillOpacity": 0.18, "opacity": 1},
         "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},

@@ -1,22 +1,14 @@
-"""The laws of a report: of what was observed, and one of N and D to divide compute by."""
+"""The laws of a report: the one asked for, and one of N and D."""
 
 from __future__ import annotations
 
 from dataclasses import replace
 
-import numpy as np
-
-from lawsmith.analysis import Analysis, FitOptions, Target, analyse
+from lawsmith.analysis import Analysis, FitOptions, analyse
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-
-
-def default_target(study: Study) -> Target:
-    """Where the loss is predicted if nobody says: the power of ten half a decade or more above."""
-    largest = float(study.grid.C[study.runs.index].max())
-    return Target(10.0 ** np.ceil(np.log10(largest) + 0.5))
 
 
 def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
@@ -27,13 +19,13 @@ def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str
         return None, str(error)
 
 
-def shares_of(
+def sizes_of(
     study: Study, options: FitOptions, own: Analysis | None, why_not: str
 ) -> tuple[Analysis | None, str]:
     """The analysis of a law of N and D: the law's own, else Chinchilla's on the same runs."""
     if can_allocate(options.law):
         return own, why_not
     if not {"N", "D"} <= set(study.grid.names):
-        return None, "the runs have no N and D to divide compute between"
+        return None, "the runs have no N and D"
     other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
     return try_analyse(study, other)

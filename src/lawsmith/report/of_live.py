@@ -7,11 +7,11 @@ from time import time
 import numpy as np
 
 from lawsmith.charts.data.clock import Bar
-from lawsmith.charts.data.outlook import Seen
 from lawsmith.charts.data.timeline import Event
 from lawsmith.journal import Ledger, Stage, Trial, driver_of
+from lawsmith.laws.fit import LawFit
+from lawsmith.report.answers import settled
 from lawsmith.report.finding import Found, part_of
-from lawsmith.report.outlooks import settled
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Failure, Live, Record, Source, Spend
@@ -44,19 +44,19 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
             budget=study.budget,
             flops_per_second=None if speed is None else speed.flops_per_second,
         ),
-        runs=_runs(study, trials, found.seen),
+        runs=_runs(study, trials, None if found.analysis is None else found.analysis.fit),
         record=record,
+        answered=found.answered,
+        why_no_answer=found.why_no_answer,
         analysis=found.analysis,
         why_no_law=found.why_no_law,
-        shares=found.shares,
-        why_no_shares=found.why_no_shares,
-        seen=found.seen,
-        both=found.both,
-        n_answered=found.n_runs,
-        known=found.known,
+        sizes=found.sizes,
+        why_no_sizes=found.why_no_sizes,
+        moments=found.moments,
         events=_events(study, ledger),
         live=_live(study, ledger, history),
         reasons=found.reasons,
+        why_not_next=found.why_not_next,
     )
 
 
@@ -140,10 +140,10 @@ def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
 def _look(study: LiveStudy, i: int, trial: Trial) -> str:
     """What the ``i``-th trial is drawn as."""
     state = _STATES.get(state_of(trial), "pending")
-    return "initial" if state == "done" and i < study.spec.policy.n_init else state
+    return "initial" if state == "done" and i < study.method.n_first else state
 
 
-def _runs(study: LiveStudy, trials: list[Trial], seen: Seen | None) -> RunTable:
+def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable:
     placed = [(study.candidates.row_of(trial.config), trial) for trial in trials]
     known = [(row, trial) for row, trial in placed if row is not None]
     rows = np.array([row for row, _ in known], dtype=np.int64)
@@ -158,7 +158,7 @@ def _runs(study: LiveStudy, trials: list[Trial], seen: Seen | None) -> RunTable:
             "model": [str(t.config.get("model", "")) for t in kept],
         },
         loss=loss,
-        fit=None if seen is None else seen.outlook.fit,
+        fit=fit,
         last={
             "by": [t.by for t in kept],
             "attempt": [t.attempt for t in kept],

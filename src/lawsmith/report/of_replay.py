@@ -2,93 +2,82 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import numpy as np
 
-from lawsmith.analysis import FitOptions, Target
-from lawsmith.charts.data.narrowing import Known
-from lawsmith.charts.data.outlook import Seen
-from lawsmith.charts.data.runs import called_in
+from lawsmith.analysis import FitOptions
+from lawsmith.answer import Target, target_of
+from lawsmith.charts.data.answer import Answered, answered_in
+from lawsmith.charts.data.narrowing import Moment
 from lawsmith.charts.data.timeline import Event
-from lawsmith.charts.draw.titles import study_name
 from lawsmith.datasets.records import Study
-from lawsmith.outlook import Outlook
+from lawsmith.frontier import frontier
+from lawsmith.laws.fit import LawFit
+from lawsmith.replay import answers_of
 from lawsmith.replay.records import Step, Trace
-from lawsmith.report.laws import shares_of, try_analyse
-from lawsmith.report.outlooks import Lookout, enough_runs, first_runs, ladder, surrogate_of
+from lawsmith.report.answers import moments
+from lawsmith.report.laws import sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
 from lawsmith.report.trace_file import Replayed, observed_study
-from lawsmith.runs import State
+from lawsmith.runs import Runs
+
+TOO_FEW = "too few runs have finished"
 
 
-def replay_source(replayed: Replayed, record: Record) -> Source:
-    """The source of a report on a replay."""
+def replay_source(
+    replayed: Replayed, record: Record, *, answered: Answered | None = None
+) -> Source:
+    """The source of a report on a replay; ``answered`` where its answer is known already."""
     trace, task = replayed.trace, replayed.trace.task
-    study = observed_study(replayed)
-    targets = tuple(float(label) for label in task.targets)
+    study, targets = observed_study(replayed), _targets(trace)
+    computes = tuple(target for target in targets if not target.sized)
     force = bool(trace.settings.get("force"))
-    options = FitOptions(task.law, targets=tuple(map(Target, targets[:1])), force=force)
-    analysis, why_not = try_analyse(study, options)
-    shares, why_no_shares = shares_of(study, options, analysis, why_not)
-    known, seen, both = _outlooks(trace, study, targets)
-    if seen is not None and replayed.predictions:
-        # What the replay itself printed, to the last digit.
-        exact = replace(seen.outlook, predictions=replayed.predictions)
-        seen = replace(seen, outlook=exact)
+    options = FitOptions(task.law, targets=computes[:1], force=force)
+    analysis, why_no_law = try_analyse(study, options)
+    sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
+    answered = answered or _answered(replayed, targets)
     last = trace.steps[-1]
     return Source(
         kind="replay",
         study=study,
         law=task.law,
         spend=Spend(last.cost, task.total_compute, len(trace.steps), len(task.pool)),
-        runs=_runs(trace, study, None if seen is None else seen.outlook),
+        runs=_runs(trace, study, None if analysis is None else analysis.fit),
         record=record,
+        answered=answered,
+        why_no_answer="" if answered is not None else TOO_FEW,
         analysis=analysis,
-        why_no_law=why_not,
-        shares=shares,
-        why_no_shares=why_no_shares,
-        seen=seen,
-        both=both,
-        n_answered=int((study.runs.state == State.DONE.value).sum()),
-        known=known,
+        why_no_law=why_no_law,
+        sizes=sizes,
+        why_no_sizes=why_no_sizes,
+        moments=_moments(trace, study, targets),
         events=tuple(map(_event, trace.steps, study.run_names or [""] * len(trace.steps))),
         trace=trace,
     )
 
 
-def _outlooks(
-    trace: Trace, study: Study, targets: tuple[float, ...]
-) -> tuple[tuple[Known, ...], Seen | None, Outlook | None]:
-    """What was known on the way, then after the last run, then of N and D."""
-    surrogate = surrogate_of(dict(trace.settings), trace.seed, n_runs=len(trace.steps))
-    if surrogate is None:
-        return (), None, None
-    search = Lookout(trace.task.pool, surrogate, trace.task.law, targets, trace.seed)
-    n_init = int(str(trace.settings.get("n_init") or 1))
-    known, seen, both = [], None, None
-    for n in ladder(enough_runs(search.law, n_init), len(trace.steps)):
-        runs = first_runs(study.runs, n)
-        posterior = search.posterior(runs)
-        found = search.outlook(runs, posterior) if posterior is not None else None
-        if found is None or posterior is None:
-            continue
-        if found.predictions:
-            known.append(Known(trace.steps[n - 1].cost_fraction, n, found.predictions[0]))
-        if n == len(trace.steps):
-            seen = Seen(
-                study_name(study),
-                search.grid,
-                runs,
-                posterior,
-                found,
-                trace.task,
-                called_in(study),
-            )
-            both = search.both(runs, posterior)
-    return tuple(known), seen, both
+def _targets(trace: Trace) -> tuple[Target, ...]:
+    told = trace.settings.get("targets")
+    return tuple(map(target_of, told)) if isinstance(told, list) else ()
+
+
+def _answered(replayed: Replayed, targets: tuple[Target, ...]) -> Answered | None:
+    trace, study = replayed.trace, replayed.study
+    rows = [step.candidate for step in trace.steps]
+    answers = answers_of(trace.task, study, rows, targets)
+    return None if answers is None else answered_in(trace, study, answers)
+
+
+def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[Moment, ...]:
+    """What was known on the way at the first target."""
+    if not targets:
+        return ()
+
+    def spend(runs: Runs) -> float:
+        return trace.steps[len(runs) - 1].cost_fraction
+
+    return tuple(moments(trace.task.pool, study.runs, targets[0], spend, prior=trace.task.prior))
 
 
 def _event(step: Step, called: str) -> Event:
@@ -98,10 +87,11 @@ def _event(step: Step, called: str) -> Event:
     return Event(name, step.compute, step.loss, state, step.config, step.window)
 
 
-def _runs(trace: Trace, study: Study, outlook: Outlook | None) -> RunTable:
+def _runs(trace: Trace, study: Study, fit: LawFit | None) -> RunTable:
     steps = trace.steps
-    on_envelope = set() if outlook is None else set(outlook.rows[outlook.observed].tolist())
-    roles = ["envelope" if step.candidate in on_envelope else "" for step in steps]
+    rows = np.array([step.candidate for step in steps])
+    best = rows[frontier(study.grid.subset(rows), trace.task.loss[rows], ("C",))]
+    roles = ["best so far" if step.candidate in best else "" for step in steps]
     chosen = ["initial design" if np.isnan(step.window) else "search" for step in steps]
     return run_table(
         study.grid,
@@ -112,7 +102,7 @@ def _runs(trace: Trace, study: Study, outlook: Outlook | None) -> RunTable:
             "state": study.runs.state.tolist(),
         },
         loss=study.runs.loss,
-        fit=None if outlook is None else outlook.fit,
+        fit=fit,
         last={
             "role": roles,
             "chosen by": chosen,

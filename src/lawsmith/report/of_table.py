@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 
-from lawsmith.analysis import Analysis, FitOptions
+from lawsmith.analysis import Analysis, FitOptions, answer_study
+from lawsmith.answer import Target
+from lawsmith.charts.data.answer import Answered, answered_by
 from lawsmith.charts.data.runs import FITTED, HELD_OUT, run_kinds
+from lawsmith.charts.data.trunks import curved_by
+from lawsmith.curves import Along
 from lawsmith.datasets.records import Study
-from lawsmith.report.laws import shares_of, try_analyse
+from lawsmith.errors import LawsmithError
+from lawsmith.report.laws import sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
@@ -15,10 +22,20 @@ from lawsmith.report.source import Record, Source, Spend
 ROLES = {FITTED: "fitted", HELD_OUT: "held out"}
 
 
-def table_source(study: Study, options: FitOptions, record: Record) -> Source:
-    """The source of a report on a study whose runs are all made."""
-    analysis, why_not = try_analyse(study, options)
-    shares, why_no_shares = shares_of(study, options, analysis, why_not)
+def table_source(
+    study: Study,
+    options: FitOptions,
+    targets: Sequence[Target],
+    record: Record,
+    along: Along | None = None,
+) -> Source:
+    """The source of a report on a study whose runs are all made; ``along``: losses along runs."""
+    answered, why_no_answer = _answered(study, options, targets, along)
+    curved = None
+    if answered is not None and along is not None:
+        curved = curved_by(answered.answer, study, along)
+    analysis, why_no_law = try_analyse(study, options)
+    sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
     cost = float(study.grid.C[study.runs.index].sum())
     return Source(
         kind="table",
@@ -27,11 +44,26 @@ def table_source(study: Study, options: FitOptions, record: Record) -> Source:
         spend=Spend(cost, float(study.grid.C.sum()), len(study.runs), len(study.grid)),
         runs=runs_of(study, analysis),
         record=record,
+        answered=answered,
+        why_no_answer=why_no_answer,
         analysis=analysis,
-        why_no_law=why_not,
-        shares=shares,
-        why_no_shares=why_no_shares,
+        why_no_law=why_no_law,
+        sizes=sizes,
+        why_no_sizes=why_no_sizes,
+        curved=curved,
     )
+
+
+def _answered(
+    study: Study, options: FitOptions, targets: Sequence[Target], along: Along | None
+) -> tuple[Answered | None, str]:
+    """The answer, or None and why there is none."""
+    try:
+        level, hold_out = options.level, options.hold_out
+        found = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
+    except LawsmithError as error:
+        return None, str(error)
+    return answered_by(found, study), ""
 
 
 def runs_of(study: Study, analysis: Analysis | None) -> RunTable:

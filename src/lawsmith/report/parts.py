@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
-from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable
+from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
 
 Spec = Mapping[str, Any]
 Rows = tuple[tuple[str, ...], ...]
@@ -155,7 +155,7 @@ def figure(
 ) -> Figure | Absent:
     """The chart that ``draw(width=…)`` gives, or why there is none."""
     try:
-        wide, narrow = (draw(width=width).to_dict(validate=False) for width in (WIDE, NARROW))
+        wide, narrow = (spec_of(draw(width=width)) for width in (WIDE, NARROW))
     except ChartUnavailable as error:
         return Absent(name, error.reason, tuple(cautions))
     return Figure(name, caption, wide, narrow, tuple(cautions))

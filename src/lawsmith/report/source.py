@@ -6,18 +6,22 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal
 
+import numpy as np
+
 from lawsmith.analysis import Analysis
+from lawsmith.answer import Answer
+from lawsmith.charts.data.answer import Answered
 from lawsmith.charts.data.clock import Bar
-from lawsmith.charts.data.narrowing import Known
-from lawsmith.charts.data.outlook import Seen
+from lawsmith.charts.data.narrowing import Moment
 from lawsmith.charts.data.timeline import Event
-from lawsmith.charts.draw.titles import study_name
-from lawsmith.datasets.records import Study
+from lawsmith.charts.data.trunks import Curved
+from lawsmith.datasets.records import Study, study_name
+from lawsmith.grid import FloatArray
 from lawsmith.journal import Trial
 from lawsmith.laws.law import Law
-from lawsmith.outlook import Outlook
 from lawsmith.replay.records import Trace
 from lawsmith.report.parts import RunTable
+from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
 
@@ -123,13 +127,13 @@ class Source:
     """All that the cards of a report read.
 
     study      candidates (of a table: what was run) and the runs made of them
-    analysis   the law of what was observed; None with the reason ``why_no_law``
-    shares     the same for a law of N and D, which says how to divide compute; may be ``analysis``
-    seen       the outlook of a search: the law of observed and fantasized losses; None for a table
-    both       the outlook of a law of N and D from the same surrogate; may be that of ``seen``
-    n_answered finished runs that ``seen`` rests on
-    known      the answer at several spends on the way
+    answered   the answer and its runs; None with the reason ``why_no_answer``
+    analysis   a law that describes the runs; None with the reason ``why_no_law``
+    sizes      the same for a law of N and D; may be ``analysis``
+    moments    what was known at several spends on the way
     events     the runs in the order they were made; none for a table, which does not tell it
+    tasks      answers for tasks, where some were asked for
+    curved     losses along runs beside them; None without any
     """
 
     kind: Kind
@@ -138,18 +142,20 @@ class Source:
     spend: Spend
     runs: RunTable
     record: Record
+    answered: Answered | None = None
+    why_no_answer: str = ""
     analysis: Analysis | None = None
     why_no_law: str = ""
-    shares: Analysis | None = None
-    why_no_shares: str = ""
-    seen: Seen | None = None
-    both: Outlook | None = None
-    n_answered: int = 0
-    known: tuple[Known, ...] = ()
+    sizes: Analysis | None = None
+    why_no_sizes: str = ""
+    moments: tuple[Moment, ...] = ()
     events: tuple[Event, ...] = ()
     trace: Trace | None = None
     live: Live | None = None
     reasons: tuple[Reason, ...] = ()
+    why_not_next: str = ""
+    tasks: tuple[TaskAnswer, ...] = ()
+    curved: Curved | None = None
 
     @property
     def name(self) -> str:
@@ -157,8 +163,20 @@ class Source:
         return study_name(self.study)
 
     @property
+    def answer(self) -> Answer | None:
+        return None if self.answered is None else self.answered.answer
+
+    @property
+    def expected(self) -> FloatArray:
+        """(m,) the loss of each candidate: observed where it was run, else as the answer has it."""
+        loss = self.study.runs.config_loss(len(self.study.grid))
+        if self.answer is None:
+            return loss
+        return np.where(np.isfinite(loss), loss, self.answer.surface.expected(self.study.grid))
+
+    @property
     def level(self) -> float:
         """Of the intervals."""
-        if self.seen is not None:
-            return self.seen.outlook.level
+        if self.answer is not None:
+            return self.answer.level
         return self.analysis.options.level if self.analysis is not None else 0.95

@@ -2,25 +2,28 @@
 
 from __future__ import annotations
 
-import json
 import math
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
+
+import numpy as np
 
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.datasets.fetch import Progress
 from lawsmith.errors import LawsmithError
+from lawsmith.files import read_bytes, reason
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
-from lawsmith.laws.uncertainty import Interval
-from lawsmith.outlook import Prediction
+from lawsmith.numbers import finite, read_json
+from lawsmith.plausible import SCALE
 from lawsmith.replay import Task, Trace, prepare, steps_from
+from lawsmith.study.earlier import prior_from
 
 FILE = "trace.json"
+MAX_BYTES = 512 * 2**20
 Json = dict[str, Any]
 
 
@@ -28,13 +31,11 @@ Json = dict[str, Any]
 class Replayed:
     """A replay as it was recorded.
 
-    predictions   of its outlook, as the replay printed them; none where it had no outlook
     stopped       why it ended
     """
 
     study: Study
     trace: Trace
-    predictions: tuple[Prediction, ...]
     stopped: str
 
 
@@ -43,17 +44,17 @@ def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None =
     told = _read(path)
     try:
         return _replayed(told, reading, progress)
-    except (KeyError, TypeError, ValueError, IndexError, AttributeError) as error:
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         got = f"{type(error).__name__}: {error}"
         raise _not_a_trace(path, got) from None
 
 
 def _read(path: Path) -> Json:
     try:
-        told = json.loads(path.read_text(encoding="utf-8"))
+        told = read_json(read_bytes(path, limit=MAX_BYTES))
     except OSError as error:
-        raise LawsmithError(str(path), got=error.strerror or str(error)) from None
-    except (ValueError, RecursionError) as error:
+        raise LawsmithError(str(path), got=reason(error)) from None
+    except ValueError as error:
         raise _not_a_trace(path, str(error)) from None
     if not isinstance(told, dict) or "trace" not in told:
         raise _not_a_trace(path, "no key 'trace'")
@@ -72,16 +73,19 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
         where=settings.get("where"),
         drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
         skip_bad_rows=bool(settings.get("skip_bad_rows")),
-        diverged_above=math.inf if above is None else float(above),
+        diverged_above=math.inf if above is None else finite(above, where="diverged_above"),
         compute=str(settings.get("compute") or "auto"),
     )
     study = load(str(told["study"]), own.then(reading), progress=progress)
-    task = _task(study, settings)
+    sources = [str(source) for source in settings.get("learn_from") or ()]
+    task = replace(_task(study, settings), prior=prior_from(sources))
     _check_same(task, told)
-    records = [_record(task.law, step) for step in told["trace"]]
+    records = [_record(task, step) for step in told["trace"]]
+    if not records:
+        raise ValueError("no steps")
     steps = tuple(steps_from(task, records))
     trace = Trace(task, str(told["method"]), int(told["seed"]), settings, steps)
-    return Replayed(study, trace, _predictions(told), str(told.get("stopped", "")))
+    return Replayed(study, trace, str(told.get("stopped", "")))
 
 
 def _task(study: Study, settings: Json) -> Task:
@@ -90,8 +94,9 @@ def _task(study: Study, settings: Json) -> Task:
         study,
         get_law(str(settings["law"])),
         hold_out=HeldOut.parse(str(settings["hold_out"])),
-        extrapolate_to=[float(C) for C in settings["extrapolate_to"]],
-        pricing=Apart() if decay is None else Trunks(float(decay)),
+        targets=[_scale(C) for C in settings["targets"] if not isinstance(C, dict)],
+        pricing=Apart() if decay is None else Trunks(finite(decay, where="trunk_decay")),
+        slice_by=str(settings.get("slice_by") or "C"),
         force=bool(settings.get("force")),
     )
 
@@ -107,38 +112,39 @@ def _check_same(task: Task, told: Json) -> None:
         raise LawsmithError(task.study, got=got, want=want, hint=hint)
 
 
-def _record(law: Law, step: Json) -> Json:
+def _record(task: Task, step: Json) -> Json:
     """A step as `replay.steps_from` reads it."""
+    row = int(step["candidate"])
+    if not 0 <= row < len(task.pool):
+        raise ValueError(f"candidate {row} of {len(task.pool)}")
+    share, mixed = (step["envelope"][name] for name in ("observed", "mixed"))
+    window = step["window"]
     return {
-        "row": int(step["candidate"]),
-        "window": step["window"],
-        "envelope": [step["envelope"]["observed"], step["envelope"]["mixed"]],
-        **{fit: _fit(law, found) for fit, found in step["fits"].items()},
+        "row": row,
+        "window": None if window is None else finite(window, where="window"),
+        "envelope": [
+            finite(share, where="envelope"),
+            None if mixed is None else finite(mixed, where="envelope"),
+        ],
+        **{fit: _fit(task.law, step["fits"][fit]) for fit in ("observed", "fantasized")},
     }
 
 
+def _scale(value: object) -> float:
+    number = finite(value, where="target")
+    if not SCALE.hold(number):
+        raise LawsmithError("target", got=f"{number:g}", want=SCALE.want)
+    return number
+
+
 def _fit(law: Law, found: Json | None) -> list[Any] | None:
-    return None if found is None else [law.phi(found["params"]).tolist(), int(found["n_points"])]
-
-
-def _predictions(told: Json) -> tuple[Prediction, ...]:
-    found = (told.get("outlook") or {}).get("predictions", ())
-    return tuple(
-        Prediction(
-            compute=float(p["compute"]),
-            inputs={name: float(value) for name, value in p["inputs"].items()},
-            loss=float(p["loss"]),
-            pool=_interval(p["pool"]),
-            truth=_interval(p["truth"]),
-            decades=float(p["decades"]),
-            allocation=p["allocation"] and {k: _interval(v) for k, v in p["allocation"].items()},
-        )
-        for p in found
-    )
-
-
-def _interval(ends: Mapping[str, float]) -> Interval:
-    return Interval(*(float(ends[key]) for key in ("centre", "low", "high")))
+    if found is None:
+        return None
+    params = {name: finite(value, where=name) for name, value in found["params"].items()}
+    phi = law.phi(params)
+    if not np.isfinite(phi).all():
+        raise ValueError(f"parameters {params}")
+    return [phi.tolist(), int(found["n_points"])]
 
 
 def observed_study(replayed: Replayed) -> Study:

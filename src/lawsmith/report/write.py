@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from lawsmith.arrays import saturating
 from lawsmith.charts.page import write_page
 from lawsmith.report.cards import cards_of
 from lawsmith.report.markup import card_html
@@ -11,6 +12,7 @@ from lawsmith.report.page import links_html, page
 from lawsmith.report.source import Source
 
 
+@saturating
 def report_html(source: Source) -> str:
     """The whole page."""
     cards = cards_of(source)

@@ -11,6 +11,8 @@ from lawsmith.journal import Kind, make
 from lawsmith.report import CARDS, Record
 from lawsmith.report.live import watch as watch_module
 from lawsmith.report.live.watch import FIND, QUICK, REST, Watch, new_board
+from lawsmith.study.answer import answer_of
+from tests.answer import reading
 
 from .. import sources
 from .serving import wait
@@ -32,8 +34,24 @@ def html(board, name: str) -> str:
 def test_cheap_cards_are_there_at_once_and_all_soon(watched):
     _, board = watched
     assert {"progress", "timeline", "runs"} <= set(board.news(0).order)
-    wait(lambda: len(board.news(0).order) == len(CARDS) - 1)  # nothing failed
-    assert "Loss at 1e21 FLOPs" in html(board, "answer")
+    # Nothing failed, no task was asked for, and there are no curves.
+    wait(lambda: len(board.news(0).order) == len(CARDS) - 3)
+    assert "Best loss at 1e21 FLOPs" in html(board, "answer")
+
+
+def test_the_page_shows_the_answer_of_the_runs_so_far(watched):
+    study, board = watched
+    wait(lambda: "from all 7 finished runs" in html(board, "answer"))
+    made = answer_of(study, study.read()).answer
+    read = reading.of_page(html(board, "answer"))
+    assert list(read) == ["1e21 FLOPs"]
+    f = made.forecasts[0]
+    shown = read["1e21 FLOPs"]
+    assert shown["best loss"] == pytest.approx((f.loss, f.low, f.high), rel=5.1e-4)
+    assert shown["one further run"] == pytest.approx((f.loss, f.run_low, f.run_high), rel=5.1e-4)
+    assert shown["N"] == pytest.approx(tuple(f.scales["N"]), rel=5.1e-3)
+    assert reading.codes_of_page(html(board, "answer")) == [w.code for w in made.warnings]
+    assert made.verdict in reading.words(html(board, "answer"))
 
 
 def test_a_finished_run_is_shown(watched):

@@ -10,6 +10,7 @@ import pandas as pd
 from lawsmith.analysis import Analysis, HyperparameterLaw
 from lawsmith.charts.data.curves import pick_sizes
 from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.formats import digits
 from lawsmith.grid import FloatArray
 
 DODGE = 0.22  # of the spacing in log D: sizes that share D and λ would hide each other
@@ -78,6 +79,8 @@ def _lines(law: HyperparameterLaw, points: pd.DataFrame) -> pd.DataFrame:
 def _formula(law: HyperparameterLaw) -> str:
     p = law.fit.params
     powers = [
-        f"{name}^{p[k]:.2f}" for name, k in (("N", "a"), ("D", "b")) if k not in law.fit.fixed
+        f"{name}^{digits(p[k], '.2f')}"
+        for name, k in (("N", "a"), ("D", "b"))
+        if k not in law.fit.fixed
     ]
-    return " · ".join([f"{p['c']:.3g}", *powers])
+    return " · ".join([digits(p["c"], ".3g"), *powers])

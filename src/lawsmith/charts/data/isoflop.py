@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -10,6 +11,7 @@ import pandas as pd
 from lawsmith.analysis import Analysis, isoflop_cells
 from lawsmith.charts.data.runs import called_in, short, with_names
 from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.grid import FloatArray, Grid, IntArray
 
 MIN_SIZES = 3  # a minimum needs a point on either side
 
@@ -31,7 +33,15 @@ class IsoflopData:
 
 def isoflop_data(analysis: Analysis) -> IsoflopData:
     """The isoFLOP chart's numbers; raises ChartUnavailable where no level has three sizes."""
-    cells, n_levels = _cells(analysis)
+    study = analysis.study
+    return isoflops(study.grid, analysis.pool, analysis.loss, called_in(study))
+
+
+def isoflops(
+    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str] = ()
+) -> IsoflopData:
+    """The same of rows ``pool`` of a grid."""
+    cells, n_levels = _cells(grid, pool, loss, called)
     whole = cells[cells.groupby("level")["N"].transform("nunique") >= MIN_SIZES]
     if whole.empty:
         most = int(cells.groupby("level")["N"].nunique().max())
@@ -44,11 +54,12 @@ def isoflop_data(analysis: Analysis) -> IsoflopData:
     return IsoflopData(whole, minima, n_levels - len(minima))
 
 
-def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
-    grid = analysis.study.grid
+def _cells(
+    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str]
+) -> tuple[pd.DataFrame, int]:
     if not {"N", "D"} <= set(grid.names):
         raise ChartUnavailable("the runs have no N and D")
-    rows, level_of = isoflop_cells(grid, analysis.pool, analysis.loss)
+    rows, level_of = isoflop_cells(grid, pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
     cells = pd.DataFrame(
@@ -57,11 +68,11 @@ def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
             "C": short(grid.C[rows]),
             "N": grid.N[rows],
             "D": grid.D[rows],
-            "loss": short(analysis.loss[rows]),
+            "loss": short(loss[rows]),
         },
         index=rows,
     )
-    cells = with_names(cells, called_in(analysis.study))
+    cells = with_names(cells, called)
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 

@@ -32,7 +32,6 @@ from lawsmith.laws.law import Law
 from lawsmith.runs import State
 
 N_LINE = 120
-VISIBLE = 0.01  # of the line's fall: centres nearer than that would be drawn as one line
 
 
 @dataclass(frozen=True)
@@ -41,12 +40,11 @@ class LawData:
 
     x          name of the horizontal variable
     runs       on the axis, with a column x
-    line       x, fitted, centre, low, high; the last three NaN without an uncertainty
+    line       x, fitted, low, high; the last two NaN without an uncertainty
     targets    x, loss, low, high, label
     off_scale  rows without a place on the loss axis: columns of ``runs``, state
     top        the largest loss on the axis
     threshold  x from which runs are held out; NaN where the split is not in x
-    corrected  whether the band's centre is visibly another line than the fitted law
     """
 
     x: str
@@ -58,7 +56,6 @@ class LawData:
     threshold: float
     n_diverged: int
     n_above: int
-    corrected: bool
 
 
 def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LawData:
@@ -87,7 +84,6 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LawData:
         threshold=_threshold(analysis, x),
         n_diverged=n_diverged,
         n_above=n_above,
-        corrected=_apart(line),
     )
 
 
@@ -124,15 +120,9 @@ def _line(analysis: Analysis, values: FloatArray, targets: FloatArray) -> pd.Dat
     inputs = inputs_along(analysis.fit, x)
     line = pd.DataFrame({"x": x, "fitted": analysis.fit.predict(inputs)})
     if analysis.uncertainty is None:
-        return line.assign(centre=np.nan, low=np.nan, high=np.nan)
+        return line.assign(low=np.nan, high=np.nan)
     band = analysis.uncertainty.loss(inputs, analysis.options.level)
-    return line.assign(centre=band.centre, low=band.low, high=band.high)
-
-
-def _apart(line: pd.DataFrame) -> bool:
-    """Whether a reader can tell the centre from the fitted law."""
-    fall = np.log(line["fitted"].max() / line["fitted"].min())
-    return bool((np.abs(np.log(line["centre"] / line["fitted"])) > VISIBLE * fall).any())
+    return line.assign(low=band.low, high=band.high)
 
 
 def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:

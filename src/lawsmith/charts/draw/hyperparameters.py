@@ -7,7 +7,6 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.hyperparameters import AxisData, hyperparameters_data
-from lawsmith.charts.draw import titles
 from lawsmith.charts.draw.parts import (
     LEGEND,
     MARGIN,
@@ -24,6 +23,7 @@ from lawsmith.charts.draw.parts import (
 from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
+from lawsmith.datasets.records import study_name
 
 HEIGHT, SPACING = 260, 24
 LEFT = 60
@@ -43,7 +43,7 @@ def draw_hyperparameters(
     inner = width - MARGIN - (LEGEND if beside else 0)
     pixels = (inner - SPACING * (n_columns - 1)) // n_columns - LEFT
     panels = [_panel(axis, pixels, beside=beside) for axis in axes]
-    heading = f"Best hyperparameters: {titles.study_name(analysis.study)}, λ* = c·N^a·D^b"
+    heading = f"Best hyperparameters: {study_name(analysis.study)}, λ* = c·N^a·D^b"
     n = len(axes[0].points)
     text = f"best run of each of {n} (N, D) cells; points at one D are set apart by size"
     words = title(heading, [text], pixels=inner - LEFT)

@@ -7,7 +7,6 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.data.isoflop import MIN_SIZES, IsoflopData, isoflop_data
-from lawsmith.charts.draw import titles
 from lawsmith.charts.draw.key import Entry, key
 from lawsmith.charts.draw.parts import (
     LEGEND,
@@ -25,6 +24,7 @@ from lawsmith.charts.draw.parts import (
 from lawsmith.charts.draw.text import title
 from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
+from lawsmith.datasets.records import study_name
 
 
 def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
@@ -50,7 +50,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
         if not frame.empty
     ]
     layers += key(_key(data), pixels=pixels)
-    heading = f"Loss at equal compute: {titles.study_name(analysis.study)}"
+    heading = f"Loss at equal compute: {study_name(analysis.study)}"
     words = title(heading, [_subtitle(data)], pixels=pixels + legend)
     return view(layers, width=pixels, height=height, title=words)
 

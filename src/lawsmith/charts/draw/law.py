@@ -66,7 +66,7 @@ def _x_domain(data: LawData) -> tuple[float, float]:
 
 def _y_domain(data: LawData) -> tuple[float, float]:
     """Every point and line, and of the band what does not dwarf them."""
-    drawn = [data.runs.frame["loss"], data.line["fitted"], data.line["centre"]]
+    drawn = [data.runs.frame["loss"], data.line["fitted"]]
     points = pd.concat([*drawn, data.targets["loss"]]).dropna()
     low, high = float(points.min()), float(points.max())
     ends = [*data.line["low"].dropna(), *data.targets["low"].dropna()]
@@ -98,11 +98,8 @@ def _threshold_layers(data: LawData, x: Channel) -> list[alt.Chart]:
 
 
 def _line_layers(data: LawData, x: Channel, y: Channel) -> list[alt.Chart]:
-    lines = {"fitted": "law"} | ({"centre": "corrected"} if data.corrected else {})
-    return [
-        layer(data.line, mark("line", style, clip=True), x=field("x", x), y=field(column, y))
-        for column, style in lines.items()
-    ]
+    line = mark("line", "law", clip=True)
+    return [layer(data.line, line, x=field("x", x), y=field("fitted", y))]
 
 
 def _point_layers(data: LawData, kind: str, x: Channel, y: Channel) -> list[alt.Chart]:
@@ -134,7 +131,7 @@ def target_layers(
     """Each target's interval, its loss and their numbers; ``domain`` is that of the loss axis."""
     if targets.empty:
         return []
-    names = {"label": "target", "loss": "law", "low": "from", "high": "to"}
+    names = {"label": "target", "loss": "loss", "low": "from", "high": "to"}
     labels = target_labels(targets, domain)
     bar = mark("rule", "target-bar", clip=True)
     # Below and to the left: a falling law leaves that corner free.
@@ -173,7 +170,6 @@ def key_entries(data: LawData, analysis: Analysis) -> list[Entry]:
         Entry("point", fitted_style(data), f"fitted: {point}"): True,
         Entry("point", "held-out", f"held out: {point}"): HELD_OUT in kinds,
         Entry("line", "law", "law, as fitted" if one else "law at its best N and D"): True,
-        Entry("line", "corrected", "centre of the interval"): data.corrected,
         Entry("area", "band", f"{level} interval"): data.line["low"].notna().any(),
         Entry("point", "target", "target"): len(data.targets) > 0,
         Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,

@@ -11,6 +11,8 @@ PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1,
 ENOUGH = 5
 EVEN = 3.0  # up to which even steps on a log scale do not look uneven
 LOSS_GAP = 36  # pixels between losses, at least
+TINY = 1e-150
+LEAST_STEP = 1e-9  # relative: what ten digits can tell apart
 ROUND = 20  # steps of one size from zero: 1.4 is a round loss, 9.7 is none
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
@@ -21,6 +23,7 @@ def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
     Powers of ten, with their 3s, or 2s and 5s, or all digits between; every second or third power
     where the decades are many; an even spacing where there is less than a decade to divide.
     """
+    low, high = _usable(low, high)
     per_log = pixels / math.log(high / low)
     best: list[float] = []
     for digits in PATTERNS:
@@ -39,6 +42,17 @@ def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
     return even if len(even) > len(best) else best
 
 
+def _usable(low: float, high: float) -> tuple[float, float]:
+    """A range that has a logarithm and some width."""
+    low, high = _bounded(low), _bounded(high)
+    return (low, high) if high > low * (1.0 + LEAST_STEP) else (low / 1.05, low * 1.05)
+
+
+def _bounded(value: float) -> float:
+    """A positive number whose square is one too."""
+    return min(max(value, TINY), 1.0 / TINY) if not math.isnan(value) else 1.0
+
+
 def _inside(low: float, high: float, digits: tuple[int, ...]) -> list[float]:
     """d·10^e in [low, high], ascending."""
     powers = range(math.floor(math.log10(low)), math.ceil(math.log10(high)) + 1)
@@ -49,6 +63,8 @@ def _inside(low: float, high: float, digits: tuple[int, ...]) -> list[float]:
 def linear_ticks(low: float, high: float, *, n_max: int) -> list[float]:
     """At most ``n_max`` multiples of a round step in [low, high]."""
     raw = (high - low) / max(n_max, 1)
+    if not LEAST_STEP * max(abs(low), abs(high)) < raw < math.inf:
+        return [float(f"{low:.10g}")] if math.isfinite(low) else []
     power = 10.0 ** math.floor(math.log10(raw))
     for size in STEPS:
         step = size * power
@@ -63,6 +79,7 @@ def loss_ticks(low: float, high: float, *, pixels: int) -> list[float]:
 
     Multiples of a power of ten, of a half, a fifth, a tenth of it, … each where there is room.
     """
+    low, high = _usable(low, high)
     if high <= EVEN * low:
         return linear_ticks(low, high, n_max=max(pixels // 45, 4))
     per_log = pixels / math.log(high / low)
@@ -70,7 +87,7 @@ def loss_ticks(low: float, high: float, *, pixels: int) -> list[float]:
     found: list[float] = []
     steps = [size, size / 2, size / 5, size / 10, *([size / 20] if low < size / 5 else [])]
     for step in steps:
-        first = math.ceil(low / step - 1e-9)
+        first = max(math.ceil(low / step - 1e-9), 1)
         last = min(math.floor(high / step + 1e-9), ROUND)
         for tick in (float(f"{k * step:.10g}") for k in range(first, last + 1)):
             if all(abs(math.log(tick / other)) * per_log >= LOSS_GAP for other in found):
@@ -108,6 +125,6 @@ def label(name: str, value: str) -> str:
 
 def padded(values: Sequence[float], *, share: float = 0.03) -> tuple[float, float]:
     """The range of positive values with ``share`` of its logarithm added at either end."""
-    low, high = min(values), max(values)
+    low, high = _bounded(min(values)), _bounded(max(values))
     room = math.log(high / low) * share if high > low else 0.1
     return low * math.exp(-room), high * math.exp(room)

@@ -5,10 +5,9 @@ from __future__ import annotations
 import numpy as np
 
 from lawsmith.analysis import Analysis
-from lawsmith.charts.data.outlook import Seen
 from lawsmith.charts.draw.text import unbroken
-from lawsmith.datasets.records import Study
-from lawsmith.formats import flops, percent, scientific
+from lawsmith.datasets.records import Study, short_name, study_name
+from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
 from lawsmith.replay.records import Task
@@ -16,20 +15,9 @@ from lawsmith.replay.records import Task
 EVERY = "every run"
 
 
-def study_name(study: Study) -> str:
-    """The study in a title: a file without its folders, and 'synthetic' whatever it is called."""
-    return _named(study.name, synthetic=study.synthetic)
-
-
-def _named(path: str, *, synthetic: bool) -> str:
-    file = path.rsplit("/", 1)[-1]
-    name = file if "." in file else path
-    return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name
-
-
 def task_name(task: Task) -> str:
     """The study of a task in a title."""
-    return _named(task.study, synthetic=task.synthetic)
+    return short_name(task.study, synthetic=task.synthetic)
 
 
 def task_heading(what: str, task: Task) -> str:
@@ -40,16 +28,6 @@ def task_heading(what: str, task: Task) -> str:
 def pool_text(task: Task) -> str:
     """'pool of 879 runs, 1.83e23 FLOPs'."""
     return f"pool of {len(task.pool)} runs, {flops(task.total_compute)} FLOPs"
-
-
-def seen_lines(seen: Seen) -> list[str]:
-    """What an outlook rests on: runs, compute, and the points of its envelope."""
-    found, n_runs = seen.outlook, len(seen.runs)
-    share = seen.spent / float(seen.grid.C.sum())
-    n_seen = int(found.observed.sum())
-    made = f"{n_runs} of {len(seen.grid)} candidates run"
-    spent = f"{flops(seen.spent)} FLOPs, {percent(share, 3)} of the dense grid"
-    return [f"{made}, {spent} · envelope of {len(found.rows)} points, {n_seen} of them run"]
 
 
 def heading(what: str, analysis: Analysis) -> str:
@@ -94,4 +72,6 @@ def objective_text(objective: Objective) -> str:
     on = "log loss" if objective.on == "log" else "loss"
     if objective.name == "huber":
         return f"Huber δ = {scientific(objective.delta)} on {on}"
+    if objective.name == "one-sided":
+        return f"one-sided Huber on {on}"
     return f"MAE on {on}" if objective.name == "mae" else f"least squares on {on}"

@@ -1,74 +1,95 @@
-"""The answer: the loss at the target, N and D, hyperparameters, and what it cost to know."""
+"""The answer: the loss at the target, N, D and hyperparameters, and what it cost to know."""
 
 from __future__ import annotations
 
-from lawsmith.formats import count, flops, number, percent, plural
-from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.cautions import cautions
-from lawsmith.report.forecast import Forecast, Settings, Shares, forecasts, settings, shares
-from lawsmith.report.parts import Absent, Card, Listing, Notes, Part, Tile, Tiles
+from functools import partial
+
+from lawsmith import charts
+from lawsmith.answer import Answer, Forecast
+from lawsmith.answer.text import (
+    HEADS,
+    Line,
+    beyond,
+    held_out_text,
+    learnt_text,
+    lines,
+    loss_text,
+    rests_on,
+)
+from lawsmith.formats import flops, interval, number, percent, plural
+from lawsmith.report.cards.cautions import of_answer
+from lawsmith.report.parts import Absent, Card, Listing, Notes, Part, Tile, Tiles, Words, figure
 from lawsmith.report.source import Live, Source
-from lawsmith.report.words import compute_text, ends, loss, share_text
+from lawsmith.report.words import compute_text, share_text
 
 TITLE = "The answer"
+CAPTION = (
+    "Grey: every run. Blue: the best so far at each compute. The line is the best loss to expect, "
+    "by all runs; the band is its interval. Hover over a point to see the run."
+)
 
 
 def answer(source: Source) -> Card:
     """What the study says, in the numbers a decision needs."""
-    found, best = forecasts(source), shares(source)
+    found = source.answer
     parts: list[Part] = []
-    if found:
-        parts.append(Tiles((_loss_tile(found[0], source), *_share_tiles(source, best))))
+    if found is None or not found.forecasts:
+        parts.append(Absent("answer", source.why_no_answer or "no target was named"))
+        parts.append(Tiles(tuple(_cost_tiles(source))))
     else:
-        parts.append(Absent("answer", _why_not(source)))
-    tuned = settings(source)
-    parts.append(Tiles((*_setting_tiles(tuned), *_cost_tiles(source))))
-    if len(found) > 1:
-        parts.append(_targets(found, source))
-    parts.append(Notes(tuple(_remarks(source, best, tuned))))
-    return Card("answer", TITLE, _lead(source, found), tuple(parts), cautions(source, "answer"))
+        parts.append(Words(found.verdict))
+        parts.append(Tiles(tuple(_tiles(found, source))))
+        parts.append(Tiles(tuple(_cost_tiles(source))))
+        parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
+    if source.answered is not None:
+        parts.append(figure("answer", _caption(source), partial(charts.answer, source.answered)))
+    parts += _against(source)
+    if found is not None and (learnt := learnt_text(found)):
+        parts.append(Words(f"Learnt from: {learnt}."))
+    notes = tuple(_sentence(note) for note in source.study.notes)
+    parts += [Notes(notes)] if notes else []
+    return Card("answer", TITLE, _lead(source), tuple(parts), of_answer(found))
 
 
-def _lead(source: Source, found: tuple[Forecast, ...]) -> str:
+def _lead(source: Source) -> str:
     made = f"{plural(source.spend.n_runs, 'run')}, {share_text(source.spend.share)} of the compute"
     whole = {
         "table": f"{plural(source.spend.n_runs, 'run')} of a finished study",
         "replay": f"A replay that made {made} of the pool",
         "live": f"A study that has asked for {made} of its dense grid",
     }[source.kind]
-    if not found:
-        return f"{whole}; there is no law yet."
-    law, where = source.law.formula, found[0].label
-    return f"{whole}: by {law} the best loss to expect at {where} is {_said(found[0])}."
-
-
-def _said(forecast: Forecast) -> str:
-    if not forecast.intervals:
-        return loss(forecast.loss)
+    if source.answer is None or not source.answer.forecasts:
+        return f"{whole}; there is no answer yet."
+    first = source.answer.forecasts[0]
+    ends = interval(first.low, first.high, loss_text)
     return (
-        f"{loss(forecast.loss)}, and likely within {ends(next(iter(forecast.intervals.values())))}"
+        f"{whole}: the best loss to expect at {first.target.label} is {loss_text(first.loss)}, "
+        f"{percent(source.level)} interval {ends}."
     )
 
 
-def _why_not(source: Source) -> str:
-    if source.why_no_law:
-        return source.why_no_law
-    if source.kind == "table":
-        return "no target was named: --target 1e25 predicts the loss there"
-    return "the search has no outlook: too few runs for the law, or a surrogate without draws"
+def _tiles(found: Answer, source: Source) -> list[Tile]:
+    """One of the loss, then one of everything that gets it."""
+    first = found.forecasts[0]
+    level = percent(found.level)
+    loss, run, *others = lines(first)
+    detail = [f"{level} interval {loss.interval}", f"of one further run {run.interval}"]
+    detail += [beyond(first)]
+    detail += [] if source.live is None else [_rests_on(found, source.live)]
+    tiles = [Tile(f"Best loss at {first.target.label}", loss.value, "\n".join(detail))]
+    return tiles + [_tile(line, level, first) for line in others]
 
 
-def _loss_tile(forecast: Forecast, source: Source) -> Tile:
-    detail = [
-        f"{percent(source.level)} interval of {name}: {ends(interval)}"
-        for name, interval in forecast.intervals.items()
-    ]
-    detail += [] if source.live is None else [_rests_on(source.n_answered, source.live)]
-    return Tile(f"Loss at {forecast.label}", loss(forecast.loss), "\n".join(detail))
+def _tile(line: Line, level: str, forecast: Forecast) -> Tile:
+    detail = [f"{level} interval {line.interval}"] if line.interval else []
+    detail += [f"within 0.5% of the best: {line.near}"] if line.near else []
+    detail += ["at the end of what was tried"] if line.what in forecast.at_edge else []
+    return Tile(f"Best {line.what}", line.value, "\n".join(detail))
 
 
-def _rests_on(n: int, live: Live) -> str:
+def _rests_on(found: Answer, live: Live) -> str:
     """What the answer of a live study rests on; a page may be ahead of it."""
+    n = found.n_runs - found.n_diverged
     late = live.n_finished - n
     if late <= 0:
         return f"from all {plural(n, 'finished run')}"
@@ -76,37 +97,44 @@ def _rests_on(n: int, live: Live) -> str:
     return f"from {n} of {live.n_finished} finished runs, {what} being worked in"
 
 
-def _share_tiles(source: Source, best: Shares | None) -> list[Tile]:
-    if best is None:
-        return []
-    law = "" if best.law is source.law else "by a law of N and D"
-    tiles = [
-        Tile("Best parameters N*", count(best.N.centre), ends(best.N, count)),
-        Tile("Best tokens D*", count(best.D.centre), ends(best.D, count)),
-        Tile("Tokens per parameter", number(best.ratio.centre, 3), ends(best.ratio, _ratio)),
-    ]
-    return [Tile(t.label, t.value, "\n".join(filter(None, (t.detail, law)))) for t in tiles]
+def _listing(found: Answer, i: int) -> Listing:
+    """A further target as a table."""
+    forecast = found.forecasts[i]
+    head = f"{forecast.target.label}, {beyond(forecast)}"
+    columns = (head, HEADS[1], f"{percent(found.level)} {HEADS[2]}", HEADS[3])
+    return Listing(f"target-{i + 1}", columns, tuple(tuple(line) for line in lines(forecast)))
 
 
-def _ratio(value: float) -> str:
-    return number(value, 3)
+def _caption(source: Source) -> str:
+    told = CAPTION
+    if source.answer is not None and source.answer.held_out is not None:
+        told += " Stars are the best of the runs held out, which the answer has not seen."
+    if source.answered is not None and source.answered.whole is not None:
+        told += " The grey line is what all runs of the pool say."
+    return told
 
 
-def _setting_tiles(found: Settings | None) -> list[Tile]:
+def _against(source: Source) -> list[Part]:
+    """The answer beside runs it has not seen, and beside that of the whole pool."""
+    found = source.answer
     if found is None:
         return []
-    return [
-        Tile(
-            f"Best {one.axis}",
-            one.value if isinstance(one.value, str) else number(one.value, 3),
-            "\n".join(filter(None, (_spread(one.interval), one.origin))),
-        )
-        for one in found.settings
-    ]
+    told = []
+    if found.held_out is not None:
+        told.append(f"Held out: {held_out_text(found)}.")
+    whole = None if source.answered is None else source.answered.whole
+    if whole is not None and found.forecasts:
+        told.append(_beside(found.forecasts[0], whole.forecasts[0], whole))
+    return [Words(text) for text in told]
 
 
-def _spread(interval: Interval | None) -> str:
-    return "" if interval is None else ends(interval, lambda v: number(v, 3))
+def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
+    off = percent(abs(ours.loss / all_runs.loss - 1.0), 2)
+    ends = interval(all_runs.low, all_runs.high, loss_text)
+    return (
+        f"The whole pool ({rests_on(whole)}) says {loss_text(all_runs.loss)} {ends} at "
+        f"{ours.target.label}: the runs chosen are {off} from it."
+    )
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
@@ -122,52 +150,14 @@ def _cost_tiles(source: Source) -> list[Tile]:
 
 def _spent_detail(source: Source) -> str:
     spend = source.spend
-    lines = [f"FLOPs, {plural(spend.n_runs, 'run')}"]
+    told = [f"FLOPs, {plural(spend.n_runs, 'run')}"]
     if source.kind != "table":
-        lines.append(f"{share_text(spend.share)} of the dense grid")
+        told.append(f"{share_text(spend.share)} of the dense grid")
     if spend.budget is not None:
-        lines.append(f"{share_text(spend.spent / spend.budget)} of the budget")
+        told.append(f"{share_text(spend.spent / spend.budget)} of the budget")
     if spend.flops_per_second is not None:
-        lines[0] = f"{compute_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"
-    return "\n".join(lines)
-
-
-def _targets(found: tuple[Forecast, ...], source: Source) -> Listing:
-    names = list(dict.fromkeys(name for forecast in found for name in forecast.intervals))
-    level = percent(source.level)
-    columns = ("loss at", "expected", *(f"{level}, {name}" for name in names), "decades beyond")
-    rows = tuple(
-        (
-            forecast.label,
-            loss(forecast.loss),
-            *(ends(forecast.intervals[n]) if n in forecast.intervals else "–" for n in names),
-            f"{forecast.decades:.1f}",
-        )
-        for forecast in found
-    )
-    return Listing("targets", columns, rows)
-
-
-def _remarks(source: Source, best: Shares | None, tuned: Settings | None) -> list[str]:
-    """Where the numbers of the tiles are from."""
-    told = []
-    if best is not None and best.law is not source.law:
-        told.append(
-            f"N* and D* are how to divide that compute between parameters and tokens, by "
-            f"{best.law.formula} on the same losses: {source.law.formula} does not say."
-        )
-    if best is None and source.kind == "table" and source.why_no_shares:
-        told.append(f"N* and D* are not known: {source.why_no_shares}.")
-    if tuned is not None:
-        told.append(f"Hyperparameters: {tuned.how}.")
-    if source.seen is not None:
-        told.append(
-            "Decide by the interval of the true loss: it counts the runs not made, the noise of "
-            "those made, that the best of noisy runs look better than they are, and the misfit of "
-            "the law's form. That of the law of all candidates counts only the runs not made: it "
-            "is where the dense grid's own law would have come out."
-        )
-    return [*told, *(_sentence(note) for note in source.study.notes)]
+        told[0] = f"{compute_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"
+    return "\n".join(told)
 
 
 def _sentence(text: str) -> str:

@@ -11,9 +11,9 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.charts.draw.titles import held_out_text, objective_text
-from lawsmith.formats import count, flops, number, percent, plural
-from lawsmith.report.forecast import forecasts
+from lawsmith.answer.text import held_out_text, rests_on
+from lawsmith.charts.draw.titles import objective_text
+from lawsmith.formats import count, digits, flops, number, percent, plural
 from lawsmith.report.parts import Card, Listing
 from lawsmith.report.source import Source
 from lawsmith.report.words import symbol
@@ -52,8 +52,12 @@ def _form(source: Source) -> list[Item]:
     law = source.law
     names = ", ".join(symbol(name) for name in law.names)
     counted = "by the table's own column" if "C" in source.study.grid.names else "as 6·N·D"
-    found = forecasts(source)
-    far = "no target" if not found else f"{found[0].decades:.1f} decades, to {found[0].label}"
+    found = () if source.answer is None else source.answer.forecasts
+    far = (
+        "no target"
+        if not found
+        else f"{digits(found[0].decades, '.1f')} decades, to {found[0].target.label}"
+    )
     return [
         Item("form", "What is the form?", law.formula),
         Item("form", "Which variables does it relate?", f"loss and {', '.join(law.inputs)}"),
@@ -129,25 +133,18 @@ def _collecting(source: Source) -> list[Item]:
 
 
 def _points(source: Source) -> str:
-    if source.seen is not None:
-        found = source.seen.outlook
-        n_seen = int(found.observed.sum())
-        dreamt = len(found.rows) - n_seen
-        return (
-            f"the envelope of the mixed grid, {plural(len(found.rows), 'point')}: {n_seen} run, "
-            f"{dreamt} fantasized by the surrogate"
-        )
-    if source.analysis is None:
+    if source.answer is None:
         return "none yet"
+    told = f"the answer: all of {rests_on(source.answer)}"
     a = source.analysis
+    if a is None:
+        return told
     n_known = int(np.isfinite(a.loss[a.pool]).sum())
-    return f"{a.fit.n_points} of {plural(n_known, 'configuration')}: the best-loss frontier"
+    return f"{told}; the law: {a.fit.n_points} of {plural(n_known, 'configuration')}, the frontier"
 
 
 def _fitting(source: Source) -> list[Item]:
     fit = source.analysis.fit if source.analysis is not None else None
-    if source.seen is not None:
-        fit = source.seen.outlook.fit
     if fit is None:
         return [Item("fitting", "How was it fitted?", "there is no law yet")]
     pinned = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
@@ -169,24 +166,12 @@ def _fitting(source: Source) -> list[Item]:
 
 def _uncertainty(source: Source) -> str:
     level = percent(source.level)
-    if source.seen is not None:
-        n = source.seen.outlook.n_draws
-        return f"{level} intervals from {n} joint draws of the surrogate, each with its own law"
     u = source.analysis.uncertainty if source.analysis is not None else None
-    return "not known: no degree of freedom is left" if u is None else f"{level}, {u.method}"
+    law = "not known: no degree of freedom is left" if u is None else f"{level}, {u.method}"
+    return f"the answer: {level}, posterior of the surface; the law: {law}"
 
 
 def _validation(source: Source) -> str:
-    if source.trace is not None:
-        task, last = source.trace.task, source.trace.steps[-1]
-        found = last.fantasized or last.observed
-        mse = "no law" if found is None else f"MSE {number(found.held_out_mse, 2)}"
-        return (
-            f"on {plural(len(task.held_out.loss), 'held-out point')}: {mse}, the whole pool's law "
-            f"{number(task.reference.held_out_mse, 2)}"
-        )
-    a = source.analysis
-    if a is None or a.score is None or a.options.hold_out is None:
+    if source.answer is None or source.answer.held_out is None:
         return "not at all: nothing was held out"
-    rule = held_out_text(a.options.hold_out, a.study)
-    return f"{rule}; RMSE {number(a.score.rmse, 3)}, {percent(a.score.relative_rmse)} of the loss"
+    return held_out_text(source.answer)

@@ -1,4 +1,4 @@
-"""The law and what follows from it: envelope and band, isoFLOP curves, allocation."""
+"""A law that describes the runs, isoFLOP curves, and how to divide compute."""
 
 from __future__ import annotations
 
@@ -7,13 +7,11 @@ from math import isnan
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
-from lawsmith.charts.data.outlook import Seen
 from lawsmith.charts.draw.titles import EVERY, point_name
 from lawsmith.formats import number, percent
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.cautions import cautions, of_analysis
-from lawsmith.report.forecast import true_parameters
+from lawsmith.report.cards.cautions import of_law
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
 from lawsmith.report.words import ends, symbol
@@ -26,21 +24,20 @@ LETTERS = {
 
 
 def law(source: Source) -> Card:
-    """Runs, the envelope, and the law with its band."""
-    told = cautions(source, "law")
-    if source.seen is not None:
-        caption = _outlook_caption(source.seen)
-        main = figure("law", caption, partial(charts.outlook, source.seen), cautions=told)
-    elif source.analysis is not None:
-        caption = (
-            "Grey: every run. Blue: those that the law is fitted to. The band is its interval, "
-            "carried on to the target. Hover over a point to see the run."
-        )
+    """A law that describes the runs, with its own band: not the answer."""
+    told = of_law(source.analysis, "law")
+    caption = (
+        "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
+        "interval, which assumes that its form is right; the answer above does not. Hover over a "
+        "point to see the run."
+    )
+    main: Part
+    if source.analysis is not None:
         main = figure("law", caption, partial(charts.law, source.analysis), cautions=told)
     else:
         main = Absent("law", source.why_no_law, told)
     parts: list[Part] = [main, *_parameters(source)]
-    return Card("law", "The law", _letters(source.law), tuple(parts))
+    return Card("law", "A law that describes the runs", _letters(source.law), tuple(parts))
 
 
 def _letters(law: Law) -> str:
@@ -51,33 +48,15 @@ def _letters(law: Law) -> str:
     return f"{law.formula}{said}.{floor}"
 
 
-def _outlook_caption(seen: Seen) -> str:
-    told = "Blue: the envelope, the best losses at each compute, which the law is fitted to."
-    if not seen.outlook.observed.all():
-        told += (
-            " Filled points were run; hollow ones are what the surrogate expects of runs not made."
-        )
-    told += " The band is of the true loss; it lies higher than the line where the best of noisy "
-    return told + "runs look better than they are. Hover over a point to see the run."
-
-
 def _parameters(source: Source) -> list[Part]:
-    intervals: dict[str, Interval] = {}
-    if source.seen is not None:
-        fit, intervals = source.seen.outlook.fit, true_parameters(source.seen.outlook)
-    elif source.analysis is not None:
-        fit = source.analysis.fit
-        if source.analysis.uncertainty is not None:
-            intervals = source.analysis.uncertainty.params(source.level)
-    else:
+    if source.analysis is None:
         return []
+    intervals: dict[str, Interval] = {}
+    if source.analysis.uncertainty is not None:
+        intervals = source.analysis.uncertainty.params(source.level)
     rows = tuple(
-        (
-            symbol(name),
-            number(value, 5),
-            _interval(intervals.get(name)),
-        )
-        for name, value in fit.params.items()
+        (symbol(name), number(value, 5), _interval(intervals.get(name)))
+        for name, value in source.analysis.fit.params.items()
     )
     columns = ("parameter", "fitted", f"{percent(source.level)} interval")
     return [Listing("parameters", columns, rows)]
@@ -91,7 +70,7 @@ def _interval(found: Interval | None) -> str:
 
 def isoflop(source: Source) -> Card:
     """Best loss against size at equal compute, and against tokens at equal size."""
-    told = cautions(source, "isoflop")
+    told = of_law(source.analysis, "isoflop")
     title = "At equal compute"
     lead = (
         "Which size does best at equal compute, and what more tokens bring at equal size; of the "
@@ -107,47 +86,35 @@ def isoflop(source: Source) -> Card:
     parts: list[Part] = [
         figure("isoflop", caption, partial(charts.isoflop, source.analysis), cautions=told)
     ]
-    if source.shares is not None:
-        draw = partial(charts.curves, source.shares)
-        parts.append(figure("curves", _curves_caption(source, source.shares), draw))
+    if source.sizes is not None:
+        draw = partial(charts.curves, source.sizes)
+        parts.append(figure("curves", _curves_caption(source, source.sizes), draw))
     return Card("isoflop", title, lead, tuple(parts))
 
 
-def _curves_caption(source: Source, shares: Analysis) -> str:
+def _curves_caption(source: Source, sizes: Analysis) -> str:
     points = "each point the best run at that many tokens"
-    if point_name(shares) == EVERY:
+    if point_name(sizes) == EVERY:
         points = "each point a run"
-    told = (
-        f"Each colour is one model size, {points}. Lines are {shares.law.formula}, fitted to them"
-    )
-    if shares.score is not None:
+    told = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
+    if sizes.score is not None:
         told += "; stars were held out of the fit"
-    if shares is not source.analysis:
-        told += f". It is not the law of the answer, {source.law.formula}, which has no sizes"
+    if sizes is not source.analysis:
+        told += f". It is another law than {source.law.formula}, which has no sizes"
     return f"{told}."
 
 
 def allocation(source: Source) -> Card:
     """How to divide compute between parameters and tokens."""
-    lead = "How to divide compute between parameters and tokens."
-    whose, other = source.shares, source.shares is not source.analysis
-    told = cautions(source, "allocation")
-    if other:
-        told = of_analysis(whose, "allocation", "parameters")
+    lead = "How to divide compute between parameters and tokens, by the answer's own surface."
     caption = (
-        "The best N, D and D/N for each compute, with intervals. Diamonds, if any, are the lowest "
-        "points of the curves at equal compute."
+        "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
+        "what costs at most 0.5% more loss. Diamonds, if any, are the lowest points of the curves "
+        "at equal compute."
     )
-    if other and whose is not None:
-        caption += f" By {whose.law.formula}: {source.law.formula} does not divide compute."
-    if source.seen is not None:
-        caption += (
-            " Fitted to the runs made alone; N* and D* of the answer also count what the surrogate "
-            "expects of the others."
-        )
     part: Figure | Absent
-    if whose is None:
-        part = Absent("allocation", source.why_no_shares or source.why_no_law, told)
+    if source.answered is None:
+        part = Absent("allocation", source.why_no_answer)
     else:
-        part = figure("allocation", caption, partial(charts.allocation, whose), cautions=told)
+        part = figure("allocation", caption, partial(charts.allocation, source.answered))
     return Card("allocation", "Dividing compute", lead, (part,))

@@ -90,7 +90,7 @@ def proposals(source: Source) -> Card | None:
     title, lead = "What comes next", "Runs that would be asked for now, and what speaks for them."
     if not source.reasons:
         ended = source.live.ended
-        why = ENDED.get(ended, ended) if ended else "not worked out yet"
+        why = ENDED.get(ended, ended) if ended else source.why_not_next or "not worked out yet"
         return Card("next", title, lead, (Absent("next", why),))
     names = list(dict.fromkeys(name for one in source.reasons for name in one.values))
     rows = tuple(

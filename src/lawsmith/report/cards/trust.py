@@ -6,7 +6,7 @@ from functools import partial
 
 from lawsmith import charts
 from lawsmith.charts.data.pairs import draws_of
-from lawsmith.report.cards.cautions import cautions
+from lawsmith.report.cards.cautions import of_law
 from lawsmith.report.parts import Absent, Card, Part, figure
 from lawsmith.report.source import Source
 
@@ -14,13 +14,11 @@ from lawsmith.report.source import Source
 def residuals(source: Source) -> Card:
     """What the law misses, and which runs it hangs on."""
     lead = "What the law misses, and which points its prediction hangs on."
-    told = cautions(source, "residuals")
+    told = of_law(source.analysis, "residuals")
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "
         "point is left out, beside one standard error."
     )
-    if source.seen is not None:
-        caption += " Of the law of the runs made, without fantasized ones."
     if source.analysis is None:
         part: Part = Absent("residuals", source.why_no_law, told)
     else:
@@ -36,20 +34,15 @@ def parameters(source: Source) -> Card:
         "How the law's parameters vary together. Along a narrow line one makes up for the other: "
         "the runs tell both only together."
     )
-    told = cautions(source, "parameters")
+    told = of_law(source.analysis, "parameters")
     title = "Parameters together"
-    if source.seen is not None:
-        seen = source.seen.outlook
-        law, phi, draws = seen.law, seen.fit.phi, seen.truth_phi
-        caption = "Each dot is a law that the runs do not rule out, the misfit of its form counted."
-    elif source.analysis is None:
+    if source.analysis is None:
         return Card("parameters", title, lead, (Absent("pairs", source.why_no_law, told),))
-    elif source.analysis.uncertainty is None:
+    if source.analysis.uncertainty is None:
         why = "as many parameters as points: nothing is left to tell how they vary"
         return Card("parameters", title, lead, (Absent("pairs", why, told),))
-    else:
-        law, phi = source.analysis.law, source.analysis.fit.phi
-        draws = draws_of(source.analysis.uncertainty, seed=source.analysis.options.seed)
-        caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
+    law, phi = source.analysis.law, source.analysis.fit.phi
+    draws = draws_of(source.analysis.uncertainty, seed=source.analysis.options.seed)
+    caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
     draw = partial(charts.pairs, law, phi, draws, name=source.name)
     return Card("parameters", title, lead, (figure("pairs", caption, draw, cautions=told),))

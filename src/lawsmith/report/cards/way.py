@@ -14,30 +14,21 @@ REPLAY = "lawsmith replay shows what fewer of them would have told"
 
 
 def spend(source: Source) -> Card:
-    """What each further run bought: the interval against spend, and how fast the law was found."""
+    """What each further run bought: the interval against spend."""
     lead = "How the answer came closer as compute was spent."
     if source.kind == "table":
         parts: list[Part] = [Absent("narrowing", f"{NO_ORDER}; {REPLAY}")]
         return Card("spend", "What the compute bought", lead, tuple(parts))
+    whole = None if source.answered is None else source.answered.whole
     reference = float("nan")
-    if source.trace is not None and source.known:
-        losses = source.trace.task.reference.losses
-        label = next(iter(source.trace.task.targets), "")
-        reference = losses.get(label, reference)
+    if whole is not None and whole.forecasts:
+        reference = whole.forecasts[0].loss
     caption = (
-        "Above: the predicted loss at the target with both intervals, as runs were added. Below: "
-        "how wide they are to either side. The law of all candidates is known once all are run; "
-        "the true loss keeps an interval."
+        "Above: the best loss to expect at the target with its interval, as runs were added. "
+        "Below: how wide the interval is to either side."
     )
-    draw = partial(charts.narrowing, source.known, name=source.name, reference=reference)
-    parts = [figure("narrowing", caption, draw)]
-    if source.trace is not None:
-        caption = (
-            "How far the law found is from that of the whole pool, parameter by parameter. Only a "
-            "replay can know this: the pool's runs were all made before."
-        )
-        parts.append(figure("recovery", caption, partial(charts.recovery, source.trace)))
-    return Card("spend", "What the compute bought", lead, tuple(parts))
+    draw = partial(charts.narrowing, source.moments, name=source.name, reference=reference)
+    return Card("spend", "What the compute bought", lead, (figure("narrowing", caption, draw),))
 
 
 def timeline(source: Source) -> Card:

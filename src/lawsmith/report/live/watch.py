@@ -99,7 +99,7 @@ class Watch:
                 now = _matter(ledger)
                 if now != seen:
                     seen = now  # also where it fails: the same would fail again
-                    self._tell(find_answer(study, ledger, self._found, alive=self._alive))
+                    self._tell(find_answer(study, ledger, self._found))
                     self._show(study, ledger, FIRST)
                     self._trouble = ""
                     waiting += [name for name in REST if name not in waiting]

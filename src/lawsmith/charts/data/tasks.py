@@ -1,0 +1,107 @@
+"""The numbers of a task's charts: accuracy against the loss, and against compute, with bands."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from functools import lru_cache
+
+import numpy as np
+import pandas as pd
+
+from lawsmith.answer import Target
+from lawsmith.arrays import FloatArray
+from lawsmith.charts.data.runs import even, short
+from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.tasks import TaskAnswer
+from lawsmith.tasks.draws import draw_along, draw_at
+
+N_LINE = 13
+N_CURVE = 60
+MAX_RUNS = 3_000
+COLUMNS = ("accuracy", "low", "high")
+
+
+@dataclass(frozen=True)
+class TaskData:
+    """What a task's chart shows; ``x`` is C or the loss.
+
+    runs      x, accuracy
+    line      x, accuracy, low, high: the mean, and the interval of one run
+    targets   x, accuracy, low, high, label
+    held_out  x, accuracy; may be empty
+    """
+
+    x: str
+    runs: pd.DataFrame
+    line: pd.DataFrame
+    targets: pd.DataFrame
+    held_out: pd.DataFrame
+
+
+@lru_cache(maxsize=8)  # a chart is drawn at two widths
+def by_loss(answer: TaskAnswer) -> TaskData:
+    """Accuracy against the loss on the way."""
+    if not answer.via:
+        raise ChartUnavailable("no loss was named on the way to accuracy (--via)")
+    data = answer.data
+    told = [(f.loss.loss, f) for f in answer.forecasts if f.loss is not None]
+    targets = [(x, f.value, f.low, f.high, f.target.label) for x, f in told]
+    ends = [*np.exp(data.log_loss).tolist(), *[x for x, _ in told]]
+    x = np.geomspace(min(ends), max(ends), N_CURVE)
+    means, measured = draw_along(answer.members, answer.weight, np.log(x))
+    return TaskData(
+        "loss",
+        _runs("loss", np.exp(data.log_loss), data.y),
+        _line("loss", x, means, measured, answer.level),
+        pd.DataFrame(targets, columns=["loss", *COLUMNS, "label"]),
+        pd.DataFrame({"loss": [], "accuracy": []}),
+    )
+
+
+@lru_cache(maxsize=8)
+def by_compute(answer: TaskAnswer) -> TaskData:
+    """Accuracy against compute, at the best N and D for each."""
+    data = answer.data
+    if len(np.unique(data.C)) < 2:
+        raise ChartUnavailable("all runs have the same compute")
+    targets = [
+        (_compute(answer, f.target), f.value, f.low, f.high, f.target.label)
+        for f in answer.forecasts
+    ]
+    judged = answer.held_out
+    held = pd.DataFrame({"C": [], "accuracy": []})
+    if judged is not None:
+        held = _runs("C", judged.C, judged.accuracy)
+    most = max([float(data.C.max()), *[row[0] for row in targets], *held["C"]])
+    x = np.geomspace(float(data.C.min()), most, N_LINE)
+    surface = None if answer.loss is None else answer.loss.surface
+    drawn = [draw_at(answer.members, answer.weight, surface, Target(C)) for C in x.tolist()]
+    means, measured = (np.stack(part, axis=1) for part in list(zip(*drawn, strict=True))[:2])
+    return TaskData(
+        "C",
+        _runs("C", data.C, data.y),
+        _line("C", x, means, measured, answer.level),
+        pd.DataFrame(targets, columns=["C", *COLUMNS, "label"]),
+        held,
+    )
+
+
+def _compute(answer: TaskAnswer, target: Target) -> float:
+    return float(10.0 ** answer.data.scales.decades(target) * np.exp(answer.data.scales.log_top))
+
+
+def _runs(name: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:
+    rows = even(np.arange(len(x)), x, MAX_RUNS)
+    return pd.DataFrame({name: short(x[rows]), "accuracy": short(y[rows])})
+
+
+def _line(
+    name: str, x: FloatArray, means: FloatArray, measured: FloatArray, level: float
+) -> pd.DataFrame:
+    tail = 0.5 * (1.0 - level)
+    low, high = np.quantile(measured, [tail, 1.0 - tail], axis=0)
+    centre = np.median(means, axis=0)
+    columns = (centre, np.minimum(low, centre), np.maximum(high, centre))
+    return pd.DataFrame(
+        {name: short(x), **{k: short(v) for k, v in zip(COLUMNS, columns, strict=True)}}
+    )
