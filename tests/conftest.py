@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from importlib import import_module
 from pathlib import Path
 from types import ModuleType
 
 import pytest
 
-from lawsmith.datasets import ReadOptions, Study, entry, load
+from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
 
 # Started in the background of a shell, or with nohup, tests would inherit that such signals are
 # ignored, and so would every process and script they start to send one to.
@@ -44,14 +44,19 @@ def data_dir() -> Path:
 @pytest.fixture
 def published(data_dir: Path) -> Callable[..., Study]:
     """``published(name, options)`` loads a catalogued study or skips the test; no download."""
+    return published_of(ENTRIES, data_dir)
+
+
+def published_of(entries: Mapping[str, Entry], data_dir: Path) -> Callable[..., Study]:
+    """What loads a study of the catalogue ``entries``, or skips the test."""
 
     def load_or_skip(name: str, options: ReadOptions | None = None) -> Study:
-        known = entry(name)
+        known = entry(name, entries)
         for source in known.sources:
             path = data_dir / known.folder / source.file
             if not path.is_file():
                 pytest.skip(f"LAWSMITH_DATA has no {known.folder}/{source.file}")
-        return load(name, options)
+        return load(name, options, entries=entries)
 
     return load_or_skip
 

@@ -4,14 +4,26 @@ from __future__ import annotations
 
 import numpy as np
 import pytest
+from scipy import stats
 
-from lawsmith.analysis import FitOptions, Target, analyse, compare_laws, isoflop_cells
+from lawsmith.analysis import (
+    FitOptions,
+    Target,
+    analyse,
+    compare_laws,
+    isoflop_cells,
+    rolling_cuts,
+    surface_on_cuts,
+)
+from lawsmith.analysis.compare import aicc
 from lawsmith.analysis.isoflop import isoflop_levels
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
+from lawsmith.frontier import frontier
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import LAWS, get_law
-from lawsmith.laws.fit import Prior
+from lawsmith.laws.catalogue import HYPERPARAMETER, LAWS, get_law
+from lawsmith.laws.fit import Prior, fit_law
+from lawsmith.laws.objective import LEAST_SQUARES_LOG
 
 LC, CHINCHILLA = get_law("LC"), get_law("chinchilla")
 
@@ -183,3 +195,95 @@ def test_the_demo_is_labelled_synthetic_and_reads_options() -> None:
     made = demo_study(options=ReadOptions(where="N > 1e8"))
     assert made.synthetic
     assert made.grid.N.min() > 1e8
+
+
+def test_replicates_of_every_point_give_the_textbooks_test_of_lack_of_fit() -> None:
+    """F = [Σ nᵢ(ȳᵢ − ŷᵢ)²/(m − p)] / [Σ(yᵢⱼ − ȳᵢ)²/Σ(nᵢ − 1)], as in Draper and Smith."""
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(4)
+    C = np.repeat(np.geomspace(1e18, 1e22, 10), 3)
+    bend = 0.01 * np.sin(np.log(C))
+    loss = (1.6 + 900 * C**-0.15) * np.exp(bend + 0.002 * rng.standard_normal(C.size))
+    made = study_from_frame(pd.DataFrame({"C": C, "loss": loss}), name="thrice")
+    a = analyse(made, FitOptions(law=LC, objective=LEAST_SQUARES_LOG))
+    y = np.log(loss).reshape(10, 3)
+    pure = ((y - y.mean(axis=1, keepdims=True)) ** 2).sum() / 20
+    rows = np.argsort(made.grid.C[a.frontier])
+    lack = 3 * (a.fit.residuals[rows] ** 2).sum() / 7
+    assert a.uncertainty.noise_dof == 20
+    assert a.uncertainty.misfit == pytest.approx(lack / pure, rel=1e-3)
+    (warning,) = [w for w in a.warnings if w.code == "lack_of_fit"]
+    assert warning.numbers["F_limit"] == pytest.approx(stats.f.ppf(0.99, 7, 20))
+    quiet = (1.6 + 900 * C**-0.15) * np.exp(0.002 * rng.standard_normal(C.size))
+    calm = study_from_frame(pd.DataFrame({"C": C, "loss": quiet}), name="calm")
+    assert "lack_of_fit" not in {w.code for w in analyse(calm, FitOptions(law=LC)).warnings}
+
+
+def test_influence_is_not_silently_off_above_400_points() -> None:
+    pd = pytest.importorskip("pandas")
+    rng = np.random.default_rng(5)
+    N, D = (v.ravel() for v in np.meshgrid(np.geomspace(1e7, 1e9, 21), np.geomspace(1e9, 1e11, 21)))
+    loss = (1.8 + 400 * N**-0.34 + 410 * D**-0.28) * np.exp(0.001 * rng.standard_normal(N.size))
+    made = study_from_frame(pd.DataFrame({"N": N, "D": D, "loss": loss}), name="many")
+    a = analyse(made, FitOptions(law=CHINCHILLA, targets=(Target(1e22),)))
+    assert a.fit.n_points == 441
+    assert a.influence is not None
+    assert a.influence.shift.shape == (441,)
+    assert 0 < a.influence.n_refitted < 441
+
+
+def test_akaikes_criterion_is_that_of_least_squares() -> None:
+    """For a line in logs: the likelihood of normal errors, by scipy, with its k = p + 1."""
+    rng = np.random.default_rng(6)
+    x = rng.uniform(15, 25, (2, 12))
+    y = 0.6 - 0.7 * x[0] + 0.3 * x[1] + 0.1 * rng.standard_normal(12)
+    fit = fit_law(HYPERPARAMETER, {"N": np.exp(x[0]), "D": np.exp(x[1])}, np.exp(y))
+    X = np.concatenate([np.ones((1, 12)), x]).T
+    residual = y - X @ np.linalg.lstsq(X, y, rcond=None)[0]
+    sd = np.sqrt((residual**2).mean())
+    aic = -2 * stats.norm.logpdf(residual, scale=sd).sum() + 2 * 4
+    constant = 12 * (np.log(2 * np.pi) + 1)  # the same for every law, and left out
+    assert aicc(fit) == pytest.approx(aic - constant + 2 * 4 * 5 / (12 - 4 - 1))
+    few = fit_law(HYPERPARAMETER, {"N": np.exp(x[0, :5]), "D": np.exp(x[1, :5])}, np.exp(y[:5]))
+    assert np.isnan(aicc(few))
+
+
+def test_each_cut_is_a_fit_of_the_runs_below_it() -> None:
+    made = study()
+    options = FitOptions(law=LC, targets=(Target(1e23),))
+    cuts = rolling_cuts(made, options)
+    top = made.grid.C.max()
+    assert len(cuts) == 3
+    for cut, ratio in zip(cuts, (3, 8, 30), strict=True):
+        assert made.grid.C[cut.pool].max() < top / ratio <= made.grid.C[cut.judged].min()
+    (found,) = compare_laws(made, options, (CHINCHILLA,))
+    loss = made.runs.config_loss(len(made.grid))
+    below = cuts[1].pool
+    rows = below[frontier(made.grid.subset(below), loss[below], ("N", "D"))]
+    alone = fit_law(CHINCHILLA, {"N": made.grid.N[rows], "D": made.grid.D[rows]}, loss[rows])
+    judged = cuts[1].judged
+    want = alone.predict({"N": made.grid.N[judged], "D": made.grid.D[judged]})
+    np.testing.assert_allclose(found.cuts[1].predicted, want, rtol=1e-9)
+    np.testing.assert_array_equal(found.cuts[1].loss, loss[judged])
+    assert len(found.score.loss) == sum(len(cut.judged) for cut in cuts)
+
+
+def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:
+    made = study()
+    options = FitOptions(law=LC, hold_out=HeldOut.by_compute(0.5))
+    cuts = rolling_cuts(made, options)
+    assert cuts[0].name == "0.5"
+    for cut, runs in zip(cuts, surface_on_cuts(made, cuts, 0.95), strict=True):
+        np.testing.assert_array_equal(runs.rows, cut.judged)
+        np.testing.assert_array_equal(runs.loss, made.runs.config_loss(len(made.grid))[cut.judged])
+        assert runs.rms_error < 0.02
+
+
+def test_a_lower_loss_of_a_smaller_run_is_told() -> None:
+    made = study(noise=0.0)
+    loss = made.runs.config_loss(len(made.grid))
+    fixed = {"E": float(np.nanmin(loss)) + 0.05}
+    targets = (Target(1e24), Target(6 * 4e9 * 2e11, 4e9, 2e11))
+    a = analyse(made, FitOptions(law=CHINCHILLA, targets=targets, fixed=fixed))
+    found = [w for w in a.warnings if w.code == "law_above_observed"]
+    assert [w.numbers["reached"] for w in found] == pytest.approx([np.nanmin(loss)] * 2)

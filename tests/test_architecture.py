@@ -2,51 +2,59 @@
 
 from __future__ import annotations
 
-import ast
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
 
-PACKAGE = Path(__file__).parents[1] / "src" / "lawsmith"
-SOURCES = sorted(PACKAGE.rglob("*.py"))
+from tests.imports import Package, executes
+
+FOLDER = Path(__file__).parents[1] / "src" / "lawsmith"
 
 # A part (a module or a folder of the package) imports only parts of lower rank, or itself.
 RANKS = {
     -1.0: "errors",
-    0.0: "expressions formats arrays threads",
-    1.0: "grid runs",
+    -0.5: "numbers plausible files",
+    -0.2: "spreadsheet",
+    0.0: "expressions formats arrays threads counting",
+    1.0: "grid runs trajectory",
     2.0: "laws frontier metrics costs",
+    2.5: "surface",
     3.0: "surrogates datasets",
+    3.1: "curves",
+    3.2: "answer",
+    3.3: "tasks",
     3.5: "analysis",
     4.0: "acquisition spec fantasies",
-    4.2: "outlook",
     4.4: "stopping",
     5.0: "policies runners journal",
     6.0: "study replay",
     6.5: "integrations",
     7.0: "charts",
-    8.0: "report bench",
+    8.0: "report",
     9.0: "cli",
     10.0: "__main__",
 }
 RANK = {part: rank for rank, parts in RANKS.items() for part in parts.split()}
 SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law
 
-# Who may import what from outside: a part, or one module of it (part.module) and what is below
-# that. A library not listed here is for everyone.
+# Who may import what from outside.
 ONLY_UNDER = {
     "altair": {"charts"},
     "vl_convert": {"charts"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "pandas": {"datasets", "charts", "bench"},
+    "pandas": {"datasets", "charts"},
     "pyarrow": {"datasets"},
-    "torch": {"surrogates.botorch"},
-    "botorch": {"surrogates.botorch"},
-    "gpytorch": {"surrogates.botorch"},
-    "linear_operator": {"surrogates.botorch"},
-    "xgboost": {"surrogates.xgboost"},
-    "tabpfn": {"surrogates.tabpfn"},
+    # The rivals' libraries, and the package of the rivals: lawsmith does without.
+    "torch": set(),
+    "botorch": set(),
+    "gpytorch": set(),
+    "linear_operator": set(),
+    "xgboost": set(),
+    "tabpfn": set(),
+    "lawsmith_paper": set(),
     "starlette": {"report.live.app"},
     "uvicorn": {"report.live.app"},
     "ray": {"runners.ray"},
@@ -57,41 +65,19 @@ ONLY_UNDER = {
 }
 
 
-def dotted(source: Path) -> tuple[str, ...]:
-    """('laws', 'huber') for src/lawsmith/laws/huber.py; () for the package's own __init__."""
-    parts = source.relative_to(PACKAGE).with_suffix("").parts
-    return parts[:-1] if parts[-1] == "__init__" else parts
-
-
-def package_of(source: Path) -> tuple[str, ...]:
-    return ("lawsmith", *source.relative_to(PACKAGE).parent.parts)
-
-
-def imports(source: Path, tree: ast.AST) -> list[tuple[str, ...]]:
-    """Every name imported, as dotted parts; relative ones made absolute."""
-    found: list[tuple[str, ...]] = []
-    for node in ast.walk(tree):
-        if isinstance(node, ast.Import):
-            found += [tuple(alias.name.split(".")) for alias in node.names]
-        elif isinstance(node, ast.ImportFrom):
-            here = package_of(source)
-            base = here[: len(here) + 1 - node.level] if node.level else ()
-            base += tuple(node.module.split(".")) if node.module else ()
-            found += [(*base, alias.name) for alias in node.names]
-    return found
+PACKAGE = Package(FOLDER, ONLY_UNDER)
 
 
 def problems(source: Path, text: str) -> list[str]:
     """What this file imports or calls against the rules."""
-    tree = ast.parse(text)
-    part = (*dotted(source), "")[0]
-    found = []
-    for name in imports(source, tree):
-        if name[0] == "lawsmith" and part and not may_import(part, name[1:]):
-            found.append(f"{part} imports {'.'.join(name)}")
-        if not may_use(dotted(source), name[0]):
-            found.append(f"{'.'.join(dotted(source))} imports {name[0]}")
-    return found + [f"{part} calls {name}" for name in sorted(executes(tree))]
+    part = (*PACKAGE.dotted(source), "")[0]
+    found = [
+        f"{part} imports {'.'.join(name)}"
+        for name in PACKAGE.imports(source, text)
+        if name[0] == "lawsmith" and part and not may_import(part, name[1:])
+    ]
+    found += PACKAGE.misused(source, text)
+    return found + [f"{part} calls {name}" for name in executes(text)]
 
 
 def may_import(part: str, target: tuple[str, ...]) -> bool:
@@ -102,24 +88,14 @@ def may_import(part: str, target: tuple[str, ...]) -> bool:
     return other == part or RANK[other] < RANK[part] or (part, other) in SAME_ROW
 
 
-def may_use(module: tuple[str, ...], library: str) -> bool:
-    """Whether ``module``, or something it lies under, is one of those that may import it."""
-    places = {".".join(module[:n]) for n in range(1, len(module) + 1)}
-    return library not in ONLY_UNDER or bool(places & ONLY_UNDER[library])
-
-
-def executes(tree: ast.AST) -> set[str]:
-    calls = (node.func for node in ast.walk(tree) if isinstance(node, ast.Call))
-    return {func.id for func in calls if isinstance(func, ast.Name)} & {"eval", "exec"}
-
-
-@pytest.mark.parametrize("source", SOURCES, ids=lambda path: ".".join(dotted(path)) or "lawsmith")
+@pytest.mark.parametrize("source", PACKAGE.sources, ids=PACKAGE.name_of)
 def test_every_module_imports_downwards_and_only_what_its_layer_may(source):
     assert problems(source, source.read_text(encoding="utf-8")) == []
 
 
 def test_every_part_of_the_package_has_a_layer():
-    parts = {dotted(source)[0] for source in SOURCES if dotted(source)}
+    modules = [PACKAGE.dotted(source) for source in PACKAGE.sources]
+    parts = {module[0] for module in modules if module}
     assert parts - set(RANK) == set()
 
 
@@ -133,6 +109,9 @@ def test_every_part_of_the_package_has_a_layer():
         ("errors.py", "from .grid import Grid"),
         ("laws/fit.py", "from ..datasets import load"),
         ("laws/fit.py", "from .. import charts"),
+        ("surface/fit.py", "from lawsmith.answer import Target"),
+        ("answer/make.py", "from lawsmith.analysis import Analysis"),
+        ("answer/text.py", "from rich.console import Console"),
         ("datasets/load.py", "def f():\n    from lawsmith.analysis import fit"),
         ("laws/fit.py", "import pandas as pd"),
         ("cli/fit.py", "from altair import Chart"),
@@ -141,11 +120,12 @@ def test_every_part_of_the_package_has_a_layer():
         ("laws/fit.py", "import torch.nn"),
         ("surrogates/base.py", "import torch"),
         ("surrogates/__init__.py", "from botorch.models import SingleTaskGP"),
-        ("surrogates/botorch_extra.py", "import gpytorch"),
-        ("surrogates/gp/botorch.py", "import gpytorch"),
-        ("surrogates/xgboost.py", "def f():\n    import torch"),
-        ("surrogates/botorch.py", "import xgboost as xgb"),
-        ("botorch.py", "import botorch"),
+        ("surrogates/botorch.py", "def f():\n    import gpytorch"),
+        ("surrogates/xgboost.py", "import xgboost as xgb"),
+        ("surrogates/tabpfn.py", "from tabpfn import TabPFNRegressor"),
+        ("cli/replay.py", "from lawsmith_paper.cli import main"),
+        ("__init__.py", "import lawsmith_paper"),
+        ("replay/loop.py", "def f():\n    from lawsmith_paper.rivals import make_policy"),
         ("runners/local.py", "import ray"),
         ("runners/base.py", "def f():\n    import optuna"),
         ("study/live.py", "from lawsmith.integrations.optuna import LawsmithSampler"),
@@ -155,7 +135,7 @@ def test_every_part_of_the_package_has_a_layer():
     ],
 )
 def test_a_breach_of_the_layers_is_seen(part, line):
-    assert len(problems(PACKAGE / part, line)) == 1
+    assert len(problems(FOLDER / part, line)) == 1
 
 
 @pytest.mark.parametrize(
@@ -168,12 +148,31 @@ def test_a_breach_of_the_layers_is_seen(part, line):
         ("charts/fit.py", "import altair as alt\nimport pandas as pd"),
         ("__init__.py", "from lawsmith.laws import Law"),
         ("analysis.py", "from lawsmith.datasets import load"),
-        ("surrogates/botorch.py", "def f():\n    import torch\n    from botorch import fit"),
-        ("surrogates/botorch/model.py", "import gpytorch.kernels"),
-        ("surrogates/xgboost.py", "import xgboost as xgb"),
+        ("analysis.py", "from lawsmith.answer import Target"),
+        ("answer/make.py", "from lawsmith.surface import fit_surface"),
         ("runners/ray/cluster.py", "import ray"),
         ("integrations/optuna/sampler.py", "import optuna\nfrom lawsmith.study import live"),
     ],
 )
 def test_what_the_layers_allow_is_let_through(part, line):
-    assert problems(PACKAGE / part, line) == []
+    assert problems(FOLDER / part, line) == []
+
+
+def test_importing_lawsmith_brings_no_library_of_the_rivals():
+    strangers = ("torch", "botorch", "gpytorch", "xgboost", "tabpfn", "lawsmith_paper")
+    script = (
+        "import sys, lawsmith\n"
+        "for name in lawsmith.__all__:\n"
+        "    getattr(lawsmith, name)\n"
+        f"print([name for name in {strangers!r} if name in sys.modules])\n"
+    )
+    command = [sys.executable, "-c", script]
+    said = subprocess.run(command, capture_output=True, text=True, check=True)
+    assert said.stdout == "[]\n"
+
+
+def test_no_test_of_lawsmith_needs_the_paper():
+    tests = Path(__file__).parent
+    package = Package(tests, {"lawsmith_paper": set(), "paper": set()})
+    found = [p for s in package.sources for p in package.misused(s, s.read_text(encoding="utf-8"))]
+    assert found == []

@@ -66,3 +66,31 @@ def test_a_classical_start_finds_no_better_minimum_than_ours(script) -> None:
     value, _ = fitter.classical_fit(fit.x, np.log(loss), (0.5, 0.5, 0.5, 5.0, 5.0))
     assert value >= fit.value * (1 - 1e-9)
     assert value == pytest.approx(fit.value, rel=0.05)
+
+
+def test_tasks_are_judged_as_by_hand(script) -> None:
+    tasks = script("tasks")
+    rows = [
+        tasks.record("a", 0, 0.5, 0.52, 0.4, 0.6),
+        tasks.record("a", 1, 0.7, 0.64, 0.6, 0.68),  # two points above its interval
+        tasks.record("b", 0, 0.3, 0.28, 0.2, 0.4),
+        tasks.record("b", 1, 0.3, 0.32, 0.2, 0.4),
+        tasks.record("average", 0, 0.4, 0.41, 0.3, 0.5),
+        tasks.record("average", 1, 0.5, 0.44, 0.4, 0.46),
+    ]
+    found = tasks.judge(rows)
+    assert (found["tasks"], found["targets"], found["inside"]) == (2, 2, 0.75)
+    assert found["error"] == pytest.approx(3.0)
+    assert found["half"] == pytest.approx(8.5)
+    assert found["score"] == pytest.approx(17.0 + 40.0 * 2.0 / 4.0)
+    assert found["average_error"] == pytest.approx(1.0)  # 0 and 2 points
+    assert found["own_error"] == pytest.approx(3.5)
+    assert found["average_inside"] == [1, 2]
+
+
+def test_the_point_fit_of_a_sigmoid_finds_it_again(script) -> None:
+    tasks = script("tasks")
+    L = np.linspace(2.0, 6.0, 40)
+    theta, sd = tasks.best_curve("sigmoid", L, tasks.sigmoid(L, 0.25, 0.7, 3.0, 3.2))
+    assert theta == pytest.approx([0.25, 0.7, 3.0, 3.2], rel=1e-3)
+    assert sd < 1e-6

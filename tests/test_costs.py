@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawsmith.costs import Apart, Trunks, trunks
+from lawsmith.costs import Apart, Continued, Trunks, trunks
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 
@@ -73,3 +73,35 @@ def test_trunks_need_tokens_and_a_decay_that_is_a_share():
         Trunks().each(Grid.from_columns({"C": [1.0, 2.0]}, compute="C"), [])
     with pytest.raises(LawsmithError, match="decay: got 1, want a share between 0 and 1"):
         Trunks(1.0)
+
+
+def test_of_the_runs_made_only_those_paid_leave_a_trunk():
+    grid, price = small(), Trunks(0.2)
+    imported, paid = at(grid, 1.0, 0.1, 20.0), at(grid, 1.0, 0.2, 20.0)
+    now = Continued(price, np.array([imported, paid]), np.array([paid]))
+    made = [imported, paid]
+    np.testing.assert_allclose(now.each(grid, made), price.each(grid, [paid]))
+    beside, beyond = at(grid, 1.0, 0.1, 40.0), at(grid, 1.0, 0.2, 40.0)
+    assert now.each(grid, made)[beside] == grid.C[beside]
+    assert now.each(grid, made)[beyond] == pytest.approx(6.0 * (16.0 + 8.0))
+    # What is asked for from here on leaves a trunk, as it always does.
+    np.testing.assert_allclose(now.each(grid, [*made, beside]), price.each(grid, [paid, beside]))
+
+
+def test_where_every_run_pays_its_own_it_does_not_matter_what_was_made():
+    grid = small()
+    now = Continued(Apart(), np.array([0, 1]), np.array([1]))
+    np.testing.assert_array_equal(now.each(grid, [0, 1, 2]), grid.C)
+    assert now.together(grid, [0, 1, 2, 5]) == grid.C[2] + grid.C[5]
+
+
+@settings(max_examples=20, deadline=None)
+@given(st.permutations(range(12)), st.integers(0, 5), st.integers(0, 5))
+def test_prices_of_a_study_under_way_add_up_in_the_order_of_its_runs(order, n_made, n_paid):
+    grid, made = small(), order[:n_made]
+    now = Continued(Trunks(0.2), np.array(made, dtype=int), np.array(made[:n_paid], dtype=int))
+    new = order[n_made:]
+    steps = [now.each(grid, [*made, *new[:i]])[row] for i, row in enumerate(new)]
+    np.testing.assert_allclose(np.cumsum(steps), now.running(grid, new), rtol=1e-9)
+    assert now.together(grid, new) == pytest.approx(sum(steps))
+    assert now.together(grid, made) == pytest.approx(0.0, abs=1e-9)

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from types import SimpleNamespace
-
+import numpy as np
 import pytest
 
+from lawsmith.answer import Answer, Target
+from lawsmith.answer.cautions import verdict
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.uncertainty import Interval
-from lawsmith.outlook import DRAWS
-from lawsmith.stopping import StopRule, parse_rule, reach, settled
+from lawsmith.stopping import StopRule, parse_rule
+from tests.answer.test_make import forecast
 
 
 @pytest.mark.parametrize(
@@ -40,36 +40,36 @@ def test_anything_else_is_refused_with_an_example(text):
         parse_rule(text)
 
 
-def test_a_rule_is_on_the_interval_of_the_true_loss():
-    def outlook(low, high):
-        truth = SimpleNamespace(truth=Interval(2.0, low, high), pool=Interval(2.0, 2.0, 2.0))
-        return SimpleNamespace(at=lambda compute: truth)
+def known_to(low: float, high: float, run: float = 0.5) -> Answer:
+    """An answer of 2.0 at 1e25 FLOPs."""
+    found = forecast(
+        target=Target(1e25), low=low, high=high, run_low=low - run, run_high=high + run
+    )
+    return Answer("", 0.95, 20, 0, 1e21, (found,), np.arange(0), None, (), "", None)
 
+
+def test_a_rule_is_on_the_interval_of_the_loss_and_not_of_a_run():
     rule = StopRule(1e25, 0.01)
-    assert rule.met(outlook(1.981, 2.019))
-    assert not rule.met(outlook(1.979, 2.021))
-    assert reach(Interval(9.9, 1.0, 3.0)) == pytest.approx(0.5)
+    assert rule.met(known_to(1.981, 2.019))
+    assert not rule.met(known_to(1.979, 2.021))
+    assert rule.met(known_to(1.999, 2.037))  # half the width counts, wherever the loss lies in it
 
 
-def test_a_rule_met_by_luck_is_looked_at_again_with_more_draws():
-    looked = []
+def test_a_rule_holds_what_the_verdict_says():
+    answer = known_to(1.97, 2.03)
+    told = verdict(answer.forecasts, (), 0.95)
+    assert "±1.5%" in told
+    assert StopRule(1e25, 0.015001).met(answer)
+    assert not StopRule(1e25, 0.014999).met(answer)
 
-    def seen(within):
-        truth = SimpleNamespace(truth=Interval(1.0, 1.0 - within, 1.0 + within))
-        return SimpleNamespace(at=lambda compute: truth)
 
-    def look(first, second):
-        def at(n_draws):
-            looked.append(n_draws)
-            return first if n_draws == DRAWS else second
+def test_a_rule_at_a_compute_that_was_not_asked_for_is_a_slip():
+    with pytest.raises(LawsmithError, match="target: got 1e\\+24, want 1e25 FLOPs"):
+        StopRule(1e24, 0.01).met(known_to(1.9, 2.1))
 
-        return at
 
-    rule = StopRule(1e25, 0.01)
-    assert not settled(rule, look(seen(0.009), seen(0.011)))
-    assert settled(rule, look(seen(0.009), seen(0.0099)))
-    assert looked == [DRAWS, 10 * DRAWS] * 2
-    looked.clear()
-    assert not settled(rule, look(seen(0.011), None))
-    assert not settled(rule, look(None, None))
-    assert looked == [DRAWS, DRAWS]
+def test_a_size_of_that_compute_is_not_the_best_at_it():
+    sized = forecast(target=Target(1e25, 1e12, 1e25 / 6e12))
+    answer = Answer("", 0.95, 20, 0, 1e21, (sized,), np.arange(0), None, (), "", None)
+    with pytest.raises(LawsmithError, match="target"):
+        StopRule(1e25, 0.5).met(answer)

@@ -17,11 +17,19 @@ if TYPE_CHECKING:
     from lawsmith.analysis import FitOptions as FitOptions
     from lawsmith.analysis import Target as Target
     from lawsmith.analysis import analyse as analyse
+    from lawsmith.analysis import answer_study as answer_study
+    from lawsmith.analysis import answer_tasks as answer_tasks
     from lawsmith.analysis import compare_laws as compare_laws
+    from lawsmith.analysis import learn as learn
+    from lawsmith.answer.records import Answer as Answer
+    from lawsmith.counting import Arch as Arch
+    from lawsmith.counting import count as count
+    from lawsmith.datasets import CurveOptions as CurveOptions
     from lawsmith.datasets import ReadOptions as ReadOptions
     from lawsmith.datasets import Study as Study
     from lawsmith.datasets import demo_study as demo_study
     from lawsmith.datasets import load as load
+    from lawsmith.datasets import load_curves as load_curves
     from lawsmith.errors import LawsmithError as LawsmithError
     from lawsmith.grid import Grid as Grid
     from lawsmith.grid import HeldOut as HeldOut
@@ -43,10 +51,23 @@ if TYPE_CHECKING:
     from lawsmith.replay import run_replay as run_replay
     from lawsmith.runs import Runs as Runs
     from lawsmith.surrogates import make_surrogate as make_surrogate
+    from lawsmith.tasks import Task as Task
+    from lawsmith.tasks import TaskAnswer as TaskAnswer
 
 _HOME = {
-    "analysis": ("Analysis", "FitOptions", "Target", "analyse", "compare_laws"),
-    "datasets": ("ReadOptions", "Study", "demo_study", "load"),
+    "analysis": (
+        "Analysis",
+        "FitOptions",
+        "Target",
+        "analyse",
+        "answer_study",
+        "answer_tasks",
+        "compare_laws",
+        "learn",
+    ),
+    "answer.records": ("Answer",),
+    "counting": ("Arch", "count"),
+    "datasets": ("CurveOptions", "ReadOptions", "Study", "demo_study", "load", "load_curves"),
     "errors": ("LawsmithError",),
     "grid": ("Grid", "HeldOut"),
     "laws.catalogue": ("LAWS", "get_law"),
@@ -57,6 +78,7 @@ _HOME = {
     "replay": ("Stop", "prepare", "run_replay"),
     "runs": ("Runs",),
     "surrogates": ("make_surrogate",),
+    "tasks": ("Task", "TaskAnswer"),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -9,11 +9,16 @@ import numpy as np
 import numpy.typing as npt
 
 from lawsmith.errors import LawsmithError
+from lawsmith.plausible import SCALE, SETTING
 
 FloatArray = npt.NDArray[np.float64]
 IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
+
+# For functions whose numbers may run off the scale (a law fitted to runs that do not tell it): what
+# overflows is unbounded and what has no value is NaN, without a warning on a user's terminal.
+saturating = np.errstate(all="ignore")
 
 
 def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
@@ -34,7 +39,7 @@ def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
     try:
         # Only objects are cast: numpy would also make numbers of dates.
         return array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "no")
-    except (TypeError, ValueError):
+    except (TypeError, ValueError, OverflowError):
         raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
 
 
@@ -48,12 +53,15 @@ def check_lengths(columns: Mapping[str, AnyArray]) -> None:
 
 
 def check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
-    """Finite numbers, and positive ones where a logarithm or a cost is meant."""
+    """Finite, plausible numbers, and positive ones where a logarithm or a cost is meant."""
     want = "finite numbers above 0" if positive else "finite numbers"
     if values.dtype != np.float64:
         hint = None if name in ("N", "D", "C") else "make it a categorical axis"
         raise LawsmithError(f"column {name}", got=repr(str(values[0])), want=want, hint=hint)
     bad = ~np.isfinite(values) | ((values <= 0.0) if positive else False)
+    if not bad.any():
+        bounds = SCALE if name in ("N", "D", "C") else SETTING
+        bad, want = ~bounds.hold(values), bounds.want
     if bad.any():
         row = int(np.argmax(bad))
         raise LawsmithError(f"column {name}", got=f"{values[row]:g} in row {row}", want=want)

@@ -89,6 +89,34 @@ class Trunks:
         return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
 
 
+@dataclass(frozen=True, eq=False)
+class Continued:
+    """Prices of a study under way: of the runs ``made`` before, only those ``paid`` left a trunk.
+
+    A run that was imported was paid elsewhere, and one that failed left nothing to go on from.
+    What rows cost is what they add to what is paid; a run that was made adds nothing.
+    """
+
+    pricing: Pricing
+    made: IntArray
+    paid: IntArray
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        return self.pricing.each(grid, self._trunks(asked))
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        before = self.pricing.together(grid, self.paid)
+        return self.pricing.together(grid, self._trunks(rows)) - before
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        at = np.asarray(rows, dtype=np.int64)
+        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
+
+    def _trunks(self, asked: Rows) -> IntArray:
+        new = np.setdiff1d(np.asarray(asked, dtype=np.int64), self.made)
+        return np.concatenate([self.paid, new]).astype(np.int64)
+
+
 def trunks(grid: Grid) -> IntArray:
     """(m,) which trunk each row branches from: rows alike in everything but D share one."""
     if "D" not in grid.names:

@@ -24,6 +24,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.numbers import as_float
 
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
@@ -172,10 +173,10 @@ class _Evaluator:
             case bool() | str():
                 return np.asarray(constant)
             case int() | float():
-                try:
-                    return np.asarray(float(constant))
-                except OverflowError:
-                    raise self.error(node, got="a number too large", want="below 1e308") from None
+                number = as_float(constant)
+                if number is None or np.isinf(number):
+                    raise self.error(node, got="a number too large", want="below 1e308")
+                return np.asarray(number)
         raise self.refused(node)
 
     def number(self, node: ast.expr) -> AnyArray:
@@ -254,8 +255,15 @@ def _as_values(name: str, array: AnyArray) -> AnyArray:
         return array.astype(
             np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind"
         )
+    except OverflowError:
+        return np.array([_float(value) for value in array], np.float64)
     except (TypeError, ValueError):
         raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
+
+
+def _float(value: object) -> float:
+    number = as_float(value)
+    return np.nan if number is None else number
 
 
 def _kind(value: AnyArray) -> str:

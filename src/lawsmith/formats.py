@@ -5,21 +5,31 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
+from lawsmith.numbers import as_float
+
 _SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 
 
 def number(x: float, digits: int = 4) -> str:
-    """``x`` to ``digits`` significant digits, without trailing zeros: 0.4498, 1.5e21, n/a."""
+    """``x`` to ``digits`` significant digits, without trailing zeros: 0.4498, 1.5e21.
+
+    No number is 'n/a', one beyond every number 'unbounded': people read no nan and no inf.
+    """
     if math.isnan(x):
         return "n/a"
     if math.isinf(x):
-        return "∞" if x > 0 else "-∞"
+        return "unbounded"
     rounded = float(f"{x:.{digits - 1}e}") + 0.0  # + 0.0: no minus sign on zero
     if rounded == 0.0 or 1e-4 <= abs(rounded) < 1e6:
         places = digits - 1 - (math.floor(math.log10(abs(rounded))) if rounded else 0)
         text = f"{rounded:.{max(places, 0)}f}"
         return text.rstrip("0").rstrip(".") if "." in text else text
     return scientific(rounded, digits)
+
+
+def digits(x: float, form: str) -> str:
+    """``x`` in one of Python's formats, such as '.3f'; 'unbounded' or 'n/a' where that has none."""
+    return format(x, form) if math.isfinite(x) else number(x)
 
 
 def scientific(x: float, digits: int = 3) -> str:
@@ -39,6 +49,18 @@ def count(x: float, digits: int = 3) -> str:
         if size <= abs(rounded) < 1e15:
             return number(rounded / size, digits) + suffix
     return number(rounded, digits) if abs(rounded) < 1e15 else scientific(rounded, digits)
+
+
+def parse_number(text: str) -> float:
+    """The number in ``text``: 2e9, 125M, 1.3B, 1,300,000,000; NaN if there is none."""
+    word = text.strip().replace(",", "").replace("_", "")
+    scale = 1.0
+    for size, suffix in _SUFFIXES:
+        if word.upper().endswith(suffix):
+            word, scale = word[:-1], size
+            break
+    value = as_float(word)
+    return math.nan if value is None else value * scale
 
 
 def flops(x: float, digits: int = 3) -> str:

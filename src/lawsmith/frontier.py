@@ -37,6 +37,12 @@ def frontier_batch(grid: Grid, losses: FloatArray, inputs: tuple[str, ...]) -> B
     return _membership(cell_minima_batch(grid.cells(inputs), losses), losses.shape)
 
 
+def best_row(loss: FloatArray, allowed: BoolArray | None = None) -> int | None:
+    """The row of least loss among those allowed; None where none of them has a loss."""
+    seen = np.isfinite(loss) if allowed is None else np.isfinite(loss) & allowed
+    return int(np.argmin(np.where(seen, loss, np.inf))) if seen.any() else None
+
+
 def floor(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> FloatArray:
     """(m,) the frontier's level at each row: the least loss at no more compute, or of its cell."""
     filled = np.where(np.isfinite(loss), loss, np.inf)

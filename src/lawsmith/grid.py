@@ -26,6 +26,7 @@ from lawsmith.arrays import FloatArray as FloatArray
 from lawsmith.arrays import IntArray as IntArray
 from lawsmith.arrays import as_column, cell_ids, check_lengths, check_numbers, frozen, row_index
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.numbers import as_float
 
 AxisKind = Literal["log", "linear", "categorical"]
 ComputeFormula = Callable[[Mapping[str, AnyArray]], npt.ArrayLike]
@@ -50,9 +51,10 @@ class Axis:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Which rows are kept apart to judge a law; make it with `by_compute`, `largest` or `parse`."""
+    """Which rows are kept apart to judge by; make it with `nothing`, `by_compute`, `largest` or
+    `parse`."""
 
-    kind: Literal["compute", "largest"]
+    kind: Literal["nothing", "compute", "largest"]
     fraction: float
     name: str
 
@@ -60,6 +62,11 @@ class HeldOut:
         if self.kind == "compute" and not 0.0 < self.fraction < 1.0:
             want = "a fraction between 0 and 1, such as 0.5"
             raise LawsmithError("hold-out", got=f"{self.fraction:g}", want=want)
+
+    @classmethod
+    def nothing(cls) -> HeldOut:
+        """Hold out no row."""
+        return cls(kind="nothing", fraction=0.0, name="C")
 
     @classmethod
     def by_compute(cls, fraction: float) -> HeldOut:
@@ -73,23 +80,25 @@ class HeldOut:
 
     @classmethod
     def parse(cls, text: str) -> HeldOut:
-        """The split written as '0.5' (a fraction of compute) or 'largest-N' (a column)."""
+        """The split written as '0.5' or '50%' (of compute), 'largest-N' (a column) or '0'."""
         word = text.strip()
         if word.startswith("largest-") and len(word) > len("largest-"):
             return cls.largest(word.removeprefix("largest-"))
-        try:
-            fraction = float(word)
-        except ValueError:
-            want = "a fraction of compute such as 0.5, or largest-N, or largest-D"
+        number = as_float(word.removesuffix("%"))
+        if number is None:
+            want = "a fraction of compute such as 0.5 or 50%, or largest-N, or largest-D"
             hint = "did you mean largest-N?" if word.lower().startswith("largest") else None
-            raise LawsmithError("hold-out", got=repr(text), want=want, hint=hint) from None
-        return cls.by_compute(fraction)
+            raise LawsmithError("hold-out", got=repr(text), want=want, hint=hint)
+        fraction = number / (100.0 if word.endswith("%") else 1.0)
+        return cls.nothing() if fraction == 0.0 else cls.by_compute(fraction)
 
     def __str__(self) -> str:
-        return f"{self.fraction:g}" if self.kind == "compute" else f"largest-{self.name}"
+        return f"largest-{self.name}" if self.kind == "largest" else f"{self.fraction:g}"
 
     def threshold(self, grid: Grid) -> float:
         """τ: the least held-out value of C (by compute) or of the column (largest)."""
+        if self.kind == "nothing":
+            return float("inf")
         top = float(np.max(grid.numbers(self.name)))
         # 1 − 0.7 is 0.30000000000000004: rounding keeps a run at exactly 0.3·max C held out.
         return round(1.0 - self.fraction, 12) * top if self.kind == "compute" else top
@@ -268,7 +277,9 @@ class Grid:
         return Grid(columns, self.axes, self.C[index], self.slice_by, self.tolerance)
 
     def split(self, hold_out: HeldOut) -> tuple[IntArray, IntArray]:
-        """(pool rows, held-out rows), both ascending and neither empty."""
+        """(pool rows, held-out rows), both ascending; only `HeldOut.nothing` leaves one empty."""
+        if hold_out.kind == "nothing":
+            return np.arange(len(self)), np.arange(0)
         # τ is a product: a run at exactly the threshold must not fall below it by rounding.
         tau = hold_out.threshold(self)
         held = self.numbers(hold_out.name) >= tau - 1e-12 * abs(tau)

@@ -18,6 +18,7 @@ import numpy.typing as npt
 
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.plausible import SIGNED_LOSS
 
 
 class State(StrEnum):
@@ -145,3 +146,7 @@ def _check_runs(runs: Runs) -> None:
     if bad.any():
         run = int(np.argmax(bad))
         raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want="a finite number")
+    bad = (runs.state == State.DONE.value) & ~SIGNED_LOSS.hold(runs.loss)
+    if bad.any():
+        run = int(np.argmax(bad))
+        raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want=SIGNED_LOSS.want)

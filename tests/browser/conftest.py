@@ -70,5 +70,6 @@ def attacked():
     nothing = np.zeros(len(grid), bool)
     study = Study(attack, attack, grid, runs, ReadLog(len(grid)), nothing, "LC", notes=(attack,))
     study = replace(study, run_names=(attack,) * len(grid))
-    source = table_source(study, FitOptions(LC, targets=(Target(1e22),)), Record((attack,)))
+    targets = (Target(1e22),)
+    source = table_source(study, FitOptions(LC, targets=targets), targets, Record((attack,)))
     return replace(source, record=Record((attack,), {attack: attack}))

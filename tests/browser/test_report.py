@@ -15,7 +15,7 @@ from ..report.sources import ATTACK
 from .chromium import tab as new_tab
 
 WORDS = "[...document.querySelectorAll('#table-runs tbody tr')].map((r) => r.cells[{}].textContent)"
-POINT = "#figure-law .chart .mark-symbol path[aria-label]"
+POINT = "#figure-answer .chart .mark-symbol path[aria-label]"
 
 
 def cells(tab, column: int) -> list[str]:
@@ -36,7 +36,9 @@ def test_a_page_opens_without_an_error_or_a_request_that_leaves_the_file(tab, pa
 def test_every_card_is_there_and_every_chart_is_drawn(tab, pages, name):
     tab.open(pages[name].as_uri())
     found = tab.run("[...document.querySelectorAll('.card')].map((c) => c.id)")
-    assert found == [f"card-{n}" for n in CARDS if n not in ("progress", "next", "failures")]
+    # Of live studies alone, and of tasks and curves, which were not asked for.
+    others = ("progress", "next", "failures", "tasks", "along")
+    assert found == [f"card-{n}" for n in CARDS if n not in others]
     tab.draw_all()
     charts = tab.run(
         "[...document.querySelectorAll('.chart')].map((c) => c.querySelectorAll('svg path').length)"
@@ -47,9 +49,9 @@ def test_every_card_is_there_and_every_chart_is_drawn(tab, pages, name):
 
 def test_hovering_shows_the_run(tab, pages):
     tab.open(pages["table"].as_uri())
-    tab.until("document.querySelector('#figure-law .chart[data-drawn] svg')")
-    tab.run("document.querySelector('#figure-law').scrollIntoView()")
-    tab.hover("#figure-law .chart svg g.mark-symbol path")
+    tab.until("document.querySelector('#figure-answer .chart[data-drawn] svg')")
+    tab.run("document.querySelector('#figure-answer').scrollIntoView()")
+    tab.hover("#figure-answer .chart svg g.mark-symbol path")
     text = tab.until("document.querySelector('#vg-tooltip-element.visible')?.innerText")
     for word in ("N", "D", "C", "lr", "batch", "loss"):
         assert word in text
@@ -127,7 +129,7 @@ def test_text_like_a_script_stays_text_everywhere(tab, pages):
     assert set(cells(tab, 0)) == {ATTACK}
     n_scripts = "document.querySelectorAll('main script:not([type=\"application/json\"])').length"
     assert tab.run(n_scripts) == 0
-    tab.hover("#figure-law .chart svg g.mark-symbol path")
+    tab.hover("#figure-answer .chart svg g.mark-symbol path")
     text = tab.until("document.querySelector('#vg-tooltip-element.visible')?.innerText")
     assert "alert(1)" in text
     assert tab.run("document.querySelectorAll('#vg-tooltip-element script').length") == 0
@@ -137,7 +139,7 @@ def test_text_like_a_script_stays_text_everywhere(tab, pages):
 
 def test_the_page_follows_the_readers_theme(tab, pages):
     tab.open(pages["table"].as_uri())
-    drawn = "document.querySelector('#figure-law .chart').dataset.drawn"
+    drawn = "document.querySelector('#figure-answer .chart').dataset.drawn"
     back = "getComputedStyle(document.body).backgroundColor"
     tab.until(f"{drawn} === 'light'")
     light = tab.run(back)

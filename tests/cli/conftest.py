@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from itertools import product
 from pathlib import Path
@@ -41,6 +41,15 @@ def lawsmith(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch
 ) -> Callable[..., Result]:
     """``lawsmith("fit", "runs.csv", …)`` as typed in a terminal 80 columns wide."""
+    return typed(main, capsys, monkeypatch)
+
+
+def typed(
+    main: Callable[[Sequence[str]], int],
+    capsys: pytest.CaptureFixture[str],
+    monkeypatch: pytest.MonkeyPatch,
+) -> Callable[..., Result]:
+    """What runs the command ``main`` as typed in a terminal 80 columns wide."""
     monkeypatch.setenv("COLUMNS", "80")  # a test may narrow it
 
     def run(*args: object) -> Result:
@@ -115,9 +124,14 @@ def sweep(tmp_path_factory: pytest.TempPathFactory) -> Path:
 @pytest.fixture
 def replay_json(lawsmith: Callable[..., Result]) -> Callable[..., Any]:
     """The JSON of ``lawsmith replay …``, which must succeed and say nothing else."""
+    return json_of_replay(lawsmith)
+
+
+def json_of_replay(command: Callable[..., Result]) -> Callable[..., Any]:
+    """What replays with ``command`` and reads the JSON that it prints."""
 
     def run(*args: object) -> Any:
-        result = lawsmith("replay", *args, "--json")
+        result = command("replay", *args, "--json")
         assert (result.code, result.err) == (0, "")
         return result.json
 

@@ -26,7 +26,7 @@ def test_help_names_every_command(lawsmith):
     result = lawsmith("--help")
     assert result.code == 0
     assert result.err == ""
-    for command in ("fit", "replay", "demo", "datasets", "bench"):
+    for command in ("fit", "replay", "demo", "datasets"):
         assert f" {command} " in result.out
 
 
@@ -44,7 +44,6 @@ def test_version(lawsmith):
     "args",
     [
         *(["--help"], ["--version"], ["fit", "--help"], ["replay", "-h"], ["datasets", "-h"]),
-        ["bench", "run", "-h"],
     ],
 )
 def test_asking_for_help_imports_nothing_heavy(args):

@@ -96,9 +96,21 @@ def test_the_sd_of_a_prior_is_absolute_for_an_exponent():
 
 
 def test_targets_are_a_compute_or_a_pair():
-    compute, pair = options.targets(["1e25", "7e9,1.4e11"])
+    given = [("--at", "N=7B,D=140B"), ("--target", "1e25"), ("--at", "D=1e9,lr=3e-4,opt=muon")]
+    pair, compute, one = options.targets(given, ["lr", "opt"])
     assert (compute.C, compute.N, compute.D) == (1e25, None, None)
     assert (pair.C, pair.N, pair.D) == (6 * 7e9 * 1.4e11, 7e9, 1.4e11)
+    assert (one.N, one.D, one.hp) == (None, 1e9, {"lr": 3e-4, "opt": "muon"})
+    assert np.isnan(one.C)
+
+
+def test_options_are_found_in_the_order_they_were_given():
+    line = ["fit", "--at", "N=1,D=2", "--json", "--target=3", "--targets", "4", "--target", "5"]
+    assert options.in_order(line, ("--target", "--at")) == [
+        ("--at", "N=1,D=2"),
+        ("--target", "3"),
+        ("--target", "5"),
+    ]
 
 
 def test_the_objective_is_the_laws_own_unless_asked():
@@ -109,34 +121,39 @@ def test_the_objective_is_the_laws_own_unless_asked():
         options.objective(None, 1e-2, GADRE)
 
 
-def test_the_terminal_shows_law_intervals_predictions_and_warnings(lawsmith):
-    args = ("--law", "chinchilla", "--target", "1e22", "--target", "7e9,1.4e11")
+def test_the_terminal_shows_the_answer_and_then_the_law(lawsmith):
+    args = ("--law", "chinchilla", "--target", "1e22", "--at", "N=7B,D=140B")
     result = lawsmith("fit", "synthetic-demo", "--hold-out", "0.5", *args)
     assert (result.code, result.err) == (0, "")
     for words in (
         "924 of 900 configurations: 6 N, 7 D, 5 lr, 5 batch",
         "106 runs (rows 146, 147, 148, 149, 150 and 101 more)",
         "24 configurations run more than once, 48 runs (rows 37+901,",
-        "L(N, D) = E + A·N^-α + B·D^-β, fitted to the",
+        "Answer, from ",
+        "1e22 FLOPs, ",
+        "value 95% interval within 0.5% of the best",
+        "held-out best runs inside their 95% intervals",
+        "N = 7B, D = 140B, ",
+        "Law: L(N, D) = E + A·N^-α + B·D^-β, fitted to the",
         "Intervals: of the law of the noise-free frontier",
-        "so the fitted value may lie outside",
         "converged (gradient",
-        "Predicted loss, 95% intervals, decades beyond the data",
-        "N = 7B, D = 140B",
-        "Best N and D for these computes (C = 6ND)",
-        "On the held-out frontier RMSE",
+        "What the law chinchilla predicts, 95% intervals if it holds",
+        "Best N and D by chinchilla (C = 6ND)",
+        "The law chinchilla on the held-out frontier RMSE",
         "Best hyperparameters, λ*(N, D) = c·N^a·D^b",
         "frontier_optimism: ",
         "Synthetic: drawn from a known law, no model was trained.",
     ):
         assert words in result.text
+    assert result.text.index("Answer, from") < result.text.index("L(N, D) =")
 
 
 @pytest.mark.parametrize("law", ["LC", "chinchilla", "skaling", "gadre", "kaplan", "LN", "LD"])
-def test_output_fits_80_columns_and_has_no_colour_codes(lawsmith, law):
-    args = ("--target", "7e9,1.4e11", "--compare", "--hold-out", "0.5")
-    result = lawsmith("fit", "synthetic-demo", "--law", law, *args)
-    assert result.code == 0
+def test_output_fits_80_columns_and_has_no_colour_codes(lawsmith, sweep, law):
+    args = ("--at", "N=7e9,D=9e10", "--compare", "--hold-out", "0.5")
+    result = lawsmith("fit", sweep, "--law", law, *args)
+    assert (result.code, result.err) == (0, "")
+    assert not re.search(r" $", result.out, flags=re.MULTILINE)
     assert max(len(line) for line in result.out.splitlines()) <= 80
     assert not ANSI.search(result.out)
 
@@ -148,9 +165,7 @@ def test_the_comparison_is_best_first_and_says_why_a_law_is_missing(lawsmith, tm
     rows = "".join(f"{n},{20 * n},{x}\n" for n, x in zip(N, loss, strict=True))
     path.write_text("N,D,loss\n" + rows, encoding="utf-8")
     result = lawsmith("fit", path, "--compare")
-    assert (
-        "Laws compared on the held-out compute frontier (hold-out 0.5, the default)" in result.out
-    )
+    assert "Error on the best runs above a cut, fitted to the runs below" in result.out
     assert "not fitted: chinchilla, kaplan, skaling, gadre: D follows N" in result.text
     compared = lawsmith("fit", path, "--compare", "--json").json["comparison"]
     errors = [c["rmse"] for c in compared if c["reason"] is None]
@@ -171,13 +186,14 @@ def test_diverged_runs_and_replicates_are_counted_and_listed(lawsmith, table):
     assert study["replicate_rows"] == [[1, 17]]
 
 
-def test_a_level_is_that_of_every_interval(fit_json, lawsmith):
-    wide, narrow = (
-        fit_json("synthetic-demo", "--level", level)["intervals"] for level in ("0.95", "0.5")
-    )
-    for name, (low, high) in narrow["params"].items():
-        assert wide["params"][name][0] < low < high < wide["params"][name][1]
-    assert "50% interval" in lawsmith("fit", "synthetic-demo", "--level", "0.5").out
+def test_a_level_is_that_of_every_interval(fit_json, lawsmith, sweep):
+    wide, narrow = (fit_json(sweep, "--level", level)["intervals"] for level in ("0.95", "0.5"))
+    for name, inner in narrow["params"].items():
+        outer = wide["params"][name]
+        assert outer["low"] < inner["low"] < inner["high"] <= outer["high"]
+    shown = lawsmith("fit", sweep, "--level", "0.5").out
+    assert "50% interval" in shown
+    assert "95%" not in shown
 
 
 def test_compute_may_be_a_column_or_6nd(fit_json, tmp_path):
@@ -191,24 +207,26 @@ def test_compute_may_be_a_column_or_6nd(fit_json, tmp_path):
     assert fit_json(path, "--compute", "6ND")["frontier"][0]["C"] == pytest.approx(1.2e16)
 
 
-def test_charts_are_written_and_listed(lawsmith, tmp_path):
+def test_charts_are_written_and_listed(lawsmith, sweep, tmp_path):
     folder = tmp_path / "new" / "charts"
-    result = lawsmith("fit", "synthetic-demo", "--charts", folder)
+    result = lawsmith("fit", sweep, "--charts", folder)
     assert result.code == 0
     written = sorted(path for path in folder.iterdir())
+    assert {"answer", "allocation", "law", "isoflop"} <= {path.stem for path in written}
     assert {".html", ".png"} <= {path.suffix for path in written}
     for path in written:
         assert str(path) in result.out
 
 
-def test_charts_are_in_the_json_and_its_output_stays_pure(fit_json, tmp_path):
-    found = fit_json("synthetic-demo", "--charts", tmp_path)
+def test_charts_are_in_the_json_and_its_output_stays_pure(fit_json, sweep, tmp_path):
+    found = fit_json(sweep, "--charts", tmp_path)
     assert sorted(found["charts"]) == sorted(str(path) for path in tmp_path.iterdir())
 
 
-def test_a_narrow_terminal_never_cuts_a_number(lawsmith, monkeypatch):
+def test_a_narrow_terminal_never_cuts_a_number(lawsmith, sweep, monkeypatch):
     monkeypatch.setenv("COLUMNS", "40")
-    args = ("--law", "chinchilla", "--target", "7e9,1.4e11", "--compare")
-    out = lawsmith("fit", "synthetic-demo", *args).out
+    args = ("--law", "chinchilla", "--at", "N=7e9,D=1.4e11", "--compare")
+    out = lawsmith("fit", sweep, *args).out
     assert "…" not in out
+    assert re.search(r"best loss +\d\.\d{3} +\[\d\.\d{3}, \d\.\d{3}\]", out)
     assert re.search(r"N = 7B, D = 140B +\d\.\d{4}  \[\d\.\d{4}, \d\.\d{4}\]", out)

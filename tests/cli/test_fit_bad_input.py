@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+from dataclasses import replace
 
 import pytest
 
@@ -87,7 +88,7 @@ CASES = [
     (["good.csv", "--target", "far"], ["--target: got 'far', want a compute such as 1e25"]),
     (["good.csv", "--target", "-1e25"], ["--target: got '-1e25'"]),
     (["good.csv", "--target", "inf"], ["--target: got 'inf'"]),
-    (["good.csv", "--target", "1,2,3"], ["--target: got '1,2,3'", "repeat the option"]),
+    (["good.csv", "--target", "1,2,3"], ["--target: got '1,2,3'", "--at N=7B,D=140B"]),
     (["good.csv", "--law", "LN", "--target", "1e25"], ["--target", "want N for LN"]),
     (["good.csv", "--objective", "hubert"], ["objective: got 'hubert'", "did you mean huber?"]),
     (["good.csv", "--delta", "0"], ["--delta: got 0, want a number above 0"]),
@@ -134,8 +135,16 @@ def test_bad_rows_can_be_skipped_and_are_counted_and_listed(lawsmith, bad_files)
     assert payload["study"]["bad_rows"] == [10]
 
 
-def test_a_study_without_a_usual_law_asks_for_one(lawsmith, data_dir, published):
-    published("scalebench-vocab")
-    result = lawsmith("fit", "scalebench-vocab")
-    assert result.code == 2
-    assert "for which there is no usual law, want a law named by --law" in result.err
+def test_a_study_without_a_usual_law_has_an_answer_and_says_why_it_has_no_law(
+    lawsmith, monkeypatch, bad_files
+):
+    from lawsmith.datasets import load
+
+    lawless = replace(load("good.csv"), default_law=None)
+    monkeypatch.setattr("lawsmith.cli.fit_run.load", lambda *_, **__: lawless)
+    result = lawsmith("fit", "good.csv")
+    assert (result.code, result.err) == (0, "")
+    assert "Answer, from 9 runs" in result.text
+    assert "for which there is no usual law, want a law named by --law" in result.text
+    told = lawsmith("fit", "good.csv", "--json").json
+    assert (told["law"], len(told["answers"])) == (None, 1)

@@ -71,7 +71,7 @@ def test_status_of_a_study_that_has_not_begun_writes_nothing(lawsmith, file: Pat
     result = lawsmith("status", file)
     assert result.code == 0
     assert "none yet" in result.out
-    assert "No law yet" in result.out
+    assert "No answer yet" in result.out
     assert "Next, if nothing else is learnt" in result.out
     assert list(file.parent.iterdir()) == [file]
 
@@ -156,7 +156,7 @@ def test_cancel_all_calls_everything_off(lawsmith, file: Path):
 
 
 def test_plan_forecasts_an_interval(lawsmith, tmp_path: Path):
-    change = ('name = "full"\nsurrogate = "none"', "n_init = 4")
+    change = ('name = "full"\nsurrogate = "surface"', "n_init = 4")
     small_study(tmp_path, change, ("flops = 1e30", "flops = 2e18"))
     result = lawsmith("plan", tmp_path / "study.toml", "--draws", 1)
     assert result.code == 0

@@ -9,6 +9,7 @@ import pty
 import re
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
@@ -19,7 +20,7 @@ from lawsmith.cli.replay_progress import collect, described, done
 from lawsmith.cli.replay_tables import signed
 from lawsmith.datasets import entry, load
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.catalogue import CHINCHILLA, LC, LN
+from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, prepare, replay
 
@@ -35,28 +36,29 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
     result = lawsmith("replay", sweep, *SHORT, "--seed", 1)
     assert (result.code, result.err) == (0, "")
     for words in (
-        "chosen by trend, envelope and law by turns, per FLOP, 6 initial runs; seed 1",
+        "chosen by surface, answer and envelope by turns, per FLOP, 6 initial runs; seed 1",
         "pool 45 configurations, 5.63e20 FLOPs in all",
         "held out 3 configurations with C ≥ 1.23e20, 1 on their frontier",
         "ran 45 runs, 100% of that compute: the pool is exhausted",
         "L(C) = E + A·C^α: of the whole pool, and as found",
-        "Envelope recovered, and loss at 1e25 against the whole pool's law",
-        "In brackets the law of the incumbents",
-        "Distance from the whole pool's law, observed + fantasized",
-        "Distance from the whole pool's law, observed only",
-        "spent ln E ln A α held-out MSE",
-        "Compute spent to reach and keep (in brackets: times less than the pool)",
-        "loss at 1e25 within 0.5%",
-        "envelope recovered to 90%",
+        "Answer, from 45 runs, 3 of them diverged, up to 6.14e19 FLOPs",
+        "1e21 FLOPs, 1.2 decades of compute beyond the largest run",
+        "The same from all runs of the pool",
+        "Held out: 1 of 1 held-out best run inside",
+        "Held out, by the whole pool: 1 of 1 held-out best run inside",
+        "Envelope recovered, and loss at 1e21 against the whole pool's law",
     ):
         assert words in result.text
-    assert re.search(r"100% +45 +100% +100% +\+0\.00% \(\+0\.00%\) +\+0\.00%", result.out)
+    assert re.search(r"100% +45 +100% +100% +\+0\.00% +\+0\.00%\n", result.out)
+    assert result.text.index("Answer, from") < result.text.index("L(C) = E")
+    for word in ("ncumbent", "egret", "Distance from"):
+        assert word not in result.out  # of lawsmith-paper
     assert max(len(line) for line in result.out.splitlines()) <= 100
 
 
 def test_a_window_is_told_by_its_surrogate_its_rule_and_its_reach(lawsmith, sweep):
     result = lawsmith("replay", sweep, *SHORT, "--policy", "window", "--seed", 1)
-    words = "gp matern lognormal, lcb κ = 2 in a window of reach 1.5, 6 initial runs; seed 1"
+    words = "gp matern free, lcb κ = 2 in a window of reach 1.5, 6 initial runs; seed 1"
     assert f"chosen by {words}" in result.text
 
 
@@ -64,14 +66,11 @@ def test_the_text_and_the_json_tell_the_same_numbers(lawsmith, replay_json, swee
     args = (sweep, *SHORT, "--seed", 1)
     found, shown = replay_json(*args), lawsmith("replay", *args).out
     for row in found["summary"]["budgets"]:
-        fit = row["fits"]["fantasized"]
-        if fit is not None:
-            off, incumbent = (fit[k]["1e25"] for k in ("extrapolation", "extrapolation_incumbent"))
-            assert f"{off:+.2f}% ({incumbent:+.2f}%)".replace("-0.00", "+0.00") in shown
+        for fit in row["fits"].values():
+            if fit is not None:
+                off = f"{fit['extrapolation']['1e21']:+.2f}%"
+                assert off.replace("-0.00", "+0.00") in shown
     assert f"{found['reference']['params']['E']:.3f} (ln " in shown
-    for goal in found["summary"]["spend_to_reach"]:
-        for spend in goal["spend"].values():
-            assert f"{100 * spend:.3g}% (" in shown
 
 
 def test_the_head_of_a_synthetic_study_says_so(lawsmith):
@@ -81,8 +80,6 @@ def test_the_head_of_a_synthetic_study_says_so(lawsmith):
 
 
 def test_a_synthetic_table_is_labelled_whatever_its_title(lawsmith, monkeypatch, sweep):
-    from dataclasses import replace
-
     prepared = replay_run.prepare
 
     def disguised(*args, **kwargs):
@@ -93,13 +90,6 @@ def test_a_synthetic_table_is_labelled_whatever_its_title(lawsmith, monkeypatch,
     assert result.out.splitlines()[0] == "My runs (synthetic)"
 
 
-def test_random_search_is_called_so_and_has_no_fantasized_column(lawsmith, sweep):
-    result = lawsmith("replay", sweep, *SHORT, "--surrogate", "none", "--policy", "full")
-    assert "random search in the whole pool, 6 initial runs; seed 0" in result.text
-    assert "fantasized" not in result.out
-    assert "mixed" not in result.out
-
-
 def test_a_replay_too_short_for_a_law_says_that_none_was_found(lawsmith, sweep):
     result = lawsmith("replay", sweep, *SHORT, "--iterations", 3)
     assert result.code == 0
@@ -108,9 +98,8 @@ def test_a_replay_too_short_for_a_law_says_that_none_was_found(lawsmith, sweep):
     assert "No law was found" in result.text
 
 
-def test_a_law_of_N_and_D_has_its_error_on_the_pool_too(lawsmith, sweep):
+def test_a_law_of_N_and_D_holds_out_the_largest_N(lawsmith, sweep):
     result = lawsmith("replay", sweep, *SHORT, "--law", "chinchilla", "--iterations", 20)
-    assert "spent ln E ln A α ln B β held-out MSE pool MSE" in result.text
     assert "3 configurations" not in result.text
     assert "12 configurations with N = 640M" in result.text
 
@@ -120,7 +109,9 @@ def test_a_law_without_compute_has_no_extrapolation(lawsmith, replay_json, sweep
     result = lawsmith("replay", *args)
     assert result.code == 0
     assert "loss at" not in result.out
-    assert replay_json(*args)["reference"]["losses"] == {}
+    told = replay_json(*args)
+    assert told["reference"]["losses"] == {}
+    assert [a["compute"] for a in told["answers"]] == [1e21]  # the answer needs no law
 
 
 def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, tmp_path):
@@ -129,10 +120,9 @@ def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, t
     result = lawsmith(*args, "--json")
     assert (out / "trace.json").read_text(encoding="utf-8") == result.out
     names = {path.name for path in (out / "charts").iterdir()}
-    assert names == {f"{n}.{s}" for n in ("recovery", "choices") for s in ("html", "png")}
-    assert result.json["charts"] == [
-        str(out / "charts" / f"{n}.{s}") for n in ("recovery", "choices") for s in ("html", "png")
-    ]
+    charts = [f"{n}.{s}" for n in ("answer", "allocation", "choices") for s in ("html", "png")]
+    assert names == set(charts)
+    assert result.json["charts"] == [str(out / "charts" / name) for name in charts]
     with (out / "steps.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
     assert [int(row["iteration"]) for row in rows] == list(range(1, 16))
@@ -144,14 +134,14 @@ def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, t
         assert (float(shown) if shown else None) == (fit and fit["regret"]["log_E"])
     shown = lawsmith(*args).out
     assert f"  {out / 'trace.json'}\n" in shown
-    assert f"  {out / 'charts' / 'recovery.png'}\n" in shown
+    assert f"  {out / 'charts' / 'answer.png'}\n" in shown
 
 
 def test_charts_go_where_they_are_asked_for(lawsmith, sweep, tmp_path):
     args = ("--out", tmp_path / "out", "--charts", tmp_path / "drawn")
     lawsmith("replay", sweep, *SHORT, "--iterations", 8, *args)
     assert {path.name for path in (tmp_path / "out").iterdir()} == {"trace.json", "steps.csv"}
-    assert (tmp_path / "drawn" / "recovery.png").is_file()
+    assert (tmp_path / "drawn" / "answer.png").is_file()
 
 
 def interrupted_after(n):
@@ -264,27 +254,29 @@ def method(policy="window", surrogate=None, known=None, **given):
 
 def test_options_that_do_not_apply_are_none():
     assert method().settings() == {
-        **{"policy": "window", "surrogate": "gp", "kernel": "matern", "priors": "lognormal"},
-        **{"scale": "loss", "model_path": None, "acquisition": "lcb", "kappa": 2.0},
-        **{"reach": 1.5, "n_init": 10},
+        **{"policy": "window", "surrogate": "gp", "kernel": "matern", "priors": "free"},
+        **{"scale": "loss", "acquisition": "lcb", "kappa": 2.0},
+        **{"reach": 1.5, "slice_by": "C", "n_init": 10, "replicates": False},
     }
     assert method(acquisition="ei").kappa is None
     assert method("full").reach is None
-    assert (method(surrogate="xgboost").kernel, method(surrogate="xgboost").scale) == (None, "loss")
-    assert method(surrogate="none").scale is None
+    assert method("full").slice_by is None
+    assert (method(surrogate="surface").kernel, method(surrogate="surface").scale) == (None, None)
     told = {name: word for name, word in method("frontier").settings().items() if word is not None}
-    assert told == {"policy": "frontier", "surrogate": "trend", "n_init": 10}
+    kept = {"n_init": 10, "replicates": False}
+    assert told == {"policy": "frontier", "surrogate": "surface", **kept}
 
 
 def test_the_reach_and_the_split_are_the_catalogues_unless_told():
-    steplaw, warmstart = entry("steplaw"), entry("warmstart")
+    steplaw = entry("steplaw")
+    most = replace(steplaw, hold_out=0.9)
     assert method(known=steplaw).reach == 2.0
     assert method(known=steplaw, reach=1.0).reach == 1.0
     assert method("full", known=steplaw).reach is None
-    assert str(options.split(None, LC, warmstart)) == "0.9"
+    assert str(options.split(None, LC, most)) == "0.9"
     assert str(options.split(None, LC, None)) == "0.5"
-    assert str(options.split("0.3", LC, warmstart)) == "0.3"
-    assert str(options.split(None, CHINCHILLA, warmstart)) == "largest-N"
+    assert str(options.split("0.3", LC, most)) == "0.3"
+    assert str(options.split(None, CHINCHILLA, most)) == "largest-N"
     assert options.catalogued("porian-hp:beta2") is entry("porian-hp")
     assert options.catalogued("runs.csv") is None
 
@@ -303,13 +295,18 @@ def test_a_budget_in_flops_is_kept_and_a_share_is_of_the_pool(task):
     assert ends.stop_rule(7, None, task) == Stop(7, None)
 
 
-def test_targets_are_the_papers_unless_told():
-    assert options.targets(None, LC) == (1e25, 1e27, 1e29)
-    assert options.targets(None, LC, entry("tinylm")) == (1e16, 1e17, 1e18)
-    assert options.targets(["1e20"], LC, entry("tinylm")) == (1e20,)
-    assert options.targets(["1e22, 1e23", "1e22"], CHINCHILLA) == (1e22, 1e23)
-    with pytest.raises(LawsmithError, match="a law of N"):
-        options.targets(["1e22"], LN)
+def test_targets_are_the_studys_or_the_papers_unless_told(sweep):
+    def computes(given, known=None):
+        return [target.C for target in options.targets(given, load(str(sweep)), known)]
+
+    assert computes([]) == [1e21]
+    assert computes([], entry("oellm-english")) == [1e25, 1e27, 1e29]
+    assert computes([], entry("tinylm")) == [1e16, 1e17, 1e18]
+    assert computes([("--target", "1e20")], entry("tinylm")) == [1e20]
+    given = [("--target", "1e23"), ("--at", "N=1B,D=20B,lr=1e-3"), ("--target", "1e22")]
+    assert computes(given) == pytest.approx([1e23, 1.2e20, 1e22])
+    with pytest.raises(LawsmithError, match="--at: got 'wd'"):
+        options.targets([("--at", "N=1B,D=20B,wd=0.1")], load(str(sweep)))
 
 
 @pytest.mark.parametrize(

@@ -16,6 +16,7 @@ import pytest
 from scipy.optimize import minimize
 
 from lawsmith.cli import main
+from lawsmith.datasets import demo_study
 
 TARGETS = {"1e25": 1e25, "1e27": 1e27, "1e29": 1e29}
 
@@ -34,6 +35,7 @@ def whole(sweep, request):
     """A replay to the end of the pool."""
     args = ["replay", str(sweep), "--hold-out", "0.9", "--n-init", "6", "--seed", "1", "--json"]
     args += ["--policy", "window"] if request.param == "window" else []  # frontier by default
+    args += [word for label in TARGETS for word in ("--target", label)]
     with redirect_stdout(io.StringIO()) as out:
         assert main(args) == 0
     return json.loads(out.getvalue())
@@ -67,7 +69,8 @@ def huber(theta, C, loss):
 def test_the_object_has_the_promised_keys(whole, request):
     assert set(whole) >= {
         *("version", "study", "synthetic", "policy", "seed", "settings", "law", "pool"),
-        *("reference", "trace", "summary", "outlook", "complete"),
+        *("reference", "trace", "summary", "complete", "answers", "verdict", "whole_pool"),
+        *("held_out_runs", "answer_warnings"),
     }
     policy = request.node.callspec.params["whole"]
     assert (whole["policy"], whole["seed"], whole["law"]) == (policy, 1, "LC")
@@ -253,12 +256,26 @@ def test_the_window_never_offers_a_run_beyond_its_reach(replay_json, sweep):
         top = max(top, step["compute"])
 
 
-def test_random_search_has_no_fantasies(replay_json, sweep):
-    found = replay_json(sweep, "--surrogate", "none", "--policy", "full", "--n-init", 6)
-    assert all(step["fits"]["fantasized"] is None for step in found["trace"])
-    assert all(step["envelope"]["mixed"] is None for step in found["trace"])
-    assert found["trace"][-1]["envelope"]["observed"] == 1.0
-    assert found["settings"]["kernel"] is found["settings"]["acquisition"] is None
+@pytest.mark.parametrize("name", ["N", "D"])
+def test_a_window_may_climb_by_slices_of_constant_n_or_d(replay_json, name):
+    """Never more than one level of it above the runs so far, whatever the compute."""
+    words = ("synthetic-demo", "--policy", "window", "--reach", 1, "--iterations", 24)
+    found = replay_json(*words, "--slice-by", name)
+    assert found["settings"]["slice_by"] == name
+    values = [step["config"][name] for step in found["trace"]]
+    levels = sorted(set(demo_study().grid.numbers(name)))
+    for n in range(10, len(values)):
+        assert levels.index(values[n]) <= levels.index(max(values[:n])) + 1
+    plain = replay_json(*words)
+    assert plain["settings"]["slice_by"] == "C"
+    order, usual = ([s["candidate"] for s in made["trace"]] for made in (found, plain))
+    assert order[:10] == usual[:10]
+    assert order != usual
+
+
+def test_slices_of_compute_are_the_default(replay_json, sweep):
+    words = ("--n-init", 6, "--policy", "window", "--iterations", 14)
+    assert replay_json(sweep, *words, "--slice-by", "C") == replay_json(sweep, *words)
 
 
 def test_a_law_of_N_and_D_holds_out_the_largest_N(replay_json, sweep):
@@ -272,12 +289,31 @@ def test_a_law_of_N_and_D_holds_out_the_largest_N(replay_json, sweep):
     ]
 
 
-def test_targets_may_be_named_together_or_one_at_a_time(replay_json, sweep):
+def test_targets_are_those_of_the_command_line_in_their_order(replay_json, sweep):
     short = (sweep, "--n-init", 6, "--iterations", 8)
-    together = replay_json(*short, "--extrapolate-to", "1e22,3e23")
-    apart = replay_json(*short, "--extrapolate-to", "1e22", "--extrapolate-to", "3e23")
-    assert together == apart
-    assert list(together["reference"]["losses"]) == ["1e22", "3e23"]
+    found = replay_json(*short, "--target", "3e23", "--at", "N=1B,D=20B", "--target", "1e22")
+    sized = {"C": 1.2e20, "N": 1e9, "D": 2e10}
+    assert found["settings"]["targets"] == [3e23, pytest.approx(sized), 1e22]
+    assert [a["compute"] for a in found["answers"]] == pytest.approx([3e23, 1.2e20, 1e22])
+    assert list(found["reference"]["losses"]) == ["3e23", "1e22"]
+    unsaid = replay_json(*short)
+    assert unsaid["settings"]["targets"] == [1e21]  # the sweep ends at 2.5e20
+    assert unsaid["trace"] != []
+
+
+def test_the_answer_is_held_against_the_whole_pools_and_against_what_was_held_out(whole, table):
+    assert len(whole["answers"]) == len(whole["whole_pool"]["answers"]) == len(TARGETS)
+    for one, all_runs in zip(whole["answers"], whole["whole_pool"]["answers"], strict=True):
+        assert one == all_runs  # the pool is exhausted, and has no replicates
+    judged = whole["held_out_runs"]
+    held = np.setdiff1d(np.arange(len(table["C"])), pool_of(table))
+    front = held[pareto(table["C"][held], table["loss"][held])]
+    assert [run["row"] for run in judged["runs"]] == front.tolist()
+    assert [run["loss"] for run in judged["runs"]] == pytest.approx(table["loss"][front].tolist())
+    inside = [run["run_low"] <= run["loss"] <= run["run_high"] for run in judged["runs"]]
+    assert judged["n_inside"] == sum(inside)
+    off = [abs(run["predicted"] / run["loss"] - 1) for run in judged["runs"]]
+    assert judged["median_error"] == pytest.approx(float(np.median(off)))
 
 
 @pytest.mark.parametrize(
@@ -290,8 +326,7 @@ def test_targets_may_be_named_together_or_one_at_a_time(replay_json, sweep):
     ],
 )
 def test_it_stops_when_told(replay_json, sweep, args, n_steps, stopped):
-    random = ("--policy", "window", "--surrogate", "none")
-    found = replay_json(sweep, "--n-init", 6, *random, *args)
+    found = replay_json(sweep, "--n-init", 6, "--policy", "window", *args)
     assert (len(found["trace"]), found["stopped"], found["complete"]) == (n_steps, stopped, True)
 
 
@@ -318,7 +353,7 @@ def test_the_paper_sets_the_reach_and_the_split_of_a_published_study(published, 
 
 def test_oellm_english_starts_as_the_reading_of_the_paper_says(published, replay_json):
     published("oellm-english")
-    found = replay_json("oellm-english", "--iterations", 30)
+    found = replay_json("oellm-english", "--policy", "window", "--iterations", 30)
     assert found["pool"]["n"] == 879
     assert found["pool"]["total_compute"] == pytest.approx(1.828e23, rel=1e-3)
     assert found["reference"]["n_points"] == 21

@@ -36,7 +36,11 @@ def test_a_table_becomes_a_page_and_the_answer_a_sentence(runs, tmp_path, capsys
     assert main(["report", str(runs), "--target", "1e22", "-o", str(page)]) == 0
     out = " ".join(capsys.readouterr().out.split())
     assert "30 runs of a finished study" in out
-    assert "the best loss to expect at 1e22 FLOPs is" in out
+    found = re.search(
+        r"the best loss to expect at 1e22 FLOPs is (\S+), 95% interval \[(\S+), (\S+)\]\.", out
+    )
+    value, low, high = map(float, found.groups())
+    assert low < value < high
     assert out.endswith(str(page))
     assert page.read_text(encoding="utf-8").startswith("<!DOCTYPE html>")
 
@@ -63,13 +67,14 @@ def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
 
 def test_a_replays_folder_and_its_file_are_the_same(tmp_path, capsys):
     folder = tmp_path / "replay"
-    words = ["replay", "synthetic-warmstart", "--iterations", "14", "--out", str(folder)]
+    words = ["replay", "synthetic-demo", "--iterations", "14", "--out", str(folder)]
     assert main([*words, "--budget", "40%"]) == 0
     for source in (folder, folder / "trace.json"):
         page = tmp_path / "report.html"
         assert main(["report", str(source), "-o", str(page)]) == 0
         text = page.read_text(encoding="utf-8")
-        assert 'id="figure-recovery"' in text
+        assert 'id="figure-answer"' in text
+        assert 'id="figure-recovery"' not in text
         command = re.search(r'<pre class="command">(lawsmith replay .*?)</pre>', text)[1]
         assert "--budget 40% " in command
         assert "--iterations 14 " in command
@@ -83,8 +88,9 @@ def test_the_command_on_record_replays_the_same(tmp_path, monkeypatch):
     from lawsmith.cli.report_sources import replay_command
 
     monkeypatch.chdir(tmp_path)
-    words = ["replay", "synthetic-warmstart", "--policy", "window", "--surrogate", "gp"]
+    words = ["replay", "synthetic-demo", "--policy", "window", "--surrogate", "gp"]
     words += ["--acquisition", "ei", "--iterations", "13", "--seed", "3", "--out", "first"]
+    words += ["--target", "1.23456789e24", "--at", "N=1.2345678e9,D=20B,lr=0.001"]
     assert main(words) == 0
     first = json.loads((tmp_path / "first" / "trace.json").read_text())
     again = shlex.split(replay_command(first["study"], first["seed"], first["settings"]))
@@ -92,6 +98,7 @@ def test_the_command_on_record_replays_the_same(tmp_path, monkeypatch):
     second = json.loads((tmp_path / "replay" / "trace.json").read_text())
     assert second["trace"] == first["trace"]
     assert second["settings"] == first["settings"]
+    assert second["answers"] == first["answers"]
 
 
 def test_a_replay_of_a_users_table_is_made_again_by_the_command_in_its_report(
@@ -131,7 +138,7 @@ def test_a_live_study_by_its_folder(tmp_path, capsys):
     assert main(["init", str(tmp_path / "study.toml")]) == 0
     page = tmp_path / "report.html"
     assert main(["report", str(tmp_path), "-o", str(page)]) == 0
-    assert "there is no law yet" in " ".join(capsys.readouterr().out.split())
+    assert "there is no answer yet" in " ".join(capsys.readouterr().out.split())
     assert 'id="card-progress"' in page.read_text(encoding="utf-8")
 
 
@@ -141,7 +148,8 @@ def test_a_live_study_by_its_folder(tmp_path, capsys):
         (["report", "{empty}"], "want trace.json"),
         (["report", "no-such-study"], "table: got 'no-such-study'"),
         (["report", "{study}", "--law", "LC"], "--law: got a live study, which has its own"),
-        (["report", "{study}", "--target", "1e25"], "--target: got a live study"),
+        (["report", "{study}", "--at", "N=1,D=2"], "--target or --at: got a live study"),
+        (["report", "{study}", "--target", "1e25"], "--target or --at: got a live study"),
         (["report", "synthetic-demo", "--level", "2"], "--level"),
     ],
 )

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
-import pandas as pd
 import pytest
 
-from lawsmith.datasets import Counts, ReadOptions, count, entry, load, names
+from lawsmith.datasets import Counts, ReadOptions, count, demo_study, entry, load, names
 from lawsmith.datasets.catalogue import ENTRIES
 from lawsmith.datasets.entries import differences
 from lawsmith.errors import LawsmithError
@@ -94,28 +94,9 @@ def test_gadre_gives_the_five_fitted_runs_of_a_corpus_or_all_of_it(
     assert every.grid.N.max() == 6_889_410_560
 
 
-POSITIVE = [n for n in names() if n.startswith("scalebench-") and n != "scalebench-vocab"]
-
-
-@pytest.mark.parametrize("name", POSITIVE)
-def test_scalebench_keeps_its_pool_and_target_apart(published, name) -> None:
-    study = published(name)
-    pool, target = (study.grid.C[~study.target], study.grid.C[study.target])
-    assert study.target.any()
-    assert not study.target.all()
-    assert target.mean() >= pool.mean()
-
-
-def test_scalebench_vocab_loads_with_its_negative_losses(published) -> None:
-    study = published("scalebench-vocab")
-    assert len(study.runs) == 1200
-    assert study.runs.loss.max() < 0.0
-    assert study.default_law is None
-
-
 def test_every_catalogued_variant_of_a_published_table_loads(published) -> None:
     for name, known in ENTRIES.items():
-        if known.n_rows is None or known.bundled or name.startswith("scalebench-"):
+        if known.n_rows is None or known.bundled:
             continue
         for variant in known.variants:
             study = published(f"{name}:{variant}" if variant else name)
@@ -168,42 +149,6 @@ def test_counts_must_agree_exactly_and_totals_to_the_digits_printed() -> None:
     ]
 
 
-@pytest.mark.parametrize(
-    ("name", "columns", "n_runs"),
-    [
-        ("warmstart", "N, D, loss, lr, batch, base_N, method, shrink, width_ratio", 150),
-        ("oellm-multilingual", "N, D, loss, lr, gbsz", 332),
-    ],
-)
-def test_a_study_without_a_public_copy_says_so(name, columns, n_runs, monkeypatch) -> None:
-    monkeypatch.delenv("LAWSMITH_DATA", raising=False)
-    with pytest.raises(LawsmithError) as caught:
-        load(name)
-    message = str(caught.value)
-    assert message.startswith(f"{name}: got no table, want {name}/")
-    assert "no public copy is known" in message
-    assert f"with columns {columns} (the paper counts {n_runs} runs)" in message
-
-
-def test_a_study_without_a_public_copy_loads_from_the_users_file(tmp_path, monkeypatch) -> None:
-    folder = tmp_path / "warmstart"
-    folder.mkdir()
-    row = {"N": 1e8, "D": 1e9, "lr": 1e-3, "batch": 64, "base_N": 1e7, "width_ratio": 2.0}
-    rows = [
-        {**row, "method": "scratch", "shrink": 0.0, "loss": 3.5},
-        {**row, "method": "snp", "shrink": 0.4, "loss": 3.4},
-    ]
-    pd.DataFrame(rows).to_parquet(folder / "warmstart.parquet")
-    monkeypatch.setenv("LAWSMITH_DATA", str(tmp_path))
-    study = load("warmstart")
-    assert len(study.grid) == 2
-    assert {axis.name: axis.kind for axis in study.grid.axes}["shrink"] == "linear"
-    assert study.notes[:2] == (
-        "unlike in the paper: 2 runs, not 150",
-        "unlike in the paper: 1 values of N, not 6",
-    )
-
-
 def test_the_synthetic_study_is_in_the_catalogue() -> None:
     study = load("synthetic-demo")
     assert study.synthetic
@@ -215,7 +160,6 @@ def test_the_synthetic_study_is_in_the_catalogue() -> None:
     ("word", "start", "end"),
     [
         ("oelm-english", "table: got 'oelm-english', want one of a path,", "mean oellm-english?)"),
-        ("scalebench-lr-bsz", "table: got 'scalebench-lr-bsz', ", "mean scalebench-lr_bsz?)"),
         ("gadre:refined", "gadre: variant: got 'refined', want one of all,", "mean refinedweb?)"),
         ("chinchilla:all", "study: got 'chinchilla:all', want chinchilla", "has no variants"),
     ],
@@ -225,6 +169,29 @@ def test_a_wrong_name_gets_a_suggestion(word, start, end) -> None:
         load(word)
     assert str(caught.value).startswith(start)
     assert str(caught.value).endswith(end)
+
+
+def test_another_catalogue_may_be_given() -> None:
+    """Its studies are known by name, and lawsmith's own are not."""
+    mine = replace(
+        entry("synthetic-demo"), name="mine", make=lambda options: demo_study(7, options)
+    )
+    study = load("mine", entries={"mine": mine})
+    assert np.array_equal(study.runs.loss, demo_study(7).runs.loss, equal_nan=True)
+    part = load("mine", ReadOptions(where="N < 1e8"), entries={"mine": mine})
+    assert 0 < len(part.grid) < len(study.grid)
+    assert entry("mine:", {"mine": mine}) is mine
+    for source in ("synthetic-demo", "min"):
+        with pytest.raises(LawsmithError, match=f"table: got '{source}', want one of a path, mine"):
+            load(source, entries={"mine": mine})
+    with pytest.raises(LawsmithError, match="table: got 'mine'"):
+        load("mine")
+
+
+def test_a_file_is_read_whatever_the_catalogue(tmp_path) -> None:
+    path = tmp_path / "runs.csv"
+    path.write_text("N,D,loss\n1e8,1e9,3\n")
+    assert len(load(str(path), entries={}).grid) == 1
 
 
 def test_a_path_is_read_as_a_table_and_named_by_itself(tmp_path) -> None:

@@ -146,8 +146,8 @@ def test_an_unreadable_file_is_refused_in_one_line(tmp_path, monkeypatch) -> Non
     path = tmp_path / "runs.csv"
     path.write_text("N,D\n1,2\n")
 
-    def refuse(self: Path) -> bytes:
+    def refuse(*_: object) -> int:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(Path, "read_bytes", refuse)
+    monkeypatch.setattr("lawsmith.files.os.open", refuse)
     assert _message(path) == f"{path}: got Permission denied, want a readable file"

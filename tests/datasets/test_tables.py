@@ -131,7 +131,7 @@ BAD_TABLES = {
     "a filter on an unknown column": (
         GOOD,
         {"where": "Nn > 1"},
-        "expression, character 1: got no column 'Nn', want one of N, D, loss (did you mean N?)",
+        "expression, character 1: got no column 'Nn', want one of N, D, loss, C (did you mean N?)",
     ),
     "as many runs dropped as there are": (
         GOOD,
@@ -175,6 +175,13 @@ def test_rows_are_numbered_as_in_the_file_whatever_the_filter() -> None:
 
 def test_a_bad_row_outside_the_filter_does_no_harm() -> None:
     assert len(_read("N,D,loss,kind\nx,1,3,a\n1,1,3,b\n", where="kind == 'b'").runs) == 1
+
+
+def test_a_filter_may_name_the_compute_that_N_and_D_make() -> None:
+    text = "params,tokens,loss\n1e8,1e9,3\n1e8,2e9,3\n1e8,4e9,3\n"
+    assert len(_read(text, where="C < 2e18").runs) == 2
+    own = "params,tokens,flops,loss\n1e8,1e9,9e18,3\n1e8,2e9,1e18,3\n"
+    assert _read(own, where="C < 2e18").grid.column("D").tolist() == [2e9]
 
 
 def test_bad_rows_are_left_out_when_asked_and_on_record() -> None:

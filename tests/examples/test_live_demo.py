@@ -170,7 +170,8 @@ def test_stopped_and_started_again_the_demo_goes_on_to_its_end(tmp_path: Path):
     assert code == 0, said
     found = events(demo)
     asked = [event["trial"] for event in found if event["event"] == "asked"]
-    finished = [event["trial"] for event in found if event["event"] == "finished"]
+    # A run of few steps at a high learning rate may diverge: it has ended as well.
+    finished = [e["trial"] for e in found if e["event"] in ("finished", "diverged")]
     assert len(asked) >= 6
     assert sorted(asked) == sorted(finished)
     assert all(event["attempt"] == 1 for event in found if event["event"] == "submitted")
@@ -223,7 +224,7 @@ def test_without_a_corpus_the_study_stops_and_says_why(tmp_path: Path):
     assert sum(event["event"] == "failed" for event in events(demo)) < 8
     code, said = ended(start(sys.executable, demo / "bet.py"))
     assert code == 2
-    assert said.startswith("live-demo: the study has not ended with a law")
+    assert said.startswith("live-demo: the study has not ended with an answer")
     assert said.count("\n") == 1
 
 

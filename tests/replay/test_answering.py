@@ -1,4 +1,4 @@
-"""An outlook after some runs of a replay, and a replay that a rule on it ends."""
+"""The answer after some runs of a replay, and a replay that a rule on it ends."""
 
 from __future__ import annotations
 
@@ -8,19 +8,20 @@ import numpy as np
 import pandas as pd
 import pytest
 
+from lawsmith.answer import Target, answer
 from lawsmith.costs import Trunks
 from lawsmith.datasets import ReadOptions, study_from_frame
+from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
-from lawsmith.outlook import DRAWS
 from lawsmith.policies import make_policy
-from lawsmith.replay import Stop, outlook_after, prepare, replay, run_replay
+from lawsmith.replay import Stop, answer_after, answers_of, prepare, replay, run_replay
+from lawsmith.replay.answering import due
 from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.surrogates import make_surrogate
-from lawsmith.surrogates.base import Posterior
 
 TARGET = 1e22
-RULE = StopRule(TARGET, 0.12)
+RULE = StopRule(TARGET, 0.07)
 
 
 def made_study():
@@ -43,36 +44,55 @@ def task():
 
 
 def frontier(task, **options):
-    return make_policy("frontier", make_surrogate("trend"), law=task.law, n_init=6, **options)
+    return make_policy("frontier", make_surrogate("surface"), n_init=6, **options)
 
 
 def runs_of(task, rows):
     return Runs.from_losses(rows, task.loss[rows])
 
 
-def reach_by_hand(task, rows, seed, n_draws=DRAWS):
-    """How far the truth's interval at TARGET reaches after ``rows``, from a policy of its own."""
-    runs = runs_of(task, rows)
-    seen = outlook_after(task, frontier(task), runs, (TARGET,), seed=seed, n_draws=n_draws)
-    if seen is None:
+def half_width(task, rows):
+    """Of the interval at TARGET after ``rows``, relative to the loss."""
+    found = answer_after(task, runs_of(task, rows), (Target(TARGET),))
+    if found is None:
         return np.inf
-    truth = seen.predictions[0].truth
-    return (truth.high - truth.low) / (truth.high + truth.low)
+    f = found.forecasts[0]
+    return (f.high - f.low) / 2 / f.loss
 
 
-@pytest.mark.parametrize("block", [1, 16])
-def test_a_replay_ends_after_the_run_that_meets_its_rule_and_not_before(task, block):
-    stop = Stop(rule=RULE)
-    rows = [s.candidate for s in replay(task, frontier(task), seed=2, stop=stop, block=block)]
-    assert 7 < len(rows) < len(task.pool)
-    met = [
-        all(
-            reach_by_hand(task, rows[: n + 1], 2, draws) <= RULE.within
-            for draws in (DRAWS, 10 * DRAWS)
-        )
-        for n in range(len(rows))
-    ]
-    assert met == [False] * (len(rows) - 1) + [True]
+@pytest.fixture(scope="module")
+def ended(task):
+    """The rows of a replay that the rule ended."""
+    return [s.candidate for s in replay(task, frontier(task), seed=2, stop=Stop(rule=RULE))]
+
+
+def looked_at(n):
+    """The counts of runs at which a rule is looked at, up to ``n``."""
+    counts, last = [], 0
+    for i in range(1, n + 1):
+        if due(i, last):
+            counts.append(i)
+            last = i
+    return counts
+
+
+def test_a_rule_is_looked_at_after_every_run_and_then_after_one_in_twenty():
+    assert looked_at(20) == list(range(1, 21))
+    later = [n for n in looked_at(400) if n > 200]
+    assert all(1.03 * a <= b <= 1.08 * a for a, b in itertools.pairwise(later))
+
+
+def test_a_replay_ends_after_the_run_that_meets_its_rule_and_not_before(task, ended):
+    assert 7 < len(ended) < len(task.pool)
+    looked = looked_at(len(ended))
+    assert looked[-1] == len(ended)
+    met = [half_width(task, ended[:n]) <= RULE.within for n in looked[-6:]]
+    assert met == [False] * 5 + [True]
+
+
+def test_runs_judged_together_end_where_those_judged_one_by_one_do(task, ended):
+    walk = replay(task, frontier(task), seed=2, stop=Stop(rule=RULE), block=16)
+    assert [s.candidate for s in walk] == ended
 
 
 def test_one_that_had_ended_so_is_not_gone_on_with(task):
@@ -81,57 +101,56 @@ def test_one_that_had_ended_so_is_not_gone_on_with(task):
     assert list(replay(task, frontier(task), seed=2, stop=stop, done=done)) == []
 
 
-def test_it_is_the_beginning_of_the_replay_without_the_rule(task):
-    short = run_replay(task, frontier(task), seed=2, stop=Stop(rule=RULE))
-    n = len(short.steps)
-    longer = run_replay(task, frontier(task), seed=2, stop=Stop(iterations=n + 1))
-    assert [s.candidate for s in short.steps] == [s.candidate for s in longer.steps[:n]]
+def test_it_is_the_beginning_of_the_replay_without_the_rule(task, ended):
+    longer = run_replay(task, frontier(task), seed=2, stop=Stop(iterations=len(ended) + 1))
+    assert ended == [s.candidate for s in longer.steps[:-1]]
 
 
-def test_the_first_limit_that_is_reached_ends_it(task):
-    met = len(run_replay(task, frontier(task), seed=2, stop=Stop(rule=RULE)).steps)
+def test_the_first_limit_that_is_reached_ends_it(task, ended):
+    met = len(ended)
     for iterations, n in ((met - 1, met - 1), (met + 3, met)):
         stop = Stop(iterations=iterations, rule=RULE)
         assert len(run_replay(task, frontier(task), seed=2, stop=stop).steps) == n
 
 
-def test_nothing_is_known_before_there_is_a_design_a_law_and_a_surrogate(task):
-    policy = frontier(task)
+def test_with_three_runs_nothing_is_known_and_with_four_something(task):
     cheap = np.argsort(task.pool.C, kind="stable")
-    spread = np.unique(np.linspace(0, len(cheap) - 1, 30).astype(int))
-
-    def known(policy, rows):
-        return outlook_after(task, policy, runs_of(task, rows), (TARGET,), seed=0) is not None
-
-    assert not known(policy, cheap[:5].tolist())
-    assert known(policy, [*cheap[:6].tolist(), *cheap[spread[8:]].tolist()])
-    random = make_policy("full", None, n_init=6)
-    assert not known(random, cheap[:20].tolist())
-    assert not known(make_policy("full", NoDraws(), n_init=6), cheap[:20].tolist())
+    assert answer_after(task, runs_of(task, cheap[:3].tolist()), (Target(TARGET),)) is None
+    assert answers_of(task, made_study(), cheap[:3].tolist(), (Target(TARGET),)) is None
+    found = answer_after(task, runs_of(task, cheap[:4].tolist()), (Target(TARGET),))
+    assert found is not None
+    assert found.n_runs == 4
 
 
-class NoDraws:
-    """A surrogate with means and deviations alone."""
-
-    name = "no draws"
-
-    def fit(self, grid, runs):
-        return Posterior(np.log(3.0) - 0.01 * np.log(grid.C), np.ones(len(grid)), "log", 0.0)
-
-
-def test_a_rule_without_an_outlook_never_ends_a_replay(task):
+def test_a_rule_needs_no_surrogate_and_no_law_of_compute_but_the_initial_design():
     stop = Stop(rule=StopRule(TARGET, 10.0), iterations=15)
-    assert len(run_replay(task, make_policy("full", None, n_init=6), stop=stop).steps) == 15
-    assert len(run_replay(task, make_policy("full", NoDraws(), n_init=6), stop=stop).steps) == 15
+    by_size = prepare(made_study(), get_law("LD"))
+    assert len(run_replay(by_size, make_policy("full", None, n_init=6), stop=stop).steps) == 6
 
 
-def test_a_law_without_compute_has_no_answer_at_one():
-    task = prepare(made_study(), get_law("LD"))
+def test_the_answers_are_those_of_the_chosen_runs_and_of_the_whole_pool(task):
+    study, targets = made_study(), (Target(TARGET), Target(6e19, 1e9, 1e10))
     rows = np.argsort(task.pool.C, kind="stable")[::2].tolist()
-    assert outlook_after(task, frontier(task), runs_of(task, rows), (TARGET,), seed=0) is None
-    seen = outlook_after(task, frontier(task), runs_of(task, rows), (), seed=0)
-    assert seen is not None
-    assert seen.predictions == ()
+    found = answers_of(task, study, rows, targets)
+    own = answer_after(task, runs_of(task, rows), targets)
+    for mine, theirs in zip(found.chosen.forecasts, own.forecasts, strict=True):
+        numbers = (theirs.loss, theirs.low, theirs.high, theirs.run_low, theirs.run_high)
+        ends = (mine.loss, mine.low, mine.high, mine.run_low, mine.run_high)
+        assert ends == pytest.approx(numbers, rel=1e-6)
+    held = np.setdiff1d(np.arange(len(study.grid)), task.rows)
+    whole = answer(study.grid, study.runs, targets, study=study.name, held_out=held)
+    assert found.pool.forecasts == whole.forecasts
+    np.testing.assert_array_equal(found.chosen.held_out.rows, whole.held_out.rows)
+    assert set(found.chosen.held_out.rows) <= set(held)
+    assert (found.chosen.n_runs, found.pool.n_runs) == (len(rows), len(task.pool))
+
+
+def test_where_nothing_is_held_out_nothing_is_judged():
+    whole = prepare(made_study(), get_law("LC"), hold_out=HeldOut.nothing())
+    assert len(whole.pool) == 80
+    found = answers_of(whole, made_study(), list(range(0, 80, 4)), (Target(TARGET),))
+    assert found.chosen.held_out is None
+    assert found.pool.n_runs == 80
 
 
 def test_the_costs_of_a_replay_on_trunks_are_sums_of_prices():

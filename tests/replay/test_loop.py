@@ -11,7 +11,7 @@ import pytest
 
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import mixed_losses
+from lawsmith.fantasies import as_known, mixed_losses
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER
@@ -251,3 +251,27 @@ def test_laws_of_n_and_d_are_replayed_on_cells():
         *("log_E", "log_A", "log_B"),
     }
     assert last.fantasized.pool_mse < 0.1
+
+
+def test_weights_of_fantasized_points_change_their_law_and_no_run(task):
+    stop = Stop(iterations=30)
+    gp = GP()
+    plain = list(replay(task, make_policy("window", gp), seed=1, stop=stop, block=8))
+    known = list(
+        replay(task, make_policy("window", gp), seed=1, stop=stop, block=8, weigh=as_known)
+    )
+    assert [step.candidate for step in known] == [step.candidate for step in plain]
+    assert [step.observed for step in known] == [step.observed for step in plain]
+    assert [step.envelope_mixed for step in known] == [step.envelope_mixed for step in plain]
+    both = zip(known[10:], plain[10:], strict=True)
+    assert any(a.fantasized.params != b.fantasized.params for a, b in both)
+    # The law of the last step is that of the mixed grid's envelope, each point at its weight.
+    rows = [step.candidate for step in known]
+    runs = Runs.from_losses(rows, task.loss[rows])
+    posterior = gp.fit(task.pool, runs)
+    mixed = mixed_losses(len(task.pool), runs, posterior)
+    on = brute_force_frontier(task.pool.C, mixed)
+    weights = as_known(len(task.pool), runs, posterior)[on]
+    assert weights.min() < 0.9
+    fit = fit_law(LC, {"C": task.pool.C[on]}, mixed[on], weights=weights)
+    assert known[-1].fantasized.params == pytest.approx(fit.params, rel=1e-4)

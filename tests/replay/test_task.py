@@ -10,7 +10,9 @@ from lawsmith.datasets.records import ReadOptions
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
+from lawsmith.policies import Window
 from lawsmith.replay import prepare
+from lawsmith.runs import Runs
 
 pd = pytest.importorskip("pandas")
 
@@ -59,7 +61,7 @@ def test_a_law_of_n_and_d_holds_out_the_largest_n(published):
 
 
 def test_targets_of_a_law_of_n_and_d_lie_on_their_compute():
-    task = prepare(demo_study(), get_law("chinchilla"), extrapolate_to=(1e24,))
+    task = prepare(demo_study(), get_law("chinchilla"), targets=(1e24,))
     at = task.targets["1e24"]
     assert 6 * at["N"] * at["D"] == pytest.approx(1e24)
     near = task.reference.validation.predict({"N": at["N"] * 1.1, "D": at["D"] / 1.1})[0]
@@ -105,5 +107,28 @@ def test_a_study_with_one_compute_level_is_refused():
 
 
 def test_an_extrapolation_target_must_be_a_compute():
-    with pytest.raises(LawsmithError, match="extrapolate_to"):
-        prepare(demo_study(), get_law("LC"), extrapolate_to=(-1.0,))
+    with pytest.raises(LawsmithError, match="targets"):
+        prepare(demo_study(), get_law("LC"), targets=(-1.0,))
+
+
+@pytest.mark.parametrize("name", ["C", "N", "D"])
+def test_a_task_may_be_sliced_by_compute_size_or_tokens(name):
+    study = demo_study()
+    task = prepare(study, get_law("chinchilla"), slice_by=name)
+    values = getattr(task.pool, name)
+    np.testing.assert_array_equal(task.pool.slicer, values)
+    first = Window(None).candidates(task.pool, Runs.empty(), np.ones(len(task.pool), dtype=bool))
+    assert set(values[first]) == {values.min()}
+    plain = prepare(study, get_law("chinchilla"))
+    assert plain.pool.slice_by == "C"
+    assert task.reference.validation.params == plain.reference.validation.params
+    assert task.total_compute == plain.total_compute
+    assert study.grid.slice_by == "C"
+
+
+def test_a_study_is_sliced_by_a_column_that_it_has():
+    table = frame(lambda t: 2.0 + 400 * t.N**-0.34 + 410 * t.D**-0.28)
+    only = table.assign(C=6 * table.N * table.D).drop(columns=["N", "D"])
+    study = study_from_frame(only.drop_duplicates(["C", "lr"]), ReadOptions(), name="made")
+    with pytest.raises(LawsmithError):
+        prepare(study, get_law("LC"), slice_by="N")

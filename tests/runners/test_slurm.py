@@ -218,6 +218,27 @@ def test_a_requeued_run_is_run_again_in_its_folder(plain, tmp_path):
     assert (jobs[0].folder / "starts").read_text() == "x\nx\n"
 
 
+def test_a_second_start_that_slurm_refuses_has_not_the_exit_code_of_the_first(plain, tmp_path):
+    place = make_place(tmp_path, directives="#SBATCH --requeue")
+    runner = place.make()
+    for _ in range(5):  # as a rule the first
+        jobs = submitted(runner, [place.job("echo x >> starts; sleep 300")])
+        until_file(jobs[0].folder / "starts")
+        time.sleep(1.02 - time.time() % 1.0)
+        call("scontrol", "requeue", jobs[0].handle)
+        until(runner, jobs, lambda s: s.phase is Phase.QUEUED, "queued again")
+        call("scontrol", "update", f"jobid={jobs[0].handle}", "StartTime=now")
+        until(runner, jobs, lambda s: s.phase is not Phase.QUEUED, "started again, or refused")
+        time.sleep(0.5)
+        (status,) = runner.poll(jobs).values()
+        runner.cancel(jobs)
+        if status.phase is Phase.ENDED:
+            break
+    assert (status.ending, status.exit_code) == (Ending.NODE_FAILURE, None)
+    assert "start number 2 never began" in status.detail
+    assert (jobs[0].folder / "starts").read_text() == "x\n"
+
+
 def test_a_signal_to_the_batch_shell_reaches_the_run(plain, tmp_path):
     place = make_place(tmp_path)
     script = "trap 'exit 42' USR1; echo up > up; while true; do sleep 0.1; done"
@@ -277,6 +298,22 @@ def test_what_nobody_remembers_is_read_from_the_run_s_folder(plain, tmp_path, fo
     (jobs[2].folder / "slurm" / "exit").unlink()
     assert until_ended(runner, jobs[2:])[0].ending is Ending.FAILED
     assert "no record" in runner.poll(jobs[2:])[jobs[2].name].detail
+
+
+def test_preempted_and_forgotten_is_told_by_slurm_s_own_output(plain, tmp_path, forgetful):
+    place = make_place(tmp_path, directives="#SBATCH --partition=low --no-requeue")
+    runner = place.make()
+    jobs = submitted(runner, [place.job("sleep 300")])
+    until_running(runner, jobs)
+    call("sbatch", "--partition=high", "--output=/dev/null", "--wrap=true")
+    until_ended(runner, jobs)
+    forgetful()
+    (status,) = until_ended(runner, jobs)
+    assert status.ending is Ending.PREEMPTED
+    (jobs[0].folder / "slurm" / "out").unlink()  # without a witness it is not given up
+    (status,) = until_ended(runner, jobs)
+    assert status.ending is Ending.NODE_FAILURE
+    assert "unknown, tried again" in status.detail
 
 
 def test_a_controller_that_is_down_loses_no_run_and_takes_none(plain, tmp_path, monkeypatch):

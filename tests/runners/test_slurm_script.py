@@ -101,6 +101,14 @@ def test_a_run_that_goes_on_after_a_signal_is_waited_for(tmp_path):
     assert batch.wait(timeout=60) == 7
 
 
+def test_a_log_that_is_a_link_is_not_written(tmp_path):
+    script = prepare(tmp_path / "run", "echo x")
+    (tmp_path / "precious").write_text("mine")
+    (tmp_path / "run" / "log.txt").symlink_to(tmp_path / "precious")
+    assert start(script, SLURM_JOB_ID="5").wait() == 1
+    assert (tmp_path / "precious").read_text() == "mine"
+
+
 def test_what_is_for_sbatch_comes_first(tmp_path):
     script = prepare(tmp_path / "run", "true", directives="#SBATCH --mem=1\n# note\n#SBATCH -n 2")
     assert script.splitlines()[:3] == ["#!/bin/bash", "#SBATCH --mem=1", "#SBATCH -n 2"]

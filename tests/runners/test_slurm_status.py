@@ -93,12 +93,52 @@ def test_without_a_trace_a_job_is_lost_and_with_one_it_is_not(job):
     for text, ending, code in [
         ("12 0 no", Ending.COMPLETED, 0),
         ("12 3 no", Ending.FAILED, 3),
-        ("12 143 TERM", Ending.CANCELLED, 143),
+        ("12 143 TERM 0", Ending.NODE_FAILURE, 143),  # by whom is on no record: tried again
         ("12 0 TERM", Ending.COMPLETED, 0),
     ]:
         leave(job, exit=text)
         status = status_alone(job)
         assert (status.phase, status.ending, status.exit_code) == (Phase.ENDED, ending, code)
+
+
+@pytest.mark.parametrize(
+    ("said", "ending"),
+    [
+        (" DUE TO PREEMPTION", Ending.PREEMPTED),
+        (" DUE TO TIME LIMIT", Ending.TIMEOUT),
+        (" DUE TO NODE FAILURE", Ending.NODE_FAILURE),
+        (" DUE TO A REASON OF A NEWER SLURM", Ending.NODE_FAILURE),
+        ("", Ending.CANCELLED),
+    ],
+)
+@pytest.mark.parametrize("exit_", ["12 143 TERM 0", "12 143 no 0", None])
+def test_of_a_forgotten_job_slurm_s_own_output_tells_why_it_was_stopped(
+    job, tmp_path, said, ending, exit_
+):
+    output = tmp_path / "out"
+    leave(job, owner="12\n", intent=json.dumps({"name": "x", "task": None, "output": str(output)}))
+    if exit_ is not None:
+        leave(job, exit=exit_)
+    line = f"slurmstepd: error: *** JOB 12 ON main CANCELLED AT 2026-01-01T00:00:00{said} ***\n"
+    output.write_text("bash: a line of the shell\n" + line)
+    status = status_alone(job)
+    assert (status.phase, status.ending) == (Phase.ENDED, ending)
+
+
+def test_a_forgotten_job_that_we_cancelled_is_cancelled(job):
+    leave(job, owner="12\n", exit="12 143 TERM 0", cancel="")
+    assert status_alone(job).ending is Ending.CANCELLED
+
+
+def test_a_start_that_slurm_refused_after_a_requeue_has_not_the_exit_code_of_the_one_before(job):
+    leave(job, owner="12\n", exit="12 7 no 0")
+    failed = Seen("12", job.name, "FAILED")
+    assert status_of(job, failed, restarts=0).exit_code == 7
+    refused = status_of(job, failed, restarts=1)
+    assert (refused.ending, refused.exit_code) == (Ending.NODE_FAILURE, None)
+    assert "start number 2 never began" in refused.detail
+    leave(job, exit="12 9 no 1")
+    assert status_of(job, failed, restarts=1).exit_code == 9
 
 
 def test_slurm_s_own_output_tells_of_memory(job, tmp_path):

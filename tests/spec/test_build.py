@@ -81,3 +81,37 @@ def test_too_many_candidates_are_refused_before_they_are_made():
 def test_gpu_hours_are_flops_through_a_measured_throughput():
     text = study_text(("flops = 1e30", "gpu_hours = 2\n[throughput]\nflops_per_second = 1e14"))
     assert parse_spec(text.encode()).budget_flops == pytest.approx(2 * 3600 * 1e14)
+
+
+ARCH = "arch = { layers = %d, width = 64, heads = 4, vocab = 1000, context = 256, tied = true }"
+
+
+def with_arch(*changes: tuple[str, str]):
+    first = ("N = 1e7\nlayers = 4", ARCH % 4)
+    second = ("N = 4e7\nlayers = 8", ARCH % 8)
+    return candidates(first, second, *changes)
+
+
+def test_n_and_compute_are_counted_from_the_architecture():
+    found = with_arch(('name = "small"', 'name = "small"\ncompute = "counted"'))
+    # 12 · layers · width² and the norms' scales, the embedding once.
+    N = {layers: layers * (12 * 64**2 + 2 * 64) + 64 + 1000 * 64 for layers in (4, 8)}
+    layers = np.array([found.values(row)["layers"] for row in range(len(found.grid))])
+    np.testing.assert_array_equal(found.grid.N, [N[n] for n in layers.tolist()])
+    matrices = 12 * 64**2 * layers + 1000 * 64
+    a_token = 6 * matrices + 12 * layers * 64 * (256 + 1) / 2
+    np.testing.assert_allclose(found.grid.C, a_token * found.grid.D, rtol=1e-12)
+    assert found.values(0)["tied"] == "true"
+
+
+def test_compute_counted_wants_an_architecture():
+    change = ('name = "small"', 'name = "small"\ncompute = "counted"')
+    with pytest.raises(LawsmithError, match=r"model xs\.arch: got nothing"):
+        candidates(change)
+
+
+def test_a_slip_in_an_architecture_is_told_by_its_key():
+    with pytest.raises(LawsmithError, match=r"model\[1\]\.arch\.heads: got 0"):
+        with_arch(("heads = 4", "heads = 0"))
+    with pytest.raises(LawsmithError, match=r"model\[1\]\.arch: got 'head', want one of"):
+        with_arch(("heads = 4", "head = 4"))

@@ -36,7 +36,7 @@ targets = [1e21]
 
 [policy]
 name = "full"
-surrogate = "none"
+surrogate = "surface"
 
 [runner]
 kind = "local"

@@ -1,4 +1,4 @@
-"""What a study knows: a law with intervals when there are runs enough, the stop rule, a plan."""
+"""What a study knows: an answer when there are runs enough, the stop rule, a plan."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ import pytest
 
 from lawsmith.journal import Kind, make
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.answer import answer, answered
+from lawsmith.study.answer import answer_of, answered, targets_of
 from lawsmith.study.checkup import check
 from lawsmith.study.planning import draw_surface, plan
 from lawsmith.study.summary import summarise
@@ -26,38 +26,52 @@ def played(tmp_path: Path) -> LiveStudy:
     return study
 
 
-def test_without_runs_there_is_no_law_and_the_reason_is_told(tmp_path: Path):
+def test_without_runs_there_is_no_answer_and_the_reason_is_told(tmp_path: Path):
     study = small_study(tmp_path)
-    found = answer(study, study.read())
-    assert found.outlook is None
-    assert found.why_not == "0 finished runs, LC needs 4"
+    found = answer_of(study, study.read())
+    assert found.answer is None
+    assert found.why_not == "0 finished runs, at least 4 are needed"
 
 
-def test_with_runs_there_is_a_law_with_an_interval_at_each_target(played: LiveStudy):
-    found = answer(played, played.journal.ledger)
-    assert found.n_runs == 12
-    assert found.outlook is not None
-    (prediction,) = found.outlook.predictions
-    assert prediction.compute == 1e21
-    assert prediction.truth.low < prediction.loss < prediction.truth.high
+def test_with_runs_there_is_an_interval_at_each_target(played: LiveStudy):
+    found = answer_of(played, played.journal.ledger).answer
+    assert found is not None
+    assert (found.n_runs, found.study, found.level) == (12, "small", 0.95)
+    (forecast,) = found.forecasts
+    assert forecast.compute == 1e21
+    assert forecast.low < forecast.loss < forecast.high
+    assert forecast.levels["opt"] in ("adamw", "muon")
+
+
+def test_the_stop_rules_compute_is_a_target_once(played: LiveStudy):
+    text = played.layout.file.read_text()
+
+    def targets(rule: str) -> list[float]:
+        told = text.replace("[law]", f'[law]\nstop_when = "{rule}"')
+        played.layout.file.write_text(told)
+        return targets_of(open_study(played.layout.file))
+
+    assert targets("loss@1e23 within 1%") == [1e21, 1e23]
+    assert targets("loss@1e21 within 1%") == [1e21]
 
 
 def test_another_process_has_the_same_answer(played: LiveStudy):
     other = open_study(played.layout.file)
-    mine = answer(played, played.journal.ledger).outlook
-    theirs = answer(other, other.read()).outlook
+    mine = answer_of(played, played.journal.ledger).answer
+    theirs = answer_of(other, other.read()).answer
     assert mine is not None
     assert theirs is not None
-    assert mine.predictions == theirs.predictions
+    assert mine.forecasts == theirs.forecasts
 
 
 def test_what_is_only_asked_for_does_not_change_the_answer(played: LiveStudy):
-    before = answer(played, played.journal.ledger).outlook
+    before = answer_of(played, played.journal.ledger).answer
     ask(played, 3)
-    after = answer(played, played.journal.ledger).outlook
+    after = answer_of(played, played.journal.ledger).answer
     assert before is not None
     assert after is not None
-    assert before.predictions == after.predictions
+    assert before.forecasts == after.forecasts
+    assert before.n_runs == after.n_runs
 
 
 @pytest.mark.parametrize(

@@ -2,20 +2,23 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lawsmith.costs import Apart, Continued
 from lawsmith.journal import Kind, make
+from lawsmith.policies import Choice, unasked
 from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.asking import asked_events, exhausted, propose
+from lawsmith.study.asking import Proposal, asked_events, exhausted, propose
 from tests.study.studies import N_CANDIDATES, small_study
 
 FRONTIER = (
-    'name = "full"\nsurrogate = "none"',
-    'name = "frontier"\nsurrogate = "trend"\nn_init = 4',
+    'name = "full"\nsurrogate = "surface"',
+    'name = "frontier"\nsurrogate = "surface"\nn_init = 4',
 )
 
 
@@ -131,3 +134,78 @@ def test_proposals_are_no_more_than_asked(tmp_path: Path, n: int):
     study = small_study(tmp_path)
     assert len(propose(study, study.read(), n)) == n
     assert not study.layout.journal.exists()
+
+
+SURFACE = (FRONTIER[0], 'name = "frontier"\nsurrogate = "surface"')
+
+
+def test_the_record_says_why_each_run_was_asked_and_by_which_values(tmp_path: Path):
+    study = small_study(tmp_path, FRONTIER)
+    ask(study, 4)
+    tell_all(study)
+    found = propose(study, study.read(), 2)
+    ask(study, 2)
+    lines = [json.loads(line) for line in study.layout.journal.read_text().splitlines()]
+    asked = [line for line in lines if line["event"] == "asked"]
+    assert [line["why"] for line in asked[:4]] == ["initial design, at random"] * 4
+    assert [line["values"] for line in asked[:4]] == [{}] * 4
+    assert [line["why"] for line in asked[4:]] == ["to know the answer", "to lower the envelope"]
+    for line, one in zip(asked[4:], found, strict=True):
+        assert line["values"] == pytest.approx(dict(one.choice.values), rel=1e-5)
+        assert list(line["values"]) == [
+            *("lowers the envelope by", "worth for the answer", "expected loss", "SD")
+        ]
+        assert line["cost"] == one.cost
+
+
+def test_a_value_that_is_no_number_is_null_on_record(tmp_path: Path):
+    study = small_study(tmp_path)
+    one = Proposal(0, 1e15, Choice(0, "largest acquisition", {"ei": -np.inf, "SD": 0.123456789}))
+    (event,) = asked_events(study, study.read(), [one], by="run")
+    assert event["values"] == {"ei": None, "SD": 0.123457}
+
+
+def test_the_first_line_of_the_record_has_the_method(tmp_path: Path):
+    study = small_study(tmp_path, FRONTIER)
+    study.begin()
+    (created,) = (json.loads(line) for line in study.layout.journal.read_text().splitlines())
+    told = {name: value for name, value in created["method"].items() if value is not None}
+    assert told == {
+        **{"policy": "frontier", "surrogate": "surface", "n_init": 4, "acquisition": "lcb"},
+        "replicates": False,
+    }
+
+
+def test_a_study_of_the_surface_needs_no_initial_design(tmp_path: Path):
+    study = small_study(tmp_path, SURFACE)
+    assert study.method.n_first == 0
+    (one,) = propose(study, study.read(), 1)
+    assert one.choice.why == "to know the answer"
+    assert one.choice.values["worth for the answer"] > 0.0
+
+
+def test_runs_are_chosen_by_what_they_cost_on_the_trunks_there_are(tmp_path: Path):
+    """The policy asks the very prices that are put on record, imported runs leaving no trunk."""
+    cost = ("[law]", "[cost]\ntrunk = true\ndecay = 0.1\n\n[law]")
+    study = small_study(tmp_path, SURFACE, cost)
+    study.begin()
+    config = dict(study.candidates.configs[0])
+    line = make(Kind.IMPORTED, "i0001", config=config, loss=3.0, key="k")
+    study.journal.update(lambda _: [line])
+    ask(study, 2)
+    tell_all(study)
+    ledger = study.read()
+    runs, paid = study.history(ledger).runs, study.history(ledger).paid
+    assert (len(runs), len(paid)) == (3, 2)
+    after = [*runs.index, *paid]
+    for one in propose(study, ledger, 6):
+        price = study.pricing.each(study.grid, [r for r in after if r != 0])
+        assert one.cost == pytest.approx(price[one.row])
+        after.append(one.row)
+    policy = study.policy(study.grid, Continued(study.pricing, runs.index, paid))
+    apart = study.policy(study.grid, Apart())
+    free = unasked(study.grid, runs)
+    own, other = (p.weigh(study.grid, runs, free, None).scores["answer"] for p in (policy, apart))
+    saved = study.pricing.each(study.grid, paid)[free] / study.grid.C[free]
+    assert (saved < 1.0).any()
+    np.testing.assert_allclose(other - own, np.log(saved), atol=1e-9)

@@ -43,7 +43,7 @@ def test_with_one_slot_a_tormented_study_equals_an_undisturbed_one(tmp_path: Pat
 def test_with_many_slots_every_run_is_made_once(tmp_path: Path, slots: int):
     wild = torment(
         *(tmp_path, "--slots", str(slots), "--kills", "25"),
-        *("--longest", "0.12", "--seconds", "0.25", "--random"),
+        *("--longest", "0.12", "--seconds", "0.25", "--plain"),
     )
     assert wild["killed"] == 25
     assert len(wild["trials"]) == 60
@@ -52,7 +52,7 @@ def test_with_many_slots_every_run_is_made_once(tmp_path: Path, slots: int):
 
 def test_a_tormented_study_keeps_its_budget(tmp_path: Path):
     wild = torment(
-        tmp_path, "--slots", "3", "--kills", "10", "--longest", "0.12", "--random", "--share", "0.2"
+        tmp_path, "--slots", "3", "--kills", "10", "--longest", "0.12", "--plain", "--share", "0.2"
     )
     assert wild["ended"] == "budget"
     assert wild["spend"] <= wild["budget"]

@@ -188,6 +188,40 @@ def test_a_trial_that_waits_leaves_its_slot_to_others(tmp_path: Path):
     assert {t.stage for t in ledger.trials.values()} == {Stage.FINISHED}
 
 
+class Crashing(Scripted):
+    """Every job crashes."""
+
+    def _status(self, job: Job) -> Status:
+        return Status(Phase.ENDED, Ending.FAILED)
+
+
+def test_a_trainer_that_crashes_starts_no_second_trial_while_the_first_waits(tmp_path: Path):
+    study = small_study(tmp_path, ONE_SLOT, ("backoff = 0", "backoff = '10h'"))
+    study.begin()
+    runner = Crashing()
+    driver = Driver(study, runner)
+    for _ in range(8):
+        driver.step()
+    assert [t.stage for t in study.read().trials.values()] == [Stage.WAITING]
+    assert sum(runner.submitted.values()) == 1
+
+
+def test_after_a_result_a_crash_does_not_hold_others_back(tmp_path: Path):
+    class SecondCrashes(Scripted):
+        def _status(self, job: Job) -> Status:
+            if "t0002" in job.name:
+                return Status(Phase.ENDED, Ending.FAILED)
+            return super()._status(job)
+
+    study = small_study(tmp_path, ONE_SLOT, ("backoff = 0", "backoff = '10h'"))
+    study.begin()
+    driver = Driver(study, SecondCrashes())
+    for _ in range(12):
+        driver.step()
+    stages = [t.stage for t in study.read().trials.values()]
+    assert stages[:3] == [Stage.FINISHED, Stage.WAITING, Stage.FINISHED]
+
+
 def test_a_run_without_a_result_is_a_failure(tmp_path: Path):
     study = small_study(
         tmp_path,

@@ -70,11 +70,11 @@ def test_imported_runs_leave_no_trunk(tmp_path: Path):
     study.begin()
     config = dict(study.candidates.configs[0])
     study.journal.update(lambda _: [make(Kind.IMPORTED, "i0001", config=config, loss=3.0, key="k")])
-    for row, cost in propose(study, study.journal.ledger, N_CANDIDATES):
-        assert cost <= study.grid.C[row]
+    for one in propose(study, study.journal.ledger, N_CANDIDATES):
+        assert one.cost <= study.grid.C[one.row]
     first = propose(study, study.journal.ledger, 1)[0]
-    assert first[1] == pytest.approx(study.grid.C[first[0]])
-    assert asked_events(study, study.journal.ledger, [first], by="run")[0]["cost"] == first[1]
+    assert first.cost == pytest.approx(study.grid.C[first.row])
+    assert asked_events(study, study.journal.ledger, [first], by="run")[0]["cost"] == first.cost
 
 
 def test_without_trunks_every_run_pays_its_compute(tmp_path: Path):

@@ -13,10 +13,10 @@ import typer
 
 from lawsmith import __version__
 from lawsmith.cli.ask import ask
-from lawsmith.cli.bench import app as bench_app
 from lawsmith.cli.cancel import cancel
 from lawsmith.cli.check import check
 from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
+from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
 from lawsmith.cli.exclude import exclude
@@ -42,13 +42,13 @@ app = typer.Typer(
 app.command()(fit)
 app.command()(replay)
 app.command()(report)
+app.command()(count)
 app.command()(demo)
 _LIVE = "Live studies"
 for _command in (init, check, plan, run, status, serve, ask, tell, exclude, cancel, export):
     app.command(rich_help_panel=_LIVE)(_command)
 app.command("import", rich_help_panel=_LIVE)(import_runs)
 app.add_typer(datasets_app, name="datasets")
-app.add_typer(bench_app, name="bench")
 
 
 def _show_version(asked: bool) -> None:
@@ -75,11 +75,17 @@ def lawsmith(
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line with ``args`` (those of the process by default); its exit code."""
+    return run_app(app, "lawsmith", args)
+
+
+def run_app(app: typer.Typer, name: str, args: Sequence[str] | None) -> int:
+    """Run a Typer application: errors become one line on stderr, and exit codes."""
+    told = list(sys.argv[1:] if args is None else args)  # for options whose order matters
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without α shows ?, not a traceback
     try:
-        code = app(args=args, prog_name="lawsmith", standalone_mode=False)
+        code = app(args=args, prog_name=name, standalone_mode=False, obj=told)
         sys.stdout.flush()  # here, where a reader that left can still be told from an error
     except LawsmithError as error:
         return _fail(str(error))

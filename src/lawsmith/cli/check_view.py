@@ -27,7 +27,7 @@ def show_check(console: Console, found: Checkup) -> None:
             ("dense grid", f"{spent(study, found.total)} for every candidate{_shared(found)}"),
             ("budget", f"{spent(study, study.budget)}: {_share(found)} of the dense grid"),
             ("it buys", _buys(found)),
-            ("chosen by", f"{study.policy(study.grid, study.budget).name}, seed {study.spec.seed}"),
+            ("chosen by", f"{study.policy(study.grid).name}, seed {study.spec.seed}"),
             ("law", f"{study.law.formula}{_targets(study)}"),
             ("runs on", _place(study)),
         ],

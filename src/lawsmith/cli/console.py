@@ -110,8 +110,11 @@ def show(console: Console, made: Table) -> None:
     width = console.width
     wraps = any(not column.no_wrap for column in made.columns)
     console.width = max(width, 0 if wraps else _natural_width(console, indented))
-    console.print(indented, crop=False)
+    with console.capture() as made_text:
+        console.print(indented, crop=False)
     console.width = width
+    lines = made_text.get().split("\n")
+    console.file.write("\n".join(line.rstrip() for line in lines))
 
 
 def _natural_width(console: Console, shown: Padding) -> int:

@@ -1,4 +1,4 @@
-"""`lawsmith demo`: real runs that come with lawsmith, their law from 2 % of the compute."""
+"""`lawsmith demo`: real runs that come with lawsmith, their answer from 2 % of the compute."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def demo(
 ) -> None:
     """See what lawsmith does, on real training runs that come with it.
 
-    Chooses runs worth 2 % of the compute, fits their law, and holds it against all runs.
+    Chooses runs worth 2 % of the compute, and compares their answer with that of all runs.
     """
     from lawsmith.cli import options
     from lawsmith.cli.console import stdout

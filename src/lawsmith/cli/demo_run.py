@@ -1,52 +1,47 @@
-"""What the demo finds out: the bundled study replayed at 2 % of its compute, and its whole law."""
+"""What the demo finds out: the bundled study replayed at 2 % of its compute, and its whole pool."""
 
 from __future__ import annotations
 
-import csv
 from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
 
-from lawsmith.analysis import Analysis, FitOptions, Target, analyse
-from lawsmith.cli.draw import Drawn, draw, draw_replay
+from lawsmith.answer import Target
+from lawsmith.charts.data.answer import Answered, answered_in
+from lawsmith.cli.draw import Drawn, draw_replay
 from lawsmith.cli.replay_progress import collect, replaying
 from lawsmith.cli.report_sources import now
 from lawsmith.datasets import Study, load
-from lawsmith.errors import LawsmithError
+from lawsmith.files import write_told
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
-from lawsmith.outlook import Outlook
-from lawsmith.policies import make_policy
-from lawsmith.replay import Stop, Task, Trace, outlook_after, prepare, replay
+from lawsmith.policies import Method, make_policy
+from lawsmith.replay import Answers, Stop, Task, Trace, answers_of, prepare, replay
 from lawsmith.report import write_report
 from lawsmith.report.files import study_files
 from lawsmith.report.of_replay import replay_source
 from lawsmith.report.source import Record
 from lawsmith.report.trace_file import Replayed
-from lawsmith.runs import Runs
-from lawsmith.surrogates import make_surrogate
-from lawsmith.threads import one_thread
+from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"
 SHARE = 0.02  # of the pool's compute
 BEYOND = 1e16  # FLOPs where no run can tell
-SETTINGS = {"policy": "frontier", "surrogate": "trend", "law": "LC", "n_init": 10, "budget": SHARE}
+SETTINGS = {**Method().settings(), "law": "LC", "budget": SHARE}
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """A replay and what it is held against.
+    """A replay and its answers: by the runs chosen and by all of the pool.
 
-    outlook   on the targets, the first of which is the compute of the largest run held out
-    dense     the analysis of the whole pool
+    The first target is the compute of the largest run held out.
     """
 
     study: Study
     trace: Trace
-    outlook: Outlook
-    dense: Analysis
+    answers: Answers
 
     @property
     def task(self) -> Task:
@@ -58,7 +53,7 @@ class Demo:
         return np.array([step.candidate for step in self.trace.steps])
 
     @property
-    def envelope(self) -> IntArray:
+    def best(self) -> IntArray:
         """Rows of the pool that were run and that no cheaper one of those beats."""
         rows = self.chosen
         return rows[frontier(self.task.pool.subset(rows), self.task.loss[rows], ("C",))]
@@ -73,31 +68,21 @@ def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
     study = load(STUDY)
     targets = (float(study.grid.C.max()), BEYOND)
-    task = prepare(study, LC, extrapolate_to=targets)
+    task = prepare(study, LC, targets=targets)
     stop = Stop(budget=SHARE * task.total_compute)
-    policy = make_policy(
-        "frontier",
-        make_surrogate("trend", seed=seed),
-        law=task.law,
-        target=targets[0],
-        budget=stop.budget,
-    )
+    method = Method(target=targets[0])
+    policy = make_policy(method.policy, method.make_surrogate(), **method.options())
     with replaying(task, stop) as report:
         walk = replay(task, policy, seed=seed, stop=stop, block=16)
         steps, interrupted = collect(walk, report)
     if interrupted:
         raise KeyboardInterrupt
-    trace = Trace(task, policy.name, seed, SETTINGS, tuple(steps))
+    settings = {**SETTINGS, "hold_out": str(task.hold_out), "targets": list(targets)}
+    trace = Trace(task, policy.name, seed, settings, tuple(steps))
     rows = [step.candidate for step in steps]
-    with one_thread():
-        seen = outlook_after(
-            task, policy, Runs.from_losses(rows, task.loss[rows]), targets, seed=seed
-        )
-    assert seen is not None  # the frontier policy's surrogate can draw, and 2 % are many runs
-    asked = FitOptions(
-        law=LC, hold_out=task.hold_out, targets=tuple(Target(C) for C in targets), seed=seed
-    )
-    return Demo(study, trace, seen, analyse(study, asked))
+    answers = answers_of(task, study, rows, [Target(C) for C in targets])
+    assert answers is not None  # 2 % of the compute are hundreds of runs
+    return Demo(study, trace, answers)
 
 
 @dataclass(frozen=True)
@@ -112,18 +97,19 @@ class Files:
 def write_files(found: Demo, folder: Path) -> Files:
     """Everything the demo writes, in one place."""
     table = _write_runs(found, folder / "runs.csv")
-    charts = draw_replay(found.trace, folder / "replay") + draw(found.dense, folder / "whole-pool")
-    return Files(_write_report(found, folder / "report.html"), table, charts)
+    answered = answered_in(found.trace, found.study, found.answers)
+    charts = draw_replay(found.trace, answered, folder / "charts")
+    return Files(_write_report(found, answered, folder / "report.html"), table, charts)
 
 
-def _write_report(found: Demo, path: Path) -> Path:
+def _write_report(found: Demo, answered: Answered, path: Path) -> Path:
     """The replay as a page."""
     trace = found.trace
-    replayed = Replayed(found.study, trace, found.outlook.predictions, "budget")
-    settings = {"study": STUDY, "seed": trace.seed, **SETTINGS}
+    replayed = Replayed(found.study, trace, "budget")
+    settings = {"study": STUDY, "seed": trace.seed, **trace.settings}
     command = f"lawsmith demo --seed {trace.seed}"
     record = Record((command,), settings, study_files(STUDY), now())
-    return write_report(replay_source(replayed, record), path)
+    return write_report(replay_source(replayed, record, answered=answered), path)
 
 
 def _write_runs(found: Demo, path: Path) -> Path:
@@ -131,12 +117,6 @@ def _write_runs(found: Demo, path: Path) -> Path:
     pool, rows = found.task.pool, found.chosen
     columns = {name: pool.numbers(name)[rows] for name in ("N", "D", "C", "lr", "batch")}
     columns["loss"] = found.task.loss[rows]
-    try:
-        with path.open("w", encoding="utf-8", newline="") as file:
-            writer = csv.writer(file, lineterminator="\n")
-            writer.writerow(columns)
-            writer.writerows(zip(*(values.tolist() for values in columns.values()), strict=True))
-    except OSError as error:
-        got = f"{path}: {error.strerror or error}"
-        raise LawsmithError("--out", got=got, want="a folder that can be written") from None
-    return path
+    cells = zip(*(values.tolist() for values in columns.values()), strict=True)
+    text = csv_text(list(columns), (dict(zip(columns, row, strict=True)) for row in cells))
+    return write_told(path, text, where="--out")

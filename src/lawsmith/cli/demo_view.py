@@ -1,4 +1,4 @@
-"""The demo on the terminal: the study, the runs chosen, their law beside that of all runs."""
+"""The demo on the terminal: the study, the runs chosen, their answer beside that of all runs."""
 
 from __future__ import annotations
 
@@ -6,18 +6,19 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
+from lawsmith.answer import Forecast
+from lawsmith.answer.text import held_out_text, loss_text
 from lawsmith.cli import console as out
-from lawsmith.cli.console import figure, symbol
+from lawsmith.cli.answer_view import show_warnings
 from lawsmith.cli.demo_run import SHARE, STUDY, Demo, Files
 from lawsmith.formats import count, flops, interval, number, percent, plural
-from lawsmith.outlook import Prediction
 
 
 def show_demo(console: Console, found: Demo, files: Files) -> None:
     """All of `lawsmith demo`."""
     show_study(console, found)
     show_runs(console, found)
-    show_law(console, found)
+    show_answers(console, found)
     out.heading(console, "Written (each chart as PNG too)")
     pages = [path for path in files.drawn.paths if path.suffix == ".html"]
     out.paths(console, [files.table, *pages])
@@ -31,8 +32,8 @@ def show_demo(console: Console, found: Demo, files: Files) -> None:
         ],
     )
     out.heading(console, "What matters")
-    lines = (_forecast(found), _search(found), _caution(found))
-    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
+    told = (_forecast(found), _held_out(found), _search(found))
+    out.facts(console, [(f"{i}.", line) for i, line in enumerate(told, start=1)])
     out.heading(console, "The report: open it in a browser, it needs no network")
     out.paths(console, [files.report])
 
@@ -50,16 +51,16 @@ def show_study(console: Console, found: Demo) -> None:
     out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
     out.prose(
         console,
-        f"lawsmith acts as if no run had been made. It chooses one after the other, until "
-        f"{percent(SHARE)} of the compute is spent; a surrogate fills in the runs not made; a law "
-        "of the best loss for each compute is fitted to both. Then it is held against the law of "
-        "the whole pool, and against runs that neither has seen.",
+        "lawsmith acts as if no run had been made. It chooses one after the other, until "
+        f"{percent(SHARE)} of the compute is spent. Then it predicts the best loss at a larger "
+        "compute. This is compared with what the whole pool predicts, and with the runs held out, "
+        "which neither has seen.",
     )
 
 
 def show_runs(console: Console, found: Demo) -> None:
     """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
-    pool, rows = found.task.pool, found.envelope
+    pool, rows = found.task.pool, found.best
     axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
     out.heading(console, f"The best of the {len(found.chosen)} runs, by compute")
     table = out.table("C", "N", "D", *axes, "loss", "best of all runs", words=0)
@@ -71,54 +72,37 @@ def show_runs(console: Console, found: Demo) -> None:
     out.show(console, table)
 
 
-def show_law(console: Console, found: Demo) -> None:
-    """Parameters and predictions: from 2 % with their interval, from the whole pool, in truth."""
-    seen, dense = found.outlook, found.dense.fit
-    out.heading(console, f"{found.task.law.formula}, found with {percent(SHARE)} of the compute")
-    level = f"{percent(seen.level)} interval"
-    table = out.table("", "found", level, "whole pool", "best run there")
-    for name, ends in seen.params.items():
-        between = interval(ends.low, ends.high, figure)
-        table.add_row(
-            symbol(name), figure(seen.fit.params[name]), between, figure(dense.params[name]), "–"
-        )
-    for p in seen.predictions:
-        between = interval(p.pool.low, p.pool.high, "{:.3f}".format)
-        tried = f"{found.best_within(p.compute):.3f}" if _was_run(found, p) else "none was run"
-        label = f"loss at {flops(p.compute)} FLOPs"
-        table.add_row(label, f"{p.loss:.3f}", between, f"{_of_pool(found, p):.3f}", tried)
+def show_answers(console: Console, found: Demo) -> None:
+    """The best loss at each target: from 2 %, from the whole pool, and in truth."""
+    chosen, pool = found.answers.chosen, found.answers.pool
+    level = f"{percent(chosen.level)} interval"
+    out.heading(console, f"The answer, from {percent(SHARE)} of the compute")
+    out.prose(console, chosen.verdict)
+    table = out.table("best loss at", "found", level, "whole pool", level, "best run")
+    for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
+        tried = loss_text(found.best_within(ours.compute)) if _was_run(found, ours) else "none"
+        table.add_row(ours.target.label, *_loss(ours), *_loss(all_runs), tried)
     out.show(console, table)
-    out.prose(
-        console,
-        "The interval is of what the whole pool's law would say. That of the loss itself is wider: "
-        f"{_truths(found)}.",
-    )
+    show_warnings(console, chosen)
 
 
-def _was_run(found: Demo, p: Prediction) -> bool:
-    return p.compute <= float(found.study.grid.C.max()) * (1.0 + 1e-9)
+def _loss(forecast: Forecast) -> tuple[str, str]:
+    return loss_text(forecast.loss), interval(forecast.low, forecast.high, loss_text)
 
 
-def _of_pool(found: Demo, p: Prediction) -> float:
-    return float(found.dense.fit.predict({"C": p.compute})[0])
-
-
-def _truths(found: Demo) -> str:
-    parts = [
-        f"{interval(p.truth.low, p.truth.high, '{:.3f}'.format)} at {flops(p.compute)}"
-        for p in found.outlook.predictions
-    ]
-    return " and ".join(parts)
+def _was_run(found: Demo, forecast: Forecast) -> bool:
+    return forecast.compute <= float(found.study.grid.C.max()) * (1.0 + 1e-9)
 
 
 def _forecast(found: Demo) -> str:
-    p = found.outlook.predictions[0]
-    whole, best = _of_pool(found, p), found.best_within(p.compute)
+    ours, all_runs = found.answers.chosen.forecasts[0], found.answers.pool.forecasts[0]
+    best = found.best_within(ours.compute)
+    held = "inside" if ours.run_low <= best <= ours.run_high else "outside"
     return (
-        f"At {flops(p.compute)} FLOPs, {10**p.decades:.1f} times the largest run it could choose, "
-        f"the law from {percent(SHARE)} of the compute says {p.loss:.3f}. That of the whole pool "
-        f"says {whole:.3f} ({_off(p.loss, whole)}), and the best run there has {best:.3f} "
-        f"({_off(p.loss, best)})."
+        f"At {ours.target.label}, {10**ours.decades:.1f} times its largest run, "
+        f"{percent(SHARE)} of the compute says {loss_text(ours.loss)}. The whole pool says "
+        f"{loss_text(all_runs.loss)} ({_off(ours.loss, all_runs.loss)}). The best run there has "
+        f"{loss_text(best)} ({_off(ours.loss, best)}), {held} the interval of a further run."
     )
 
 
@@ -126,19 +110,14 @@ def _off(loss: float, other: float) -> str:
     return f"{percent(abs(loss / other - 1.0), 2)} off"
 
 
+def _held_out(found: Demo) -> str:
+    return f"Of the runs that it never saw: {held_out_text(found.answers.chosen)}."
+
+
 def _search(found: Demo) -> str:
     whole = found.task.reference.envelope
     n_hit = int(np.isin(whole, found.chosen).sum())
     return (
         f"{len(found.chosen)} of {len(found.task.pool)} runs were made. Of the {len(whole)} that "
-        f"no cheaper one beats, to which the whole pool's law is fitted, {n_hit} are among them."
-    )
-
-
-def _caution(found: Demo) -> str:
-    inside = [p.pool.low <= _of_pool(found, p) <= p.pool.high for p in found.outlook.predictions]
-    return (
-        f"{sum(inside)} of {len(inside)} intervals of the loss hold what the whole pool says. They "
-        f"are wide, because runs this small are noisy and {percent(SHARE)} is little: another "
-        "--seed chooses other runs, and 5% of the compute comes nearer."
+        f"no cheaper one beats, {n_hit} are among them."
     )

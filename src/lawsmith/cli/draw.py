@@ -8,12 +8,16 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawsmith.analysis import Analysis, Comparison
+from lawsmith.answer import Answer
 from lawsmith.cli.console import working
+from lawsmith.curves import Along
+from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.replay import Trace
+from lawsmith.tasks import TaskAnswer
 
 if TYPE_CHECKING:
-    from lawsmith.charts import Unavailable, Written
+    from lawsmith.charts import Answered, Unavailable, Written
 
 
 @dataclass(frozen=True)
@@ -27,18 +31,39 @@ class Drawn:
         return Drawn(self.paths + other.paths, self.missing | other.missing)
 
 
-def draw(analysis: Analysis, folder: Path, compared: Sequence[Comparison] = ()) -> Drawn:
-    """Every chart that the analysis allows."""
+def draw(
+    folder: Path,
+    study: Study,
+    answer: Answer | None,
+    analysis: Analysis | None = None,
+    compared: Sequence[Comparison] = (),
+    along: Along | None = None,
+) -> Drawn:
+    """Every chart of the answer, of the law and of the curves that the runs allow."""
     from lawsmith.charts import write_all  # here: altair is slow to import
+    from lawsmith.charts.data.answer import answered_by
+    from lawsmith.charts.data.trunks import curved_by
 
-    return _drawn(folder, lambda: write_all(analysis, folder, comparisons=compared))
+    made = None if answer is None else answered_by(answer, study)
+    curved = None if answer is None or along is None else curved_by(answer, study, along)
+    return _drawn(
+        folder, lambda: write_all(folder, made, analysis, comparisons=compared, curved=curved)
+    )
 
 
-def draw_replay(trace: Trace, folder: Path) -> Drawn:
-    """Every chart that the replay allows."""
+def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
+    """Both charts of every task."""
+    from lawsmith.charts import write_tasks
+    from lawsmith.datasets.records import study_name
+
+    return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
+
+
+def draw_replay(trace: Trace, answered: Answered | None, folder: Path) -> Drawn:
+    """Every chart of a replay and of its answer."""
     from lawsmith.charts import write_replay
 
-    return _drawn(folder, lambda: write_replay(trace, folder))
+    return _drawn(folder, lambda: write_replay(trace, folder, answered))
 
 
 def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:

@@ -25,6 +25,7 @@ def export(
     For example: lawsmith export study.toml --out runs.csv; lawsmith fit runs.csv
     """
     from lawsmith.errors import LawsmithError
+    from lawsmith.files import write_told
     from lawsmith.study.exporting import csv_text, json_lines, rows_of
     from lawsmith.study.live import open_study
 
@@ -37,8 +38,4 @@ def export(
     if out is None:
         typer.echo(text, nl=False)
         return
-    try:
-        out.write_text(text, encoding="utf-8")
-    except OSError as error:
-        got = f"{out}: {error.strerror or error}"
-        raise LawsmithError("--out", got=got, want="a file that can be written") from None
+    write_told(out, text, where="--out")

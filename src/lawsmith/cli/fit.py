@@ -1,4 +1,4 @@
-"""`lawsmith fit TABLE`: read runs, fit a law to their frontier, show it with its uncertainty."""
+"""`lawsmith fit TABLE`: what runs say of the loss at a target, and a law that describes them."""
 
 from __future__ import annotations
 
@@ -10,6 +10,7 @@ from lawsmith.cli import params
 
 
 def fit(
+    context: typer.Context,
     table: params.Table,
     columns: params.Columns = None,
     where: params.Where = None,
@@ -17,7 +18,13 @@ def fit(
     diverged_above: params.DivergedAbove = None,
     skip_bad_rows: params.SkipBadRows = False,
     compute: params.Compute = "auto",
+    loss: params.LossName = None,
+    metrics: params.Metrics = None,
     hold_out: params.HoldOut = None,
+    learn_from: params.LearnFrom = None,
+    curves: params.CurvesFile = None,
+    curve_kind: params.CurveKind = None,
+    curve_columns: params.CurveColumns = None,
     law: params.LawName = None,
     fix: params.Fix = None,
     prior: params.PriorText = None,
@@ -26,60 +33,82 @@ def fit(
     force: params.Force = False,
     seed: params.Seed = 0,
     target: params.Targets = None,
+    at: params.At = None,
+    inference_tokens: params.InferenceTokens = None,
+    metric: params.Metric = None,
+    via: params.Via = None,
+    chance: params.Chance = None,
+    questions: params.Questions = None,
     level: params.Level = 0.95,
     compare: params.Compare = False,
     as_json: params.Json = False,
     charts: params.Charts = None,
 ) -> None:
-    """Fit a scaling law to a table of training runs.
+    """Predict the best loss at a compute nobody has explored, from a table of training runs.
 
-    For example: lawsmith fit runs.csv --law chinchilla --hold-out 0.5 --target 1e25
+    For example: lawsmith fit runs.csv --target 1e25 --law chinchilla
     """
-    from lawsmith.analysis import FitOptions, analyse, compare_laws
+    from lawsmith.cli import fit_run
     from lawsmith.cli import options as read
-    from lawsmith.cli.console import downloads, stdout
+    from lawsmith.cli.console import stdout
     from lawsmith.cli.draw import Drawn, draw
-    from lawsmith.datasets import ReadOptions, load
+    from lawsmith.datasets import ReadOptions
     from lawsmith.grid import HeldOut
-    from lawsmith.laws.catalogue import get_law
+    from lawsmith.laws.own import read_law
 
-    named = get_law(law) if law else None
-    reading = ReadOptions(
-        columns=read.columns(columns or ()),
-        where=where,
-        drop_largest_loss=drop_largest_loss,
-        skip_bad_rows=skip_bad_rows,
-        diverged_above=read.diverged_above(diverged_above),
-        compute=compute,
-    )
-    held_out = HeldOut.parse(hold_out) if hold_out else None
-    targets, probability = read.targets(target or ()), read.level(level)
-    folder = read.folder(charts, "--charts") if charts else None
-    with downloads() as progress:
-        study = load(table, reading, progress=progress)
-    chosen = named or get_law(read.law_of(study))
-    read.check_inputs(study, chosen)
-    pinned = read.fixed(fix or (), chosen)
-    asked = FitOptions(
-        law=chosen,
-        hold_out=held_out,
-        targets=targets,
-        objective=read.objective(objective, delta, chosen),
-        fixed=pinned,
-        priors=read.priors(prior or (), chosen, pinned),
-        level=probability,
+    asked = fit_run.Asked(
+        table=table,
+        reading=ReadOptions(
+            columns=read.with_loss(read.columns(columns or ()), loss),
+            where=where,
+            drop_largest_loss=drop_largest_loss,
+            skip_bad_rows=skip_bad_rows,
+            diverged_above=read.diverged_above(diverged_above),
+            compute=compute,
+        ),
+        hold_out=HeldOut.parse(hold_out) if hold_out else None,
+        learn_from=tuple(learn_from or ()),
+        curves=curves,
+        curve_reading=read.curve_options(
+            curves, curve_kind, curve_columns or (), skip_bad_rows=skip_bad_rows
+        ),
+        law=read_law(law) if law else None,
+        fix=tuple(fix or ()),
+        prior=tuple(prior or ()),
+        objective=objective,
+        delta=delta,
         force=force,
         seed=seed,
+        targets=tuple(read.in_order(context.obj or (), ("--target", "--at"))),
+        level=read.level(level),
+        compare=compare,
+        inference_tokens=read.tokens(inference_tokens, "--inference-tokens"),
     )
-    analysis = analyse(study, asked)
-    compared = compare_laws(study, asked) if compare else ()
-    drawn = draw(analysis, folder, compared) if folder else Drawn()
+    read.targets(asked.targets)  # a bad one is told before the table is read
+    folder = read.folder(charts, "--charts") if charts else None
+    tasks = read.tasks(metric or (), chance or (), questions or ())
+    read.check_via(tasks, via)
+    if tasks:
+        from lawsmith.cli.fit_tasks import fit_tasks
+
+        fit_tasks(asked, tasks, via or "", folder=folder, as_json=as_json)
+        return
+    if metrics:
+        from lawsmith.cli.fit_metrics import fit_metrics
+
+        fit_metrics(asked, read.names(metrics, "--metrics"), as_json=as_json)
+        return
+    found = fit_run.run(asked)
+    drawn = Drawn()
+    if folder:
+        made = (found.answer, found.analysis, found.compared, found.along)
+        drawn = draw(folder, found.study, *made)
     if as_json:
         from lawsmith.cli.payload import fit_payload
 
-        payload = fit_payload(analysis, compared, drawn)
+        payload = fit_payload(found, drawn)
         typer.echo(json.dumps(payload, indent=2, ensure_ascii=False, allow_nan=False))
     else:
         from lawsmith.cli.fit_view import show_fit
 
-        show_fit(stdout(), analysis, compared, drawn)
+        show_fit(stdout(), found, drawn)

@@ -6,27 +6,63 @@ from collections.abc import Sequence
 
 from rich.console import Console
 
-from lawsmith.analysis import Analysis, Comparison, HyperparameterLaw
+from lawsmith.analysis import Analysis, HyperparameterLaw
+from lawsmith.answer.serving import Serving
+from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
+from lawsmith.cli.answer_view import show_answer
+from lawsmith.cli.compare_view import show_comparison
 from lawsmith.cli.draw import Drawn
+from lawsmith.cli.fit_run import Fitted
 from lawsmith.cli.law_view import show_law, show_predictions
 from lawsmith.cli.study_view import show_study
-from lawsmith.formats import interval, number, percent, plural
+from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.laws.diagnostics import Diagnostic
 
 
-def show_fit(
-    console: Console, analysis: Analysis, compared: Sequence[Comparison], drawn: Drawn
-) -> None:
-    """The study, its law, predictions, error, warnings, notes and charts."""
-    show_study(console, analysis)
-    show_law(console, analysis)
-    show_predictions(console, analysis)
-    show_held_out(console, analysis)
-    show_comparison(console, analysis, compared)
-    show_hyperparameters(console, analysis)
-    show_warnings(console, analysis)
-    show_notes(console, analysis.study.notes)
+def show_fit(console: Console, found: Fitted, drawn: Drawn) -> None:
+    """The study, the answer, then the law that describes the runs, notes and charts."""
+    show_study(console, found.study, found.hold_out, len(found.held_out))
+    if found.answer is not None:
+        show_answer(console, found.answer)
+    else:
+        out.heading(console, "No answer")
+        out.prose(console, f"{found.why_no_answer}.")
+    for one in found.serving:
+        show_serving(console, one)
+    analysis = found.analysis
+    if analysis is not None:
+        show_law(console, analysis)
+        show_predictions(console, analysis)
+        show_held_out(console, analysis)
+        show_hyperparameters(console, analysis)
+    else:
+        out.heading(console, "No law")
+        out.prose(console, f"{found.why_no_law}.")
+    show_comparison(console, found)
+    said = () if found.answer is None else found.answer.warnings
+    show_warnings(console, [warning for warning in found.warnings if warning not in said])
+    show_notes(console, found.study.notes)
     show_charts(console, drawn)
+
+
+def show_serving(console: Console, found: Serving) -> None:
+    """The cheapest model for training and serving beside the best for training alone."""
+    loss = loss_text(found.loss)
+    served = f"{count(found.tokens)} tokens"
+    out.heading(console, f"Training to {loss} and serving {served}, at the least compute")
+    table = out.table("", "N", "D", "training", "serving", "together")
+    sizes = [count(found.N), count(found.D)]
+    table.add_row("cheapest", *sizes, *map(flops, (found.training, found.serving, found.total)))
+    rest = found.alone - found.C, found.alone
+    alone = [count(found.alone_N), count(found.alone_D), flops(found.C), *map(flops, rest)]
+    table.add_row("training alone", *alone)
+    out.show(console, table)
+    near = interval(*found.near_N, count)
+    text = f"It saves {percent(found.saved, 2)}. N in {near} costs at most 1% more."
+    if found.at_edge:
+        text += " Its D/N was not run: run some there before you rely on it."
+    out.prose(console, text)
 
 
 def show_held_out(console: Console, a: Analysis) -> None:
@@ -35,42 +71,9 @@ def show_held_out(console: Console, a: Analysis) -> None:
         return
     score = a.score
     error = f"RMSE {number(score.rmse, 3)} ({percent(score.relative_rmse, 3)} of loss)"
-    out.heading(console, "On the held-out frontier")
+    out.heading(console, f"The law {a.law.name} on the held-out frontier")
     points = plural(len(score.rows), "point")
     out.prose(console, f"{error}, MSE {number(score.mse, 3)}, over {points}.")
-
-
-def show_comparison(console: Console, a: Analysis, compared: Sequence[Comparison]) -> None:
-    """Every law on the same held-out frontier, best first; then those that cannot be fitted."""
-    if not compared:
-        return
-    rule = str(a.options.hold_out or "0.5, the default")
-    out.heading(console, f"Laws compared on the held-out compute frontier (hold-out {rule})")
-    table = out.table("law", "RMSE", "of loss", "parameters", "fitted to", "judged on")
-    for c in compared:
-        if c.fit is not None and c.score is not None:
-            table.add_row(
-                c.law.name,
-                number(c.score.rmse, 3),
-                percent(c.score.relative_rmse, 3),
-                str(c.law.n_params),
-                plural(c.fit.n_points, "point"),
-                plural(len(c.score.rows), "point"),
-            )
-    if table.row_count:
-        out.show(console, table)
-    for reason, laws in _refusals(a.study.name, compared).items():
-        out.item(console, f"not fitted: {', '.join(laws)}", reason)
-
-
-def _refusals(study: str, compared: Sequence[Comparison]) -> dict[str, list[str]]:
-    """Why laws could not be fitted → which."""
-    found: dict[str, list[str]] = {}
-    for c in compared:
-        if c.fit is None:
-            reason = c.reason.removeprefix(f"{c.law.name} on {study}: ")
-            found.setdefault(reason.removeprefix(f"{c.law.name}: "), []).append(c.law.name)
-    return found
 
 
 def show_hyperparameters(console: Console, a: Analysis) -> None:
@@ -89,21 +92,23 @@ def show_hyperparameters(console: Console, a: Analysis) -> None:
 
 
 def _power(h: HyperparameterLaw, name: str, level: float) -> str:
-    value = f"{h.fit.params[name]:.3f}"
+    value = digits(h.fit.params[name], ".3f")
     if name in h.fit.fixed:
         return f"{value}, fixed: D follows N"
     if h.uncertainty is None:
         return value
     found = h.uncertainty.params(level)[name]
-    return f"{value} {interval(found.low, found.high, lambda x: f'{x:.3f}')}"
+    if found.low != found.low:
+        return f"{value}, not identified"
+    return f"{value} {interval(found.low, found.high, lambda x: digits(x, '.3f'))}"
 
 
-def show_warnings(console: Console, a: Analysis) -> None:
+def show_warnings(console: Console, warnings: Sequence[Diagnostic]) -> None:
     """Each warning by its code."""
-    if not a.warnings:
+    if not warnings:
         return
-    out.heading(console, "Warnings")
-    for warning in a.warnings:
+    out.heading(console, "Warnings about the law")
+    for warning in warnings:
         out.item(console, warning.code, warning.message)
 
 

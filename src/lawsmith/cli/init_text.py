@@ -62,8 +62,8 @@ targets = [1e22]        # predict the loss at these computes
 
 [policy]
 name = "frontier"       # frontier, window or full
-surrogate = "trend"     # trend, gp, …; none draws at random
-n_init = 10             # cheap runs to begin with
+surrogate = "surface"   # or gp
+# n_init = 10           # random cheap runs to begin with; the surface needs none
 
 [runner]
 kind = "local"          # local, slurm, ray or replay

@@ -8,21 +8,20 @@ from rich.console import Console
 from lawsmith.analysis import Analysis, Prediction
 from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
-from lawsmith.cli.payload import fitted_allocation
-from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.formats import count, digits, flops, interval, number, percent, plural
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.objective import Objective
-from lawsmith.laws.uncertainty import Interval, Uncertainty
+from lawsmith.laws.uncertainty import Interval
 
 
 def show_law(console: Console, a: Analysis) -> None:
     """The formula, the parameters with intervals, and how the optimiser got there."""
-    out.heading(console, f"{a.law.formula}, fitted to {_points(a)}")
-    table = out.table("", "fitted", "ln", "centre", f"{percent(a.options.level)} interval")
+    out.heading(console, f"Law: {a.law.formula}, fitted to {_points(a)}")
+    table = out.table("", "fitted", "ln", f"{percent(a.options.level)} interval")
     intervals = a.uncertainty.params(a.options.level) if a.uncertainty else {}
     for name, value in a.fit.params.items():
         log = figure(a.fit.log_params[name]) if name in a.fit.log_params else ""
-        table.add_row(name, figure(value), log, *_interval(a.fit, name, intervals.get(name)))
+        table.add_row(name, figure(value), log, _interval(a.fit, name, intervals.get(name)))
     out.show(console, table)
     console.print()
     out.prose(console, _optimiser(a.fit))
@@ -35,12 +34,12 @@ def _points(a: Analysis) -> str:
     return f"all {points}" if n_runs == a.fit.n_points else f"the {points} of the frontier"
 
 
-def _interval(fit: LawFit, name: str, found: Interval | None) -> tuple[str, str]:
+def _interval(fit: LawFit, name: str, found: Interval | None) -> str:
     if name in fit.fixed:
-        return "", "fixed"
+        return "fixed"
     if found is None:
-        return "", "none"
-    return figure(found.centre), interval(found.low, found.high, figure)
+        return "none"
+    return "not identified" if np.isnan(found.low) else interval(found.low, found.high, figure)
 
 
 def _optimiser(fit: LawFit) -> str:
@@ -65,30 +64,20 @@ def _objective(objective: Objective) -> str:
             return "half the sum of squares of loss"
         case "mae":
             return "sum of absolute errors of log loss"
+        case "one-sided":
+            huber = f"Huber(δ = {number(objective.delta)}) of log loss"
+            return f"sum of {huber}, runs above the law counting {percent(objective.above)}"
     return objective.name
 
 
 def _about_intervals(a: Analysis) -> str:
-    """What the interval is of, how it was made, and why the fitted value need not be inside."""
+    """What the intervals are of, and how they were made."""
     u = a.uncertainty
     if u is None:
         return "Intervals: none, as there are no more points than free parameters."
     dof = "1 degree" if u.dof == 1 else f"{u.dof} degrees"
-    said = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom."
-    return " ".join([said, *_why_off_centre(a.fit, u)])
-
-
-def _why_off_centre(fit: LawFit, u: Uncertainty) -> list[str]:
-    """Why their centre is not the fitted value; nothing where it is."""
-    if np.allclose(u.phi, fit.phi, rtol=1e-6, atol=1e-9):
-        return []
-    why = []
-    if u.shift < 0:
-        why.append(f"is free of the frontier's optimism ({percent(-u.shift, 2)} of loss)")
-    if fit.objective.name != "least-squares-log" and u.method.startswith("least squares"):
-        why.append(f"is least squares on log loss, not {fit.objective.name}")
-    differs = f"Their centre {' and '.join(why) or 'is another fit'}"
-    return [f"{differs}; so the fitted value may lie outside."]
+    said = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom"
+    return f"{said}; stretched to the fitted value where it lies outside."
 
 
 def show_predictions(console: Console, a: Analysis) -> None:
@@ -96,10 +85,10 @@ def show_predictions(console: Console, a: Analysis) -> None:
     if not a.predictions:
         return
     level = percent(a.options.level)
-    out.heading(console, f"Predicted loss, {level} intervals, decades beyond the data")
-    table = out.table("target", "as fitted", "of the law", "of a further run", "decades")
+    out.heading(console, f"What the law {a.law.name} predicts, {level} intervals if it holds")
+    table = out.table("target", "loss", "interval", "of a further run", "decades beyond")
     for p in a.predictions:
-        beyond = "inside" if p.decades <= 0 else f"{p.decades:.1f}"
+        beyond = "inside" if p.decades <= 0 else digits(p.decades, ".1f")
         table.add_row(p.target.label, _loss(p.loss), *_ends(p), beyond)
     out.show(console, table)
     if any(p.allocation for p in a.predictions):
@@ -107,7 +96,7 @@ def show_predictions(console: Console, a: Analysis) -> None:
 
 
 def _loss(x: float) -> str:
-    return f"{x:.4f}" if x >= 0.1 else number(x)
+    return digits(x, ".4f") if x >= 0.1 else number(x)
 
 
 def _ends(p: Prediction) -> tuple[str, str]:
@@ -119,20 +108,19 @@ def _ends(p: Prediction) -> tuple[str, str]:
 
 def _show_allocation(console: Console, a: Analysis) -> None:
     level = percent(a.options.level)
-    out.heading(console, f"Best N and D for these computes (C = 6ND), with {level} intervals")
+    out.heading(console, f"Best N and D by {a.law.name} (C = 6ND), with {level} intervals")
     table = out.table("C", "N*", "D*", "D/N")
     for p in a.predictions:
-        fitted = fitted_allocation(a.fit, p.target.C)
-        cells = [
-            _share(fitted[name], found, is_ratio=name == "D/N")
-            for name, found in (p.allocation or {}).items()
-        ]
+        shares = (p.allocation or {}).items()
+        cells = [_share(found, is_ratio=name == "D/N") for name, found in shares]
         table.add_row(flops(p.target.C), *cells)
     out.show(console, table)
 
 
-def _share(value: float, found: Interval, *, is_ratio: bool) -> str:
+def _share(found: Interval, *, is_ratio: bool) -> str:
     def form(x: float) -> str:
         return number(x, 3) if is_ratio else count(x)
 
-    return f"{form(value)} {interval(found.low, found.high, form)}"
+    if np.isnan(found.low):
+        return form(found.centre)
+    return f"{form(found.centre)} {interval(found.low, found.high, form)}"

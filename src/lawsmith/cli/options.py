@@ -7,16 +7,21 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
 
-from lawsmith.analysis import Target
+from lawsmith.answer import Target
 from lawsmith.cli.payload import compute_rule
 from lawsmith.datasets import Study
-from lawsmith.errors import LawsmithError
+from lawsmith.datasets.curve_tables import CurveOptions
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.formats import parse_number
 from lawsmith.laws.fit import Prior
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
+from lawsmith.numbers import as_float
+from lawsmith.plausible import SCALE, SETTING
+from lawsmith.tasks import Task
 
 _GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
@@ -25,6 +30,86 @@ _BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
 def columns(texts: Iterable[str]) -> dict[str, str]:
     """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; what an option repeats adds to it."""
     return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
+
+
+def with_loss(columns: Mapping[str, str], loss: str | None) -> dict[str, str]:
+    """The columns with that of --loss."""
+    if loss is None:
+        return dict(columns)
+    if columns.get("loss", loss) != loss:
+        got = f"{loss!r}, and {columns['loss']!r} by --columns"
+        raise LawsmithError("--loss", got=got, want="one column")
+    return {**columns, "loss": loss}
+
+
+def names(texts: Iterable[str], option: str) -> list[str]:
+    """'a,b' and 'c' → ['a', 'b', 'c']."""
+    found = [name.strip() for text in texts for name in text.split(",")]
+    if not all(found) or len(set(found)) < len(found):
+        raise LawsmithError(option, got=repr(",".join(found)), want="distinct names of columns")
+    return found
+
+
+def tasks(metrics: Sequence[str], chances: Sequence[str], questions: Sequence[str]) -> list[Task]:
+    """--metric with --chance and --questions, each once or as often as --metric."""
+    if len(set(metrics)) < len(metrics):
+        raise LawsmithError("--metric", got="a column twice", want="distinct columns")
+    given = {"--chance": chances, "--questions": questions}
+    for option, values in given.items():
+        if values and not metrics:
+            raise LawsmithError(option, got="no --metric", want="--metric COLUMN as well")
+        if len(values) not in (0, 1, len(metrics)):
+            got, want = f"{len(values)} for {len(metrics)} metrics", "one, or one for each --metric"
+            raise LawsmithError(option, got=got, want=want)
+    guesses: list[float | None] = [*map(_chance, chances)] or [None]
+    counts = [_questions(text) for text in questions] or [0]
+    return [
+        Task(name, guesses[i % len(guesses)], counts[i % len(counts)])
+        for i, name in enumerate(metrics)
+    ]
+
+
+def tokens(text: str | None, option: str) -> float | None:
+    """A number of tokens: '1T', '3e11'."""
+    if text is None:
+        return None
+    value = parse_number(text)
+    if not 0.0 < value < math.inf:
+        raise LawsmithError(option, got=repr(text), want="a number of tokens such as 1T")
+    return value
+
+
+def check_via(tasks: Sequence[Task], via: str | None) -> None:
+    """--via needs a task."""
+    if via is not None and not tasks:
+        raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
+
+
+def _chance(text: str) -> float:
+    value = _float(text)
+    if not 0.0 <= value < 1.0:
+        raise LawsmithError("--chance", got=repr(text), want="from 0 to below 1, such as 0.25")
+    return value
+
+
+def _questions(text: str) -> int:
+    value = parse_number(text)
+    if not (1.0 <= value < 1e12 and value == int(value)):
+        raise LawsmithError("--questions", got=repr(text), want="a whole number above 0")
+    return int(value)
+
+
+def curve_options(
+    path: Path | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
+) -> CurveOptions | None:
+    """How to read --curves; None without it."""
+    found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
+    if path is None:
+        for option, given in (("--curve-kind", kind), ("--curve-columns", found)):
+            if given:
+                raise LawsmithError(option, got="no curves", want="--curves FILE beside it")
+        return None
+    return CurveOptions(columns=found, kind=kind, skip_bad_rows=skip_bad_rows)
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
@@ -55,9 +140,24 @@ def priors(texts: Iterable[str], law: Law, pinned: Mapping[str, float]) -> dict[
     return out
 
 
-def targets(texts: Iterable[str]) -> tuple[Target, ...]:
-    """'1e25' is a compute, '7e9,1.4e11' an N and a D (of compute 6ND)."""
-    return tuple(_target(text) for text in texts)
+def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tuple[Target, ...]:
+    """Options and their texts, in order: ('--target', '1e25'), ('--at', 'N=7B,D=140B,lr=3e-4').
+
+    known   names of hyperparameters that --at may give
+    """
+    return tuple(
+        _compute(text) if option == "--target" else _at(text, known) for option, text in given
+    )
+
+
+def in_order(args: Sequence[str], names: Collection[str]) -> list[tuple[str, str]]:
+    """Those options of a command line that are called ``names``, in the order they were given."""
+    found = []
+    for i, word in enumerate(args):
+        name, equals, value = word.partition("=")
+        if name in names:
+            found.append((name, value if equals else args[i + 1] if i + 1 < len(args) else ""))
+    return found
 
 
 def law_of(study: Study) -> str:
@@ -126,16 +226,27 @@ def folder(path: Path, option: str) -> Path:
     return path
 
 
-def _target(text: str) -> Target:
-    values = [_float(part) for part in text.split(",")]
-    match values if all(0 < value < math.inf for value in values) else []:
-        case [C]:
-            return Target(C)
-        case [N, D]:
-            return Target(6.0 * N * D, N, D)
-    want = "a compute such as 1e25, or N,D such as 7e9,1.4e11"
-    hint = "repeat the option for more targets" if len(values) > 2 else None
-    raise LawsmithError("--target", got=repr(text), want=want, hint=hint)
+def _compute(text: str) -> Target:
+    value = parse_number(text) if "," not in text else math.nan
+    if SCALE.hold(value):
+        return Target(value)
+    hint = "for an N and a D: --at N=7B,D=140B"
+    raise LawsmithError("--target", got=repr(text), want="a compute such as 1e25", hint=hint)
+
+
+def _at(text: str, known: Collection[str]) -> Target:
+    want = "N and D such as N=7B,D=140B, perhaps with hyperparameters such as lr=3e-4"
+    given = _pairs([text], "--at", want)
+    sizes = {name: parse_number(given.pop(name)) for name in ("N", "D") if name in given}
+    if not sizes or not SCALE.hold(list(sizes.values())).all():
+        raise LawsmithError("--at", got=repr(text), want=want)
+    for name in given:
+        if known and name not in known:
+            raise unknown("--at", name, ["N", "D", *known])
+    numbers = {name: parse_number(value) for name, value in given.items()}
+    hp = {name: given[name] if math.isnan(x) else x for name, x in numbers.items()}
+    C = 6.0 * sizes["N"] * sizes["D"] if len(sizes) == 2 else math.nan
+    return Target(C, sizes.get("N"), sizes.get("D"), hp)
 
 
 def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
@@ -165,14 +276,12 @@ def _parameter(law: Law, name: str, text: str, *, option: str) -> float:
 
 def _number(text: str, where: str) -> float:
     value = _float(text)
-    if not math.isfinite(value):
+    if not SETTING.hold(value):
         raise LawsmithError(where, got=repr(text.strip()), want="a number such as 1.69")
     return value
 
 
 def _float(text: str) -> float:
     """The number in ``text``, NaN if there is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    value = as_float(text)
+    return math.nan if value is None else value

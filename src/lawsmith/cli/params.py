@@ -8,16 +8,16 @@ from typing import Annotated
 
 import typer
 
+from lawsmith.numbers import as_float, shown
+
 _RUNS, _LAW, _SHOW = "Which runs", "Which law, and how it is fitted", "What is shown"
+_TASK = "Accuracy of a task"
 
 
 def number(text: str) -> float:
     """A finite number."""
-    try:
-        value = float(text)
-    except ValueError:
-        value = math.nan
-    if not math.isfinite(value):
+    value = as_float(text)
+    if value is None or not math.isfinite(value):
         raise typer.BadParameter(f"got {text!r}, want a number")
     return value
 
@@ -25,8 +25,8 @@ def number(text: str) -> float:
 def whole(text: str) -> int:
     """A whole number from 0."""
     word = str(text).strip()
-    if not (word.isascii() and word.isdecimal()):
-        raise typer.BadParameter(f"got {text!r}, want a whole number from 0")
+    if not (word.isascii() and word.isdecimal() and len(word) <= 18):
+        raise typer.BadParameter(f"got {shown(text)}, want a whole number from 0")
     return int(word)
 
 
@@ -89,6 +89,23 @@ Compute = Annotated[
         rich_help_panel=_RUNS,
     ),
 ]
+LossName = Annotated[
+    str | None,
+    typer.Option(
+        "--loss",
+        metavar="COLUMN",
+        help="The column of the loss, the same as --columns loss=COLUMN.",
+        rich_help_panel=_RUNS,
+    ),
+]
+Metrics = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,…",
+        help="Several losses: a surface for each, answers side by side; may be repeated.",
+        rich_help_panel=_RUNS,
+    ),
+]
 HoldOut = Annotated[
     str | None,
     typer.Option(
@@ -97,11 +114,51 @@ HoldOut = Annotated[
         rich_help_panel=_RUNS,
     ),
 ]
+LearnFrom = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--learn-from",
+        metavar="FILE|NAME",
+        help="An earlier study that this one is like: a table, a study.toml or a catalogued study; "
+        "may be repeated. Its exponents, optima and noise narrow the answer.",
+        rich_help_panel=_RUNS,
+    ),
+]
+CurvesFile = Annotated[
+    Path | None,
+    typer.Option(
+        "--curves",
+        metavar="FILE",
+        help="Losses along runs, a table with run, D and loss (and lr, kind, N): trunks and "
+        "unfinished runs count too.",
+        rich_help_panel=_RUNS,
+    ),
+]
+CurveKind = Annotated[
+    str | None,
+    typer.Option(
+        "--curve-kind",
+        metavar="trunk|scheduled",
+        help="What all curves are, where their table has no column kind: trunk (no decay yet) or "
+        "scheduled (towards a horizon).",
+        rich_help_panel=_RUNS,
+    ),
+]
+CurveColumns = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--curve-columns",
+        metavar="run=…,D=…,loss=…",
+        help="Which column of the curves is what; well-known names are found without it.",
+        rich_help_panel=_RUNS,
+    ),
+]
 LawName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="LC, LN, LD, chinchilla, kaplan, skaling or gadre; the study's own by default.",
+        help="LC, LN, LD, chinchilla, kaplan, skaling or gadre, or one of your own, FILE.py:NAME; "
+        "the study's own by default.",
         rich_help_panel=_LAW,
     ),
 ]
@@ -122,8 +179,8 @@ ObjectiveName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="huber, least-squares, least-squares-log or mae; by default what the law's authors "
-        "use.",
+        help="huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
+        "a tenth: for sizes tuned less); by default what the law's authors use.",
         rich_help_panel=_LAW,
     ),
 ]
@@ -144,7 +201,7 @@ Seed = Annotated[
     typer.Option(
         parser=whole,
         metavar="SEED",
-        help="Of the draws behind the intervals.",
+        help="Random seed.",
         rich_help_panel=_LAW,
     ),
 ]
@@ -152,18 +209,77 @@ Targets = Annotated[
     list[str] | None,
     typer.Option(
         "--target",
-        metavar="1e25|7e9,1.4e11",
-        help="Predict the loss at a compute, or at N,D; may be repeated.",
+        metavar="1e25",
+        help="Predict the best loss at a compute in FLOPs; may be repeated. By default half a "
+        "decade or more above the largest run.",
         rich_help_panel=_SHOW,
+    ),
+]
+At = Annotated[
+    list[str] | None,
+    typer.Option(
+        "--at",
+        metavar="N=7B,D=140B",
+        help="Predict the loss at an N and a D, best over hyperparameters, or at those given too "
+        "(N=7B,D=140B,lr=3e-4); may be repeated.",
+        rich_help_panel=_SHOW,
+    ),
+]
+InferenceTokens = Annotated[
+    str | None,
+    typer.Option(
+        metavar="1T",
+        help="Tokens to be served: at each --target, the N and D with the same loss that make "
+        "training and serving cheapest.",
+        rich_help_panel=_SHOW,
+    ),
+]
+Metric = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="Predict the accuracy of a task, a fraction from 0 to 1; may be repeated, and then "
+        "their average is predicted too.",
+        rich_help_panel=_TASK,
+    ),
+]
+Via = Annotated[
+    str | None,
+    typer.Option(
+        metavar="COLUMN",
+        help="The loss by way of which accuracy is predicted; without it, from scale alone.",
+        rich_help_panel=_TASK,
+    ),
+]
+Chance = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="0.25",
+        help="The accuracy of guessing, once or for each --metric; estimated by default.",
+        rich_help_panel=_TASK,
+    ),
+]
+Questions = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="INT",
+        help="How many questions the task has, once or for each --metric.",
+        rich_help_panel=_TASK,
     ),
 ]
 Level = Annotated[
     float,
-    typer.Option(parser=number, metavar="0.95", help="Of the intervals.", rich_help_panel=_SHOW),
+    typer.Option(
+        parser=number, metavar="0.95", help="Confidence level of intervals.", rich_help_panel=_SHOW
+    ),
 ]
 Compare = Annotated[
     bool,
-    typer.Option("--compare", help="Judge every law on held-out compute.", rich_help_panel=_SHOW),
+    typer.Option(
+        "--compare",
+        help="Compare every law with the answer, on held-out compute.",
+        rich_help_panel=_SHOW,
+    ),
 ]
 Json = Annotated[
     bool,

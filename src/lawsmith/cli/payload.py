@@ -4,42 +4,88 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping, Sequence
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith import __version__
-from lawsmith.analysis import Analysis, Comparison, HeldOutScore, HyperparameterLaw, Prediction
+from lawsmith.analysis import (
+    Analysis,
+    Comparison,
+    Cut,
+    HeldOutScore,
+    HyperparameterLaw,
+    Prediction,
+)
+from lawsmith.answer import HeldOutRuns
+from lawsmith.answer.payload import held_out_payload, warning_payload
+from lawsmith.answer.serving import Serving
 from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import Study
-from lawsmith.laws.allocation import log_optimal_n
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Interval, Uncertainty
+
+if TYPE_CHECKING:
+    from lawsmith.cli.fit_run import Fitted
 
 Json = dict[str, Any]
 
 
-def fit_payload(analysis: Analysis, compared: Sequence[Comparison], drawn: Drawn) -> Json:
-    """What `lawsmith fit --json` prints."""
-    a = analysis
-    found: Json = plain(
+def fit_payload(found: Fitted, drawn: Drawn) -> Json:
+    """What `lawsmith fit --json` prints: the answer, then the law that describes the runs."""
+    made: Json = plain(
         {
             "version": __version__,
-            "study": _study(a),
-            **_fit(a.fit),
-            "intervals": _intervals(a.uncertainty, a.options.level),
-            "predictions": [_prediction(p, a) for p in a.predictions],
-            "held_out": _score(a),
-            "hyperparameters": [_hyperparameter(h, a.options.level) for h in a.hyperparameters],
-            "comparison": [_comparison(c) for c in compared],
-            "warnings": [{"code": w.code, "message": w.message} for w in a.warnings],
-            "frontier": _frontier(a),
+            "study": _study(found),
+            **(NO_ANSWER if found.answer is None else found.answer.payload()),
+            "why_no_answer": found.why_no_answer or None,
+            "serving": [serving_payload(one) for one in found.serving],
+            **_law(found),
+            "warnings": [warning_payload(w) for w in found.warnings],
+            **_compared(found),
             "charts": drawn.paths,
             "charts_missing": drawn.missing,
-            "notes": list(a.study.notes),
+            "notes": list(found.study.notes),
         }
     )
-    return found
+    return made
+
+
+NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
+
+
+def _law(found: Fitted) -> Json:
+    """The law, its intervals, its own predictions and warnings; null fields without one."""
+    a = found.analysis
+    if a is None:
+        return {"law": None, "why_no_law": found.why_no_law, "predictions": []}
+    return {
+        **_fit(a.fit),
+        "why_no_law": None,
+        "intervals": _intervals(a.uncertainty, a.options.level),
+        "predictions": [_prediction(p) for p in a.predictions],
+        "held_out": _score(a),
+        "hyperparameters": [_hyperparameter(h, a.options.level) for h in a.hyperparameters],
+        "frontier": _frontier(a),
+    }
+
+
+def serving_payload(found: Serving) -> Json:
+    """The cheapest model for training and serving at the loss of a target."""
+    return {
+        "compute": found.C,
+        "loss": found.loss,
+        "tokens": found.tokens,
+        "N": found.N,
+        "D": found.D,
+        "near_N": found.near_N,
+        "training": found.training,
+        "serving": found.serving,
+        "total": found.total,
+        "training_alone": {"N": found.alone_N, "D": found.alone_D, "total": found.alone},
+        "saved": found.saved,
+        "ratio_not_run": found.at_edge,
+    }
 
 
 def plain(value: Any) -> Any:
@@ -60,8 +106,8 @@ def plain(value: Any) -> Any:
     return str(value)
 
 
-def _study(a: Analysis) -> Json:
-    study, log = a.study, a.study.log
+def _study(found: Fitted) -> Json:
+    study, log = found.study, found.study.log
     return {
         "name": study.name,
         "title": study.title,
@@ -74,8 +120,8 @@ def _study(a: Analysis) -> Json:
             "bad": log.n_bad,
             "dropped": len(log.dropped),
             "replicated": len(log.replicates),
-            "pool": len(a.pool),
-            "held_out": len(a.held_out),
+            "pool": len(study.grid) - len(found.held_out),
+            "held_out": len(found.held_out),
         },
         # Rows of the table, counted from 1 below its header.
         "diverged_rows": log.diverged,
@@ -90,7 +136,7 @@ def compute_rule(study: Study) -> str | None:
     """How C is counted: 'column', '6ND', or None where the table has no compute."""
     if "C" in study.grid.names:
         return "column"
-    return "6ND" if {"N", "D"} <= set(study.grid.names) else None
+    return "6ND" if study.has_compute else None
 
 
 def _fit(fit: LawFit) -> Json:
@@ -124,45 +170,40 @@ def _intervals(u: Uncertainty | None, level: float) -> Json | None:
         "method": u.method,
         "estimand": u.estimand,
         "dof": u.dof,
-        "params": {name: _ends(i) for name, i in params.items()},
-        "centre": {name: i.centre for name, i in params.items()},
+        "params": {name: _param(i) for name, i in params.items()},
         "residual_sd": u.residual_sd,
         "noise_sd": u.noise_sd,
         "optimism": -u.shift,
     }
 
 
+def _param(found: Interval) -> Json:
+    """A parameter that the runs do not tell has no interval (laws.uncertainty says when)."""
+    told = not math.isnan(found.low)
+    return {"value": found.centre, "low": found.low, "high": found.high, "identified": told}
+
+
 def _ends(interval: Interval | None) -> list[float] | None:
     return None if interval is None else [interval.low, interval.high]
 
 
-def _prediction(p: Prediction, a: Analysis) -> Json:
+def _prediction(p: Prediction) -> Json:
     return {
         "target": {"C": p.target.C, "N": p.target.N, "D": p.target.D},
         "inputs": p.inputs,
         "loss": p.loss,
         "interval": _ends(p.interval),
-        "centre": p.interval.centre if p.interval else None,
         "run_interval": _ends(p.run_interval),
         "decades": p.decades,
-        "allocation": _allocation(p, a),
+        "allocation": _allocation(p),
     }
 
 
-def _allocation(p: Prediction, a: Analysis) -> Json | None:
+def _allocation(p: Prediction) -> Json | None:
+    """N*, D* and D/N of the law at the target's compute C = 6ND."""
     if p.allocation is None:
         return None
-    fitted = fitted_allocation(a.fit, p.target.C)
-    return {
-        name: {"value": fitted[name], "centre": i.centre, "interval": _ends(i)}
-        for name, i in p.allocation.items()
-    }
-
-
-def fitted_allocation(fit: LawFit, C: float) -> dict[str, float]:
-    """N*, D* and D/N of the law as fitted, at compute C = 6ND."""
-    N = float(np.exp(log_optimal_n(fit.law, fit.phi[None], np.array([C]))[0, 0]))
-    return {"N": N, "D": C / (6 * N), "D/N": C / (6 * N * N)}
+    return {name: {"value": i.centre, "interval": _ends(i)} for name, i in p.allocation.items()}
 
 
 def _score(a: Analysis) -> Json | None:
@@ -195,16 +236,38 @@ def _hyperparameter(h: HyperparameterLaw, level: float) -> Json:
     }
 
 
-def _comparison(c: Comparison) -> Json:
-    if c.fit is None or c.score is None:
+def _compared(found: Fitted) -> Json:
+    """Every law, best first, and the surface on the same hold-outs."""
+    if not found.compared:
+        return {"comparison": [], "comparison_surface": None}
+    cuts = found.cuts
+    surface = {"hold_outs": _hold_outs(cuts, found.surface_cuts)}
+    laws = [_comparison(c, cuts) for c in found.compared]
+    return {"comparison": laws, "comparison_surface": surface}
+
+
+def _comparison(c: Comparison, cuts: Sequence[Cut]) -> Json:
+    if c.fit is None:
         return {"law": c.law.name, "reason": c.reason}
     return {
         "law": c.law.name,
         "params": c.fit.params,
         "fitted_points": c.fit.n_points,
-        **_errors(c.score),
+        "aicc": c.aicc,
+        "predictions": [_prediction(p) for p in c.predictions],
+        "hold_outs": _hold_outs(cuts, c.cuts),
+        **(_errors(c.score) if c.score is not None else {}),
         "reason": None,
     }
+
+
+def _hold_outs(cuts: Sequence[Cut], judged: Sequence[HeldOutRuns | None]) -> list[Json]:
+    """The best runs above each cut beside their predictions; nulls where there are none."""
+    none: Json = {"n": None, "n_inside": None, "median_error": None, "rms_error": None, "runs": []}
+    return [
+        {"cut": cut.name, **(none if runs is None else held_out_payload(runs))}
+        for cut, runs in zip(cuts, judged, strict=True)
+    ]
 
 
 def _frontier(a: Analysis) -> list[Json]:

@@ -80,6 +80,6 @@ def _show(study: LiveStudy, points: Sequence[Point], draws: int) -> None:
     console.print()
     out.prose(
         console,
-        f"Half-width of the {level} interval of the law, as a share of the loss: the median over "
+        f"Half-width of the {level} interval of the best loss, as a share of it: the median over "
         f"{plural(draws, 'synthetic world')}. It is a forecast from a prior, not a promise.",
     )

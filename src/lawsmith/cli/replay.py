@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from pathlib import Path
+
 import typer
 
 from lawsmith.cli import params
@@ -10,6 +12,7 @@ from lawsmith.cli.codes import INTERRUPTED
 
 
 def replay(
+    context: typer.Context,
     study: own.StudyName,
     columns: params.Columns = None,
     where: params.Where = None,
@@ -18,6 +21,7 @@ def replay(
     skip_bad_rows: params.SkipBadRows = False,
     compute: params.Compute = "auto",
     hold_out: own.HoldOut = None,
+    learn_from: params.LearnFrom = None,
     law: own.LawName = "LC",
     force: own.Force = False,
     policy: own.Policy = "frontier",
@@ -25,65 +29,42 @@ def replay(
     kernel: own.Kernel = None,
     priors: own.Priors = None,
     scale: own.Scale = None,
-    model_path: own.ModelPath = None,
     acquisition: own.AcquisitionName = None,
     kappa: own.Kappa = None,
     reach: own.Reach = None,
-    n_init: own.NInit = 10,
+    slice_by: own.SliceBy = None,
+    n_init: own.NInit = None,
     seed: own.Seed = 0,
     iterations: own.Iterations = None,
     budget: own.BudgetText = None,
     stop_when: own.StopWhen = None,
     trunk_decay: own.TrunkDecay = None,
-    extrapolate_to: own.ExtrapolateTo = None,
+    target: params.Targets = None,
+    at: params.At = None,
     as_json: params.Json = False,
     out: own.Out = None,
     charts: params.Charts = None,
-    explain: own.Explain = None,
 ) -> None:
     """Replay a finished study as if its runs were still to be chosen.
 
     For example: lawsmith replay oellm-english --budget 5% --seed 0
     """
-    from lawsmith.cli import options as read
-    from lawsmith.cli import replay_ends as read_ends
-    from lawsmith.cli import replay_explain as told
-    from lawsmith.cli import replay_options as read_own
-    from lawsmith.cli.replay_run import Asked, report, run
-    from lawsmith.datasets import ReadOptions
-    from lawsmith.laws.catalogue import get_law
+    given = dict(locals())
+    given["args"] = given.pop("context").obj or ()
+    from lawsmith.cli.replay_options import CHOICES  # here: --help need not wait for numpy
+    from lawsmith.cli.replay_run import read_options, report, run
 
-    sought, known = get_law(law), read_own.catalogued(study)
-    given: dict[str, object] = {"kernel": kernel, "priors": priors, "scale": scale}
-    given |= {"acquisition": acquisition, "kappa": kappa, "reach": reach, "model_path": model_path}
-    method = read_own.method(policy, surrogate, n_init, known=known, given=given)
-    asked = Asked(
-        study=study,
-        reading=ReadOptions(
-            columns=read.columns(columns or ()),
-            where=where,
-            drop_largest_loss=drop_largest_loss,
-            skip_bad_rows=skip_bad_rows,
-            diverged_above=read.diverged_above(diverged_above),
-            compute=compute,
-        ),
-        law=sought,
-        hold_out=read_own.split(hold_out, sought, known),
-        force=force,
-        method=method,
-        seed=seed,
-        iterations=iterations,
-        budget=read_ends.budget(budget),
-        rule=read_ends.answer_rule(stop_when, sought, method.surrogate),
-        pricing=read_ends.pricing(trunk_decay),
-        targets=read_own.targets(extrapolate_to, sought, known),
-    )
-    page = told.page_file(explain, method) if explain else None
-    folder = read.folder(out, "--out") if out else None
-    drawings = read.folder(charts, "--charts") if charts else folder and folder / "charts"
+    asked = read_options(given, CHOICES)
+    folders = output_folders(out, charts)
     done = run(asked)
-    report(done, folder=folder, charts=drawings, as_json=as_json)
-    if page:
-        told.explain(asked, done, page)
+    report(done, folders, as_json=as_json)
     if done.stopped == "interrupted":
         raise typer.Exit(INTERRUPTED)
+
+
+def output_folders(out: Path | None, charts: Path | None) -> tuple[Path | None, Path | None]:
+    """Where files and charts go, made before the work; charts with the files where not said."""
+    from lawsmith.cli.options import folder
+
+    files = folder(out, "--out") if out else None
+    return files, folder(charts, "--charts") if charts else files and files / "charts"

@@ -11,12 +11,8 @@ from lawsmith.cli.replay_options import float_or_nan
 from lawsmith.costs import Apart, Pricing, Trunks
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, number, percent
-from lawsmith.laws.allocation import can_allocate
-from lawsmith.laws.law import Law
 from lawsmith.replay import Stop, Task
 from lawsmith.stopping import StopRule, parse_rule
-
-DRAWN = ("trend", "gp", "botorch")  # surrogates with joint draws, which an outlook is made of
 
 
 def budget(text: str | None) -> float | None:
@@ -44,21 +40,14 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
     return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
 
 
-def answer_rule(text: str | None, law: Law, surrogate: str) -> StopRule | None:
-    """'loss@1e25 within 1%' → the rule, where there can be an outlook to hold it against."""
+def answer_rule(text: str | None) -> StopRule | None:
+    """'loss@1e25 within 1%' → the rule."""
     if text is None:
         return None
     try:
         found = parse_rule(text)
     except LawsmithError as error:
         raise LawsmithError("--stop-when", got=error.got, want=error.want) from None
-    if law.inputs != ("C",) and not can_allocate(law):
-        got = f"{law.name}, a law of {', '.join(law.inputs)}"
-        raise LawsmithError("--stop-when", got=got, want="a law of C, or of N and D")
-    if surrogate not in DRAWN:
-        want = " or ".join(f"--surrogate {name}" for name in DRAWN)
-        hint = "the others give no interval to hold a rule against"
-        raise LawsmithError("--stop-when", got=f"--surrogate {surrogate}", want=want, hint=hint)
     return found
 
 

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-import csv
 import json
 from pathlib import Path
 
 from lawsmith.cli.payload import Json
 from lawsmith.cli.replay_payload import step_table
-from lawsmith.errors import LawsmithError
+from lawsmith.files import write_told
 from lawsmith.replay import Trace
+from lawsmith.spreadsheet import csv_text
 
 
 def json_text(payload: Json) -> str:
@@ -21,13 +21,6 @@ def write_files(payload: Json, trace: Trace, folder: Path) -> tuple[Path, ...]:
     """The two files' paths."""
     paths = folder / "trace.json", folder / "steps.csv"
     rows = step_table(trace)
-    try:
-        paths[0].write_text(json_text(payload) + "\n", encoding="utf-8")
-        with paths[1].open("w", encoding="utf-8", newline="") as file:
-            writer = csv.DictWriter(file, fieldnames=list(rows[0]), lineterminator="\n")
-            writer.writeheader()
-            writer.writerows(rows)
-    except OSError as error:
-        got = f"{folder}: {error.strerror or error}"
-        raise LawsmithError("--out", got=got, want="a folder that can be written") from None
+    write_told(paths[0], json_text(payload) + "\n", where="--out")
+    write_told(paths[1], csv_text(list(rows[0]), rows), where="--out")
     return paths

@@ -6,126 +6,128 @@ Each function raises a one-line error that names the option.
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Mapping
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
 from typing import Any, get_args
 
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
-from lawsmith.costs import Pricing
-from lawsmith.datasets import Entry, entry, names
+from lawsmith.answer import Target, default_target
+from lawsmith.cli.options import targets as read_targets
+from lawsmith.datasets import ENTRIES, Entry, Study
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
-from lawsmith.policies import Policy, make_policy
+from lawsmith.numbers import as_float
+from lawsmith.policies import Method, Policy, make_policy
+from lawsmith.policies.catalogue import POLICIES
 from lawsmith.policies.spaces import REACH
-from lawsmith.replay import EXTRAPOLATE_TO, Task, default_hold_out
+from lawsmith.replay import TARGETS, Task, default_hold_out
 from lawsmith.surrogates import SURROGATES, make_surrogate
-from lawsmith.surrogates.base import Scale
+from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors
 
-POLICIES = ("frontier", "window", "full", "random", "cheapest", "vopt")
-_KERNELS = ("gp", "botorch")
-_MODELS = tuple(name for name in SURROGATES if name != "none")
-# Which surrogates an option is for; given with another one it would be ignored without a word.
-_FOR = {
-    "kernel": _KERNELS,
-    "priors": _KERNELS,
-    "scale": tuple(name for name in _MODELS if name != "trend"),  # which models the log
-    "acquisition": _MODELS,
-    "kappa": _MODELS,
-    "model_path": ("tabpfn",),
-}
-_SEARCHES = ("window", "full")  # the others have an acquisition of their own, or none
-# What fantasizes where nothing is said; the last three choose without a surrogate.
-_USUAL = {"frontier": "trend", "random": "none", "cheapest": "none", "vopt": "none"}
-_WORDS: Mapping[str, tuple[str, ...]] = {
-    "policy": POLICIES,
-    "surrogate": SURROGATES,
-    "kernel": get_args(Kernel),
-    "priors": get_args(Priors),
-    "scale": get_args(Scale),
-    "acquisition": tuple(ACQUISITIONS),
-}
-_DEFAULTS = {"kernel": "matern", "priors": "lognormal", "scale": "loss", "acquisition": "lcb"}
+_WINDOWS = ("window", "slice")
+_SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
+_DEFAULTS = {"kernel": "matern", "priors": "free", "scale": "loss", "acquisition": "lcb"}
 
 
 @dataclass(frozen=True)
-class Method:
-    """How runs are chosen; None where an option does not apply."""
+class Choices:
+    """What the options of a replay may name, and what makes it of the name.
 
-    policy: str
-    surrogate: str
-    kernel: str | None = None
-    priors: str | None = None
-    scale: str | None = None
-    model_path: str | None = None
-    acquisition: str | None = None
-    kappa: float | None = None
-    reach: float | None = None
-    n_init: int = 10
+    entries     the catalogue of studies
+    usual       the surrogate of a policy where none is said, gp for those not here
+    for_        the surrogates that an option is for; with another it would be ignored silently
+    """
 
-    def settings(self) -> dict[str, Any]:
-        """For the record."""
-        return asdict(self)
+    policies: tuple[str, ...]
+    surrogates: tuple[str, ...]
+    usual: Mapping[str, str]
+    for_: Mapping[str, tuple[str, ...]]
+    make_policy: Callable[..., Policy]
+    make_surrogate: Callable[..., Surrogate | None]
+    entries: Mapping[str, Entry]
 
-    def make_policy(
-        self, seed: int, law: Law, *, target: float | None, budget: float | None, pricing: Pricing
-    ) -> Policy:
-        """The policy itself; an extra that is not installed is told here."""
-        words = {"kernel": self.kernel, "priors": self.priors, "scale": self.scale}
-        told = {name: word for name, word in words.items() if word is not None}
-        return make_policy(
-            self.policy,
-            make_surrogate(self.surrogate, **told, seed=seed, model_path=self.model_path),
-            law=law,
-            target=target,
-            budget=budget,
-            pricing=pricing,
-            acquisition=self.acquisition or _DEFAULTS["acquisition"],
-            kappa=KAPPA if self.kappa is None else self.kappa,
-            reach=self.reach,
-            n_init=self.n_init,
-        )
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words that each option takes."""
+        return {
+            "policy": self.policies,
+            "surrogate": self.surrogates,
+            "kernel": get_args(Kernel),
+            "priors": get_args(Priors),
+            "scale": get_args(Scale),
+            "acquisition": tuple(ACQUISITIONS),
+            "slice_by": ("C", "N", "D"),
+        }
+
+
+CHOICES = Choices(
+    policies=POLICIES,
+    surrogates=SURROGATES,
+    usual={"frontier": "surface"},
+    for_={
+        **dict.fromkeys(("kernel", "priors", "scale"), ("gp",)),
+        **dict.fromkeys(("acquisition", "kappa"), SURROGATES),
+    },
+    make_policy=make_policy,
+    make_surrogate=make_surrogate,
+    entries=ENTRIES,
+)
 
 
 def method(
     policy: str,
     surrogate: str | None,
-    n_init: int,
+    n_init: int | None,
     *,
     known: Entry | None,
     given: Mapping[str, Any],
+    choices: Choices = CHOICES,
 ) -> Method:
     """The method asked for; ``given`` holds the other options by name, None where not given."""
-    surrogate = surrogate or _USUAL.get(policy, "gp")
+    surrogate = surrogate or choices.usual.get(policy, "gp")
     asked = {name: value for name, value in given.items() if value is not None}
-    asked |= {"model_path": str(asked["model_path"])} if "model_path" in asked else {}
+    words = choices.words()
     for name, word in {"policy": policy, "surrogate": surrogate, **asked}.items():
-        if name in _WORDS and word not in _WORDS[name]:
-            raise unknown(_option(name), str(word), _WORDS[name])
+        if name in words and word not in words[name]:
+            raise unknown(_option(name), str(word), words[name])
     for name in ("acquisition", "kappa"):
         if name in asked and policy not in _SEARCHES:
-            raise _misplaced(name, asked[name], "policy", policy, _SEARCHES)
-    if policy == "frontier" and surrogate == "none":
-        hint = "random search is --policy random"
-        raise LawsmithError(
-            "--surrogate", got="none", want="one that predicts, for frontier", hint=hint
-        )
-    if policy == "random" and surrogate != "none":
-        raise _misplaced("surrogate", surrogate, "policy", policy, ("window", "full"))
+            raise _misplaced(name, asked[name], "policy", policy, _searches(choices))
     for name in asked:
-        if name in _FOR and surrogate not in _FOR[name]:
-            raise _misplaced(name, asked[name], "surrogate", surrogate, _FOR[name])
+        if name in choices.for_ and surrogate not in choices.for_[name]:
+            raise _misplaced(name, asked[name], "surrogate", surrogate, choices.for_[name])
     filled: dict[str, Any] = {
-        name: word for name, word in _DEFAULTS.items() if surrogate in _FOR[name]
+        name: word for name, word in _DEFAULTS.items() if surrogate in choices.for_[name]
     } | asked
     if policy not in _SEARCHES:
         filled.pop("acquisition", None)
-    if n_init < 1:
-        raise LawsmithError("--n-init", got=n_init, want="at least 1 run to start from")
+    _check_first(n_init, policy, surrogate)
     filled["kappa"] = _kappa(asked.get("kappa"), filled.get("acquisition"))
     filled["reach"] = _reach(asked.get("reach"), policy, known)
+    filled["slice_by"] = _slice_by(asked.get("slice_by"), policy)
     return Method(policy, surrogate, n_init=n_init, **filled)
+
+
+def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
+    """An initial design may be empty only for a surrogate that knows what studies are like."""
+    needed = 0 if (policy, surrogate) == ("frontier", "surface") else 1
+    if n_init is not None and n_init < needed:
+        want = "at least 1 run to start from" if needed else "0 runs or more"
+        raise LawsmithError("--n-init", got=n_init, want=want)
+
+
+def _searches(choices: Choices) -> tuple[str, ...]:
+    return tuple(name for name in _SEARCHES if name in choices.policies)
+
+
+def _slice_by(value: str | None, policy: str) -> str | None:
+    """What slices: only a window climbs by it."""
+    if policy not in _WINDOWS:
+        if value is not None:
+            raise _misplaced("slice_by", value, "policy", policy, ("window",))
+        return None
+    return value or "C"
 
 
 def _kappa(value: float | None, acquisition: str | None) -> float | None:
@@ -139,7 +141,7 @@ def _kappa(value: float | None, acquisition: str | None) -> float | None:
 
 
 def _reach(value: float | None, policy: str, known: Entry | None) -> float | None:
-    if policy != "window":
+    if policy not in _WINDOWS:
         if value is not None:
             raise _misplaced("reach", value, "policy", policy, ("window",))
         return None
@@ -161,9 +163,9 @@ def _option(name: str) -> str:
     return f"--{name.replace('_', '-')}"
 
 
-def catalogued(study: str) -> Entry | None:
+def catalogued(study: str, choices: Choices = CHOICES) -> Entry | None:
     """The catalogue's entry of a study named so; None for a table of the user's own."""
-    return entry(study) if study.partition(":")[0] in names() else None
+    return choices.entries.get(study.partition(":")[0])
 
 
 def split(text: str | None, law: Law, known: Entry | None) -> HeldOut:
@@ -176,34 +178,31 @@ def split(text: str | None, law: Law, known: Entry | None) -> HeldOut:
     return usual
 
 
-def targets(texts: Iterable[str] | None, law: Law, known: Entry | None = None) -> tuple[float, ...]:
-    """'1e25,1e27' → computes, each once; what an option repeats adds to it.
-
-    Not given, they are the study's own, else the paper's.
-    """
-    if texts is None:
-        return known.targets if known is not None and known.targets else EXTRAPOLATE_TO
-    if law.inputs != ("C",) and set(law.inputs) != {"N", "D"}:
-        got = f"{law.name}, a law of {', '.join(law.inputs)}"
-        raise LawsmithError("--extrapolate-to", got=got, want="a law of C, or of N and D")
-    parts = [part for text in texts for part in text.split(",")]
-    for part in parts:
-        if not 0.0 < float_or_nan(part) < math.inf:
-            want = "a compute in FLOPs such as 1e25"
-            raise LawsmithError("--extrapolate-to", got=repr(part), want=want)
-    return tuple(dict.fromkeys(float_or_nan(part) for part in parts))
+def targets(
+    given: Sequence[tuple[str, str]], study: Study, known: Entry | None = None
+) -> tuple[Target, ...]:
+    """--target and --at in their order; not given, the study's own or the paper's, else one
+    half a decade or more above the largest run."""
+    if given:
+        found = read_targets(given, list(study.grid.hp))
+        names = [name for name in ("N", "D") if name in study.grid.names]
+        for target in (target for target in found if target.sized):
+            if any(getattr(target, name) is None for name in names):
+                raise LawsmithError("--at", got=target.label, want=" and ".join(names))
+        return found
+    if known is not None and (known.targets or known.hold_out is not None):
+        return tuple(Target(C) for C in known.targets or TARGETS)
+    return (default_target(study.grid, study.runs),)
 
 
 def check_pool(method: Method, task: Task) -> None:
     """An initial design needs as many candidates as it has runs."""
-    if method.n_init > len(task.pool):
+    if method.n_first > len(task.pool):
         want = f"at most the {len(task.pool)} candidates in the pool of {task.study}"
-        raise LawsmithError("--n-init", got=f"{method.n_init} initial runs", want=want)
+        raise LawsmithError("--n-init", got=f"{method.n_first} initial runs", want=want)
 
 
 def float_or_nan(text: str) -> float:
     """The number in ``text``, NaN if there is none."""
-    try:
-        return float(text)
-    except ValueError:
-        return math.nan
+    value = as_float(text)
+    return math.nan if value is None else value

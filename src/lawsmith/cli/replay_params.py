@@ -24,9 +24,9 @@ StudyName = Annotated[
 HoldOut = Annotated[
     str | None,
     typer.Option(
-        metavar="0.5|largest-N",
-        help="Runs kept apart to judge laws by, never chosen; by default as the study's paper "
-        "splits it, else the upper half of compute, for laws of N the largest N.",
+        metavar="0.5|largest-N|0",
+        help="Runs kept apart to judge by, never chosen; 0 keeps none. By default as the study's "
+        "paper splits it, else the upper half of compute, for laws of N the largest N.",
         rich_help_panel=_RUNS,
     ),
 ]
@@ -47,11 +47,10 @@ Force = Annotated[
 Policy = Annotated[
     str,
     typer.Option(
-        metavar="frontier|window|full|random|cheapest|vopt",
+        metavar="frontier|window|full",
         help="Take by turns what lowers the envelope and what tells most of the law, per FLOP; or, "
         "as the paper does, search a window that climbs with the compute run so far, or the whole "
-        "pool. To compare with: any run, the cheapest first, or what most lowers the variance of "
-        "the linearised law.",
+        "pool.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -59,8 +58,7 @@ SurrogateName = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="trend (frontier's), gp (window's and full's), botorch, xgboost, tabpfn, or none: "
-        "random.",
+        help="surface (by default with frontier) or gp (with window and full).",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -68,7 +66,7 @@ Kernel = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of gp and botorch: matern (by default), linear, matern+linear or grouped.",
+        help="Of gp: matern (by default), linear, matern+linear or grouped.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -76,7 +74,7 @@ Priors = Annotated[
     str | None,
     typer.Option(
         metavar="NAME",
-        help="Of gp and botorch: lognormal (by default) or gamma.",
+        help="Of gp: free (by default), lognormal or gamma.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -85,14 +83,6 @@ Scale = Annotated[
     typer.Option(
         metavar="loss|log",
         help="What is modelled: the loss (by default) or its logarithm.",
-        rich_help_panel=_CHOICE,
-    ),
-]
-ModelPath = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="FILE",
-        help="TabPFN's weights; by default those in its own cache.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -123,12 +113,20 @@ Reach = Annotated[
         rich_help_panel=_CHOICE,
     ),
 ]
+SliceBy = Annotated[
+    str | None,
+    typer.Option(
+        metavar="C|N|D",
+        help="What the window climbs by: compute (by default), or slices of constant N or D.",
+        rich_help_panel=_CHOICE,
+    ),
+]
 NInit = Annotated[
-    int,
+    int | None,
     typer.Option(
         parser=whole,
         metavar="N",
-        help="Cheap runs to start from, drawn at random.",
+        help="Cheap runs to start from, drawn at random. Default: 10, none for the surface.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -137,7 +135,7 @@ Seed = Annotated[
     typer.Option(
         parser=whole,
         metavar="SEED",
-        help="Of all that is drawn at random.",
+        help="Random seed.",
         rich_help_panel=_CHOICE,
     ),
 ]
@@ -163,7 +161,7 @@ StopWhen = Annotated[
     str | None,
     typer.Option(
         metavar="RULE",
-        help="Once the true loss is known so well: 'loss@1e25 within 1%'.",
+        help="Once the best loss is known so well: 'loss@1e25 within 1%'.",
         rich_help_panel=_END,
     ),
 ]
@@ -177,28 +175,11 @@ TrunkDecay = Annotated[
         rich_help_panel=_CHOICE,
     ),
 ]
-ExtrapolateTo = Annotated[
-    list[str] | None,
-    typer.Option(
-        metavar="1e25,1e27,1e29",
-        help="Computes at which laws are compared; may be repeated.",
-        rich_help_panel=_SHOW,
-    ),
-]
 Out = Annotated[
     Path | None,
     typer.Option(
         metavar="DIR",
         help="Write trace.json, steps.csv and charts there.",
-        rich_help_panel=_SHOW,
-    ),
-]
-Explain = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="PAGE.html",
-        help="Write a page that tells the search step by step: what was known after each run, "
-        "and why the next one was chosen. With --policy frontier.",
         rich_help_panel=_SHOW,
     ),
 ]

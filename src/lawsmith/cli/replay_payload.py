@@ -8,8 +8,7 @@ from __future__ import annotations
 
 from lawsmith import __version__
 from lawsmith.cli.draw import Drawn
-from lawsmith.cli.outlook_view import outlook_payload
-from lawsmith.cli.payload import Json, plain
+from lawsmith.cli.payload import NO_ANSWER, Json, plain
 from lawsmith.cli.replay_summary import FITS, Reached, Replayed, at_budgets, reached
 from lawsmith.laws.fit import LawFit
 from lawsmith.replay import Task, Trace, step_values
@@ -34,7 +33,7 @@ def replay_payload(done: Replayed, drawn: Drawn) -> Json:
             "reference": _reference(task),
             "trace": [step_values(step) for step in trace.steps],
             "summary": _summary(done),
-            "outlook": None if done.outlook is None else outlook_payload(done.outlook),
+            **_answers(done),
             "complete": done.stopped != "interrupted",
             "stopped": done.stopped,
             "charts": drawn.paths,
@@ -43,6 +42,13 @@ def replay_payload(done: Replayed, drawn: Drawn) -> Json:
         }
     )
     return found
+
+
+def _answers(done: Replayed) -> Json:
+    """By the runs chosen, as `lawsmith fit --json` has it, and by the whole pool."""
+    if done.answers is None:
+        return {**NO_ANSWER, "whole_pool": None}
+    return {**done.answers.chosen.payload(), "whole_pool": done.answers.pool.payload()}
 
 
 def _pool(done: Replayed) -> Json:

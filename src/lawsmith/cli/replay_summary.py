@@ -11,8 +11,7 @@ import numpy as np
 
 from lawsmith.datasets import Study
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
-from lawsmith.outlook import Outlook
-from lawsmith.replay import Scores, Step, Stop, Trace
+from lawsmith.replay import Answers, Scores, Step, Stop, Trace
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 WITHIN = (1.0, 0.5)  # per cent of predicted loss
@@ -25,12 +24,12 @@ Stopped = Literal["exhausted", "iterations", "budget", "answered", "interrupted"
 
 @dataclass(frozen=True)
 class Replayed:
-    """A replay as it ended: the study, the trace, what ended it, and the outlook then."""
+    """A replay as it ended: the study, the trace, what ended it, and the answers then."""
 
     study: Study
     trace: Trace
     stopped: Stopped
-    outlook: Outlook | None = None
+    answers: Answers | None = None
 
     @property
     def last(self) -> Step:
@@ -60,13 +59,13 @@ def scores(step: Step, fit: FitName) -> Scores | None:
     return step.fantasized if fit == "fantasized" else step.observed
 
 
-def stopped_by(trace: Trace, stop: Stop, seen: Outlook | None, *, interrupted: bool) -> Stopped:
+def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:
     """What ended a replay; a limit that the pool's end forestalled did not."""
     if interrupted:
         return "interrupted"
     if len(trace.steps) == len(trace.task.pool):
         return "exhausted"
-    if stop.rule is not None and seen is not None and stop.rule.met(seen):
+    if stop.rule is not None and found is not None and stop.rule.met(found.chosen):
         return "answered"
     return "iterations" if len(trace.steps) == stop.iterations else "budget"
 

@@ -2,22 +2,24 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
+from lawsmith.answer.text import held_out_text as held_out_words
+from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
+from lawsmith.cli.answer_view import show_answer
 from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_view import show_charts, show_notes
-from lawsmith.cli.outlook_view import show_outlook
 from lawsmith.cli.replay_summary import FIT_TEXTS, Replayed
-from lawsmith.cli.replay_tables import show_budgets, show_distances, show_goals, signed
+from lawsmith.cli.replay_tables import show_budgets, signed
 from lawsmith.cli.study_view import held_out_text
-from lawsmith.formats import flops, percent, plural
-from lawsmith.replay import Scores
+from lawsmith.formats import digits, flops, interval, percent, plural
+from lawsmith.replay import Answers, Scores
 
 _TRUNKS = "runs that differ in D alone share a trunk, paid once"
 _PLAIN = {
@@ -36,12 +38,11 @@ _ENDED = {
 def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
+    if done.answers is not None:
+        show_answer(console, done.answers.chosen)
+        show_whole_pool(console, done.answers)
     show_laws(console, done)
-    if done.outlook is not None:
-        show_outlook(console, done.outlook)
     show_budgets(console, done)
-    show_distances(console, done)
-    show_goals(console, done)
     show_notes(console, done.trace.task.notes)
     show_charts(console, drawn)
     if written:
@@ -71,29 +72,60 @@ def show_head(console: Console, done: Replayed) -> None:
 
 def _method(done: Replayed) -> str:
     told = done.trace.settings
-    start = f"{plural(int(str(told['n_init'])), 'initial run')}"
+    n_first = int(str(told["n_init"]))
+    start = plural(n_first, "initial run")
     model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
     model += ["of log loss"] if told["scale"] == "log" else []
     if told["policy"] == "frontier":
-        return f"{' '.join(model)}, envelope and law by turns, per FLOP, {start}"
+        words = [" ".join(model), "answer and envelope by turns", "per FLOP"]
+        return ", ".join([*words, start] if n_first else words)
     if told["policy"] in _PLAIN:
         filled = [] if told["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
         first = [] if told["policy"] == "cheapest" else [start]  # which has no initial design
         return ", ".join([_PLAIN[str(told["policy"])], *filled, *first])
-    full = told["policy"] in ("full", "random")
-    space = "the whole pool" if full else f"a window of reach {told['reach']:g}"
+    space = _space(told)
     if told["surrogate"] == "none":
         return f"random search in {space}, {start}"
     rule = f"lcb κ = {told['kappa']:g}" if told["acquisition"] == "lcb" else told["acquisition"]
     return f"{' '.join(model)}, {rule} in {space}, {start}"
 
 
+def _space(told: Mapping[str, object]) -> str:
+    """Where a search looks: the whole pool, a window, or what a window adds."""
+    if told["policy"] in ("full", "random"):
+        return "the whole pool"
+    kind = "the new slice of a window" if told["policy"] == "slice" else "a window"
+    by = "" if told["slice_by"] == "C" else f" in {told['slice_by']}"
+    return f"{kind} of reach {told['reach']:g}{by}"
+
+
 def _held_out(done: Replayed) -> str:
     task, grid = done.trace.task, done.study.grid
     text = held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
+    if not len(task.held_out.loss):
+        return text
     n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
     beyond = "" if n_beyond == n else f", {n_beyond} of them not dominated by the pool"
     return f"{text}, {n} on their frontier{beyond}"
+
+
+def show_whole_pool(console: Console, answers: Answers) -> None:
+    """The same targets by all runs of the pool, and how far the chosen ones are from that."""
+    out.heading(console, "The same from all runs of the pool")
+    level = f"{percent(answers.pool.level)} interval"
+    table = out.table("", "these runs", level, "whole pool", level, "difference")
+    for one, all_ in zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True):
+        table.add_row(
+            one.target.label,
+            loss_text(one.loss),
+            interval(one.low, one.high, loss_text),
+            loss_text(all_.loss),
+            interval(all_.low, all_.high, loss_text),
+            signed(100 * (one.loss / all_.loss - 1.0)),
+        )
+    out.show(console, table)
+    if answers.pool.held_out is not None:
+        out.prose(console, f"Held out, by the whole pool: {held_out_words(answers.pool)}.")
 
 
 def show_laws(console: Console, done: Replayed) -> None:
@@ -113,7 +145,7 @@ def show_laws(console: Console, done: Replayed) -> None:
         )
     for label, loss in task.reference.losses.items():
         cells = (_loss(loss, s, label) for s in laws.values())
-        table.add_row(f"loss at {label}", f"{loss:.4f}", *cells)
+        table.add_row(f"loss at {label}", digits(loss, ".4f"), *cells)
     table.add_row("points", str(reference.n_points), *(str(s.n_points) for s in laws.values()))
     out.show(console, table)
 
@@ -124,4 +156,4 @@ def _value(natural: float, log: float | None) -> str:
 
 def _loss(reference: float, found: Scores, label: str) -> str:
     off = found.extrapolation[label]
-    return f"{reference * (1 + off / 100):.4f} ({signed(off)})"
+    return f"{digits(reference * (1 + off / 100), '.4f')} ({signed(off)})"

@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import shlex
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 import typer
 
-from lawsmith.analysis import FitOptions, Target
+from lawsmith.analysis import FitOptions, answer_tasks
+from lawsmith.answer import Target
 from lawsmith.cli import console as out
+from lawsmith.cli.curves import join_curves
 from lawsmith.cli.options import check_inputs, law_of
-from lawsmith.datasets import ReadOptions, load, names
+from lawsmith.cli.options import targets as read_targets
+from lawsmith.datasets import CurveOptions, ReadOptions, Study, load, names
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
+from lawsmith.policies.catalogue import POLICIES
 from lawsmith.report.cards.answer import answer
 from lawsmith.report.files import files_of, study_files
 from lawsmith.report.finding import Memory, find_out
-from lawsmith.report.laws import default_target
 from lawsmith.report.of_live import live_source
 from lawsmith.report.of_replay import replay_source
 from lawsmith.report.of_table import table_source
@@ -29,12 +32,23 @@ from lawsmith.report.source import Record, Source
 from lawsmith.report.trace_file import FILE, read_replay
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
+from lawsmith.surrogates import SURROGATES
+from lawsmith.tasks import Task, TaskAnswer
 
 STUDY_FILE = "study.toml"
 # Settings of a replay that are options of the same name.
 REPLAY_OPTIONS = (
     *("law", "hold_out", "policy", "surrogate", "kernel", "priors", "scale", "model_path"),
-    *("acquisition", "kappa", "reach", "n_init", "iterations", "stop_when", "trunk_decay"),
+    *(
+        "acquisition",
+        "kappa",
+        "reach",
+        "slice_by",
+        "n_init",
+        "iterations",
+        "stop_when",
+        "trunk_decay",
+    ),
     *("where", "diverged_above"),
 )
 
@@ -48,10 +62,14 @@ class Asked:
     reading: ReadOptions
     law: Law | None = None
     hold_out: HeldOut | None = None
-    targets: tuple[Target, ...] = ()
+    targets: tuple[tuple[str, str], ...] = ()
     level: float = 0.95
     force: bool = False
     seed: int = 0
+    tasks: tuple[Task, ...] = ()
+    via: str = ""
+    curves: Path | None = None
+    curve_reading: CurveOptions | None = None
 
 
 def make_source(asked: Asked) -> Source:
@@ -87,8 +105,10 @@ def _check_table_options(asked: Asked, kind: str) -> None:
     given = {
         "--law": asked.law is not None,
         "--hold-out": asked.hold_out is not None,
-        "--target": bool(asked.targets),
+        "--target or --at": bool(asked.targets),
         "--force": asked.force,
+        "--metric or --via": bool(asked.tasks or asked.via),
+        "--curves": asked.curves is not None,
     }
     for option, is_given in given.items():
         if is_given:
@@ -98,15 +118,14 @@ def _check_table_options(asked: Asked, kind: str) -> None:
 def _of_table(asked: Asked) -> Source:
     with out.downloads() as progress:
         study = load(asked.source, asked.reading, progress=progress)
+    study, along = join_curves(study, asked.curves, asked.curve_reading)
     law = asked.law or get_law(law_of(study))
     check_inputs(study, law)
-    targets = asked.targets
-    if not targets and (law.inputs == ("C",) or can_allocate(law)):
-        targets = (default_target(study),)
+    targets = read_targets(asked.targets, list(study.grid.hp))
     options = FitOptions(
         law=law,
         hold_out=asked.hold_out,
-        targets=targets,
+        targets=tuple(t for t in targets if not t.hp),
         level=asked.level,
         force=asked.force,
         seed=asked.seed,
@@ -121,9 +140,20 @@ def _of_table(asked: Asked) -> Source:
         "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": asked.reading.compute,
     }
-    record = Record((asked.command,), settings, study_files(asked.source), now())
+    files = (*study_files(asked.source), *files_of([asked.curves] if asked.curves else []))
+    record = Record((asked.command,), settings, files, now())
     with out.working("fitting and drawing"):
-        return table_source(study, options, record)
+        made = table_source(study, options, targets, record, along)
+        return replace(made, tasks=_tasks(study, asked, targets))
+
+
+def _tasks(study: Study, asked: Asked, targets: Sequence[Target]) -> tuple[TaskAnswer, ...]:
+    """The answers for the tasks asked for."""
+    if not asked.tasks:
+        return ()
+    rule, via = asked.hold_out, asked.via
+    answers = answer_tasks(study, asked.tasks, targets, via=via, level=asked.level, hold_out=rule)
+    return tuple(answers)
 
 
 def _of_replay(asked: Asked, path: Path) -> Source:
@@ -157,7 +187,8 @@ def replay_command(
     study: str, seed: int, settings: dict[str, object], *, folder: str = "replay"
 ) -> str:
     """The replay's own command, from what it put on record; it wrote to ``folder``."""
-    words = ["lawsmith", "replay", study, "--seed", str(seed)]
+    own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
+    words = ["lawsmith" if own else "lawsmith-paper", "replay", study, "--seed", str(seed)]
     for name in REPLAY_OPTIONS:
         value = settings.get(name)
         if value is not None:
@@ -172,15 +203,25 @@ def replay_command(
         words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]
     if settings.get("compute") not in (None, "auto"):
         words += ["--compute", _word(settings["compute"])]
-    targets = settings.get("extrapolate_to")
-    if isinstance(targets, list) and targets:
-        words += ["--extrapolate-to", ",".join(map(str, targets))]
+    targets = settings.get("targets")
+    for target in targets if isinstance(targets, list) else ():
+        words += _target_words(target)
     words += ["--force"] if settings.get("force") else []
     return shlex.join([*words, "--out", folder])
 
 
+def _target_words(target: object) -> list[str]:
+    if not isinstance(target, dict):
+        return ["--target", _word(target)]
+    given = (f"{name}={_word(value)}" for name, value in target.items() if name != "C")
+    return ["--at", ",".join(given)]
+
+
 def _word(value: object) -> str:
-    return f"{value:g}" if isinstance(value, float) else str(value)
+    """As short as it can be read back by."""
+    if isinstance(value, float) and float(f"{value:g}") == value:
+        return f"{value:g}"
+    return str(value)
 
 
 def command_of(context: typer.Context) -> str:

@@ -15,8 +15,14 @@ def status(
         bool, typer.Option("--watch", help="Show it again whenever it changes, until Ctrl-C.")
     ] = False,
     n_next: Annotated[
-        int, typer.Option("--next", parser=at_least_one, metavar="N", help="Proposals shown.")
-    ] = 3,
+        int | None,
+        typer.Option(
+            "--next",
+            parser=at_least_one,
+            metavar="N",
+            help="Proposals shown; 3 by default, none in a large study, where they take a while.",
+        ),
+    ] = None,
     as_json: Json = False,
 ) -> None:
     """Say where a study stands: spend, runs, the law so far with its interval, what comes next."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import Any
 
 from lawsmith import __version__
-from lawsmith.cli.payload import plain
+from lawsmith.cli.payload import NO_ANSWER, plain
 from lawsmith.journal import Trial
 from lawsmith.study.summary import Summary
 
@@ -35,10 +35,12 @@ def status_payload(s: Summary) -> Json:
             "strangers": s.strangers,
             "journal_torn": s.torn,
             "best": None if s.best is None else _trial(s.best),
-            "law": _law(s),
+            **(NO_ANSWER if s.known.answer is None else s.known.answer.payload()),
+            "why_no_answer": s.known.why_not or None,
             "trials": [_trial(trial) for trial in s.ledger.trials.values()],
             "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
             "next": [{"config": p.config, "cost": p.cost} for p in s.proposals],
+            "why_not_next": s.why_not_next or None,
         }
     )
     return found
@@ -57,26 +59,4 @@ def _trial(trial: Trial) -> Json:
         "reason": trial.reason or None,
         "detail": trial.detail or None,
         "on_the_way": None if report is None else {"tokens": report[0], "loss": report[1]},
-    }
-
-
-def _law(s: Summary) -> Json:
-    law, found = s.study.law, s.answer.outlook
-    about = {"name": law.name, "formula": law.formula, "n_runs": s.answer.n_runs}
-    if found is None:
-        return {**about, "params": None, "predictions": [], "why_not": s.answer.why_not}
-    return {
-        **about,
-        "params": found.fit.params,
-        "level": s.study.spec.law.level,
-        "predictions": [
-            {
-                "compute": p.compute,
-                "loss": p.loss,
-                "all_candidates": [p.pool.low, p.pool.high],
-                "true_loss": [p.truth.low, p.truth.high],
-                "decades_beyond": p.decades,
-            }
-            for p in found.predictions
-        ],
     }

@@ -11,9 +11,9 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith.cli import console as out
-from lawsmith.cli.console import figure
+from lawsmith.cli.answer_view import show_answer
 from lawsmith.cli.live_words import spent
-from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Trial
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import Failure, Proposal, Summary, summarise
@@ -27,7 +27,7 @@ MAX_LISTED = 12
 WATCH_SECONDS = 2.0
 
 
-def print_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
+def print_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
     """The status, once."""
     summary = summarise(study, study.read(), n_next=n_next)
     if as_json:
@@ -38,7 +38,7 @@ def print_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
         show_status(out.stdout(), summary)
 
 
-def watch_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
+def watch_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
     """The status whenever there is news, until Ctrl-C or the end."""
     seen = -1
     while True:
@@ -54,13 +54,13 @@ def watch_status(study: LiveStudy, *, as_json: bool, n_next: int) -> None:
 
 
 def show_status(console: Console, s: Summary) -> None:
-    """Facts, the law, what is under way, what failed, what comes next."""
+    """Facts, the answer, what is under way, what failed, what comes next."""
     console.print(Text(s.study.spec.name, style="bold"))
     out.facts(console, [*_facts(s), *_remarks(s)])
-    _show_law(console, s)
+    _show_answer(console, s)
     _show_trials(console, "Under way", s.under_way)
     _show_failures(console, s.failures)
-    _show_proposals(console, s.proposals)
+    _show_proposals(console, s.proposals, s.why_not_next)
 
 
 def _facts(s: Summary) -> list[tuple[str, str]]:
@@ -94,28 +94,12 @@ def _remarks(s: Summary) -> list[tuple[str, str]]:
     return found
 
 
-def _show_law(console: Console, s: Summary) -> None:
-    found = s.answer.outlook
-    if found is None:
-        out.heading(console, s.study.law.formula)
-        out.prose(console, f"No law yet: {s.answer.why_not}.")
+def _show_answer(console: Console, s: Summary) -> None:
+    if s.known.answer is not None:
+        show_answer(console, s.known.answer)
         return
-    out.heading(console, f"{s.study.law.formula}, after {plural(s.answer.n_runs, 'finished run')}")
-    params = (f"{out.symbol(k)} = {figure(v)}" for k, v in found.fit.params.items())
-    out.prose(console, ", ".join(params))
-    if not found.predictions:
-        return
-    level = percent(s.study.spec.law.level)
-    table = out.table("loss at", "expected", f"{level}, law of all runs", f"{level}, true loss")
-    for p in found.predictions:
-        table.add_row(
-            f"{flops(p.compute)} FLOPs",
-            f"{p.loss:.4f}",
-            interval(p.pool.low, p.pool.high, _loss),
-            interval(p.truth.low, p.truth.high, _loss),
-        )
-    console.print()
-    out.show(console, table)
+    out.heading(console, "No answer yet")
+    out.prose(console, f"{s.known.why_not}.")
 
 
 def _show_trials(console: Console, title: str, trials: Sequence[Trial]) -> None:
@@ -153,7 +137,10 @@ def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
             console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
 
 
-def _show_proposals(console: Console, proposals: Sequence[Proposal]) -> None:
+def _show_proposals(console: Console, proposals: Sequence[Proposal], why_not: str) -> None:
+    if why_not:
+        out.heading(console, "Next")
+        out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())
     if not proposals:
         return
     out.heading(console, "Next, if nothing else is learnt")
@@ -172,10 +159,6 @@ def _config(config: object) -> str:
         text = value if isinstance(value, str) else number(value)
         parts.append(f"{name} {count(value) if name == 'D' else text}")
     return ", ".join(part for part in parts if part)
-
-
-def _loss(value: float) -> str:
-    return f"{value:.4f}"
 
 
 def _more(console: Console, n: int) -> None:

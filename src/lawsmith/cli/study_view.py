@@ -8,7 +8,6 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from lawsmith.analysis import Analysis
 from lawsmith.cli.console import facts
 from lawsmith.cli.payload import compute_rule
 from lawsmith.datasets import Study
@@ -18,12 +17,13 @@ from lawsmith.grid import Grid, HeldOut
 MAX_LISTED = 5
 
 
-def show_study(console: Console, analysis: Analysis) -> None:
+def show_study(console: Console, study: Study, rule: HeldOut | None, n_held_out: int) -> None:
     """Title and a list of facts."""
-    study = analysis.study
     console.print(Text(study.title, style="bold"))
     name = [] if study.name == study.title else [("study", study.name)]
-    facts(console, [*name, *_what_was_read(study), _split(analysis), ("counted", _counted(study))])
+    split = held_out_text(rule, study.grid, n_held_out) if rule else "none"
+    told = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
+    facts(console, told)
 
 
 def listed(rows: Sequence[object]) -> str:
@@ -68,13 +68,10 @@ def _joined(group: Sequence[int]) -> str:
     return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
 
 
-def _split(a: Analysis) -> tuple[str, str]:
-    rule = a.options.hold_out
-    return "held out", held_out_text(rule, a.study.grid, len(a.held_out)) if rule else "none"
-
-
 def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
-    """'30 configurations with C ≥ 1.5e22'."""
+    """'30 configurations with C ≥ 1.5e22', 'none'."""
+    if rule.kind == "nothing":
+        return "none"
     edge = rule.threshold(grid)
     shown = f"C ≥ {flops(edge)}" if rule.kind == "compute" else f"{rule.name} = {count(edge)}"
     return f"{plural(n, 'configuration')} with {shown}"

@@ -6,15 +6,15 @@ study = load("runs.csv", ReadOptions(columns={"N": "params", "loss": "val_loss"}
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawsmith.datasets.catalogue import ENTRIES, entry, names
+from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
 from lawsmith.datasets.entries import Counts, Entry, count, differences, verify
 from lawsmith.datasets.fetch import Progress, locate, present
-from lawsmith.datasets.presets import preset_study
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.synthetic import Truth, demo_study
@@ -25,20 +25,24 @@ if TYPE_CHECKING:
     import pandas as pd
 
 __all__ = [
+    "ENTRIES",
     "Counts",
+    "CurveOptions",
+    "Curves",
     "Entry",
     "ReadLog",
     "ReadOptions",
     "Study",
     "Truth",
     "count",
+    "curves_from_frame",
     "demo_study",
     "entry",
     "load",
+    "load_curves",
     "locate",
     "names",
     "present",
-    "preset_study",
     "read_frame",
     "study_from_frame",
 ]
@@ -49,18 +53,20 @@ def load(
     options: ReadOptions | None = None,
     *,
     progress: Progress | None = None,
+    entries: Mapping[str, Entry] = ENTRIES,
 ) -> Study:
     """The study at a path, or the catalogued one of that name (``name`` or ``name:variant``).
 
     ``options`` narrow a catalogued study. ``progress(file, done, total)`` hears of a download.
+    ``entries`` is the catalogue.
     """
     options = options or ReadOptions()
     base, _, variant = str(source).partition(":")
-    if isinstance(source, str) and base in ENTRIES:
-        return _load_entry(ENTRIES[base], variant, options, progress)
+    if isinstance(source, str) and base in entries:
+        return _load_entry(entries[base], variant, options, progress)
     path = Path(source)
     if isinstance(source, str) and not path.exists() and path.suffix == "" and "/" not in source:
-        raise unknown("table", source, ["a path", *names()])
+        raise unknown("table", source, ["a path", *entries])
     return study_from_frame(read_frame(path), options, name=str(path))
 
 
@@ -68,8 +74,8 @@ def _load_entry(
     entry: Entry, variant_name: str, options: ReadOptions, progress: Progress | None
 ) -> Study:
     variant = entry.variant(variant_name)
-    if entry.synthetic:
-        return preset_study(entry.name, options=options)
+    if entry.make is not None:
+        return entry.make(options)
     name = f"{entry.name}:{variant_name}" if variant_name else entry.name
     frame = _read_sources(entry, locate(entry, progress=progress))
     if variant.prepare is not None:

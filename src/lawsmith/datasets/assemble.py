@@ -95,9 +95,10 @@ def _default_law(inputs: Mapping[str, AnyArray]) -> str | None:
 
 def _repeats(index: IntArray) -> list[IntArray]:
     """For each configuration with more than one run, its runs."""
-    order = np.argsort(index, kind="stable")
-    groups = np.split(order, np.flatnonzero(np.diff(index[order])) + 1)
-    return [group for group in groups if len(group) > 1]
+    repeated = np.bincount(index) > 1
+    runs = np.flatnonzero(repeated[index])
+    order = runs[np.argsort(index[runs], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
 
 
 def _repeat_note(frame: pd.DataFrame, repeats: Sequence[IntArray]) -> str:

@@ -1,5 +1,4 @@
-"""The catalogued studies by name: bundled and published tables, two only their owners have, and
-synthetic ones.
+"""The catalogued studies by name: bundled and published tables, and a synthetic one.
 
 Counts under ``paper`` are those printed in the dataset tables of the paper on amortising scaling
 laws; counts under ``expected`` are what the published files hold, and every load checks them.
@@ -14,8 +13,7 @@ from lawsmith.datasets.bundled.tinylm import TINYLM
 from lawsmith.datasets.entries import Counts, Entry, Source, Variant
 from lawsmith.datasets.gadre import GADRE
 from lawsmith.datasets.records import ReadOptions
-from lawsmith.datasets.scalebench import SCALEBENCH
-from lawsmith.datasets.twins import SYNTHETIC_DEMO, twin
+from lawsmith.datasets.synthetic import demo_study
 from lawsmith.errors import unknown
 
 if TYPE_CHECKING:
@@ -172,75 +170,21 @@ CHINCHILLA = Entry(
     notes=("published fits drop the 5 largest losses (--drop-largest-loss 5)",),
 )
 
-WARMSTART = Entry(
-    name="warmstart",
-    title="Language models warm-started from smaller ones",
-    citation="arXiv 2605.13405",
-    licence="not known",
-    homepage="https://arxiv.org/abs/2605.13405",
-    folder="warmstart",
-    sources=(Source("warmstart.parquet"),),
+SYNTHETIC_DEMO = Entry(
+    name="synthetic-demo",
+    title="A synthetic study whose law is known",
+    citation="drawn by lawsmith, no model was trained",
+    licence="Apache-2.0",
+    homepage="",
+    folder="",
     variants={
         "": Variant(
-            "lr, batch, base model size, method, its shrink factor, ratio of hidden sizes",
-            _columns(
-                *("N", "D", "loss", "lr", "batch", "base_N", "method", "shrink", "width_ratio")
-            ),
+            "lr and batch; a diverging corner and 24 replicates",
+            _columns("N", "D", "loss", "lr", "batch"),
+            Counts(924, 6, 7, 36, 5, 5, 25, 900, configurations=900),
         )
     },
-    paper=Counts(150, 6, 23, 23, 3, 7, 14, 44, 1.66e21, (32.3e6, 1.22e9), (32.3e6, 60.9e9)),
-    hold_out=0.9,
-    reach=2.0,
-    obtain="no public copy is known: save yours there as warmstart.parquet with columns N, D, "
-    "loss, lr, batch, base_N, method, shrink, width_ratio (the paper counts 150 runs), or give the "
-    "path of your file",
-)
-
-OELLM_MULTILINGUAL = Entry(
-    name="oellm-multilingual",
-    title="OELLM dense multilingual models",
-    citation="cited by the paper as in preparation; no publication found",
-    licence="not known",
-    homepage="https://github.com/OpenEuroLLM",
-    folder="oellm-multilingual",
-    sources=(Source("oellm_multilingual.csv"),),
-    variants={"": Variant("lr and global batch size", _columns("N", "D", "loss", "lr", "gbsz"))},
-    paper=Counts(332, 4, 9, 36, 5, 8, 30, 332, 6.57e22, (206e6, 1.26e9), (6e9, 300e9)),
-    hold_out=0.5,
-    reach=1.5,
-    obtain="no public copy is known: save yours there as oellm_multilingual.csv with columns N, D, "
-    "loss, lr, gbsz (the paper counts 332 runs), or give the path of your file",
-)
-
-TWINS = (
-    twin(
-        OELLM_ENGLISH,
-        "lr and global batch size; 3 % diverge, without a loss",
-        axes=("lr", "gbsz"),
-        notes=("the runs add up to 2.4e23 FLOPs, as those of the published table do",),
-    ),
-    twin(
-        STEPLAW,
-        "lr and batch size; 11 % diverge, with losses of 7 to 11",
-        axes=("lr", "bs"),
-    ),
-    twin(
-        PORIAN_HP,
-        "batch size, lr and Adam's beta2; D is 20N and some steps",
-        axes=("bs", "lr", "beta2"),
-        notes=("the paper's FLOPs count each (N, D, lr, batch) once: here 3.04e20",),
-    ),
-    twin(
-        WARMSTART,
-        "lr, batch, base model size, method, its shrink factor, ratio of hidden sizes",
-        axes=("lr", "batch", "base_N", "method", "shrink", "width_ratio"),
-        notes=("one run holds a quarter of all compute",),
-    ),
-    twin(
-        OELLM_MULTILINGUAL,
-        "lr and global batch size; 2 % diverge, without a loss",
-        axes=("lr", "gbsz"),
-    ),
+    make=lambda options: demo_study(options=options),
 )
 
 ENTRIES: Mapping[str, Entry] = {
@@ -252,11 +196,7 @@ ENTRIES: Mapping[str, Entry] = {
         PORIAN_HP,
         CHINCHILLA,
         GADRE,
-        *SCALEBENCH,
-        WARMSTART,
-        OELLM_MULTILINGUAL,
         SYNTHETIC_DEMO,
-        *TWINS,
     )
 }
 
@@ -266,9 +206,9 @@ def names() -> tuple[str, ...]:
     return tuple(ENTRIES)
 
 
-def entry(name: str) -> Entry:
+def entry(name: str, entries: Mapping[str, Entry] = ENTRIES) -> Entry:
     """The catalogued study ``name``, which may carry a :variant."""
     base = name.split(":", 1)[0]
-    if base not in ENTRIES:
-        raise unknown("study", base, names())
-    return ENTRIES[base]
+    if base not in entries:
+        raise unknown("study", base, tuple(entries))
+    return entries[base]

@@ -1,7 +1,8 @@
 """Cells of a table to numbers or categories, and every bad one on record with its row and column.
 
 Rows are counted from 1 below the header. A missing or non-finite loss is no fault: that run
-diverged. Anything else that is missing, not a number, or not above 0 where it must be, is one.
+diverged. Anything else that is missing, not a number, not above 0 where it must be, or not what a
+training run can have, is one.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
+from lawsmith.numbers import as_float, shown
+from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS, Bounds
 
 if TYPE_CHECKING:
     import pandas as pd
 
-Check = Callable[[FloatArray], BoolArray]
+Check = tuple[Callable[[FloatArray], BoolArray], str]  # what must hold, and what is wanted
 _NUMERIC = "biuf"
 
 
@@ -38,27 +41,59 @@ class Fault:
 
 def positive(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
     """N, D or C: a finite number above 0 in every row."""
-    return _checked(column, lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
+    above: Check = (lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
+    return _checked(column, above, (SCALE.hold, SCALE.want))
 
 
-def loss(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
-    """A loss above 0; missing or infinite where the run diverged."""
-    return _checked(column, lambda x: ~np.isfinite(x) | (x > 0.0), "a loss above 0")
+def loss(
+    column: pd.Series[Any], *, diverged_above: float = math.inf
+) -> tuple[FloatArray, list[Fault]]:
+    """A loss above 0; missing, infinite or beyond ``diverged_above`` where the run diverged."""
+    above: Check = (lambda x: ~np.isfinite(x) | (x > 0.0), "a loss above 0")
+    return _checked(column, above, _unless_diverged(LOSS, diverged_above))
 
 
-def signed_loss(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+def optional(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+    """A number above 0, or nothing."""
+    above: Check = (lambda x: np.isnan(x) | (np.isfinite(x) & (x > 0.0)), "a number above 0")
+    return _checked(column, above, (lambda x: np.isnan(x) | SCALE.hold(x), SCALE.want))
+
+
+def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+    """A learning rate from 0 up, or nothing."""
+    above: Check = (lambda x: np.isnan(x) | (np.isfinite(x) & (x >= 0.0)), "a rate from 0")
+    return _checked(column, above, (lambda x: np.isnan(x) | SETTING.hold(x), SETTING.want))
+
+
+def signed_loss(
+    column: pd.Series[Any], *, diverged_above: float = math.inf
+) -> tuple[FloatArray, list[Fault]]:
     """A loss of either sign, such as one relative to a baseline; missing where it diverged."""
-    return _checked(column, lambda x: np.ones(len(x), dtype=np.bool_), "a loss")
+    anything: Check = (lambda x: np.ones(len(x), dtype=np.bool_), "a loss")
+    return _checked(column, anything, _unless_diverged(SIGNED_LOSS, diverged_above))
+
+
+def _unless_diverged(bounds: Bounds, diverged_above: float) -> Check:
+    want = bounds.want
+    if not math.isfinite(diverged_above):
+        want += "; --diverged-above is for runs that blew up"
+    return lambda x: ~np.isfinite(x) | (x > diverged_above) | bounds.hold(x), want
+
+
+def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+    """A further measure of a run, such as an accuracy; missing where it was not taken."""
+    anything: Check = (lambda x: np.ones(len(x), dtype=np.bool_), "a number")
+    return _checked(column, anything, (lambda x: ~np.isfinite(x) | SETTING.hold(x), SETTING.want))
 
 
 def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
     """A hyperparameter: finite numbers, or text if most of its values are (missing text is '')."""
     if column.dtype.kind not in _NUMERIC:
         values = _objects(column)
-        known = {str(value): _number(value) for value in values if value is not None}
+        known = {_text(value): as_float(value) for value in values if value is not None}
         if 2 * sum(number is not None for number in known.values()) < len(known):
-            return np.array(["" if v is None else str(v) for v in values], np.str_), []
-    return _checked(column, np.isfinite, "a number")
+            return np.array(["" if v is None else _text(v) for v in values], np.str_), []
+    return _checked(column, (np.isfinite, "a number"), (SETTING.hold, SETTING.want))
 
 
 def is_varying_number(column: pd.Series[Any]) -> bool:
@@ -79,14 +114,15 @@ def raise_first(faults: Sequence[Fault], *, source: str) -> None:
     raise LawsmithError(where, got=first.got, want=first.want, hint=hint)
 
 
-def _checked(column: pd.Series[Any], check: Check, want: str) -> tuple[FloatArray, list[Fault]]:
-    """The column as float64, and its faults: text, or numbers that fail ``check``."""
-    values, text = _numbers(column)
-    faults = [
-        Fault(int(column.index[i]), str(column.name), _shown(column.iloc[i]), want)
-        for i in np.flatnonzero(text | ~check(values)).tolist()
-    ]
-    return values, faults
+def _checked(column: pd.Series[Any], *checks: Check) -> tuple[FloatArray, list[Fault]]:
+    """The column as float64, and its faults: text, or numbers that fail one of ``checks``."""
+    values, bad = _numbers(column)
+    faults: dict[int, Fault] = {}
+    for check, want in checks:
+        for i in np.flatnonzero(bad | ~check(values)).tolist():
+            told = Fault(int(column.index[i]), str(column.name), _shown(column.iloc[i]), want)
+            faults.setdefault(i, told)
+    return values, [faults[i] for i in sorted(faults)]
 
 
 def _numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
@@ -94,7 +130,7 @@ def _numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
     if column.dtype.kind in _NUMERIC:
         values = column.to_numpy(dtype=np.float64, na_value=math.nan)
         return values, np.zeros(len(values), dtype=np.bool_)
-    numbers = [math.nan if value is None else _number(value) for value in _objects(column)]
+    numbers = [math.nan if value is None else as_float(value) for value in _objects(column)]
     text = np.array([number is None for number in numbers], dtype=np.bool_)
     return np.array([math.nan if x is None else x for x in numbers], dtype=np.float64), text
 
@@ -105,24 +141,19 @@ def _objects(column: pd.Series[Any]) -> list[Any]:
     return [None if gone or _is_blank(v) else v for v, gone in zip(column, missing, strict=True)]
 
 
-def _number(value: Any) -> float | None:
-    """The value as a float, None if it is no number: '1e9' is one, '70M' is not."""
-    try:
-        return float(value)
-    except (TypeError, ValueError, OverflowError):
-        return None
-
-
 def _is_blank(value: object) -> bool:
     return isinstance(value, str) and not value.strip()
 
 
 def _shown(value: object) -> str:
     """A bad cell for an error message."""
-    number = _number(value)
+    number = as_float(value)
     if _is_blank(value) or value is None or (number is not None and math.isnan(number)):
         return "nothing"
     if number is not None:
         return f"{number:g}"
-    text = repr(value) if isinstance(value, str) else f"a {type(value).__name__}"
-    return text if len(text) <= 40 else text[:39] + "…"
+    return shown(value, 40) if isinstance(value, str) else f"a {type(value).__name__}"
+
+
+def _text(value: object) -> str:
+    return value if isinstance(value, str) else shown(value, 1000)

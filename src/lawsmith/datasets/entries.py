@@ -90,6 +90,7 @@ class Entry:
     hold_out     fraction of compute the paper holds out; reach: of its window
     targets      computes at which laws are compared, where the paper's 1e25 FLOPs lie too far
     obtain       what to do to have it, where there is no public table to fetch
+    make         draws it, where it is synthetic and has no files
     bundled      its files are part of the package
     """
 
@@ -109,8 +110,13 @@ class Entry:
     targets: tuple[float, ...] = ()
     notes: tuple[str, ...] = ()
     obtain: str | None = None
-    synthetic: bool = False
+    make: Callable[[ReadOptions], Study] | None = None
     bundled: bool = False
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether its runs are drawn from a known law."""
+        return self.make is not None
 
     def variant(self, name: str) -> Variant:
         """The variant of that name."""

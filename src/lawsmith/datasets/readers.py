@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import csv
 import gzip
-import json
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from io import StringIO
+from json import JSONDecodeError
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.files import read_bytes
+from lawsmith.numbers import read_json
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,7 +85,10 @@ def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
     header = text.split("\n", 1)[0]
     separator = max(",\t;", key=header.count)
     _check_fields(path, text, separator)
-    return pd.read_csv(StringIO(text), sep=separator)
+    try:
+        return pd.read_csv(StringIO(text), sep=separator, low_memory=False)
+    except (pd.errors.ParserError, ValueError, OverflowError) as error:
+        raise LawsmithError(str(path), got=_reason(error), want="a CSV table") from None
 
 
 def _check_fields(path: Path, text: str, separator: str) -> None:
@@ -118,10 +123,12 @@ def _read_json_lines(path: Path, max_bytes: int) -> pd.DataFrame:
 def _json_object(line: str, *, where: str) -> dict[str, Any]:
     hint = None
     try:
-        row = json.loads(line)
+        row = read_json(line)
         got = f"a JSON {type(row).__name__}"
-    except (json.JSONDecodeError, RecursionError):
+    except JSONDecodeError:
         row, got = None, f"{_shorten(line)!r}"
+    except ValueError as error:
+        row, got = None, str(error)
     if isinstance(row, dict):
         return row
     if line.lstrip().startswith(("[", "{")):
@@ -147,7 +154,7 @@ def _read_text(path: Path, max_bytes: int) -> str:
             with gzip.open(path) as stream:
                 data = stream.read(max_bytes + 1)
         else:
-            data = path.read_bytes()
+            data = read_bytes(path, limit=max_bytes)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
         raise LawsmithError(str(path), got=_reason(error), want="a whole gzip file") from None
     if len(data) > max_bytes:

@@ -10,7 +10,7 @@ import numpy as np
 
 from lawsmith.datasets.cells import Fault
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import BoolArray, Grid
+from lawsmith.grid import BoolArray, FloatArray, Grid
 from lawsmith.runs import Runs
 
 if TYPE_CHECKING:
@@ -32,6 +32,7 @@ class ReadOptions:
     diverged_above     a loss above this is a diverged run, as NaN is
     compute            'auto' (the C column if there is one, else 6ND), '6ND', or a column
     loss_sign          'any' for losses relative to a baseline; laws of log loss cannot use those
+    metrics            further columns of numbers to keep beside the loss, such as accuracies
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -42,6 +43,7 @@ class ReadOptions:
     diverged_above: float = np.inf
     compute: str = "auto"
     loss_sign: Literal["positive", "any"] = "positive"
+    metrics: tuple[str, ...] = ()
 
     def __post_init__(self) -> None:
         if self.drop_largest_loss < 0:
@@ -62,6 +64,8 @@ class ReadOptions:
             skip_bad_rows=self.skip_bad_rows or other.skip_bad_rows,
             diverged_above=min(self.diverged_above, other.diverged_above),
             compute=self.compute if other.compute == "auto" else other.compute,
+            loss_sign=self.loss_sign if other.loss_sign == "positive" else other.loss_sign,
+            metrics=(*self.metrics, *other.metrics),
         )
 
 
@@ -83,6 +87,20 @@ class ReadLog:
 
 
 @dataclass(frozen=True, eq=False)
+class Branches:
+    """Of each run of a table, in their order: the trunk that it was branched from, and where.
+
+    parent   '' for a run that is no branch; empty where no column says
+    at       (k,) tokens at the branch point, NaN where nobody says
+    faults   cells of ``at`` that are no numbers; an error once they are needed
+    """
+
+    parent: tuple[str, ...]
+    at: FloatArray
+    faults: tuple[Fault, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
 class Study:
     """Runs on a grid, with what a reader of results must know about them.
 
@@ -93,6 +111,8 @@ class Study:
     columns      N, D, C, loss or an axis → the column of the table it was read from; run → that of
                  the runs' names
     run_names    what the table calls its runs, in their order; empty where it does not name them
+    metrics      further columns by name, one value a run, NaN where there is none
+    branches     which run each was branched from, and where; None where the table does not say
     """
 
     name: str
@@ -106,6 +126,8 @@ class Study:
     truth: Truth | None = None
     columns: Mapping[str, str] = field(default_factory=dict)
     run_names: tuple[str, ...] = ()
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
+    branches: Branches | None = None
 
     def __post_init__(self) -> None:
         if self.run_names and len(self.run_names) != len(self.runs):
@@ -123,8 +145,26 @@ class Study:
     def synthetic(self) -> bool:
         return self.truth is not None
 
+    @property
+    def has_compute(self) -> bool:
+        """Whether what a run costs is known: by a column, or by N and D."""
+        names = set(self.grid.names)
+        return "C" in names or {"N", "D"} <= names
+
 
 def _listed(names: list[str]) -> str:
     """The names of replicates, a few of many."""
     more = len(names) - _MAX_LISTED
     return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
+
+
+def study_name(study: Study) -> str:
+    """The study in a title: a file without its folders, and 'synthetic' whatever it is called."""
+    return short_name(study.name, synthetic=study.synthetic)
+
+
+def short_name(path: str, *, synthetic: bool) -> str:
+    """A name or a path as a title has it."""
+    file = path.rsplit("/", 1)[-1]
+    name = file if "." in file else path
+    return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name

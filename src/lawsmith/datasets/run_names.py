@@ -22,13 +22,13 @@ def run_names(
     for column in columns:
         missing = frame[column].isna()
         cells = zip(missing, frame[column], strict=True)
-        names = ["" if gone else _text(value) for gone, value in cells]
+        names = ["" if gone else name_text(value) for gone, value in cells]
         if told or (not missing.any() and "" not in names and len(set(names)) == len(names)):
             return column, tuple(names)
     return None, ()
 
 
-def _text(value: object) -> str:
+def name_text(value: object) -> str:
     """A cell on one line; a whole number without its point, since a gap makes a column floats."""
     number = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
     text = " ".join(f"{value:.0f}".split() if number else str(value).split())

@@ -35,6 +35,13 @@ ALIASES: Mapping[str, tuple[str, ...]] = {
     ),
 }
 ROLES = tuple(ALIASES)
+# Of a table of losses along runs, and of the branches among runs.
+MORE_ALIASES: Mapping[str, tuple[str, ...]] = {
+    "lr": ("lr", "learning_rate"),
+    "kind": ("kind", "curve_kind"),
+    "parent": ("parent", "parent_run", "branched_from"),
+    "branch_at": ("branch_at", "branch_tokens", "branch_d"),
+}
 AXES: tuple[str, ...] = (
     *("lr", "learning_rate", "peak_lr", "max_lr", "eta"),
     *("batch_size", "bs", "bsz", "gbsz", "gbs", "batch", "global_batch_size", "global_bs"),
@@ -84,6 +91,20 @@ def resolve(names: Sequence[str], asked: Mapping[str, str], *, source: str) -> S
         axes = {n: n for n in names if _plain(n) in AXES and n not in found.values()}
     runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
     return Schema(found, axes, guessed, runs)
+
+
+def find_run_column(names: Sequence[str]) -> str | None:
+    """The column that names the runs, the best known of several; None if there is none."""
+    return next(iter(_run_columns(names, set())), None)
+
+
+def find_column(role: str, names: Sequence[str], source: str) -> str | None:
+    """The column that plays a role of `ALIASES`, or the best known for one of `MORE_ALIASES`."""
+    if role in ALIASES:
+        return _find(role, names, {}, source)
+    known = MORE_ALIASES[role]
+    found = [name for name in names if _plain(name) in known]
+    return min(found, key=lambda name: known.index(_plain(name)), default=None)
 
 
 def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:

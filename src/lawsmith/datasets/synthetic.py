@@ -99,5 +99,5 @@ def make_study(
 
 
 def demo_study(seed: int = 0, options: ReadOptions | None = None) -> Study:
-    """The study of ``lawsmith demo``: 6 N × 7 D (36 of 42 cells) × 5 lr × 5 batch sizes."""
+    """The study 'synthetic-demo': 6 N × 7 D (36 of 42 cells) × 5 lr × 5 batch sizes."""
     return make_study(DEMO_SURFACE, DEMO_SHAPE, name="synthetic-demo", seed=seed, options=options)

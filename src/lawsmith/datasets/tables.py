@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lawsmith.arrays import saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
-from lawsmith.datasets.records import ReadOptions, Study
-from lawsmith.datasets.run_names import run_names
-from lawsmith.datasets.schema import RUN, Schema, resolve
+from lawsmith.datasets.records import Branches, ReadOptions, Study
+from lawsmith.datasets.run_names import name_text, run_names
+from lawsmith.datasets.schema import RUN, Schema, find_column, resolve
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
@@ -59,7 +60,39 @@ def study_from_frame(
     column, named = run_names(kept.iloc[rows], schema.runs, told=RUN in options.columns)
     if column is not None:
         columns[RUN] = column
-    return replace(study, title=title or name, log=log, columns=columns, run_names=named)
+    branches = _branches(kept.iloc[rows], source=name)
+    metrics = _metrics(kept.iloc[rows], options, source=name)
+    study = replace(study, columns=columns, run_names=named, branches=branches, metrics=metrics)
+    return replace(study, title=title or name, log=log)
+
+
+def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
+    """The further columns asked for; a cell that is no number is refused."""
+    found = {}
+    for column in options.metrics:
+        if column not in frame.columns:
+            raise unknown(f"{source}: metric", column, list(frame.columns))
+        found[column], faults = cells.metric(frame[column])
+        cells.raise_first(faults, source=source)
+    return found
+
+
+def _branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
+    """What the columns 'parent' and 'branch_at' say; None where there is neither."""
+    names = list(frame.columns)
+    parent, at = (find_column(role, names, source) for role in ("parent", "branch_at"))
+    if parent is None and at is None:
+        return None
+    tokens: FloatArray = np.full(len(frame), np.nan)
+    faults: list[cells.Fault] = []
+    if at is not None:
+        tokens, faults = cells.optional(frame[at])
+    named: tuple[str, ...] = ()
+    if parent is not None:
+        gone = frame[parent].isna()
+        pairs = zip(gone, frame[parent], strict=True)
+        named = tuple("" if missing else name_text(value) for missing, value in pairs)
+    return Branches(named, tokens, tuple(faults))
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:
@@ -99,10 +132,14 @@ def _filtered(
     return kept
 
 
+@saturating
 def _named(frame: pd.DataFrame, schema: Schema) -> dict[str, AnyArray]:
-    """Columns by their names in the file, and by the roles and axes they play."""
+    """Columns by their names in the file, and by the roles and axes they play; C is 6ND if none."""
     played = {**schema.roles, **schema.axes}
     columns = {role: frame[column].to_numpy() for role, column in played.items()}
+    if "C" not in columns and {"N", "D"} <= set(columns):
+        N, D = (cells.positive(frame[schema.roles[role]])[0] for role in ("N", "D"))
+        columns["C"] = 6.0 * N * D
     return {**columns, **{str(name): frame[name].to_numpy() for name in frame.columns}}
 
 
@@ -114,8 +151,10 @@ def _table(
     faults: list[cells.Fault] = []
     table: dict[str, AnyArray] = {}
     for role, column in schema.roles.items():
-        read = loss if role == "loss" else cells.positive
-        table[role], found = read(frame[column])
+        if role == "loss":
+            table[role], found = loss(frame[column], diverged_above=options.diverged_above)
+        else:
+            table[role], found = cells.positive(frame[column])
         faults += found
     for axis, column in schema.axes.items():
         table[axis], found = cells.axis(frame[column])

@@ -16,6 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.numbers import read_json, shown
 
 VERSION = 1
 Event = Mapping[str, Any]
@@ -44,6 +45,7 @@ class Kind(StrEnum):
     ENDED = "ended"  # reason: nothing more will be asked
 
 
+_NAMES = frozenset(kind.value for kind in Kind)
 # The keys each event must have, and of what kind their values are.
 _NUMBER, _TEXT, _COUNT, _TABLE = "a number", "text", "a whole number", "a table"
 _COST = "a number from 0"
@@ -95,8 +97,8 @@ def write_line(event: Event) -> bytes:
 def parse(line: bytes) -> dict[str, Any] | None:
     """The JSON object of a line, None where there is none."""
     try:
-        value = json.loads(line)
-    except (ValueError, RecursionError):
+        value = read_json(line.decode("utf-8"))
+    except ValueError:
         return None
     return value if isinstance(value, dict) else None
 
@@ -105,17 +107,17 @@ def check(event: dict[str, Any], *, where: str) -> Event:
     """The event, if it is one: known, with the keys of its kind."""
     name = event.get("event")
     if not isinstance(name, str):
-        raise LawsmithError(where, got=_short(event), want="an object with an 'event'")
-    if name not in set(Kind):
+        raise LawsmithError(where, got=shown(event), want="an object with an 'event'")
+    if name not in _NAMES:
         raise unknown(f"{where}: event", name, [kind.value for kind in Kind])
     for key, want in _KEYS[Kind(name)].items():
         if key not in event or not _is(event[key], want):
-            got = _short(event[key]) if key in event else "nothing"
+            got = shown(event[key]) if key in event else "nothing"
             raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
     if "trial" in event and not (
         isinstance(event["trial"], str) and _TRIAL.fullmatch(event["trial"])
     ):
-        got = _short(event["trial"])
+        got = shown(event["trial"])
         raise LawsmithError(f"{where}: trial", got=got, want="a name such as t0001")
     return event
 
@@ -143,8 +145,3 @@ def _is_value(value: Any) -> bool:
 def _is_number(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and abs(value) < 1e300  # which NaN is not
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"

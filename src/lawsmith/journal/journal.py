@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import IO
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import open_file, reason
 from lawsmith.journal.events import VERSION, Event, Kind, check, parse, write_line
 from lawsmith.journal.fold import Ledger
 
@@ -42,7 +43,7 @@ class Journal:
     def refresh(self) -> Ledger:
         """The ledger with all whole lines of the file."""
         try:
-            with self.path.open("rb", buffering=0) as file:
+            with open_file(self.path) as file:
                 self._read(file)
                 if self.torn:
                     # Or only half written so far: whoever holds the lock is waited for.
@@ -70,12 +71,11 @@ class Journal:
     @contextmanager
     def _locked(self) -> Iterator[IO[bytes]]:
         try:
-            descriptor = os.open(self.path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+            with open_file(self.path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW) as file:
+                fcntl.flock(file, fcntl.LOCK_EX)
+                yield file
         except OSError as error:
             raise _unusable(self.path, error) from None
-        with os.fdopen(descriptor, "r+b", buffering=0) as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            yield file
 
     def _read(self, file: IO[bytes]) -> None:
         """Take in the whole lines behind what was read before."""
@@ -183,6 +183,6 @@ def _sync_folder(folder: Path) -> None:
 
 
 def _unusable(path: Path, error: OSError) -> LawsmithError:
-    got = error.strerror or str(error)
     hint = "nothing on record was lost; make room or allow writing, then run again"
-    return LawsmithError(str(path), got=got, want="a journal that can be written", hint=hint)
+    want = "a journal that can be written"
+    return LawsmithError(str(path), got=reason(error), want=want, hint=hint)

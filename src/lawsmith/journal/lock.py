@@ -12,24 +12,24 @@ from contextlib import contextmanager
 from pathlib import Path
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import open_file, reason
+from lawsmith.numbers import read_json
 
 
 @contextmanager
 def driver_lock(path: Path) -> Iterator[None]:
     """Be the only driver; the system lets go of the lock when the process dies, however it does."""
     try:
-        descriptor = os.open(path, os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+        with open_file(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW) as file:
+            if not _taken(file.fileno()):
+                hint = "wait for it, or stop it: its runs go on, and `lawsmith run` takes over"
+                got = f"a study that {_holder(file.read(500))} is driving"
+                raise LawsmithError(str(path.parent), got=got, hint=hint)
+            _sign(file.fileno())
+            yield
     except OSError as error:
-        got = error.strerror or str(error)
         want = "a study folder that can be written"
-        raise LawsmithError(str(path), got=got, want=want) from None
-    with os.fdopen(descriptor, "r+", encoding="utf-8", errors="replace") as file:
-        if not _taken(file.fileno()):
-            hint = "wait for it, or stop it: its runs go on, and `lawsmith run` takes over"
-            got = f"a study that {_holder(file.read(500))} is driving"
-            raise LawsmithError(str(path.parent), got=got, hint=hint)
-        _sign(file.fileno())
-        yield
+        raise LawsmithError(str(path), got=reason(error), want=want) from None
 
 
 def _taken(descriptor: int) -> bool:
@@ -46,7 +46,7 @@ def _taken(descriptor: int) -> bool:
 def driver_of(path: Path) -> str | None:
     """Who drives the study now; None if nobody does."""
     try:
-        with path.open("r", encoding="utf-8", errors="replace") as file:
+        with open_file(path) as file:
             try:
                 fcntl.flock(file, fcntl.LOCK_SH | fcntl.LOCK_NB)
             except OSError:
@@ -66,9 +66,9 @@ def _sign(descriptor: int) -> None:
         pass
 
 
-def _holder(text: str) -> str:
+def _holder(text: bytes) -> str:
     try:
-        told = json.loads(text)
+        told = read_json(text.decode("utf-8", "replace"))
         return f"process {int(told['pid'])} on {str(told['host'])[:100]}"
-    except (ValueError, KeyError, TypeError):
+    except (ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -7,14 +7,15 @@ for step in replay(task, make_policy("window", GP()), seed=0):
 
 from __future__ import annotations
 
-from lawsmith.replay.answering import outlook_after
+from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
 from lawsmith.replay.serial import scores_values, step_record, step_values, steps_from
-from lawsmith.replay.task import EXTRAPOLATE_TO, default_hold_out, prepare
+from lawsmith.replay.task import TARGETS, default_hold_out, prepare
 
 __all__ = [
-    "EXTRAPOLATE_TO",
+    "TARGETS",
+    "Answers",
     "HeldOutFrontier",
     "Reference",
     "Scores",
@@ -23,7 +24,8 @@ __all__ = [
     "Task",
     "Trace",
     "default_hold_out",
-    "outlook_after",
+    "answer_after",
+    "answers_of",
     "prepare",
     "replay",
     "run_replay",

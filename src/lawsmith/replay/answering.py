@@ -1,39 +1,60 @@
-"""What a replay knows of the answer after some of its runs: an outlook, where there can be one."""
+"""What the runs of a replay say: the answer after some of them, beside that of the whole pool."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
+import numpy as np
+
+from lawsmith.answer import Answer, Target, answer
+from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.outlook import DRAWS, Outlook, outlook
-from lawsmith.policies.base import Policy
 from lawsmith.replay.records import Task
-from lawsmith.runs import Runs, State
+from lawsmith.runs import Runs
+
+GROWTH = 1.05  # of the runs, after which a stop rule is looked at again
 
 
-def outlook_after(
-    task: Task,
-    policy: Policy,
-    runs: Runs,
-    targets: Sequence[float],
-    *,
-    seed: int,
-    n_draws: int = DRAWS,
-) -> Outlook | None:
-    """The outlook on ``targets`` (FLOPs) after ``runs`` of the pool.
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """By the runs chosen, and by all runs of the pool; each with the held-out runs predicted."""
 
-    None while the initial design is incomplete, with too few points for the law, without a
-    surrogate, and for one that has no joint draws.
-    """
-    surrogate = policy.surrogate
-    if surrogate is None or not policy.searching(task.pool, runs):
-        return None
-    if not (runs.state == State.DONE.value).any():
-        return None
-    posterior = surrogate.fit(task.pool, runs)
-    if posterior.sampler is None:
-        return None
+    chosen: Answer
+    pool: Answer
+
+
+def answer_after(task: Task, runs: Runs, targets: Sequence[Target]) -> Answer | None:
+    """The answer after ``runs`` of the pool; None while there are too few."""
     try:
-        return outlook(task.pool, runs, posterior, task.law, targets, seed=seed, n_draws=n_draws)
+        return answer(task.pool, runs, targets, study=task.study, prior=task.prior)
     except LawsmithError:
         return None
+
+
+def answers_of(
+    task: Task, study: Study, rows: Sequence[int], targets: Sequence[Target]
+) -> Answers | None:
+    """The answer by ``rows`` of the pool and by the whole pool; None where there are too few.
+
+    A chosen row is one run, of its configuration's mean loss; the pool has all runs of the study,
+    so that `lawsmith fit` says the same of it.
+    """
+    grid, runs = study.grid, study.runs
+    held_out = np.setdiff1d(np.arange(len(grid)), task.rows)
+    chosen = np.concatenate([task.rows[np.asarray(rows, dtype=np.int64)], held_out])
+    some = Runs.from_losses(chosen, runs.config_loss(len(grid))[chosen])
+    kept = held_out if len(held_out) else None
+    try:
+        found = [
+            answer(grid, used, targets, study=task.study, held_out=kept, prior=task.prior)
+            for used in (some, runs)
+        ]
+    except LawsmithError:
+        return None
+    return Answers(*found)
+
+
+def due(n_runs: int, last: int) -> bool:
+    """Whether a rule that was looked at after ``last`` runs is to be looked at after ``n_runs``."""
+    return n_runs >= max(last + 1, int(GROWTH * last))

@@ -9,46 +9,49 @@ from typing import Any
 import numpy as np
 
 from lawsmith.analysis.design import inputs_at
+from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.law import Law
-from lawsmith.laws.many import fit_many
+from lawsmith.laws.many import Points, fit_many
 from lawsmith.metrics import difference_percent, mean_squared_error, regret
 from lawsmith.replay.records import Scores, Task
 
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Π of what is known of the pool: its rows, and their losses."""
+    """Π of what is known of the pool: its rows, their losses, and what each counts in a fit."""
 
     rows: IntArray
     loss: FloatArray
+    weights: FloatArray
 
     @classmethod
-    def of(cls, task: Task, loss: FloatArray) -> Envelope:
-        """The envelope of losses (m,), NaN where unknown."""
+    def of(cls, task: Task, loss: FloatArray, weights: FloatArray | None = None) -> Envelope:
+        """The envelope of losses (m,), NaN where unknown; all count alike without weights (m,)."""
         rows = frontier(task.pool, loss, task.law.inputs)
-        return cls(rows, loss[rows])
+        return cls(rows, loss[rows], np.ones(len(rows)) if weights is None else weights[rows])
 
     @property
     def key(self) -> bytes:
         """Equal for equal envelopes."""
-        return self.rows.tobytes() + self.loss.tobytes()
+        return self.rows.tobytes() + self.loss.tobytes() + self.weights.tobytes()
 
 
 @dataclass
 class Judge:
-    """Scores one kind of fit along a replay; remembers the incumbents and the last fit."""
+    """Scores one kind of fit along a replay; remembers the incumbents."""
 
     task: Task
     _incumbent: FloatArray | None = field(default=None, repr=False)  # (p,) phi
     _least: dict[str, float] = field(default_factory=dict, repr=False)
-    _last: tuple[bytes, FloatArray | None] = field(default=(b"", None), repr=False)
 
+    @saturating
     def scores(self, found: Sequence[Envelope | None]) -> list[Scores | None]:
         """The laws on envelopes in the order they were found, judged; None with too few points.
 
-        An envelope that is still that of the run before is not fitted again.
+        Equal envelopes are fitted once. Nothing is carried over from those judged before, whose
+        last digits a replay that goes on after a crash could not know.
         """
         laws = self._fit([envelope for envelope in found if envelope is not None])
         out: list[Scores | None] = []
@@ -63,17 +66,18 @@ class Judge:
         task, law = self.task, self.task.law
         dense = Envelope.of(task, task.loss)
         # The dense grid's own envelope has the dense grid's law, to the last digit.
-        laws = dict([self._last, (dense.key, task.reference.validation.phi)])
+        laws: dict[bytes, FloatArray | None] = {dense.key: task.reference.validation.phi}
         new = {e.key: e for e in found if e.key not in laws}
         laws |= dict.fromkeys(new)
         # A surrogate may fantasize a loss below zero, of which no law can be made.
         sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
-        fitted = fit_many(law, [(inputs_at(task.pool, law, e.rows), e.loss) for e in sound])
+        fitted = fit_many(
+            law, [Points(inputs_at(task.pool, law, e.rows), e.loss, e.weights) for e in sound]
+        )
         laws |= {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
-        if found:
-            self._last = (found[-1].key, laws[found[-1].key])
         return laws
 
+    @saturating
     def judged(self, phi: FloatArray, n_points: int) -> Scores:
         """The scores of the law phi (p,), fitted to so many points; the incumbents take it in."""
         task, law = self.task, self.task.law

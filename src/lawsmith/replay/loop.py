@@ -11,18 +11,18 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lawsmith.answer import Target
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import mixed_losses
+from lawsmith.fantasies import Weigh, alike, mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
-from lawsmith.outlook import Outlook
-from lawsmith.policies.base import Policy
-from lawsmith.replay.answering import outlook_after
+from lawsmith.policies import Policy, Search
+from lawsmith.replay.answering import answer_after, due
 from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
-from lawsmith.replay.steps import Answer, make_step, total_cost
+from lawsmith.replay.steps import Found, make_step, total_cost
 from lawsmith.runs import Runs, State
-from lawsmith.stopping import StopRule, settled
+from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
 BLOCK = 64  # runs judged together where nobody watches
@@ -68,6 +68,7 @@ def replay(
     stop: Stop | None = None,
     done: Sequence[Step] = (),
     block: int = 1,
+    weigh: Weigh = alike,
 ) -> Iterator[Step]:
     """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it.
 
@@ -75,10 +76,11 @@ def replay(
             goes on after them as if it had never stopped, if they are whole blocks
     block   runs whose laws are fitted together, several times faster than one by one; their
             steps come together too. It moves the last digits of the laws, never the runs.
+    weigh   what the points of the mixed grid count in the fit of its law
     """
     stop = stop or Stop()
     stop.check(task)
-    walk = _Walk(task, policy, seed)
+    walk = _Walk(task, policy, seed, weigh)
     walk.retrace(done)
     with one_thread():
         going = not (done and walk.answered(stop.rule))
@@ -87,7 +89,7 @@ def replay(
         with one_thread():
             taken: list[_Taken] = []
             while going and len(taken) < block:
-                row = walk.choose()
+                row = walk.choose(stop.budget)
                 going = row is not None and not stop.reached(len(walk.runs) + 1, walk.cost(row))
                 if going and row is not None:
                     taken.append(walk.take(row))
@@ -128,12 +130,13 @@ class _Taken:
 class _Walk:
     """The state of one replay: the runs so far and the two judges."""
 
-    def __init__(self, task: Task, policy: Policy, seed: int) -> None:
+    def __init__(self, task: Task, policy: Policy, seed: int, weigh: Weigh) -> None:
         if seed < 0:
             raise LawsmithError("seed", got=seed, want="0 or above")
-        self.task, self.policy, self.seed = task, policy, seed
+        self.task, self.policy, self.seed, self.weigh = task, policy, seed, weigh
         self.runs = Runs.empty()
         self.window = float("nan")
+        self.looked = 0  # runs when the stop rule was last looked at
         self.observed, self.fantasized = Judge(task), Judge(task)
 
     def retrace(self, done: Sequence[Step]) -> None:
@@ -144,8 +147,8 @@ class _Walk:
             self.observed.remember(step.observed)
             self.fantasized.remember(step.fantasized)
 
-    def choose(self) -> int | None:
-        """The row to run next, None when the pool is exhausted."""
+    def choose(self, budget: float | None) -> int | None:
+        """The row to run next, None when nothing is left of the pool or of the budget."""
         pool, runs = self.task.pool, self.runs
         if len(runs) == len(pool):
             return None
@@ -153,7 +156,12 @@ class _Walk:
         if self.policy.searching(pool, runs):
             self.window = float(pool.C[self.policy.candidates(pool, runs)].max())
         rng = np.random.default_rng([self.seed, len(runs)])
-        return self.policy.ask(pool, runs, 1, rng)[0]
+        # The searches of the paper know no budget: the first run beyond it ends them.
+        left = None
+        if budget is not None and not isinstance(self.policy, Search):
+            left = budget - total_cost(self.task, runs.index.tolist())
+        rows = self.policy.ask(pool, runs, 1, rng, left=left)
+        return rows[0] if rows else None
 
     def cost(self, row: int) -> float:
         """FLOPs of the runs so far and of ``row``."""
@@ -169,21 +177,21 @@ class _Walk:
         surrogate = self.policy.surrogate
         if ready and surrogate is not None and (self.runs.state == State.DONE.value).any():
             posterior = surrogate.fit(pool, self.runs)
-            mixed = Envelope.of(task, mixed_losses(len(pool), self.runs, posterior))
+            losses = mixed_losses(len(pool), self.runs, posterior)
+            weights = self.weigh(len(pool), self.runs, posterior)
+            mixed = Envelope.of(task, losses, weights)
         return _Taken(len(self.runs), self.window, observed, mixed, ready)
 
     def answered(self, rule: StopRule | None) -> bool:
         """Whether the runs so far meet a rule; never without one."""
-        if rule is None:
+        n = len(self.runs)
+        if rule is None or not self.policy.searching(self.task.pool, self.runs):
             return False
-        at = (rule.compute,)
-
-        def look(n_draws: int) -> Outlook | None:
-            return outlook_after(
-                self.task, self.policy, self.runs, at, seed=self.seed, n_draws=n_draws
-            )
-
-        return settled(rule, look)
+        if not due(n, self.looked):
+            return False
+        self.looked = n
+        found = answer_after(self.task, self.runs, [Target(rule.compute)])
+        return found is not None and rule.met(found)
 
     def judge(self, taken: Sequence[_Taken]) -> list[Step]:
         """The steps of runs taken, their laws fitted together."""
@@ -193,7 +201,7 @@ class _Walk:
         rows = self.runs.index.tolist()
         steps = []
         for t, seen, dreamt in zip(taken, observed, fantasized, strict=True):
-            answer = Answer(
+            answer = Found(
                 observed=seen,
                 fantasized=dreamt,
                 envelope_observed=recovery(t.observed.rows, truth),

@@ -22,6 +22,7 @@ from lawsmith.costs import Apart, Pricing
 from lawsmith.grid import BoolArray, FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
+from lawsmith.surface import PUBLIC, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -68,6 +69,7 @@ class Task:
     targets   label ('1e25') → the law's inputs there; a law of N and D is read at the reference's
               own best N and D of that compute
     pricing   what runs cost: each its own compute, or shared trunks only once
+    prior     what earlier studies let expect of the answer
     """
 
     study: str
@@ -83,6 +85,7 @@ class Task:
     reference: Reference
     targets: Mapping[str, Mapping[str, float]]
     pricing: Pricing = field(default_factory=Apart)
+    prior: Prior = field(default=PUBLIC, repr=False)
 
     @cached_property
     def total_compute(self) -> float:

@@ -14,7 +14,7 @@ import numpy as np
 from lawsmith.laws.law import Law
 from lawsmith.replay.judge import Judge, phi_of
 from lawsmith.replay.records import Scores, Step, Task
-from lawsmith.replay.steps import Answer, make_step
+from lawsmith.replay.steps import Found, make_step
 
 Json = dict[str, Any]
 
@@ -88,7 +88,7 @@ def steps_from(task: Task, records: Iterable[Mapping[str, Any]]) -> list[Step]:
         rows.append(record["row"])
         window = float("nan") if record["window"] is None else record["window"]
         share_observed, share_mixed = record["envelope"]
-        answer = Answer(
+        answer = Found(
             observed=_judged(judges["observed"], record["observed"]),
             fantasized=_judged(judges["fantasized"], record["fantasized"]),
             envelope_observed=share_observed,

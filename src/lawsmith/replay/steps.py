@@ -9,7 +9,7 @@ from lawsmith.replay.records import Scores, Step, Task
 
 
 @dataclass(frozen=True)
-class Answer:
+class Found:
     """What is known of the law after a run; fields as in Step."""
 
     observed: Scores | None
@@ -18,7 +18,7 @@ class Answer:
     envelope_mixed: float | None
 
 
-def make_step(task: Task, rows: Sequence[int], window: float, answer: Answer) -> Step:
+def make_step(task: Task, rows: Sequence[int], window: float, answer: Found) -> Step:
     """The step after running ``rows``, of which the last is now."""
     row, pool = rows[-1], task.pool
     cost = total_cost(task, rows)

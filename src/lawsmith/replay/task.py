@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
 from lawsmith.analysis.design import check_design, inputs_at
 from lawsmith.analysis.predict import target_inputs
-from lawsmith.analysis.records import Target
+from lawsmith.answer.records import Target
+from lawsmith.arrays import saturating
 from lawsmith.costs import Apart, Pricing
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
@@ -21,7 +23,7 @@ from lawsmith.laws.law import Law
 from lawsmith.metrics import mean_squared_error, not_dominated
 from lawsmith.replay.records import HeldOutFrontier, Reference, Task
 
-EXTRAPOLATE_TO = (1e25, 1e27, 1e29)
+TARGETS = (1e25, 1e27, 1e29)
 
 
 def default_hold_out(law: Law) -> HeldOut:
@@ -29,23 +31,26 @@ def default_hold_out(law: Law) -> HeldOut:
     return HeldOut.largest("N") if "N" in law.inputs else HeldOut.by_compute(0.5)
 
 
+@saturating
 def prepare(
     study: Study,
     law: Law,
     *,
     hold_out: HeldOut | None = None,
-    extrapolate_to: Sequence[float] = EXTRAPOLATE_TO,
+    targets: Sequence[float] = TARGETS,
     pricing: Pricing | None = None,
+    slice_by: str = "C",
     force: bool = False,
 ) -> Task:
     """The task of finding ``law`` on the pool of ``study``.
 
     A configuration that was run several times is one candidate: its loss is the mean, its cost
-    that of one run, or what ``pricing`` says. ``force`` takes a design from which the law cannot
-    be identified.
+    that of one run, or what ``pricing`` says. ``slice_by`` is the variable whose levels a window
+    climbs: C, or N or D for slices of constant size or tokens. ``force`` takes
+    a design from which the law cannot be identified.
     """
     split = hold_out or default_hold_out(law)
-    grid, loss = study.grid, study.runs.config_loss(len(study.grid))
+    grid, loss = replace(study.grid, slice_by=slice_by), study.runs.config_loss(len(study.grid))
     if len(np.unique(grid.C)) == 1:
         got = f"one level of compute ({flops(grid.C[0])} FLOPs)"
         raise LawsmithError(study.name, got=got, want="several, to search by compute")
@@ -55,7 +60,7 @@ def prepare(
     check_design(study, law, rows[envelope], force=force)
     validation = fit_law(law, inputs_at(pool, law, envelope), pool_loss[envelope])
     everywhere = frontier(grid, loss, law.inputs)
-    targets = _targets(law, validation, extrapolate_to)
+    places = _targets(law, validation, targets)
     judged = _held_out(grid, loss, held, law, (pool, pool_loss))
     error = validation.predict(judged.inputs) if len(judged.loss) else np.empty(0)
     reference = Reference(
@@ -67,7 +72,7 @@ def prepare(
         pool_mse=mean_squared_error(
             np.exp(validation.residuals) * validation.loss, validation.loss
         ),
-        losses={label: float(validation.predict(at)[0]) for label, at in targets.items()},
+        losses={label: float(validation.predict(at)[0]) for label, at in places.items()},
     )
     return Task(
         study=study.name,
@@ -81,7 +86,7 @@ def prepare(
         loss=pool_loss,
         held_out=judged,
         reference=reference,
-        targets=targets,
+        targets=places,
         pricing=pricing or Apart(),
     )
 
@@ -92,7 +97,7 @@ def _targets(law: Law, fit: LawFit, computes: Sequence[float]) -> Mapping[str, M
         return {}
     for C in computes:
         if not 0.0 < C < np.inf:
-            raise LawsmithError("extrapolate_to", got=f"{C:g}", want="a compute above 0 FLOPs")
+            raise LawsmithError("targets", got=f"{C:g}", want="a compute above 0 FLOPs")
     return {f"{C:g}".replace("e+", "e"): target_inputs(Target(float(C)), fit) for C in computes}
 
 
@@ -100,7 +105,7 @@ def _held_out(
     grid: Grid, loss: FloatArray, held: IntArray, law: Law, pool: tuple[Grid, FloatArray]
 ) -> HeldOutFrontier:
     """Π of the held-out rows; for a law of C, which of them the pool does not dominate."""
-    rows = held[frontier(grid.subset(held), loss[held], law.inputs)]
+    rows = held[frontier(grid.subset(held), loss[held], law.inputs)] if len(held) else held
     beyond = np.ones(len(rows), dtype=np.bool_)
     if law.inputs == ("C",):
         beyond = not_dominated(grid.C[rows], loss[rows], pool[0].C, pool[1])

@@ -23,6 +23,8 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import append_to, read_bytes, reason, write_file
+from lawsmith.numbers import read_json
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.template import fill_all, fill_shell
 from lawsmith.spec.models import Seconds
@@ -32,6 +34,7 @@ _WRAPPER = Path(__file__).with_name("wrapper.py")
 _ENDINGS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 _MAY_PASS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # too busy just now
 LOG = "log.txt"
+MAX_BYTES = 2**20  # of exit.json and pid.json
 
 
 class LocalOptions(Table):
@@ -71,9 +74,8 @@ class LocalRunner:
                 handles[job.name] = self._start(job)
             except OSError as error:
                 if error.errno not in _MAY_PASS:
-                    got = error.strerror or str(error)
                     where, want = str(job.folder), "a folder to start a run in"
-                    raise LawsmithError(where, got=got, want=want) from None
+                    raise LawsmithError(where, got=reason(error), want=want) from None
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
@@ -113,8 +115,8 @@ class LocalRunner:
                 "timeout": self.options.timeout,
                 "grace": self.options.grace,
             }
-            _write(job.folder / "job.json", told)
-            with (job.folder / LOG).open("ab") as log:
+            write_file(job.folder / "job.json", json.dumps(told))
+            with os.fdopen(append_to(job.folder / LOG), "ab") as log:
                 child = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(_WRAPPER), str(job.folder), str(lock)],
                     # Not in job.json: the environment holds keys that belong on no disk.
@@ -157,7 +159,8 @@ def _code_text(code: int, why: str) -> str:
 @contextmanager
 def _lock(folder: Path) -> Iterator[int | None]:
     """A descriptor that holds the folder's lock; None where somebody else holds it."""
-    descriptor = os.open(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_CLOEXEC, 0o666)
+    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
+    descriptor = os.open(folder / "lock", flags, 0o666)
     try:
         try:
             fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
@@ -171,7 +174,7 @@ def _lock(folder: Path) -> Iterator[int | None]:
 
 def _alive(folder: Path) -> bool:
     try:
-        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC)
+        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
     except OSError:
         return False
     try:
@@ -207,13 +210,7 @@ def _wait_for_pids(folder: Path) -> dict[str, Any]:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        values = json.loads(path.read_bytes())
-    except (OSError, ValueError, RecursionError):
+        values = read_json(read_bytes(path, limit=MAX_BYTES))
+    except (OSError, ValueError):
         return None
     return values if isinstance(values, dict) else None
-
-
-def _write(path: Path, values: Mapping[str, Any]) -> None:
-    new = path.with_name(path.name + ".new")
-    new.write_text(json.dumps(values), encoding="utf-8")
-    new.replace(path)

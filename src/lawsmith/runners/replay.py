@@ -18,12 +18,15 @@ from pydantic import Field
 
 from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.errors import LawsmithError
+from lawsmith.files import read_bytes, reason, write_file
 from lawsmith.grid import AnyArray, FloatArray
+from lawsmith.numbers import as_float, read_json
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
 _STATE = "replay.json"
+MAX_BYTES = 2**16
 CLOSE = 1e-6  # relative; a table may have rounded its values
 
 
@@ -131,18 +134,18 @@ def _same(column: AnyArray, value: float | int | str) -> AnyArray:
 
 def _read(path: Path) -> dict[str, Any] | None:
     try:
-        note = json.loads(path.read_text(encoding="utf-8"))
+        note = read_json(read_bytes(path, limit=MAX_BYTES))
     except (OSError, ValueError):
         return None
-    known = {"start", "end", "cancelled", "told"}
-    return note if isinstance(note, dict) and known <= set(note) else None
+    if not isinstance(note, dict) or not {"start", "end", "cancelled", "told"} <= set(note):
+        return None
+    times = [as_float(note[name]) for name in ("start", "end")]
+    return note if None not in times else None
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:
     try:
-        new = path.with_name(path.name + ".new")
-        new.write_text(json.dumps(values), encoding="utf-8")
-        new.replace(path)
+        write_file(path, json.dumps(values))
     except OSError as error:
-        got = error.strerror or str(error)
-        raise LawsmithError(str(path), got=got, want="a file that can be written") from None
+        want = "a file that can be written"
+        raise LawsmithError(str(path), got=reason(error), want=want) from None

@@ -9,7 +9,6 @@ Nothing that is read is ever executed.
 from __future__ import annotations
 
 import csv
-import json
 import math
 import re
 from collections.abc import Mapping
@@ -18,6 +17,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Any
 
+from lawsmith.files import read_bytes, read_tail
+from lawsmith.numbers import as_float, read_json
+from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
 MAX_BYTES = 16 * 2**20
@@ -66,7 +68,7 @@ def read_result(
                 return _from_log(path, spec)
             case "csv":
                 return _from_csv(path, spec, config)
-    except (OSError, ValueError, RecursionError, csv.Error) as error:
+    except (OSError, ValueError, csv.Error) as error:
         return Result(Found.UNREADABLE, detail=f"{path.name}: {str(error)[:200]}")
 
 
@@ -80,9 +82,7 @@ def read_progress(folder: Path, offset: int) -> tuple[list[tuple[float, float]],
     """((tokens, loss) on the way, where to read on); lines that say neither are skipped."""
     path = folder / PROGRESS
     try:
-        with path.open("rb") as file:
-            file.seek(offset)
-            text = file.read(MAX_BYTES)
+        text = read_bytes(path, limit=MAX_BYTES, offset=offset)
     except OSError:
         return [], offset
     whole = text.rpartition(b"\n")[0]
@@ -95,9 +95,7 @@ def read_progress(folder: Path, offset: int) -> tuple[list[tuple[float, float]],
 def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
     """The last lines of a run's log, without what a terminal would obey."""
     try:
-        with (folder / file).open("rb") as log:
-            log.seek(max(0, log.seek(0, 2) - 8192))
-            text = log.read().decode("utf-8", "replace")
+        text = read_tail(folder / file, limit=8192).decode("utf-8", "replace")
     except OSError:
         return ""
     kept = [line.rstrip() for line in text.splitlines() if line.strip()][-lines:]
@@ -105,12 +103,12 @@ def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
 
 
 def judge(loss: float | None, spec: ResultsSpec) -> Result:
-    """A loss by itself: none, NaN, infinite or beyond the bound diverged; below 0 is no loss."""
-    if loss is None or not math.isfinite(loss) or abs(loss) > 1e300:
+    """A loss by itself: none, NaN, or larger than a loss can be diverged; too small is no loss."""
+    if loss is None or math.isnan(loss) or loss > LOSS.high or loss == -math.inf:
         return Result(Found.DIVERGED)
     if loss > (spec.diverged_above or math.inf):
         return Result(Found.DIVERGED, loss)
-    if loss <= 0.0:
+    if loss < LOSS.low:
         return Result(Found.CONTRADICTION, loss, f"a loss of {loss:g}, which no loss can be")
     return Result(Found.LOSS, loss)
 
@@ -126,7 +124,7 @@ def contradiction(
         if isinstance(want, str):
             same = str(got) == want
         else:
-            value = _number(got)
+            value = as_float(got)
             allowed = (tolerance if name in ("N", "D") else 1e-6) * abs(want) + 1e-300
             same = value is not None and abs(value - want) <= allowed
         if not same:
@@ -135,34 +133,32 @@ def contradiction(
 
 
 def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
-    values = json.loads(_text(path))
+    values = read_json(_text(path))
     if not isinstance(values, dict):
         return Result(Found.UNREADABLE, detail=f"{path.name} holds no JSON object")
     if problem := contradiction(values, config, spec.tolerance):
-        return Result(Found.CONTRADICTION, _number(values.get("loss")), problem)
+        return Result(Found.CONTRADICTION, as_float(values.get("loss")), problem)
     if values.get("diverged") is True:
-        return Result(Found.DIVERGED, _finite(_number(values.get("loss"))))
+        return Result(Found.DIVERGED, _finite(as_float(values.get("loss"))))
     if "loss" not in values:
         return Result(Found.UNREADABLE, detail=f"{path.name} has no 'loss'")
     loss = values["loss"]
-    if loss is not None and _number(loss) is None:
+    if loss is not None and as_float(loss) is None:
         return Result(Found.UNREADABLE, detail=f"{path.name}: loss is {str(loss)[:60]!r}")
     told = values.get("intermediate")
     reports = [_pair(item) for item in told] if isinstance(told, list) else []
     kept = tuple(report for report in reports if report is not None)
-    return replace(judge(_number(loss), spec), reports=kept)
+    return replace(judge(as_float(loss), spec), reports=kept)
 
 
 def _from_log(path: Path, spec: ResultsSpec) -> Result:
     assert spec.pattern is not None
-    with path.open("rb") as file:
-        file.seek(max(0, file.seek(0, 2) - TAIL_BYTES))
-        text = file.read().decode("utf-8", "replace")
+    text = read_tail(path, limit=TAIL_BYTES).decode("utf-8", "replace")
     # Line by line from the end: a pattern is never let loose on megabytes at once.
     for line in reversed(text.splitlines()):
         found = re.search(spec.pattern, line[:10_000])
         if found:
-            loss = _number(found.group(1))
+            loss = as_float(found.group(1))
             if loss is None:
                 return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is no number")
             return judge(loss, spec)
@@ -175,8 +171,8 @@ def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
         return Result(Found.UNREADABLE, detail=f"{path.name} has no column {spec.column!r}")
     last = rows[-1]
     if problem := contradiction(last, config, spec.tolerance):
-        return Result(Found.CONTRADICTION, _number(last[spec.column]), problem)
-    loss = _number(last[spec.column])
+        return Result(Found.CONTRADICTION, as_float(last[spec.column]), problem)
+    loss = as_float(last[spec.column])
     if loss is None:
         detail = f"{path.name}: {spec.column} is {str(last[spec.column])[:60]!r}"
         return Result(Found.UNREADABLE, detail=detail)
@@ -185,8 +181,8 @@ def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
 
 def _report(line: bytes) -> tuple[float, float] | None:
     try:
-        values = json.loads(line)
-    except (ValueError, RecursionError):
+        values = read_json(line)
+    except ValueError:
         return None
     return _pair(values)
 
@@ -195,26 +191,18 @@ def _pair(told: object) -> tuple[float, float] | None:
     """(tokens, loss) of {"tokens": …, "loss": …}; None for anything else."""
     if not isinstance(told, dict):
         return None
-    tokens, loss = (_finite(_number(told.get(name))) for name in ("tokens", "loss"))
-    return None if tokens is None or loss is None else (tokens, loss)
+    tokens, loss = (as_float(told.get(name)) for name in ("tokens", "loss"))
+    if tokens is None or loss is None or not (SCALE.hold(tokens) and LOSS.hold(loss)):
+        return None
+    return tokens, loss
 
 
 def _text(path: Path) -> str:
-    size = path.stat().st_size
-    if size > MAX_BYTES:
-        raise ValueError(f"{size} bytes are too many for a result")
-    return path.read_bytes().decode("utf-8")
-
-
-def _number(value: object) -> float | None:
-    """A number, or text that is one (NaN and inf too); None for anything else."""
-    if isinstance(value, bool) or not isinstance(value, int | float | str):
-        return None
-    try:
-        return float(value)
-    except (ValueError, OverflowError):
-        return None
+    data = read_bytes(path, limit=MAX_BYTES)
+    if len(data) > MAX_BYTES:
+        raise ValueError(f"more than {MAX_BYTES} bytes are too many for a result")
+    return data.decode("utf-8")
 
 
 def _finite(value: float | None) -> float | None:
-    return value if value is not None and math.isfinite(value) and abs(value) < 1e300 else None
+    return value if value is not None and LOSS.hold(value) else None

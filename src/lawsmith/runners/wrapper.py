@@ -4,7 +4,8 @@ It is started as ``python wrapper.py FOLDER LOCK``, imports nothing of lawsmith,
 on the open file LOCK, which it was given locked and which the run inherits: as long as anything of
 the run lives, the lock is held. It starts the command of FOLDER/job.json in a process group of its
 own, keeps the time limit, passes on a request to stop, and leaves FOLDER/exit.json, renamed into
-place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}.
+place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}. Room for that file is taken
+before the run starts, so that a disk that fills up meanwhile cannot keep it from being written.
 """
 
 from __future__ import annotations
@@ -14,9 +15,11 @@ import os
 import signal
 import sys
 import time
+from contextlib import suppress
 from types import FrameType
 
 _STOP = False
+ROOM = 2048  # bytes of a file of ours, padded with blanks
 
 
 def main(folder: str, lock: int) -> None:
@@ -28,9 +31,15 @@ def main(folder: str, lock: int) -> None:
     with open("job.json", encoding="utf-8") as file:
         job = json.load(file)
     try:
+        for name in ("pid.json", "exit.json"):
+            reserve(name)
+    except OSError as error:
+        print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
+        return  # without a word left, the run is one that never began
+    try:
         child = start(job["command"], lock)
     except OSError as error:
-        leave(127, "start", f"{job['command'][0]}: {error.strerror or error}")
+        leave(127, "start", f"{job['command'][0][:500]}: {error.strerror or error}")
         return
     write("pid.json", {"wrapper": os.getpid(), "command": child})
     code, why = wait(child, job["timeout"], job["grace"])
@@ -159,12 +168,29 @@ def leave(code: int, why: str, detail: str) -> None:
     write("exit.json", {"code": code, "why": why, "detail": detail})
 
 
+def reserve(name: str) -> None:
+    """Take room on the disk for the file ``name``; a link that lies there is not followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(name + ".new")
+    with open(name + ".new", "xb") as file:
+        file.write(b" " * ROOM)
+        file.flush()
+        os.fsync(file.fileno())
+
+
 def write(name: str, values: dict[str, object]) -> None:
-    """A file renamed into place; tried again while the disk is full, since the run is done."""
+    """A file renamed into place, in the room that was reserved for it.
+
+    Tried again while the disk is full all the same: some disks write nothing in place.
+    """
+    text = json.dumps(values).encode()[:ROOM].ljust(ROOM)
     for pause in (0.1, 1.0, 5.0, 30.0, 60.0, 300.0):
         try:
-            with open(name + ".new", "w", encoding="utf-8") as file:
-                json.dump(values, file)
+            if not os.path.exists(name + ".new"):
+                reserve(name)
+            descriptor = os.open(name + ".new", os.O_WRONLY | os.O_NOFOLLOW)
+            with os.fdopen(descriptor, "wb") as file:
+                file.write(text)
                 file.flush()
                 os.fsync(file.fileno())
             os.replace(name + ".new", name)

@@ -19,6 +19,8 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError, suggest
 from lawsmith.grid import AxisKind
+from lawsmith.numbers import finite, shown
+from lawsmith.plausible import SETTING
 
 Value = float | int | str
 MAX_VALUES = 10_000
@@ -45,7 +47,7 @@ def read_axis(value: object, *, tokens: bool = False) -> AxisValues:
         value = {"values": value}
     if not isinstance(value, dict):
         want = "a list of values, or a range { from = …, to = …, n = … }"
-        raise LawsmithError("", got=_short(value), want=want)
+        raise LawsmithError("", got=shown(value), want=want)
     table: dict[str, Any] = dict(value)
     known = _KEYS if tokens else _KEYS[:-1]
     for key in table:
@@ -56,7 +58,7 @@ def read_axis(value: object, *, tokens: bool = False) -> AxisValues:
             )
     axis = _from_table(table)
     if tokens and (axis.kind == "categorical" or min(cast(Sequence[float], axis.values)) <= 0):
-        raise LawsmithError("", got=_short(list(axis.values)), want="numbers above 0")
+        raise LawsmithError("", got=shown(list(axis.values)), want="numbers above 0")
     return axis
 
 
@@ -77,31 +79,33 @@ def _from_table(table: dict[str, Any]) -> AxisValues:
 
 def _values(listed: object, key: str) -> tuple[Value, ...]:
     if not isinstance(listed, list) or not listed:
-        raise LawsmithError(key, got=_short(listed), want="a list of numbers, or of text")
+        raise LawsmithError(key, got=shown(listed), want="a list of numbers, or of text")
     if len(listed) > MAX_VALUES:
         raise LawsmithError(key, got=f"{len(listed)} values", want=f"at most {MAX_VALUES}")
     for value in listed:
         bad = isinstance(value, bool) or not isinstance(value, int | float | str)
         if bad or (isinstance(value, float) and not math.isfinite(value)):
-            raise LawsmithError(key, got=_short(value), want="finite numbers, or text")
+            raise LawsmithError(key, got=shown(value), want="finite numbers, or text")
         if isinstance(value, int) and abs(value) > 2**53:
-            raise LawsmithError(key, got=_short(value), want="numbers below 9e15")
+            raise LawsmithError(key, got=shown(value), want="numbers below 9e15")
+        if isinstance(value, int | float) and not SETTING.hold(value):
+            raise LawsmithError(key, got=shown(value), want=SETTING.want)
     if len({isinstance(value, str) for value in listed}) > 1:
-        raise LawsmithError(key, got=_short(listed), want="numbers alone, or text alone")
+        raise LawsmithError(key, got=shown(listed), want="numbers alone, or text alone")
     if len(set(listed)) < len(listed):
-        raise LawsmithError(key, got=_short(listed), want="each value once")
+        raise LawsmithError(key, got=shown(listed), want="each value once")
     return tuple(listed)
 
 
 def _kind(values: Sequence[Value], scale: object) -> AxisKind:
     if isinstance(values[0], str):
         if scale not in (None, "categorical"):
-            raise LawsmithError("scale", got=_short(scale), want="none: text is categorical")
+            raise LawsmithError("scale", got=shown(scale), want="none: text is categorical")
         return "categorical"
     if scale is None:
         return "log" if min(cast(Sequence[float], values)) > 0 else "linear"
     if scale not in ("log", "linear", "categorical"):
-        raise LawsmithError("scale", got=_short(scale), want="log, linear or categorical")
+        raise LawsmithError("scale", got=shown(scale), want="log, linear or categorical")
     if scale == "log" and min(cast(Sequence[float], values)) <= 0:
         raise LawsmithError("scale", got="log with a value of 0 or less", want="values above 0")
     return scale
@@ -112,11 +116,11 @@ def _range(table: dict[str, Any]) -> AxisValues:
     n, whole = table.get("n"), table.get("whole", False)
     scale: Literal["log", "linear"] = table.get("scale", "log")
     if isinstance(n, bool) or not isinstance(n, int) or not 2 <= n <= MAX_VALUES:
-        raise LawsmithError("n", got=_short(n), want=f"a count from 2 to {MAX_VALUES}")
+        raise LawsmithError("n", got=shown(n), want=f"a count from 2 to {MAX_VALUES}")
     if not isinstance(whole, bool):
-        raise LawsmithError("whole", got=_short(whole), want="true or false")
+        raise LawsmithError("whole", got=shown(whole), want="true or false")
     if scale not in ("log", "linear"):
-        raise LawsmithError("scale", got=_short(scale), want="log or linear")
+        raise LawsmithError("scale", got=shown(scale), want="log or linear")
     if not low < high or (scale == "log" and low <= 0):
         want = "from below to" + (", both above 0 for a scale of logs" if scale == "log" else "")
         raise LawsmithError("from, to", got=f"{low:g}, {high:g}", want=want)
@@ -132,12 +136,8 @@ def _range(table: dict[str, Any]) -> AxisValues:
 def _end(table: dict[str, Any], key: str) -> float:
     value = table.get(key)
     if isinstance(value, bool) or not isinstance(value, int | float):
-        raise LawsmithError(key, got=_short(value), want="a number")
-    if not math.isfinite(value) or abs(value) > 1e300:
-        raise LawsmithError(key, got=_short(value), want="a finite number")
-    return float(value)
-
-
-def _short(value: object) -> str:
-    text = "nothing" if value is None else repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"
+        raise LawsmithError(key, got=shown(value), want="a number")
+    number = finite(value, where=key)
+    if not SETTING.hold(number):
+        raise LawsmithError(key, got=shown(value), want=SETTING.want)
+    return number

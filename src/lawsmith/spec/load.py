@@ -6,6 +6,7 @@ import tomllib
 from pathlib import Path
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.files import read_bytes
 from lawsmith.spec.models import StudySpec
 from lawsmith.spec.reading import read_table
 
@@ -16,8 +17,7 @@ def load_spec(path: str | Path) -> StudySpec:
     """The study in the file at ``path``."""
     path = Path(path)
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        raw = read_bytes(path, limit=MAX_BYTES)
     except IsADirectoryError:
         hint = f"try {path / 'study.toml'}"
         raise LawsmithError(str(path), got="a folder", want="a study file", hint=hint) from None

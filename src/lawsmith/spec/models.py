@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
 
+from lawsmith.counting import Arch, count, read_arch
 from lawsmith.errors import LawsmithError
+from lawsmith.plausible import SCALE
 from lawsmith.spec.axes import AxisValues, read_axis
 from lawsmith.spec.checks import check_pattern, check_word, inside, plain_name
 from lawsmith.spec.durations import seconds_of
@@ -15,7 +18,14 @@ from lawsmith.spec.reading import Table, checking
 RunnerKind = Literal["local", "slurm", "ray", "replay"]
 ResultKind = Literal["json", "regex", "csv"]
 
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False)]
+
+def _plausible(value: float) -> float:
+    if not SCALE.hold(value):
+        raise LawsmithError("", got=f"{value:g}", want=SCALE.want)
+    return value
+
+
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(checking(_plausible))]
 Seconds = Annotated[float, BeforeValidator(checking(seconds_of))]
 
 
@@ -29,26 +39,45 @@ InsidePath = Annotated[str, AfterValidator(checking(inside))]
 
 
 class ModelSpec(BaseModel):
-    """One rung of the ladder; every further key is an argument for the trainer."""
+    """One rung of the ladder; every further key is an argument for the trainer.
+
+    N      counted from the architecture where it is not given: active, with embeddings
+    arch   its keys are arguments for the trainer as well
+    """
 
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     name: Name
+    # Before N, so that a slip in it is told before the N it leaves missing.
+    arch: Annotated[Arch | None, BeforeValidator(checking(read_arch))] = None
     N: Positive
+
+    @model_validator(mode="before")
+    @classmethod
+    def _count_parameters(cls, values: Any) -> Any:
+        if not isinstance(values, dict) or "arch" not in values or "N" in values:
+            return values
+        with suppress(LawsmithError):  # told by the key's own check
+            return {**values, "N": count(read_arch(values["arch"])).active}
+        return values
 
     @model_validator(mode="after")
     @checking
     def _check_arguments(self) -> ModelSpec:
-        for key, value in self.args.items():
+        for key, value in (self.model_extra or {}).items():
             check_word(key)
             if not isinstance(value, int | float | str):
                 raise LawsmithError(key, got=f"{value!r}"[:60], want="a number or text")
+            if self.arch is not None and hasattr(self.arch, key):
+                raise LawsmithError(key, got="a key of arch as well", want="it once")
         return self
 
     @property
     def args(self) -> dict[str, Any]:
         """The arguments for the trainer."""
-        return dict(self.model_extra or {})
+        shape = {} if self.arch is None else vars(self.arch)
+        words = {k: str(v).lower() if isinstance(v, bool) else v for k, v in shape.items()}
+        return {**words, **(self.model_extra or {})}
 
 
 class CostSpec(Table):
@@ -92,8 +121,9 @@ class PolicySpec(Table):
     """How runs are chosen."""
 
     name: str = "frontier"
-    surrogate: Literal["trend", "gp", "botorch", "xgboost", "tabpfn", "none"] = "trend"
-    n_init: Annotated[int, Field(ge=1)] = 10
+    surrogate: Literal["surface", "gp"] = "surface"
+    n_init: Annotated[int, Field(ge=0)] | None = None
+    replicates: bool = False
     acquisition: Literal["lcb", "ei", "pi"] = "lcb"
     kappa: Positive | None = None
     reach: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None
@@ -158,6 +188,7 @@ class StudySpec(Table):
 
     name: Name = "study"
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
+    learn_from: list[str] = Field(default_factory=list)
     model: Annotated[list[ModelSpec], Field(min_length=1)]
     tokens: Annotated[AxisValues, BeforeValidator(_read_tokens)]
     axes: dict[str, Annotated[AxisValues, BeforeValidator(checking(read_axis))]] = Field(
@@ -178,6 +209,10 @@ class StudySpec(Table):
     @checking
     def _check_together(self) -> StudySpec:
         self._check_names()
+        bare = [model.name for model in self.model if model.arch is None]
+        if self.compute.strip() == "counted" and bare:
+            want = 'arch = { layers = …, … } for every model with compute = "counted"'
+            raise LawsmithError(f"model {bare[0]}.arch", got="nothing", want=want)
         if self.budget.gpu_hours is not None and self.throughput is None:
             hint = "measure it on your machine: 6ND of a short run over its GPU-seconds"
             where, want = "throughput.flops_per_second", "a speed, to know what a GPU-hour buys"

@@ -10,6 +10,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.numbers import shown
 
 
 class Table(BaseModel):
@@ -81,7 +82,7 @@ def _told(error: ValidationError, model: type[BaseModel], where: str) -> Lawsmit
             return LawsmithError(key, got="nothing", want="a value: the key is required" + more)
         case kind:
             want = _WANTS.get(kind) or first["msg"].removeprefix("Input should be ")
-            return LawsmithError(key, got=_short(first["input"]), want=want + more)
+            return LawsmithError(key, got=shown(first["input"]), want=want + more)
 
 
 def key_text(where: str, loc: Sequence[str | int]) -> str:
@@ -114,8 +115,3 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         found = (_model_in(part) for part in get_args(annotation))
         return next((model for model in found if model is not None), None)
     return None
-
-
-def _short(value: object) -> str:
-    text = repr(value)
-    return text if len(text) <= 60 else text[:57] + "…"

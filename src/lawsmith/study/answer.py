@@ -1,59 +1,36 @@
-"""What the study knows by now: the law of its mixed grid, with intervals at the targets."""
+"""What a live study knows by now: its answer, and whether its stop rule is met."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
-import numpy as np
-
+from lawsmith.answer import Answer, Target, answer
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Ledger
-from lawsmith.outlook import DRAWS, Outlook, outlook
-from lawsmith.runs import Runs, State
-from lawsmith.stopping import StopRule, parse_rule, settled
+from lawsmith.stopping import StopRule, parse_rule
+from lawsmith.study.earlier import prior_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.schedule import live_surrogate
-from lawsmith.threads import one_thread
 
 
 @dataclass(frozen=True, eq=False)
-class Answer:
-    """An outlook, or why there is none yet.
+class Known:
+    """The answer of a study, or why there is none yet."""
 
-    n_runs  finished runs it rests on
-    """
-
-    n_runs: int
-    outlook: Outlook | None
+    answer: Answer | None
     why_not: str = ""
 
 
-def answer(study: LiveStudy, ledger: Ledger, n_draws: int = DRAWS) -> Answer:
+def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
     """The answer after the runs of a ledger."""
     history = study.history(ledger)
     pool, runs = study.pool(history.pool), history.pool_runs
-    n_done = len(runs.of(State.DONE))
-    enough = study.law.n_params + 1
-    if n_done < enough:
-        return Answer(n_done, None, f"{n_done} finished runs, {study.law.name} needs {enough}")
-    surrogate = study.surrogate or live_surrogate("trend", seed=study.spec.seed)
-    assert surrogate is not None
-    finished = _finished(runs)
+    name, level = study.spec.name, study.spec.law.level
     try:
-        with one_thread():
-            found = outlook(
-                pool,
-                finished,
-                surrogate.fit(pool, finished),
-                study.law,
-                targets_of(study),
-                seed=study.spec.seed,
-                level=study.spec.law.level,
-                n_draws=n_draws,
-            )
+        targets = [Target(C) for C in targets_of(study)]
+        prior = prior_of(study)
+        return Known(answer(pool, runs, targets, study=name, level=level, prior=prior))
     except LawsmithError as error:
-        return Answer(n_done, None, str(error))
-    return Answer(n_done, found)
+        return Known(None, f"{error.got}, {error.want} are needed" if error.want else str(error))
 
 
 def targets_of(study: LiveStudy) -> list[float]:
@@ -77,10 +54,5 @@ def answered(study: LiveStudy, ledger: Ledger) -> bool:
     rule = stop_rule(study)
     if rule is None:
         return False
-    return settled(rule, lambda n_draws: answer(study, ledger, n_draws).outlook)
-
-
-def _finished(runs: Runs) -> Runs:
-    """Without pending runs: what was only asked for must not narrow an interval."""
-    kept = runs.state != State.PENDING.value
-    return Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+    found = answer_of(study, ledger).answer
+    return found is not None and rule.met(found)

@@ -3,71 +3,90 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
 import numpy as np
 
+from lawsmith.costs import Continued
+from lawsmith.grid import IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
-from lawsmith.policies.choosing import with_pending
-from lawsmith.runs import Runs, State
+from lawsmith.policies import Choice, choose_within
 from lawsmith.study.live import LiveStudy
 from lawsmith.threads import one_thread
 
-# Where the run that is wanted does not fit and less than this share of the budget is left, it is
-# committed: without a limit a study would end with a long tail of cheap runs that teach nothing.
-LEAST = 0.01
-_SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
+MOST_CANDIDATES = 10_000  # that are weighed for one proposal, which takes a second or two
 
 
-def propose(study: LiveStudy, ledger: Ledger, n: int) -> list[tuple[int, float]]:
-    """Up to ``n`` (row of the grid, FLOPs it adds); fewer when budget or candidates run out.
+@dataclass(frozen=True)
+class Proposal:
+    """A run to ask for: its row of the study's grid, the FLOPs it adds, and why it was chosen."""
 
-    Rows that the budget no longer allows are passed over once the policy wants one of them.
+    row: int
+    cost: float
+    choice: Choice
+
+
+def propose(study: LiveStudy, ledger: Ledger, n: int) -> list[Proposal]:
+    """Up to ``n`` runs; fewer when budget or candidates run out.
+
     Everything random comes from (seed, number of trials asked).
     """
     history = study.history(ledger)
-    pool, runs = study.pool(history.pool), history.pool_runs
+    rows = looked_at(history.pool, history.runs.index)
+    pool, runs = study.pool(rows), history.runs.select(rows)
     rng = np.random.default_rng([study.spec.seed, ledger.n_asked])
-    asked = np.searchsorted(history.pool, history.paid).tolist()
-    left = study.budget * _SLACK - ledger.spend
-    chosen: list[tuple[int, float]] = []
-    closed: list[int] = []
-    while len(chosen) < n and (not closed or left > LEAST * study.budget):
-        rows = [row for row, _ in chosen]
-        seen = with_pending(_without(runs, closed), rows)
-        # A policy counts every run it sees at its own compute: imported ones, which cost nothing,
-        # too, and those on a trunk, which cost less. What is left comes out right.
-        policy = study.policy(pool, left + float(pool.C[seen.index].sum()))
-        with one_thread():
-            picks = policy.ask(pool, seen, n - len(chosen), rng)
-        if not picks:
-            break
-        for row in picks:
-            prices = study.pricing.each(pool, [*asked, *(r for r, _ in chosen)])
-            if prices[row] > left:
-                closed = sorted({*closed, *np.flatnonzero(prices > left).tolist()})
-                break
-            chosen.append((row, float(prices[row])))
-            left -= float(prices[row])
-        else:
-            break
-    return [(int(history.pool[row]), cost) for row, cost in chosen]
+    paid = np.searchsorted(rows, history.paid)
+    pricing = Continued(study.pricing, runs.index, paid)
+    policy = study.policy(pool, pricing)
+    with one_thread():
+        left = study.budget - ledger.spend
+        chosen = choose_within(policy, pool, runs, n, rng, left=left, budget=study.budget)
+    found: list[Proposal] = []
+    for i, choice in enumerate(chosen):
+        before = [*runs.index.tolist(), *(c.row for c in chosen[:i])]
+        price = float(pricing.each(pool, before)[choice.row])
+        if len(rows) < len(history.pool):
+            why = f"{choice.why}, of {len(rows):,} among {len(history.pool):,} candidates"
+            choice = replace(choice, why=why)
+        found.append(Proposal(int(rows[choice.row]), price, choice))
+    return found
+
+
+def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
+    """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
+
+    Which others is a fixed draw, so that the same study has the same ones.
+    """
+    if len(pool) <= MOST_CANDIDATES:
+        return pool
+    with_run = np.isin(pool, asked)
+    n = max(MOST_CANDIDATES - int(with_run.sum()), MOST_CANDIDATES // 2)
+    others = np.random.default_rng(0).permutation(pool[~with_run])[:n]
+    return np.sort(np.concatenate([pool[with_run], others]))
 
 
 def asked_events(
-    study: LiveStudy, ledger: Ledger, found: Sequence[tuple[int, float]], *, by: str
+    study: LiveStudy, ledger: Ledger, found: Sequence[Proposal], *, by: str
 ) -> list[Event]:
-    """The events that put proposals on record."""
+    """The events that put proposals on record, each with the reason it was chosen for."""
     first = int(ledger.next_name()[1:])
     return [
         make(
             Kind.ASKED,
             f"t{first + i:04d}",
             by=by,
-            config=dict(study.candidates.configs[row]),
-            cost=cost,
+            config=dict(study.candidates.configs[one.row]),
+            cost=one.cost,
+            why=one.choice.why,
+            values={name: _kept(value) for name, value in one.choice.values.items()},
         )
-        for i, (row, cost) in enumerate(found)
+        for i, one in enumerate(found)
     ]
+
+
+def _kept(value: float) -> float | None:
+    """A value as the record has it: six digits, null where it is no number."""
+    return float(f"{value:.6g}") if np.isfinite(value) else None
 
 
 def exhausted(study: LiveStudy, ledger: Ledger) -> str:
@@ -76,13 +95,3 @@ def exhausted(study: LiveStudy, ledger: Ledger) -> str:
     free = ~history.excluded
     free[history.runs.index] = False
     return "budget" if free.any() else "candidates"
-
-
-def _without(runs: Runs, closed: Sequence[int]) -> Runs:
-    """The runs, and rows that must not be asked as failed ones, which say nothing to a policy."""
-    taken = set(runs.index.tolist())
-    rows = [row for row in closed if row not in taken]
-    if not rows:
-        return runs
-    failed = np.full(len(rows), State.FAILED.value)
-    return runs.append(Runs(np.array(rows), np.full(len(rows), np.nan), failed))

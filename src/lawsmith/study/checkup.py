@@ -13,7 +13,6 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.runners import Runner, make_runner
-from lawsmith.runs import Runs
 from lawsmith.study.answer import stop_rule
 from lawsmith.study.live import LiveStudy
 
@@ -57,8 +56,8 @@ def check(study: LiveStudy) -> Checkup:
     runner = None
     if told.model_fields_set:
         runner = make_runner(told.kind, told.options, study.layout.folder)
-    rows = np.flatnonzero(InitialDesign(1).candidates(study.grid, Runs.empty()))
-    n_init = min(study.spec.policy.n_init, len(C))
+    rows = np.flatnonzero(InitialDesign(1).preferred(study.grid))
+    n_init = min(study.method.n_first, len(C))
     found = Checkup(
         study=study,
         least=float(C.min()),

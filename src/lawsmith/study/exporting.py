@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import csv
-import io
 import json
 from typing import Any
 
+from lawsmith import spreadsheet
 from lawsmith.journal import Ledger
 from lawsmith.study.live import LiveStudy
 
@@ -24,16 +23,11 @@ def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
 
 
 def csv_text(rows: list[dict[str, Any]], *, finished: bool) -> str:
-    """The rows as CSV; a divergence is nan, which `lawsmith fit` reads as one."""
+    """The rows as CSV, safe for a spreadsheet; a divergence is nan, as `lawsmith fit` reads it."""
     kept = [row for row in rows if not finished or row["state"] in ("finished", "diverged")]
     names = list(dict.fromkeys(name for row in kept for name in row))
-    file = io.StringIO()
-    writer = csv.DictWriter(file, fieldnames=names, lineterminator="\n", restval="")
-    writer.writeheader()
-    for row in kept:
-        loss = "nan" if row["state"] == "diverged" else row["loss"]
-        writer.writerow({**row, "loss": loss})
-    return file.getvalue()
+    told = ({**row, "loss": "nan"} if row["state"] == "diverged" else row for row in kept)
+    return spreadsheet.csv_text(names, told)
 
 
 def json_lines(rows: list[dict[str, Any]], *, finished: bool) -> str:

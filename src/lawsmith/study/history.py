@@ -7,6 +7,7 @@ loses its place in the fit; `History.strangers` counts them.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 
@@ -43,7 +44,7 @@ class History:
     paid: IntArray
     strangers: int
 
-    @property
+    @cached_property
     def pool_runs(self) -> Runs:
         """The runs, by their place in the pool."""
         return self.runs.select(self.pool)

@@ -13,6 +13,8 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
+from lawsmith.numbers import as_float
+from lawsmith.plausible import SETTING
 from lawsmith.runners.results import Found, judge
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.tables import Columns
@@ -119,10 +121,9 @@ def _distance(column: AnyArray, value: Any, allowed: float) -> FloatArray:
     """(m,) relative distance of a value to those of the candidates, infinite beyond ``allowed``."""
     if column.dtype != np.float64:
         return np.where(np.equal(column, str(value)), 0.0, np.inf)
-    try:
-        number = float(value)
-    except ValueError:
-        number = np.nan
+    number = as_float(value)
+    if number is None or not SETTING.hold(number):
+        return np.full(len(column), np.inf)
     off = np.abs(column - number)
     return np.where(
         off <= allowed * np.abs(column), off / np.maximum(np.abs(column), 1e-300), np.inf

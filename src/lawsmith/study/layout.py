@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import check_inside, reason, write_file
 
 
 @dataclass(frozen=True)
@@ -44,16 +45,16 @@ class Layout:
         return cls(Path(os.path.abspath(file)))
 
 
-def make_folder(folder: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
-    """The folder of an attempt with its JSON files; made again it is the same."""
+def make_folder(folder: Path, home: Path, files: Mapping[str, Mapping[str, Any]]) -> None:
+    """The folder of an attempt with its JSON files, inside ``home``; made again it is the same."""
+    check_inside(folder, home)
     try:
         folder.mkdir(parents=True, exist_ok=True)
         for name, values in files.items():
             path = folder / name
-            if not path.exists():
-                new = folder / f"{name}.new"
-                new.write_text(json.dumps(dict(values), indent=1), encoding="utf-8")
-                new.replace(path)
+            if path.is_symlink() or not path.exists():
+                write_file(path, json.dumps(dict(values), indent=1))
     except OSError as error:
-        got = error.strerror or str(error)
-        raise LawsmithError(str(folder), got=got, want="a folder that can be written") from None
+        want = "a folder that can be written"
+        hint = "nothing on record was lost; make room or allow writing, then run again"
+        raise LawsmithError(str(folder), got=reason(error), want=want, hint=hint) from None

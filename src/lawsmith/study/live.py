@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import os
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 from pathlib import Path
 
@@ -14,14 +14,13 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, IntArray
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
 from lawsmith.journal.events import VERSION
-from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
-from lawsmith.policies.base import Policy
+from lawsmith.laws.own import read_law
+from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
 from lawsmith.study.layout import Layout
 from lawsmith.study.pricing import make_pricing
-from lawsmith.study.schedule import live_surrogate
 from lawsmith.surrogates.base import Surrogate
 
 
@@ -35,6 +34,7 @@ class LiveStudy:
     law: Law
     journal: Journal
     _pools: dict[bytes, Grid] = field(default_factory=dict, repr=False)
+    _history: tuple[Ledger, int, History] | None = field(default=None, repr=False)
 
     @property
     def grid(self) -> Grid:
@@ -50,35 +50,42 @@ class LiveStudy:
         return make_pricing(self.spec.cost)
 
     @cached_property
-    def surrogate(self) -> Surrogate | None:
-        """What predicts the runs not made; None where proposals are drawn at random."""
-        return live_surrogate(self.spec.policy.surrogate, seed=self.spec.seed)
-
-    def policy(self, pool: Grid, budget: float) -> Policy:
-        """The policy on a pool, whose initial design is no larger than the pool.
-
-        budget   FLOPs for all runs of the pool together, as a policy counts them: by their compute
-        """
-        from lawsmith.acquisition import KAPPA
-        from lawsmith.policies import make_policy
-        from lawsmith.policies.spaces import REACH
-
-        told = self.spec.policy
-        return make_policy(
-            told.name,
-            self.surrogate,
+    def method(self) -> Method:
+        """How runs are chosen."""
+        told, law = self.spec.policy, self.spec.law
+        return Method(
+            policy=told.name,
+            surrogate=told.surrogate,
             acquisition=told.acquisition,
-            kappa=KAPPA if told.kappa is None else told.kappa,
-            reach=REACH if told.reach is None else told.reach,
-            n_init=min(told.n_init, len(pool)),
-            law=self.law,
-            target=self.spec.law.targets[0] if self.spec.law.targets else None,
-            budget=budget,
+            kappa=told.kappa,
+            reach=told.reach,
+            n_init=told.n_init,
+            replicates=told.replicates,
+            target=law.targets[0] if law.targets else None,
+            pricing=self.pricing,
         )
 
+    @cached_property
+    def surrogate(self) -> Surrogate | None:
+        """What predicts the runs not made."""
+        from lawsmith.study.earlier import prior_of  # here: it reads studies, as this module does
+
+        return replace(self.method, prior=prior_of(self)).make_surrogate()
+
+    def policy(self, pool: Grid, pricing: Pricing | None = None) -> Policy:
+        """The policy on a pool, whose initial design is no larger than the pool."""
+        options = self.method.options()
+        options["n_init"] = min(options["n_init"], len(pool))
+        options["pricing"] = pricing or self.pricing
+        return make_policy(self.method.policy, self.surrogate, **options)
+
     def history(self, ledger: Ledger) -> History:
-        """The ledger on the grid."""
-        return history_of(ledger, self.candidates)
+        """The ledger on the grid; the last one is kept, since much is asked of the same moment."""
+        known = self._history
+        if known is None or known[0] is not ledger or known[1] != ledger.n_events:
+            known = ledger, ledger.n_events, history_of(ledger, self.candidates)
+            self._history = known
+        return known[2]
 
     def pool(self, rows: IntArray) -> Grid:
         """The grid of the pool; the same object for the same rows, by which surrogates go on."""
@@ -121,9 +128,8 @@ class LiveStudy:
         if ledger.created is not None:
             return []
         about = {"study": self.spec.name, "id": os.urandom(3).hex(), "seed": self.spec.seed}
-        return [
-            make(Kind.CREATED, version=VERSION, lawsmith=__version__, spec=self.digest(), **about)
-        ]
+        about |= {"lawsmith": __version__, "spec": self.digest(), "method": self.method.settings()}
+        return [make(Kind.CREATED, version=VERSION, **about)]
 
 
 def open_study(file: str | Path) -> LiveStudy:
@@ -132,7 +138,7 @@ def open_study(file: str | Path) -> LiveStudy:
     spec = load_spec(file)
     try:
         candidates = build_candidates(spec)
-        law = get_law(spec.law.name)
+        law = read_law(spec.law.name, Path(file).parent)
     except LawsmithError as error:
         raise LawsmithError(f"{file}: {error}") from None
     return LiveStudy(layout, spec, candidates, law, Journal(layout.journal))

@@ -16,6 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import check_room
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
@@ -29,6 +30,7 @@ from lawsmith.study.outcomes import ended, events_of, patience, reports_of
 
 StopRule = Callable[[Ledger], bool]
 FIRST_PAUSE = 0.005
+QUIET = 5.0  # seconds without news, after which the disk is looked at
 MAX_FAILURES = 5  # trials in a row that failed for good, before a person should have a look
 
 
@@ -157,7 +159,7 @@ class Driver:
         slots = self.study.spec.runner.slots
         if self._n_busy(self.ledger) >= slots or self._nothing_at == self.ledger.n_events:
             return []
-        if self._answered():
+        if self._answered() or self._only_crashed():
             return []
 
         def decide(ledger: Ledger) -> list[Event]:
@@ -169,6 +171,17 @@ class Driver:
         # Not worked out again at every look while the last runs are waited for.
         self._nothing_at = -1 if asked else self.ledger.n_events
         return asked
+
+    def _only_crashed(self) -> bool:
+        """Whether the first trials crashed, wait to be tried again, and none has a result yet.
+
+        What crashes the first crashes the next: no more are begun until one of them has ended.
+        """
+        trials = self.ledger.trials.values()
+        results = (Stage.FINISHED, Stage.DIVERGED)
+        own = [t for t in trials if t.by == "run"]
+        crashed = any(t.stage is Stage.WAITING and t.crashes for t in own)
+        return crashed and not any(t.stage in results for t in own)
 
     def finish(self) -> str | None:
         """Why the study is over, put on record; None while anything of it is under way."""
@@ -204,20 +217,26 @@ class Driver:
 def drive(driver: Driver, *, sleep: Callable[[float], None] = time.sleep) -> Iterator[list[Event]]:
     """The events of every round in which something happened, until the study is over.
 
-    Pauses grow while nothing happens, up to the study's ``runner.poll``.
+    Pauses grow while nothing happens, up to the study's ``runner.poll``. A wait that is long for
+    want of room on the disk ends with an error that says so.
     """
     longest = driver.study.spec.runner.poll
-    pause = FIRST_PAUSE
+    pause, quiet = FIRST_PAUSE, 0.0
     while True:
         events = driver.step()
         if events:
-            pause = FIRST_PAUSE
+            pause, quiet = FIRST_PAUSE, 0.0
             yield events
         elif driver.finish() is not None:
             return
         else:
             sleep(pause)
+            quiet += pause
             pause = min(pause * 1.5, longest)
+            if quiet >= QUIET:
+                # A run that cannot write its last word looks like one that goes on.
+                check_room(driver.study.layout.folder)
+                quiet = 0.0
 
 
 def _due(trial: Trial) -> bool:

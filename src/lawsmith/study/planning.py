@@ -16,8 +16,7 @@ import numpy as np
 from lawsmith.datasets.surfaces import Bowl, Surface
 from lawsmith.grid import Grid
 from lawsmith.journal import Journal, Kind, Ledger, make
-from lawsmith.stopping import reach
-from lawsmith.study.answer import answer, targets_of
+from lawsmith.study.answer import answer_of, targets_of
 from lawsmith.study.asking import asked_events, propose
 from lawsmith.study.live import LiveStudy
 
@@ -28,7 +27,7 @@ SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 class Point:
     """What one draw knew after a share of the budget.
 
-    half_width   of the interval of the law at each target, relative to the loss; NaN without one
+    half_width   of the interval of the best loss at each target, relative to it; NaN without one
     """
 
     draw: int
@@ -96,8 +95,8 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
         events = asked_events(own, ledger, found, by="run")
         for event in events:
             ledger.add(event)
-        for (row, _), event in zip(found, events, strict=True):
-            ledger.add(make(Kind.FINISHED, event["trial"], loss=float(losses[row])))
+        for one, event in zip(found, events, strict=True):
+            ledger.add(make(Kind.FINISHED, event["trial"], loss=float(losses[one.row])))
         share = ledger.spend / own.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
@@ -106,7 +105,7 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
 
 
 def _point(study: LiveStudy, ledger: Ledger, draw: int, share: float) -> Point:
-    found = answer(study, ledger).outlook
-    widths = tuple(reach(p.truth) for p in (found.predictions if found else ()))
+    found = answer_of(study, ledger).answer
+    widths = tuple(f.half_width for f in (found.forecasts if found else ()))
     unknown = (float("nan"),) * len(targets_of(study))
     return Point(draw, share, ledger.spend, len(ledger.trials), widths or unknown)

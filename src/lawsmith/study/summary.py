@@ -7,9 +7,14 @@ from dataclasses import dataclass
 from lawsmith.journal import Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
-from lawsmith.study.answer import Answer, answer
+from lawsmith.study.answer import Known, answer_of
 from lawsmith.study.asking import propose
 from lawsmith.study.live import LiveStudy
+
+# Runs times candidates up to which what comes next is worked out without being asked for: about
+# two seconds.
+NEXT_WORK = 3_000_000
+N_NEXT = 3
 
 
 @dataclass(frozen=True)
@@ -36,6 +41,7 @@ class Summary:
     spend      FLOPs committed; ``finished`` of them by runs that have a result
     window     the largest compute of a run that has one, and of all candidates
     best       the trial of least loss
+    why_not_next   why nothing was worked out of what comes next; '' where it was
     """
 
     study: LiveStudy
@@ -51,12 +57,26 @@ class Summary:
     best: Trial | None
     under_way: tuple[Trial, ...]
     failures: tuple[Failure, ...]
-    answer: Answer
+    known: Known
     proposals: tuple[Proposal, ...]
+    why_not_next: str
 
 
-def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int) -> Summary:
-    """The summary of a ledger; ``n_next`` proposals are worked out, none of them asked for."""
+def too_many(study: LiveStudy, ledger: Ledger) -> str:
+    """Why what comes next is not worked out unasked; '' where that is quick."""
+    n, m = len(ledger.trials), len(study.grid)
+    if n * m <= NEXT_WORK:
+        return ""
+    return f"not worked out unasked for {n:,} trials on {m:,} candidates, which takes a while"
+
+
+def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summary:
+    """The summary of a ledger.
+
+    n_next   proposals to work out, none of them asked for; None: some, where that is quick
+    """
+    why_not = too_many(study, ledger) if n_next is None else ""
+    n_next = (0 if why_not else N_NEXT) if n_next is None else n_next
     history = study.history(ledger)
     trials = list(ledger.trials.values())
     settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
@@ -80,10 +100,11 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int) -> Summary:
         best=min(done, key=lambda t: t.loss or 0.0, default=None),
         under_way=tuple(t for t in trials if t.open),
         failures=tuple(_failure(study, t) for t in trials if _troubled(t)),
-        answer=answer(study, ledger),
+        known=answer_of(study, ledger),
         proposals=tuple(
-            Proposal(dict(study.candidates.configs[row]), cost) for row, cost in next_runs
+            Proposal(dict(study.candidates.configs[one.row]), one.cost) for one in next_runs
         ),
+        why_not_next=why_not,
     )
 
 

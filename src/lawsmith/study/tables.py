@@ -8,7 +8,6 @@ is left out: its last loss is one on the way.
 from __future__ import annotations
 
 import ast
-import json
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
@@ -20,6 +19,8 @@ from lawsmith.datasets import read_frame
 from lawsmith.datasets.schema import ROLES, resolve
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import mask
+from lawsmith.numbers import as_float, read_json, shown
+from lawsmith.spreadsheet import unguarded
 
 Columns = dict[str, AnyArray]
 _PREFIXES = ("config.", "config/", "summary.", "summary/")
@@ -77,7 +78,7 @@ def _mapping(value: object) -> Mapping[Any, Any] | None:
         return value
     if not isinstance(value, str) or not value.startswith("{") or len(value) > MAX_TEXT:
         return None
-    for read in (json.loads, ast.literal_eval):
+    for read in (read_json, ast.literal_eval):
         try:
             found = read(value)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
@@ -89,18 +90,21 @@ def _mapping(value: object) -> Mapping[Any, Any] | None:
 
 def _column(values: Sequence[Any]) -> AnyArray:
     """Numbers where all there are can be read as such, else text."""
-    present = [v for v in values if v is not None and v == v]
-    if all(isinstance(v, int | float | np.number) for v in present):
-        return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
-    try:
-        return np.array([_float(v) for v in values], dtype=np.float64)
-    except ValueError:
-        return np.array(["" if v is None or v != v else str(v) for v in values], dtype=np.str_)
+    present = [v for v in values if not _missing(v)]
+    # W&B writes 'NaN' and 'Infinity' as text.
+    numbers = [as_float(v) for v in present if v != ""]
+    if all(number is not None for number in numbers):
+        read = (np.nan if _missing(v) or v == "" else as_float(v) for v in values)
+        return np.array(list(read), dtype=np.float64)
+    return np.array(["" if _missing(v) else _text(v) for v in values], dtype=np.str_)
 
 
-def _float(value: Any) -> float:
-    """The number in a cell; W&B writes 'NaN' and 'Infinity' as text."""
-    return float("nan") if value is None or value == "" else float(value)
+def _missing(value: Any) -> bool:
+    return value is None or (isinstance(value, float) and np.isnan(value))
+
+
+def _text(value: Any) -> str:
+    return unguarded(value) if isinstance(value, str) else shown(value, 1000)
 
 
 def _finished(table: Columns) -> AnyArray:

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import csv
-import json
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from io import StringIO
+from json import JSONDecodeError
 from pathlib import Path
 from typing import Any
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.files import read_bytes, reason
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
+from lawsmith.numbers import as_float, read_json, shown
+from lawsmith.plausible import LOSS, SCALE
 from lawsmith.runners.results import Found, contradiction, judge
 from lawsmith.study.live import LiveStudy
 
@@ -65,8 +68,10 @@ def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:
 
 def _report(trial: Trial, told: Told) -> list[Event]:
     where = f"{told.where}: {trial.name}"
-    if told.loss is None or told.tokens is None or not abs(told.loss) < 1e300:
-        raise LawsmithError(where, got="no loss", want="a number with tokens")
+    if told.loss is None or not LOSS.hold(told.loss):
+        raise LawsmithError(where, got=f"a loss of {told.loss}", want=LOSS.want)
+    if told.tokens is None or not SCALE.hold(told.tokens):
+        raise LawsmithError(where, got=f"{told.tokens} tokens", want=SCALE.want)
     if not trial.open:
         raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
     if trial.report == (told.tokens, told.loss):
@@ -100,14 +105,14 @@ def read_results(path: Path) -> list[Told]:
 
 def _text(path: Path) -> str:
     try:
-        if path.stat().st_size > MAX_BYTES:
+        data = read_bytes(path, limit=MAX_BYTES)
+        if len(data) > MAX_BYTES:
             raise LawsmithError(str(path), got="more than 64 MB", want="a file of results")
-        return path.read_bytes().decode("utf-8-sig")
+        return data.decode("utf-8-sig")
     except UnicodeDecodeError:
         raise LawsmithError(str(path), got="bytes that are no text", want="UTF-8") from None
     except (OSError, ValueError) as error:
-        got = getattr(error, "strerror", None) or str(error)
-        raise LawsmithError(str(path), got=got, want="a file of results") from None
+        raise LawsmithError(str(path), got=reason(error), want="a file of results") from None
 
 
 def _csv_rows(path: Path, text: str) -> list[tuple[int, object]]:
@@ -122,9 +127,7 @@ def _csv_rows(path: Path, text: str) -> list[tuple[int, object]]:
 
 def _json_rows(path: Path, text: str) -> list[tuple[int, object]]:
     try:
-        value = json.loads(text)
-    except RecursionError:
-        raise LawsmithError(str(path), got="too many nested brackets", want="results") from None
+        value = read_json(text)
     except ValueError:
         return list(_json_lines(path, text))
     return list(enumerate(value if isinstance(value, list) else [value], start=1))
@@ -134,16 +137,19 @@ def _json_lines(path: Path, text: str) -> Iterable[tuple[int, object]]:
     for number, line in enumerate(text.splitlines(), start=1):
         if line.strip():
             try:
-                yield number, json.loads(line)
-            except (ValueError, RecursionError):
+                yield number, read_json(line)
+            except JSONDecodeError:
                 where = f"{path}: line {number}"
                 raise LawsmithError(where, got=repr(line[:60]), want="a JSON object") from None
+            except ValueError as error:
+                where = f"{path}: line {number}"
+                raise LawsmithError(where, got=str(error), want="a JSON object") from None
 
 
 def _told(row: object, where: str) -> Told:
     want = "an object with trial and loss"
     if not isinstance(row, dict) or not isinstance(row.get("trial"), str):
-        raise LawsmithError(where, got=repr(row)[:80], want=want)
+        raise LawsmithError(where, got=shown(row, 80), want=want)
     config = row.get("config")
     values = {**(config if isinstance(config, dict) else {}), **row}
     if "loss" not in row and row.get("diverged") is not True:
@@ -158,9 +164,7 @@ def number_of(value: object, *, where: str) -> float | None:
     """A number, also as text ('nan' too); None stays None, which is a divergence."""
     if value is None:
         return None
-    if isinstance(value, int | float | str) and not isinstance(value, bool):
-        try:
-            return float(value)
-        except (ValueError, OverflowError):
-            pass
-    raise LawsmithError(where, got=repr(value)[:60], want="a number, or nan for a divergence")
+    number = as_float(value)
+    if number is None:
+        raise LawsmithError(where, got=shown(value), want="a number, or nan for a divergence")
+    return number

@@ -21,7 +21,7 @@ POLICY = make_policy("full", None, n_init=1)
 
 
 def choice(budget: float) -> Choice:
-    return Choice(GRID, lambda _: POLICY, budget, retries=1)
+    return Choice(GRID, POLICY, budget, retries=1)
 
 
 def entry(number: int, row: int, *, settled: bool = True, state: State = State.PENDING) -> Entry:

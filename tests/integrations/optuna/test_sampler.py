@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.policies import make_policy
+from lawsmith.policies import Choice, make_policy
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates import make_surrogate
 from tests.conftest import extra
@@ -103,9 +103,9 @@ def test_running_trials_are_pending_to_the_policy():
     class Watching:
         name, surrogate = "watching", None
 
-        def ask(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[int]:
+        def choose(self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator) -> list[Choice]:
             seen.append(runs)
-            return [len(runs)]
+            return [Choice(len(runs), "the next")]
 
     study = optuna.create_study(sampler=LawsmithSampler(GRID, Watching()))
     first, second = study.ask(), study.ask()

@@ -2,16 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
 
 from lawsmith.grid import BoolArray, Grid, IntArray
 from lawsmith.integrations.optuna.history import Entry, runs_of
-from lawsmith.policies.base import Policy
-from lawsmith.runs import Runs, State
-from lawsmith.study.asking import LEAST
+from lawsmith.policies import Policy, choose_within
+from lawsmith.runs import State
 
 _SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
 
@@ -21,7 +20,7 @@ class Choice:
     """What is chosen from; see `LawsmithSampler`."""
 
     grid: Grid
-    policy: Callable[[float], Policy]
+    policy: Policy
     budget: float
     retries: int
 
@@ -31,14 +30,12 @@ class Choice:
         if not open_rows.any():
             return None
         left, runs = self._left(entries), runs_of(entries, self.retries)
-        row = self._wanted(runs, left, rng)
-        if row is None or open_rows[row]:
-            return row
-        if left <= LEAST * self.budget:
-            return None  # what remains buys only runs that teach nothing
-        closed = ~open_rows
-        closed[runs.index] = False
-        return self._wanted(_with_failed(runs, np.flatnonzero(closed)), left, rng)
+        if np.isinf(self.budget):
+            found = self.policy.choose(self.grid, runs, 1, rng)
+        else:
+            given = {"left": left, "budget": self.budget}
+            found = choose_within(self.policy, self.grid, runs, 1, rng, **given)
+        return found[0].row if found else None
 
     def enqueued(self, entries: Sequence[Entry], rows: IntArray) -> int | None:
         """The first of ``rows`` that neither runs nor ran, and can be paid for."""
@@ -61,18 +58,6 @@ class Choice:
         unsettled = [entry.number for entry in alive if not entry.claim.settled]
         return unsettled or [entry.number for entry in entries]
 
-    def _wanted(self, runs: Runs, left: float, rng: np.random.Generator) -> int | None:
-        # A policy counts every run it sees at its own compute; what is left comes out right.
-        policy = self.policy(left + float(self.grid.C[runs.index].sum()))
-        rows = policy.ask(self.grid, runs, 1, rng)
-        return rows[0] if rows else None
-
     def _left(self, entries: Sequence[Entry]) -> float:
         paid = (e for e in entries if e.claim.settled or e.state is State.PENDING)
         return self.budget * _SLACK - float(sum(self.grid.C[e.claim.row] for e in paid))
-
-
-def _with_failed(runs: Runs, rows: IntArray) -> Runs:
-    """The runs, and rows that must not be asked as failed ones, which say nothing to a policy."""
-    failed = np.full(len(rows), State.FAILED.value)
-    return runs.append(Runs(rows, np.full(len(rows), np.nan), failed))

@@ -48,7 +48,7 @@ class StudyOver(optuna.TrialPruned):  # type: ignore[misc]
 class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     """Chooses the rows of ``grid`` by ``policy``.
 
-    policy          or a function that makes one from the compute it may spend
+    policy          how rows are chosen; see `lawsmith.make_policy`
     budget          of compute, in the units of grid.C; every claim counts, whatever became of it
     retries         how often a row whose trials only failed is asked again
     diverged_above  a loss beyond it is no loss, as an infinite one is not
@@ -57,16 +57,15 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     def __init__(
         self,
         grid: Grid,
-        policy: Policy | Callable[[float], Policy],
+        policy: Policy,
         *,
         budget: float = math.inf,
         seed: int = 0,
         retries: int = 2,
         diverged_above: float = math.inf,
     ) -> None:
-        make = policy if callable(policy) else lambda _: policy
         self.grid, self.seed, self.diverged_above = grid, seed, diverged_above
-        self._choice = Choice(grid, make, budget, retries)
+        self._choice = Choice(grid, policy, budget, retries)
         self.distributions = distributions(grid)
         self._digest = digest(grid)
         self._one_at_a_time = threading.Lock()  # surrogates keep what saves time, for one thread
@@ -74,12 +73,13 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     @classmethod
     def from_study(cls, file: str | Path) -> LawsmithSampler:
         """The candidates, policy, budget and seed of a study file; its journal is not used."""
+        from lawsmith.costs import Apart
         from lawsmith.study.live import open_study
 
         study = open_study(file)
         return cls(
             study.grid,
-            lambda budget: study.policy(study.grid, budget),
+            study.policy(study.grid, Apart()),  # a trial of Optuna leaves no trunk to go on from
             budget=study.budget,
             seed=study.spec.seed,
             retries=study.spec.failures.retries,

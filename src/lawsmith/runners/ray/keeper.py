@@ -34,9 +34,10 @@ class Keeper:
             threading.Thread(target=self._leave, daemon=True).start()
             return
         _put(os.path.join(folder, "job.json"), dict(told))
-        lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT, 0o666)
+        lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         kills = _oom_kills()
-        with open(os.path.join(folder, "log.txt"), "ab") as log:
+        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
+        with os.fdopen(os.open(os.path.join(folder, "log.txt"), flags, 0o666), "ab") as log:
             child = subprocess.Popen(
                 [sys.executable, "-I", "-S", "-c", wrapper, folder, str(lock)],
                 env={**os.environ, **env},
@@ -108,6 +109,8 @@ def _oom_kills() -> int:
 
 
 def _put(path: str, values: dict[str, Any]) -> None:
-    with open(path + ".new", "w", encoding="utf-8") as file:
+    with suppress(FileNotFoundError):
+        os.unlink(path + ".new")  # a link that lies there is not followed
+    with open(path + ".new", "x", encoding="utf-8") as file:
         json.dump(values, file)
     os.replace(path + ".new", path)

@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
-import json
 import signal
 import time
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
+from lawsmith.files import check_inside, read_bytes
+from lawsmith.numbers import read_json
 from lawsmith.runners.base import Ending, Job, Phase, Status
 
+MAX_BYTES = 2**20
 _STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 
 
@@ -27,6 +29,7 @@ def was_cancelled(job: Job) -> bool:
 def note(job: Job, what: str) -> Path:
     """A file that says something by being there."""
     path = job.folder / "ray" / what
+    check_inside(path.parent, job.folder)
     path.parent.mkdir(exist_ok=True)
     with suppress(FileExistsError):
         path.touch(exist_ok=False)
@@ -41,8 +44,8 @@ def gone_for(job: Job) -> float:
 def read_exit(job: Job) -> dict[str, Any] | None:
     """What the wrapper left."""
     try:
-        told = json.loads((job.folder / "exit.json").read_bytes())
-    except (OSError, ValueError, RecursionError):
+        told = read_json(read_bytes(job.folder / "exit.json", limit=MAX_BYTES))
+    except (OSError, ValueError):
         return None
     return told if isinstance(told, dict) and isinstance(told.get("code"), int) else None
 

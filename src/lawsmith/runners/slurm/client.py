@@ -99,6 +99,12 @@ class SlurmClient:
                     found += _of_sacct(line)
         return found
 
+    def restarts(self, id_: str) -> int:
+        """How often Slurm has started a job again; 0 where it does not know it any more."""
+        done = self._call(["scontrol", "--oneliner", "show", "job", id_])
+        found = re.search(r"\bRestarts=(\d+)", done.stdout)
+        return int(found.group(1)) if done.returncode == 0 and found else 0
+
     def cancel(self, ids: Sequence[str]) -> None:
         """Stop jobs; those that ended are no error."""
         done = self._call(["scancel", "--quiet", *ids])

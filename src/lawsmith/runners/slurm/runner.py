@@ -16,6 +16,7 @@ from itertools import groupby
 from pathlib import Path
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import write_file
 from lawsmith.runners.base import Job, Phase, Status
 from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
 from lawsmith.runners.slurm.folder import (
@@ -34,6 +35,7 @@ from lawsmith.runners.slurm.status import (
     Shown,
     by_key,
     key_of,
+    left_by,
     pick,
     status_alone,
     status_of,
@@ -87,7 +89,7 @@ class SlurmRunner:
             return {job.name: status_unknown(job, str(away)) for job in jobs}
         shown = {job.name: pick(queue, job) for job in jobs}
         gone = [job for job in jobs if shown[job.name] is None]
-        found = {job.name: status_of(job, seen) for job in jobs if (seen := shown[job.name])}
+        found = {job.name: self._seen(job, seen) for job in jobs if (seen := shown[job.name])}
         return found | self._gone(gone)
 
     def cancel(self, jobs: Sequence[Job]) -> None:
@@ -123,6 +125,14 @@ class SlurmRunner:
         known = by_key((self.client.accounts(names=names) or []) if names else [])
         rest = [job for job in jobs if job.name not in found]
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
+
+    def _seen(self, job: Job, seen: Seen) -> Status:
+        """How a job stands that the controller shows; asked once more if it ended badly."""
+        try:
+            restarts = self.client.restarts(seen.id) if left_by(job, seen) else 0
+        except SlurmAway as away:
+            return status_unknown(job, str(away))
+        return status_of(job, seen, restarts=restarts)
 
     def _gone(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """Jobs the controller does not know."""
@@ -166,7 +176,7 @@ class SlurmRunner:
             write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)
         folders = [job.folder.resolve() for job in batch]
         script = batch_script(folders, plans[batch[0].name])
-        (first / "batch.sh").write_text(script, encoding="utf-8")
+        write_file(first / "batch.sh", script)
         output = f"{_escaped(first)}/out" + ("" if len(batch) == 1 else "-%a")
         options = [f"--job-name={name}", f"--chdir={folders[0]}", "--open-mode=append"]
         options += [f"--output={output}", f"--error={output}"]

@@ -3,8 +3,8 @@
 Slurm may forget a job a few minutes after it ended, and two jobs may carry one name if a driver
 died while it submitted. So the batch script leaves two files beside the run's own script, each put
 in place in one step: `owner`, the id of the first job that began (any other steps back), and
-`exit`, how the run ended. Signals sent to the batch shell (--signal=B:USR1@90) reach the run's
-script.
+`exit`, how the run ended and at which start of the job, since Slurm may start a job again. Signals
+sent to the batch shell (--signal=B:USR1@90) reach the run's script.
 """
 
 from __future__ import annotations
@@ -20,6 +20,9 @@ _RUN = r"""
 id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 id=${id:-$SLURM_JOB_ID}
 cd "$folder" || exit 1
+for name in slurm log.txt; do
+  if [ -L "$name" ]; then echo "lawsmith: $name is a symbolic link"; exit 1; fi
+done
 # A hard link is made or not made, on shared disks too: one job alone becomes the owner.
 echo "$id" > "slurm/owner.$id"
 ln "slurm/owner.$id" slurm/owner 2> /dev/null || [ -e slurm/owner ] ||
@@ -42,7 +45,9 @@ while true; do
   code=$?
   kill -0 "$run" 2> /dev/null || break  # else a signal ended the wait, not the run
 done
-echo "$id $code $stopped" > slurm/exit.new
+# A run that a signal ended: the shell's own may still be on its way.
+if [ "$code" -gt 128 ] && [ "$stopped" = no ]; then sleep 1; fi
+echo "$id $code $stopped ${SLURM_RESTART_COUNT:-0}" > slurm/exit.new
 mv slurm/exit.new slurm/exit
 exit "$code"
 """

@@ -15,10 +15,18 @@ from lawsmith.runners.slurm.folder import (
     read_intent,
     read_owner,
     was_cancelled,
+    why_stopped,
 )
 from lawsmith.runners.slurm.states import read_state
 
 Key = tuple[str, int | None]
+# Slurm's words for why it stopped a job; any other is a reason that may pass.
+_STOPS = {
+    "TIME LIMIT": Ending.TIMEOUT,
+    "PREEMPTION": Ending.PREEMPTED,
+    "NODE FAILURE": Ending.NODE_FAILURE,
+    "CANCELLED": Ending.CANCELLED,
+}
 
 
 @dataclass(frozen=True)
@@ -65,10 +73,22 @@ def pick(shown: Shown, job: Job) -> Seen | None:
     return own[-1] if own else None
 
 
-def status_of(job: Job, seen: Seen) -> Status:
-    """What an entry of Slurm's says."""
+def left_by(job: Job, seen: Seen) -> Exit | None:
+    """What the job of an entry that ended badly left of itself, by this start or an earlier one."""
+    left = read_exit(job)
+    phase, ending = read_state(seen.state)
+    told = left is not None and left.id == seen.id and phase is Phase.ENDED
+    return left if told and ending is not Ending.COMPLETED else None
+
+
+def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
+    """What an entry of Slurm's says; ``restarts`` is how often Slurm started the job again."""
     phase, ending = read_state(seen.state)
     left = read_exit(job)
+    if left is not None and left.start < restarts and ending is Ending.FAILED:
+        # What is there was left by the start before; Slurm refused the last one.
+        detail = f"Slurm job {seen.id}: {seen.state}; its start number {restarts + 1} never began"
+        return Status(phase, Ending.NODE_FAILURE, detail, seen.exit_code)
     code = left.code if left is not None and left.id == seen.id else seen.exit_code
     if ending is Ending.FAILED and memory_ran_out(read_intent(job)):
         ending = Ending.OUT_OF_MEMORY
@@ -84,9 +104,11 @@ def status_alone(job: Job) -> Status:
     """What the folder says, of a job that Slurm does not know or no longer knows."""
     left, owner = read_exit(job), read_owner(job)
     if left is not None:
-        return _of_exit(left, out_of_memory=memory_ran_out(read_intent(job)))
+        return _of_exit(job, left)
     if owner:
-        # Killed without a word, and too long ago for Slurm to say why.
+        # Killed without a word, and too long ago for Slurm to say why: its own output may.
+        if why := why_stopped(read_intent(job)):
+            return _stopped(job, owner, why, None)
         ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
         detail = f"Slurm job {owner} began; how it ended is on no record"
         return Status(Phase.ENDED, ending, detail)
@@ -101,16 +123,28 @@ def status_unknown(job: Job, why: str) -> Status:
     return Status(phase, detail=f"Slurm does not answer: {why}")
 
 
-def _of_exit(left: Exit, *, out_of_memory: bool) -> Status:
+def _of_exit(job: Job, left: Exit) -> Status:
     detail = f"Slurm job {left.id}: {code_text(left.code)}"
     if left.code == 0:
         return Status(Phase.ENDED, Ending.COMPLETED, detail, 0)
-    if left.signal == "TERM":
-        # Somebody's scancel, a time limit or a preemption: without accounting Slurm tells no more.
-        detail = f"Slurm job {left.id} was told to stop"
-        return Status(Phase.ENDED, Ending.CANCELLED, detail, left.code)
-    ending = Ending.OUT_OF_MEMORY if out_of_memory else Ending.FAILED
+    why = why_stopped(read_intent(job))
+    if left.signal == "TERM" or (why and left.code == 128 + signal.SIGTERM):
+        return _stopped(job, left.id, why, left.code)
+    ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
     return Status(Phase.ENDED, ending, detail, left.code)
+
+
+def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
+    """A run that was told to stop: ours or another scancel, a time limit, a preemption.
+
+    Without accounting Slurm forgets which; its output in the run's folder remembers. If that says
+    nothing either, the run is tried again rather than given up.
+    """
+    if was_cancelled(job):
+        return Status(Phase.ENDED, Ending.CANCELLED, f"Slurm job {id_} was cancelled", code)
+    ending = _STOPS.get(why, Ending.NODE_FAILURE)
+    told = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"
+    return Status(Phase.ENDED, ending, f"Slurm job {id_} was {told}", code)
 
 
 def code_text(code: int) -> str:

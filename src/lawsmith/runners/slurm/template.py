@@ -14,9 +14,11 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.files import read_bytes
 from lawsmith.runners.slurm.quoting import bare_places
 from lawsmith.runners.template import Value, text_of
 
+MAX_BYTES = 2**20
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]+")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
@@ -63,8 +65,8 @@ class Template:
     def read(cls, path: Path) -> Template:
         """The template in a file."""
         try:
-            return cls(str(path), path.read_text(encoding="utf-8"))
-        except (OSError, UnicodeDecodeError) as error:
+            return cls(str(path), read_bytes(path, limit=MAX_BYTES).decode("utf-8"))
+        except (OSError, ValueError) as error:
             got = getattr(error, "strerror", None) or "bytes that are not UTF-8"
             raise LawsmithError(str(path), got=got, want="an sbatch script") from None
 

@@ -1,0 +1,243 @@
+"""What `lawsmith fit` does with its options: read the runs, work out the answer, describe a law."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from lawsmith.analysis import (
+    Analysis,
+    Comparison,
+    Cut,
+    FitOptions,
+    Prediction,
+    analyse,
+    answer_study,
+    compare_laws,
+    rolling_cuts,
+    surface_on_cuts,
+)
+from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
+from lawsmith.answer.serving import Serving, serve
+from lawsmith.arrays import IntArray
+from lawsmith.cli import options as read
+from lawsmith.cli.console import downloads, working
+from lawsmith.cli.curves import join_curves
+from lawsmith.curves import Along
+from lawsmith.datasets import ReadOptions, Study, load
+from lawsmith.datasets.curve_tables import CurveOptions
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import HeldOut
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
+from lawsmith.laws.law import Law
+from lawsmith.laws.uncertainty import Interval
+from lawsmith.runs import State
+from lawsmith.study.earlier import prior_from
+from lawsmith.surface import Prior
+
+
+@dataclass(frozen=True)
+class Asked:
+    """The options of a fit; those whose meaning depends on the table or the law as text."""
+
+    table: str
+    reading: ReadOptions
+    hold_out: HeldOut | None
+    learn_from: tuple[str, ...]
+    law: Law | None
+    fix: tuple[str, ...]
+    prior: tuple[str, ...]
+    objective: str | None
+    delta: float | None
+    force: bool
+    seed: int
+    targets: tuple[tuple[str, str], ...]
+    level: float
+    compare: bool
+    inference_tokens: float | None = None
+    curves: Path | None = None
+    curve_reading: CurveOptions | None = None
+
+    @property
+    def about_the_law(self) -> bool:
+        """Whether options say how the law is fitted."""
+        return bool(
+            self.fix or self.prior or self.objective or self.force or self.delta is not None
+        )
+
+
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit found.
+
+    answer     None with the reason ``why_no_answer``
+    analysis   the law that describes the runs; None with the reason ``why_no_law``
+    warnings   about laws: those of the analysis, and where laws and the answer disagree
+    cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
+    serving    the cheapest model for training and serving, at each target that is a compute
+    along      the curves beside the runs; None without any
+    """
+
+    study: Study
+    hold_out: HeldOut | None
+    held_out: IntArray
+    answer: Answer | None
+    why_no_answer: str
+    analysis: Analysis | None
+    why_no_law: str
+    warnings: tuple[Diagnostic, ...] = ()
+    compared: tuple[Comparison, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    surface_cuts: tuple[HeldOutRuns | None, ...] = ()
+    serving: tuple[Serving, ...] = ()
+    along: Along | None = None
+
+    @property
+    def level(self) -> float:
+        if self.answer is not None:
+            return self.answer.level
+        return self.analysis.options.level if self.analysis is not None else 0.95
+
+
+def run(asked: Asked) -> Fitted:
+    """Read, answer, fit."""
+    with downloads() as progress:
+        study = load(asked.table, asked.reading, progress=progress)
+    study, along = join_curves(study, asked.curves, asked.curve_reading)
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    held = _held_out(study, asked.hold_out)
+    with working("learning from earlier studies") if asked.learn_from else nullcontext():
+        prior = prior_from(asked.learn_from)
+    # First, so that a slip in what was asked of the law is told before the work.
+    wanted = targets or _default_targets(study)
+    analysis, refusal, options = _law(study, asked, targets, wanted)
+    found, why_not = _answer(study, along, asked, targets, wanted, prior)
+    if refusal is not None and not (found and found.forecasts):
+        raise refusal  # neither a law nor a loss anywhere: there is nothing to show
+    why_no_law = "" if refusal is None else str(refusal)
+    fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
+    if asked.inference_tokens is not None:
+        fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
+    if asked.compare:
+        usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
+        options = replace(options or usual, targets=_without_hp(wanted))
+        fitted = _with_comparison(fitted, options, prior)
+    return replace(fitted, warnings=_warnings(fitted))
+
+
+def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving, ...]:
+    """At each target that is a compute."""
+    if found is None:
+        raise LawsmithError(why_not)
+    computes = [f.compute for f in found.forecasts if not f.target.sized]
+    if not computes:
+        want = "a --target, whose loss is to be reached"
+        raise LawsmithError("--inference-tokens", got="no compute", want=want)
+    return tuple(serve(found.surface, C, tokens) for C in computes)
+
+
+def _default_targets(study: Study) -> tuple[Target, ...]:
+    """Where the loss is predicted if nobody says; nowhere without compute."""
+    if not study.has_compute or not len(study.runs.of(State.DONE)):
+        return ()
+    return (default_target(study.grid, study.runs),)
+
+
+def _without_hp(targets: Sequence[Target]) -> tuple[Target, ...]:
+    """Those that a law can be asked for: laws know no hyperparameters."""
+    return tuple(target for target in targets if not target.hp)
+
+
+def _with_comparison(fitted: Fitted, options: FitOptions, prior: Prior) -> Fitted:
+    """Every law beside the answer, and all of them on the same hold-outs."""
+    study = fitted.study
+    with working("comparing laws"):
+        cuts = rolling_cuts(study, options)
+        compared = compare_laws(study, options)
+        surface = surface_on_cuts(study, cuts, options.level, prior)
+    return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
+
+
+def _warnings(fitted: Fitted) -> tuple[Diagnostic, ...]:
+    """Those about the law, and where intervals of one loss do not overlap."""
+    found = list(fitted.analysis.warnings) if fitted.analysis is not None else []
+    found += [w for c in fitted.compared for w in c.warnings if w not in found]
+    claims: dict[str, dict[str, Interval]] = {}
+    for forecast in fitted.answer.forecasts if fitted.answer is not None else ():
+        mine = Interval(forecast.loss, forecast.low, forecast.high)
+        claims[forecast.target.label] = {"the answer": mine}
+    for name, predictions in _predictions_of_laws(fitted).items():
+        for p in predictions:
+            if p.interval is not None:
+                claims.setdefault(p.target.label, {})[name] = p.interval
+    apart = (laws_disagree(label, said, fitted.level) for label, said in claims.items())
+    return (*found, *(warning for warning in apart if warning is not None))
+
+
+def _predictions_of_laws(fitted: Fitted) -> dict[str, tuple[Prediction, ...]]:
+    told = {c.law.name: c.predictions for c in fitted.compared}
+    if fitted.analysis is not None:
+        told[fitted.analysis.law.name] = fitted.analysis.predictions
+    return told
+
+
+def _held_out(study: Study, rule: HeldOut | None) -> IntArray:
+    return np.arange(0) if rule is None else study.grid.split(rule)[1]
+
+
+def _answer(
+    study: Study,
+    along: Along | None,
+    asked: Asked,
+    targets: tuple[Target, ...],
+    wanted: tuple[Target, ...],
+    prior: Prior,
+) -> tuple[Answer | None, str]:
+    """The answer, or None and why there is none."""
+    try:
+        found = answer_study(
+            study,
+            wanted,
+            level=asked.level,
+            hold_out=asked.hold_out,
+            prior=prior,
+            curves=along,
+        )
+        return found, ""
+    except LawsmithError as error:
+        if targets and error.where == "target":
+            raise
+        return None, str(error)
+
+
+def _law(
+    study: Study, asked: Asked, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+) -> tuple[Analysis | None, LawsmithError | None, FitOptions | None]:
+    """The law asked for, which must fit; else the study's usual one, as far as it can."""
+    try:
+        law = asked.law or get_law(read.law_of(study))
+        read.check_inputs(study, law)
+        of_compute = law.inputs == ("C",) or can_allocate(law)
+        pinned = read.fixed(asked.fix, law)
+        options = FitOptions(
+            law=law,
+            hold_out=asked.hold_out,
+            targets=_without_hp(wanted if of_compute else targets),
+            objective=read.objective(asked.objective, asked.delta, law),
+            fixed=pinned,
+            priors=read.priors(asked.prior, law, pinned),
+            level=asked.level,
+            force=asked.force,
+            seed=asked.seed,
+        )
+        return analyse(study, options), None, options
+    except LawsmithError as error:
+        if asked.law is not None or asked.about_the_law:
+            raise
+        return None, error, None

@@ -1,0 +1,78 @@
+"""Text and JSON to numbers: every reader of a number goes through here, and none can raise another
+error than the one that says where.
+
+A number of 5,000 digits, an integer too large for a float, a lone half of a surrogate pair: Python
+has an exception of its own for each. Here they are "no number" or "no JSON".
+"""
+
+from __future__ import annotations
+
+import json
+import math
+from typing import Any
+
+from lawsmith.errors import LawsmithError
+
+
+def as_float(value: object) -> float | None:
+    """The number that ``value`` is, or is as text; None where it is none. NaN and inf are numbers.
+
+    An integer too large for a float is infinite, as 1e400 is. True and False are no numbers.
+    """
+    if isinstance(value, bool) or (hasattr(value, "__len__") and not isinstance(value, str)):
+        return None  # an array of one number is no number
+    if isinstance(value, str) and "_" in value:
+        return None  # float() reads 1_000, which no other reader of tables does
+    try:
+        return float(value)  # type: ignore[arg-type]
+    except OverflowError:
+        return math.inf if isinstance(value, int) and value > 0 else -math.inf
+    except (TypeError, ValueError):
+        return None
+
+
+def finite(value: object, *, where: str, want: str = "a finite number") -> float:
+    """The number that ``value`` is, or the error that says where it should be."""
+    number = as_float(value)
+    if number is None or not math.isfinite(number):
+        raise LawsmithError(where, got=shown(value), want=want)
+    return number
+
+
+def shown(value: object, limit: int = 60) -> str:
+    """A value for a person, cut short; 'nothing' for None."""
+    if value is None:
+        return "nothing"
+    if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**limit:
+        return f"a whole number of more than {limit} digits"
+    text = repr(value)
+    return text if len(text) <= limit else text[: limit - 1] + "…"
+
+
+def read_json(text: str | bytes) -> Any:
+    """The value of a JSON text; ValueError for whatever is not JSON that can be written again."""
+    try:
+        value = json.loads(text)
+    except RecursionError:
+        raise ValueError("too many nested brackets") from None
+    except UnicodeDecodeError:
+        raise ValueError("bytes that are not UTF-8 text") from None
+    except json.JSONDecodeError:
+        raise
+    except ValueError:  # Python reads no integer of more than 4,300 digits
+        raise ValueError("a whole number of thousands of digits") from None
+    if _may_hold_surrogates(text):
+        _check_text(value)
+    return value
+
+
+def _may_hold_surrogates(text: str | bytes) -> bool:
+    return (b"\\u" in text) if isinstance(text, bytes) else ("\\u" in text)
+
+
+def _check_text(value: Any) -> None:
+    """No lone half of a surrogate pair: no file, terminal or page can show one."""
+    try:
+        json.dumps(value, ensure_ascii=False).encode("utf-8")
+    except UnicodeEncodeError:
+        raise ValueError("text with a lone surrogate, \\ud800 to \\udfff") from None

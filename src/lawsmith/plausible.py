@@ -1,0 +1,42 @@
+"""Which losses and scales a training run can have: what is outside is refused before it is used.
+
+The bounds are wide enough for any unit (parameters in billions, compute in PF-days, perplexities)
+and narrow enough that products, squares and logarithms of them stay far from the ends of float64.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+import numpy.typing as npt
+
+
+@dataclass(frozen=True)
+class Bounds:
+    """Numbers from ``low`` to ``high``; with ``signed``, of either sign, and 0."""
+
+    name: str
+    low: float
+    high: float
+    signed: bool = False
+
+    def hold(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+        """Where ``values`` are inside; NaN is not."""
+        x = np.asarray(values, dtype=np.float64)
+        size = np.abs(x) if self.signed else x
+        inside = (size >= self.low) & (size <= self.high)
+        return np.asarray(inside | (x == 0.0) if self.signed else inside)
+
+    @property
+    def want(self) -> str:
+        """What an error says is wanted."""
+        ends = f"{self.low:g} to {self.high:g}".replace("e+0", "e").replace("e+", "e")
+        ends = ends.replace("e-0", "e-")
+        return f"{self.name}, {ends}" + (" in size" if self.signed else "")
+
+
+LOSS = Bounds("a loss above 0 that a run can have", 1e-9, 1e9)
+SIGNED_LOSS = Bounds("a loss that a run can have", 1e-12, 1e9, signed=True)
+SCALE = Bounds("a number above 0 that a run can have", 1e-12, 1e45)
+SETTING = Bounds("a number that a setting can have", 1e-45, 1e45, signed=True)
