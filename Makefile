@@ -2,21 +2,24 @@
 #   make demo       create the environment, install lawsmith, run `lawsmith demo` (real runs, no network)
 #   make live-demo  the same with torch, then train some fifty tiny models on this machine's CPU, find
 #                   their law, and hold it against one larger run (some five minutes on two free cores)
-#   make test       create the environment, install lawsmith and the test tools, run all tests
-# `make test` skips the tests of extras that are not installed; `make test-all` installs those that
-# tests need (torch among them), and an extra that is absent is then a failure. Tests on a real Slurm
-# and PostgreSQL run where tests/daemons has started them, as .ci/run does.
+#   make test       create the environment, install lawsmith and the test tools, test lawsmith
+#   make test-all   the same with all extras and lawsmith-paper (torch among them): test both
+#   make paper      run every table and figure of the paper again
+# `make test` skips the tests of extras that are not installed; in `make test-all` an absent extra is
+# a failure. Tests on a real Slurm and PostgreSQL run where tests/daemons has started them, as
+# .ci/run does.
 #
 # Variables: PYTHON (which interpreter), VENV (where the environment goes), JOBS (processes),
 # DATA (a folder with the published tables; without it the tests that need them are skipped, and
-# `make paper` runs on synthetic twins), SEEDS and PAPER (how often, and where the paper is run).
+# `make paper` runs on synthetic twins), SEEDS and RESULTS (how often the paper is
+# run, and where its results go).
 
 PYTHON ?= python3
 VENV ?= .venv
 JOBS ?= 2
 DATA ?=
 SEEDS ?= 10
-PAPER ?= paper
+RESULTS ?= lawsmith-paper-results
 LIVE = examples/live-demo
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
 ifneq ($(DATA),)
@@ -46,17 +49,17 @@ $(LIVE)/corpus/meta.json: | $(VENV)/.lm
 	$(VENV)/bin/python examples/tinylm/corpus.py make stdlib $(@D)
 
 test: $(VENV)/.dev
-	$(VENV)/bin/python -m pytest -n $(JOBS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) tests
 
 test-all: export LAWSMITH_REQUIRE_EXTRAS := 1
 test-all: $(VENV)/.extras
-	$(VENV)/bin/python -m pytest -n $(JOBS)
+	$(VENV)/bin/python -m pytest -n $(JOBS) tests paper/tests
 
 check: lint types test-all
 
 lint: $(VENV)/.dev
-	$(VENV)/bin/ruff check src tests benchmarks docs examples
-	$(VENV)/bin/ruff format --check src tests benchmarks docs examples
+	$(VENV)/bin/ruff check src tests benchmarks docs examples paper
+	$(VENV)/bin/ruff format --check src tests benchmarks docs examples paper
 
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
@@ -65,11 +68,11 @@ types: $(VENV)/.dev
 bench: $(VENV)/.dev
 	$(VENV)/bin/python benchmarks/fitter.py
 
-# Every table and figure of the paper and a page of them (about an hour on two cores). Stopped with
+# Every table and figure of the paper and a page of them (an hour or two on two cores). Stopped with
 # Ctrl-C, or by a crash, it goes on where it was; `make paper` again when all is done draws the page.
-paper: $(VENV)/.extras
-	$(VENV)/bin/lawsmith bench run paper --seeds $(SEEDS) --jobs $(JOBS) --out $(PAPER) --no-page
-	$(VENV)/bin/lawsmith bench page $(PAPER)
+paper: $(VENV)/.paper
+	$(VENV)/bin/lawsmith-paper run paper --seeds $(SEEDS) --jobs $(JOBS) --out $(RESULTS) --no-page
+	$(VENV)/bin/lawsmith-paper page $(RESULTS)
 
 # The table of docs/coverage.md, from scratch (about an hour on two cores).
 coverage: $(VENV)/.dev
@@ -95,8 +98,12 @@ $(VENV)/.lm: $(VENV)/.base
 	$(PIP) -e ".[lm,serve]"
 	touch $@
 
-$(VENV)/.extras: $(VENV)/.dev
-	$(PIP) -e ".[dev,botorch,xgboost,ray,optuna,serve,lm]"
+$(VENV)/.paper: $(VENV)/.base paper/pyproject.toml
+	$(PIP) -e . -e paper
+	touch $@
+
+$(VENV)/.extras: $(VENV)/.dev paper/pyproject.toml
+	$(PIP) -e ".[dev,ray,optuna,serve,lm]" -e paper
 	touch $@
 
 clean:

@@ -1,25 +1,31 @@
-"""A study whose driver is killed with SIGKILL again and again: every run once, the budget kept.
+"""A study whose driver is killed again and again, or whose disk fills up: every run once.
 
     python benchmarks/chaos.py FOLDER --kills 200 --slots 4
+    python benchmarks/chaos.py FOLDER --fills 50               root, for a disk of its own in memory
 
 Writes a study of 60 short runs into FOLDER, drives it with drivers that are killed at random
 moments, lets a last one finish, and prints one JSON object: what ran how often, and the record.
+With --fills the disk is filled up at random moments instead, each time until the driver ends, and
+the object says how long each driver took to say so.
 """
 
 from __future__ import annotations
 
 import argparse
+import contextlib
 import json
 import os
 import random
 import signal
+import subprocess
 import sys
 import time
 from collections import Counter
+from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
 
-from lawsmith.journal import driver_lock
+from lawsmith.journal import driver_lock, driver_of
 from lawsmith.runners import make_runner
 from lawsmith.study import open_study
 from lawsmith.study.loop import Driver, drive
@@ -62,10 +68,10 @@ mv "$LAWSMITH_RESULT.new" "$LAWSMITH_RESULT"
 ALL = 1.0416e20  # FLOPs of the 60 candidates together
 
 
-def prepare(folder: Path, *, slots: int, share: float, random_policy: bool, seconds: float) -> Path:
+def prepare(folder: Path, *, slots: int, share: float, plain: bool, seconds: float) -> Path:
     """The study file, in its folder."""
     folder.mkdir(parents=True, exist_ok=True)
-    words = ("full", "none") if random_policy else ("frontier", "trend")
+    words = ("full", "gp") if plain else ("frontier", "surface")
     file = folder / "study.toml"
     text = STUDY.format(budget=share * ALL, slots=slots, policy=words[0], surrogate=words[1])
     file.write_text(text)
@@ -115,6 +121,59 @@ def torment(file: Path, *, kills: int, longest: float, seed: int) -> int:
             raise SystemExit(f"a driver failed with status {status}")
 
 
+def fill_up(disk: Path) -> Path:
+    """A file that takes all the room there is."""
+    path = disk / "full"
+    with path.open("wb", buffering=0) as file:
+        for size in (2**16, 2**12, 1):
+            with contextlib.suppress(OSError):
+                while True:
+                    file.write(b"x" * size)
+    return path
+
+
+def choke(file: Path, *, fills: int, longest: float, seed: int) -> list[dict[str, Any]]:
+    """Fill the disk under each driver, and make room again once it ended.
+
+    What each did: seconds until it ended, its exit code and what it said.
+    """
+    rng = random.Random(seed)
+    found: list[dict[str, Any]] = []
+    command = [sys.executable, "-m", "lawsmith", "run", str(file), "--quiet"]
+    while len(found) < fills:
+        driver = subprocess.Popen(
+            command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True
+        )
+        while driver.poll() is None and driver_of(file.parent / "driver.lock") is None:
+            time.sleep(0.02)  # while it is imported
+        time.sleep(rng.uniform(0.0, longest))
+        full, begun = fill_up(file.parent), time.monotonic()
+        try:
+            _, told = driver.communicate(timeout=120)
+        except subprocess.TimeoutExpired:
+            driver.kill()
+            _, told = driver.communicate()
+        seconds = time.monotonic() - begun
+        found.append({"seconds": seconds, "code": driver.returncode, "told": told[-300:]})
+        full.unlink()
+        if driver.returncode == 0:
+            break  # the study came to its end
+    subprocess.run(command, check=True, stdout=subprocess.DEVNULL, timeout=600)
+    return found
+
+
+@contextlib.contextmanager
+def disk_at(folder: Path, megabytes: int) -> Iterator[None]:
+    """A small disk in memory, mounted at ``folder``."""
+    folder.mkdir(parents=True, exist_ok=True)
+    options = f"size={megabytes}m,nr_inodes=20k"
+    subprocess.run(["mount", "-t", "tmpfs", "-o", options, "none", str(folder)], check=True)
+    try:
+        yield
+    finally:
+        subprocess.run(["umount", "--lazy", str(folder)], check=True)
+
+
 def record(file: Path) -> dict[str, Any]:
     """What the journal and the runs themselves say in the end."""
     study = open_study(file)
@@ -134,21 +193,36 @@ def main(args: list[str]) -> None:
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
     parser.add_argument("folder", type=Path)
     parser.add_argument("--kills", type=int, default=200)
+    parser.add_argument("--fills", type=int, default=0, help="times the disk fills up")
     parser.add_argument("--slots", type=int, default=4)
     parser.add_argument("--share", type=float, default=1.0, help="of all candidates' compute")
     parser.add_argument("--longest", type=float, default=0.3, help="seconds a driver may live")
     parser.add_argument("--seconds", type=float, default=0.01, help="that a run takes")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--random", action="store_true", help="proposals drawn at random")
+    parser.add_argument(
+        "--plain", action="store_true", help="policy full with the GP, which is quick"
+    )
     told = parser.parse_args(args)
+    if told.fills:
+        with disk_at(told.folder, megabytes=16):
+            run(told)
+    else:
+        run(told)
+
+
+def run(told: argparse.Namespace) -> None:
     file = prepare(
         told.folder,
         slots=told.slots,
         share=told.share,
-        random_policy=told.random,
+        plain=told.plain,
         seconds=told.seconds,
     )
     begun = time.monotonic()
+    if told.fills:
+        drivers = choke(file, fills=told.fills, longest=told.longest, seed=told.seed)
+        print(json.dumps({"drivers": drivers, **record(file)}))
+        return
     n_killed = torment(file, kills=told.kills, longest=told.longest, seed=told.seed)
     seconds = time.monotonic() - begun
     print(json.dumps({"killed": n_killed, "seconds": seconds, **record(file)}))

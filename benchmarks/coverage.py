@@ -32,14 +32,19 @@ import numpy as np
 from threadpoolctl import threadpool_limits
 
 from lawsmith.frontier import cell_minima_batch, pareto_batch
-from lawsmith.laws.bootstrap import bootstrap, percentiles, runs_bootstrap
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import smooth_surface
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG
 from lawsmith.laws.selection import deselect
-from lawsmith.laws.uncertainty import Uncertainty, covariance, law_uncertainty, refit
+from lawsmith.laws.uncertainty import (
+    Uncertainty,
+    case_bootstrap,
+    covariance,
+    law_uncertainty,
+    refit,
+)
 
 TRUTH = {
     "LC": {"E": 1.568, "A": 794.4, "alpha": -0.1518},
@@ -148,6 +153,11 @@ def student(uncertainty: Uncertainty, of: Callable[[np.ndarray], np.ndarray]) ->
     return interval.low, interval.high
 
 
+def percentiles(phi: np.ndarray, of: Callable[[np.ndarray], np.ndarray]) -> Bounds:
+    low, high = np.quantile(of(phi), [0.025, 0.975], axis=0)
+    return low, high
+
+
 def plug_in(fit: LawFit, of: Callable[[np.ndarray], np.ndarray]) -> Bounds:
     """Huber's fit with the textbook covariance, E[ψ²]/E[ρ″]²·(JᵀJ)⁻¹, and normal quantiles."""
     r, dof = fit.residuals, fit.n_points - fit.law.n_params
@@ -169,13 +179,10 @@ def points_intervals(fit: LawFit, of, rng, with_bootstraps) -> Iterator[tuple[st
     yield "Huber plug-in", plug_in(fit, of)
     if not with_bootstraps:
         return
-    for name in ("case", "wild"):
-        yield f"{name} bootstrap", percentiles(bootstrap(fit, name, N_DRAWS, rng), of)
+    yield "case bootstrap", percentiles(case_bootstrap(fit, N_DRAWS, rng).phi, of)
 
 
-def frontier_intervals(
-    world: World, losses, fit, of, rng, with_bootstraps
-) -> Iterator[tuple[str, Bounds]]:  # type: ignore[no-untyped-def]
+def frontier_intervals(world: World, losses, fit, of, rng) -> Iterator[tuple[str, Bounds]]:  # type: ignore[no-untyped-def]
     squares = refit(fit, LEAST_SQUARES_LOG)
     dof = fit.n_points - fit.law.n_params
     variance = float((squares.residuals**2).sum() / dof)
@@ -188,19 +195,6 @@ def frontier_intervals(
         corrected = Uncertainty(world.law, freed.phi, freed.cov, freed.dof, 0.0, "", "")
         yield "lawsmith", student(corrected, of)
     yield "least squares, t", student(plain, of)
-    if not with_bootstraps:
-        return
-    draws = runs_bootstrap(
-        world.law,
-        world.x,
-        losses,
-        world.select,
-        start=fit.phi,
-        objective=HUBER,
-        n_draws=N_DRAWS,
-        rng=rng,
-    )
-    yield "runs bootstrap", percentiles(draws, of)
 
 
 def simulate(task: tuple[Condition, int, int]) -> dict[str, list[list[float]]]:
@@ -227,7 +221,7 @@ def _simulate(condition: Condition, seed: int, n_simulations: int) -> dict[str, 
         if condition.design == "none":
             intervals = points_intervals(fit, of, rng, with_bootstraps)
         else:
-            intervals = frontier_intervals(world, losses, fit, of, rng, with_bootstraps)
+            intervals = frontier_intervals(world, losses, fit, of, rng)
         for name, (low, high) in intervals:
             hit = (low <= truth) & (truth <= high)
             found.setdefault(name, []).append([*hit.astype(float), *((high - low) / 2)])

@@ -23,10 +23,10 @@ from scipy.optimize import minimize
 from threadpoolctl import threadpool_limits
 
 from lawsmith.datasets import ReadOptions, load
-from lawsmith.laws.bootstrap import case_bootstrap
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import fit_batch, fit_law
 from lawsmith.laws.objective import HUBER
+from lawsmith.laws.uncertainty import case_bootstrap
 
 GOLDEN_OBJECTIVE = 1.0182740178e-3
 # Hoffmann et al.'s grid of starts: α, β × e × a × b.

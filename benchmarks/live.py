@@ -1,6 +1,6 @@
 """Speed and endurance of live studies, beside what is promised: `python benchmarks/live.py`.
 
-throughput   1,000 no-op runs through the local runner, 8 slots, random proposals
+throughput   1,000 no-op runs through the local runner, 8 slots, the policy full
 ask          a warm ask at 1,000 candidates; `lawsmith ask` from a new process
 status       `lawsmith status` on a journal of 10,000 events
 chaos        60 runs whose driver is killed 200 times
@@ -62,7 +62,7 @@ command = ["/bin/cp", "{{study}}/result.json", "result.json"]
 """
 
 
-def make_study(folder: Path, *, policy: str = "frontier", surrogate: str = "trend") -> LiveStudy:
+def make_study(folder: Path, *, policy: str = "frontier", surrogate: str = "surface") -> LiveStudy:
     """A study of 1,000 candidates whose trainer copies a file."""
     folder.mkdir(parents=True, exist_ok=True)
     (folder / "study.toml").write_text(STUDY.format(policy=policy, surrogate=surrogate))
@@ -72,7 +72,7 @@ def make_study(folder: Path, *, policy: str = "frontier", surrogate: str = "tren
 
 def throughput(folder: Path) -> float:
     """Runs a second."""
-    study = make_study(folder, policy="full", surrogate="none")
+    study = make_study(folder, policy="full", surrogate="gp")
     told = study.spec.runner
     begun = time.monotonic()
     with driver_lock(study.layout.lock):
@@ -105,7 +105,7 @@ def play(study: LiveStudy, n_runs: int) -> list[float]:
         found = propose(study, ledger, 1)
         times.append(time.monotonic() - begun)
         events = asked_events(study, ledger, found, by="hand")
-        loss = loss_of(study, found[0][0], rng)
+        loss = loss_of(study, found[0].row, rng)
         told = [make(Kind.FINISHED, events[0]["trial"], loss=loss)]
         study.journal.update(lambda _, new=(*events, *told): new)
     return times
@@ -173,7 +173,7 @@ def main(args: list[str]) -> None:
         print(f"lawsmith status   {command('status', file)}, {n_lines} events (want under 2)")
         chaos = Path(__file__).with_name("chaos.py")
         words = [sys.executable, str(chaos), str(folder / "chaos"), "--longest", "0.04"]
-        words += ["--kills", str(told.kills), "--slots", "2", "--random"]
+        words += ["--kills", str(told.kills), "--slots", "2", "--plain"]
         done = json.loads(subprocess.run(words, check=True, stdout=subprocess.PIPE).stdout)
         once = set(done["ran"].values()) == {1} and len(done["ran"]) == len(done["trials"])
         print(

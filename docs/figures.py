@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from lawsmith import FitOptions, HeldOut, Target, analyse, charts, get_law, load
+from lawsmith import FitOptions, HeldOut, Target, analyse, answer_study, charts, get_law, load
+from lawsmith.charts.data.answer import answered_by
 
 FIGURES = Path(__file__).parent / "figures"
 
@@ -22,10 +23,13 @@ def main() -> None:
         study,
         FitOptions(law=get_law("skaling"), hold_out=HeldOut.largest("N"), targets=(Target(1e24),)),
     )
+    found = answer_study(study, [3e21, 1e25], hold_out=HeldOut.by_compute(0.9))
+    answered = answered_by(found, study)
     for name, chart in {
+        "answer": charts.answer(answered),
         "law": charts.law(compute),
         "curves": charts.curves(size),
-        "allocation": charts.allocation(size),
+        "allocation": charts.allocation(answered),
         "residuals": charts.residuals(size),
         "hyperparameters": charts.hyperparameters(size),
     }.items():

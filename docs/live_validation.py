@@ -23,25 +23,24 @@ import numpy as np
 import pandas as pd
 from tinylm import rows, with_blocks
 
-from lawsmith import FitOptions, Target, analyse, charts, get_law, load
-from lawsmith.charts.data.narrowing import Known
-from lawsmith.charts.data.outlook import Seen
+from lawsmith import FitOptions, Target, analyse, answer_study, charts, get_law, load
+from lawsmith.answer import Answer, answer
+from lawsmith.charts.data.answer import Answered
+from lawsmith.charts.data.narrowing import Moment
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.datasets import Study
 from lawsmith.formats import count, flops, interval
 from lawsmith.frontier import frontier
 from lawsmith.journal import Event, Ledger, Stage, fold
-from lawsmith.laws.uncertainty import Interval
-from lawsmith.outlook import Prediction, outlook
 from lawsmith.study.exporting import csv_text, rows_of
 from lawsmith.study.live import LiveStudy, open_study
-from lawsmith.study.schedule import live_surrogate
 
 DOCS = Path(__file__).parent
 TINYLM = DOCS.parent / "examples" / "tinylm"
 NAMES = ("frontier-2", "frontier-5", "frontier-10", "window")
 BUDGETS = (0.02, 0.05, 0.10)
 PAUSE = 120.0  # seconds between two events after which nobody was at work
+MOST = 1.8  # loss at which the figure of the bet ends
 
 
 @dataclass(frozen=True)
@@ -87,16 +86,11 @@ class Live:
         gaps = np.array([(b - a).total_seconds() for a, b in pairwise(times)])
         return float(gaps[gaps < PAUSE].sum() / 60)
 
-    def seen(self, ledger: Ledger, compute: float) -> Seen:
-        """What the study knew then of the loss at a compute."""
+    def answered(self, ledger: Ledger, targets: list[Target]) -> Answered:
+        """What the study knew then of the loss at some targets."""
         history = self.study.history(ledger)
         pool, runs = self.study.pool(history.pool), history.pool_runs
-        surrogate = live_surrogate(self.study.spec.policy.surrogate, seed=self.study.spec.seed)
-        assert surrogate is not None
-        posterior = surrogate.fit(pool, runs)
-        law, seed = self.study.law, self.study.spec.seed
-        found = outlook(pool, runs, posterior, law, [compute], seed=seed)
-        return Seen(self.name, pool, runs, posterior, found)
+        return Answered(self.name, answer(pool, runs, targets, study=self.name), pool, runs)
 
 
 def _settled(ledger: Ledger) -> Ledger:
@@ -105,48 +99,49 @@ def _settled(ledger: Ledger) -> Ledger:
 
 
 @dataclass(frozen=True)
-class Forecast:
-    """What a law, fitted to the runs of ``source``, said of the bet, with its 95 % interval."""
+class Said:
+    """What was said of the bet from the runs of ``source``, by the answer or by a law.
 
-    law: str
+    low, high   95 % interval of a further run
+    """
+
+    by: str
     source: str
     loss: float
-    interval: Interval
+    low: float
+    high: float
+
+    def holds(self, loss: float) -> bool:
+        return self.low <= loss <= self.high
 
 
 class Validation:
-    """All that the page needs: the studies, the dense grid's laws, the bet."""
+    """All that the page needs: the studies, the dense grid's answer, the bet."""
 
     def __init__(self) -> None:
         self.lives = [Live.read(name) for name in NAMES]
         self.bet = json.loads((TINYLM / "results" / "bet.json").read_text())
         self.dense = load("tinylm")
         self.compute = float(self.bet["C"])
-        self.target = Target(self.compute, self.bet["N"], self.bet["D"])
+        self.at = Target(self.compute, self.bet["N"], self.bet["D"])
+        self.targets = [Target(self.compute), self.at]
 
     @cached_property
-    def dense_law(self):
-        options = FitOptions(law=get_law("LC"), targets=(Target(self.compute),))
-        return analyse(self.dense, options)
+    def dense_answer(self) -> Answer:
+        return answer_study(self.dense, self.targets)
 
     @cached_property
-    def dense_loss(self) -> float:
-        """What the law of the dense grid predicts at the compute of the bet."""
-        return float(self.dense_law.predictions[0].loss)
+    def said(self) -> list[Said]:
+        return list(said(self))
 
     @cached_property
-    def forecasts(self) -> list[Forecast]:
-        return list(forecasts(self))
-
-    @cached_property
-    def moments(self) -> list[tuple[Live, float, Ledger, Prediction]]:
-        """(study, share, ledger, prediction) at the budgets that each study reached."""
-        found = []
-        for live in self.lives:
-            for ledger in live.milestones:
-                (prediction,) = live.seen(ledger, self.compute).outlook.predictions
-                found.append((live, live.share(ledger), ledger, prediction))
-        return found
+    def moments(self) -> list[tuple[Live, float, Ledger, Answer]]:
+        """(study, share, ledger, answer) at the budgets that each study reached."""
+        return [
+            (live, live.share(ledger), ledger, live.answered(ledger, self.targets).answer)
+            for live in self.lives
+            for ledger in live.milestones
+        ]
 
 
 def studies(v: Validation) -> str:
@@ -171,26 +166,26 @@ def studies(v: Validation) -> str:
     return rows([*head, "minutes"], body)
 
 
-def laws(v: Validation) -> str:
+def answers(v: Validation) -> str:
+    dense = v.dense_answer.forecasts[0]
     body = []
-    for live, share, ledger, p in v.moments:
-        off = 100 * (p.loss / v.dense_loss - 1)
+    for live, share, ledger, found in v.moments:
+        best, at = found.forecasts
+        ends = interval(at.run_low, at.run_high, "{:.3f}".format)
         body.append(
             [
                 live.name,
                 f"{100 * share:.1f} %",
                 str(len(ledger.trials)),
-                f"{p.loss:.3f}",
-                f"{off:+.1f} %",
-                f"{interval(p.pool.low, p.pool.high, '{:.2f}'.format)}"
-                + _mark(p.pool.low <= v.dense_loss <= p.pool.high),
-                f"{interval(p.truth.low, p.truth.high, '{:.2f}'.format)}"
-                + _mark(p.truth.low <= v.bet["loss"] <= p.truth.high),
+                f"{best.loss:.3f} {interval(best.low, best.high, '{:.3f}'.format)}",
+                f"{100 * (best.loss / dense.loss - 1):+.1f} %",
+                f"{at.loss:.3f} {ends}" + _mark(at.run_low <= v.bet["loss"] <= at.run_high),
             ]
         )
-    head = ["study", "after", "runs", "predicted", "off the dense law"]
-    head += ["95 %, law of all runs", "95 %, true loss"]
-    text = f"The law of the whole dense grid predicts {v.dense_loss:.3f}."
+    head = ["study", "after", "runs", "best loss, 95 %", "off the dense grid's"]
+    head += ["at the bet's N and D, 95 % of a run"]
+    ends = interval(dense.low, dense.high, "{:.3f}".format)
+    text = f"The answer of the whole dense grid is {dense.loss:.3f} {ends}."
     return f"{text}\n\n{rows(head, body)}"
 
 
@@ -227,18 +222,19 @@ def found(v: Validation) -> str:
     return rows(head, body)
 
 
-def forecasts(v: Validation) -> Iterator[Forecast]:
-    """What each law predicted of the bet."""
-    (dense,) = v.dense_law.predictions
-    yield Forecast("L(C)", "dense grid", dense.loss, dense.run_interval)
-    last = {live.name: (live, p) for live, _, _, p in v.moments}
-    for live, p in last.values():
-        yield Forecast("L(C)", live.name, p.loss, p.truth)
-    sources = [("dense grid", v.dense)] + [(live.name, _table(live)) for live, _ in last.values()]
-    for name, study in sources:
-        options = FitOptions(law=get_law("chinchilla"), targets=(v.target,))
-        (p,) = analyse(study, options).predictions
-        yield Forecast("L(N, D)", name, p.loss, p.run_interval)
+def said(v: Validation) -> Iterator[Said]:
+    """What the answer and two laws said of the bet."""
+    last = {live.name: (live, found) for live, _, _, found in v.moments}
+    for name, found in [("dense grid", v.dense_answer)] + [(n, f) for n, (_, f) in last.items()]:
+        at = found.forecasts[1]
+        yield Said("answer", name, at.loss, at.run_low, at.run_high)
+    sources = [("dense grid", v.dense)] + [(n, _table(live)) for n, (live, _) in last.items()]
+    for law, target in (("LC", Target(v.compute)), ("chinchilla", v.at)):
+        for name, study in sources:
+            options = FitOptions(law=get_law(law), targets=(target,))
+            (p,) = analyse(study, options).predictions
+            label = "L(C)" if law == "LC" else "L(N, D)"
+            yield Said(label, name, p.loss, p.run_interval.low, p.run_interval.high)
 
 
 def _table(live: Live) -> Study:
@@ -253,16 +249,16 @@ def bet(v: Validation) -> str:
     loss = v.bet["loss"]
     body = [
         [
-            f.law,
-            f.source,
-            f"{f.loss:.3f}",
-            interval(f.interval.low, f.interval.high, "{:.2f}".format),
-            f"{100 * (f.loss / loss - 1):+.1f} %",
-            "yes" if f.interval.low <= loss <= f.interval.high else "**no**",
+            one.by,
+            one.source,
+            f"{one.loss:.3f}",
+            interval(one.low, one.high, "{:.3f}".format),
+            f"{100 * (one.loss / loss - 1):+.1f} %",
+            "yes" if one.holds(loss) else "**no**",
         ]
-        for f in v.forecasts
+        for one in v.said
     ]
-    head = ["law", "from", "predicted", "95 %", "off", "inside"]
+    head = ["by", "from", "predicted", "95 % of a run", "off", "inside"]
     text = (
         f"The run: N = {count(v.bet['N'])} (width {v.bet['width']}, depth {v.bet['depth']}), "
         f"D = {count(v.bet['D'])}, C = {flops(v.compute)} FLOPs, batch {v.bet['batch']}, learning "
@@ -305,14 +301,17 @@ def draw(v: Validation) -> None:
     folder = DOCS / "figures" / "live-validation"
     figures: dict[str, alt.TopLevelMixin] = {"bet": _forest(v)}
     for live in (v.lives[2], v.lives[3]):
-        seen = live.seen(live.rounds[-1], v.compute)
-        figures[f"outlook-{live.name}"] = charts.outlook(seen)
-        known = []
-        for ledger in live.rounds[2:]:
-            (p,) = live.seen(ledger, v.compute).outlook.predictions
-            known.append(Known(live.share(ledger), len(ledger.trials), p))
+        figures[f"answer-{live.name}"] = charts.answer(live.answered(live.rounds[-1], v.targets))
+        moments = [
+            Moment(
+                live.share(ledger),
+                len(ledger.trials),
+                live.answered(ledger, v.targets).answer.forecasts[0],
+            )
+            for ledger in live.rounds[2:]
+        ]
         figures[f"narrowing-{live.name}"] = charts.narrowing(
-            known, name=live.name, reference=v.dense_loss
+            moments, name=live.name, reference=v.dense_answer.forecasts[0].loss
         )
     for name, chart in figures.items():
         charts.write(chart, folder, name, formats=("png",))
@@ -322,14 +321,14 @@ def _forest(v: Validation) -> alt.LayerChart:
     """Predictions of the bet with their intervals, and what came out."""
     frame = pd.DataFrame(
         [
-            (f.law, f"{f.law}, {f.source}", f.loss, f.interval.low, f.interval.high)
-            for f in v.forecasts
+            (one.by, f"{one.by}, {one.source}", one.loss, one.low, min(one.high, MOST))
+            for one in v.said
         ],
         columns=["law", "of", "loss", "low", "high"],
     )
     base = alt.Chart(frame).encode(y=alt.Y("of", sort=None, title=None, axis=alt.Axis(ticks=False)))
     x = alt.X("low", scale=alt.Scale(zero=False), title="Loss (nats per token)")
-    color = alt.Color("law", legend=None, scale=alt.Scale(range=["#0f5e8c", "#b4531a"]))
+    color = alt.Color("law", legend=None, scale=alt.Scale(range=["#1b1f24", "#0f5e8c", "#b4531a"]))
     bars = base.mark_rule(strokeWidth=3).encode(x=x, x2="high", color=color)
     dots = base.mark_point(filled=True, size=70).encode(x=alt.X("loss"), color=color)
     actual = alt.Chart(pd.DataFrame({"x": [v.bet["loss"]]})).mark_rule(strokeDash=[5, 3])
@@ -343,7 +342,7 @@ def _forest(v: Validation) -> alt.LayerChart:
     return themed(chart, LIGHT)
 
 
-BLOCKS = {"studies": studies, "laws": laws, "found": found, "bet": bet, "around": around}
+BLOCKS = {"studies": studies, "answers": answers, "found": found, "bet": bet, "around": around}
 
 
 def main() -> None:

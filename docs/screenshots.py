@@ -38,7 +38,7 @@ def budgets(pipe: Pipe, folder: Path) -> None:
     shots = {}
     for share in ("1%", "100%"):
         out = folder / f"replay-{share.rstrip('%')}"
-        words = ["replay", STUDY, "--extrapolate-to", TARGET, "--budget", share, "--out", str(out)]
+        words = ["replay", STUDY, "--target", TARGET, "--budget", share, "--out", str(out)]
         lawsmith(*words)
         page = out / "report.html"
         lawsmith("report", str(out), "-o", str(page))
@@ -91,7 +91,7 @@ def live(pipe: Pipe, folder: Path) -> None:
         with tab(pipe, width=1280, height=1500) as page:
             page.open(serve.stdout.readline().strip())
             page.until(f"{says('answer', 'asked for 2[0-9] runs')} && {SETTLED}", seconds=400)
-            page.until("document.querySelector('#figure-law .chart[data-drawn]')")
+            page.until("document.querySelector('#figure-answer .chart[data-drawn]')")
             capture(page, FIGURES / "live.png", 1280, 1500)
     finally:
         for process in (serve, run):

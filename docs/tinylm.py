@@ -203,14 +203,12 @@ def _law_row(name: str, a: Analysis) -> list[str]:
 
 def replays(_: Dense) -> str:
     """The default policy under several seeds, against the law of the whole pool."""
-    task = prepare(load("tinylm"), get_law("LC"), extrapolate_to=(TARGET,))
+    task = prepare(load("tinylm"), get_law("LC"), targets=(TARGET,))
     (label,) = task.targets
     off, found = [], []
     for seed in SEEDS:
         budget = BUDGETS[-1] * task.total_compute
-        policy = make_policy(
-            "frontier", make_surrogate("trend"), law=task.law, target=TARGET, budget=budget
-        )
+        policy = make_policy("frontier", make_surrogate("surface"), n_init=0, target=TARGET)
         trace = run_replay(task, policy, seed=seed, stop=Stop(budget=budget))
         steps, spent = trace.steps, trace.cost_fraction
         at = value_at(spent, np.arange(float(len(steps))), BUDGETS).astype(int)

@@ -1,6 +1,6 @@
 """The bet of the live demo: one run ten times beyond the study, predicted and then trained.
 
-What the law says is written to bet/prediction.json before the run begins, the run's result to
+What is predicted is written to bet/prediction.json before the run begins, the run's result to
 bet/result.json. Killed and started again, it goes on: a run that had not ended begins anew, one
 that had is only shown. A prediction of another state of the study is put aside with its result.
 """
@@ -39,19 +39,19 @@ def read_study() -> Json:
     if done.returncode:
         raise DemoError("the study cannot be read")
     told: Json = json.loads(done.stdout)
-    if told["ended"] is None or not told["law"]["predictions"]:
-        raise DemoError(f"the study has not ended with a law; first: lawsmith run {_short(STUDY)}")
+    if told["ended"] is None or not told["answers"]:
+        first = f"lawsmith run {_short(STUDY)}"
+        raise DemoError(f"the study has not ended with an answer; first: {first}")
     return told
 
 
 def predict(told: Json) -> Json:
-    """The run to bet on and what the law says of it."""
-    law, best = told["law"], told["best"]["config"]
-    said = law["predictions"][0]
+    """The run to bet on and what the study's answer says of a run there."""
+    best, said = told["best"]["config"], told["answers"][0]
     run = tomllib.loads(BET.read_text()) | {"lr": best["lr"], "batch": int(best["batch"])}
-    low, high = said["true_loss"]
-    facts = {"study": told["id"], "n_runs": law["n_runs"], "compute": said["compute"]}
-    return facts | {"run": run, "loss": said["loss"], "low": low, "high": high}
+    ends = {"low": said["run_low"], "high": said["run_high"]}  # of one further run
+    facts = {"study": told["id"], "n_runs": told["n_runs"], "compute": said["compute"]}
+    return facts | {"run": run, "loss": said["loss"], **ends}
 
 
 def write_down(prediction: Json) -> None:
@@ -91,12 +91,12 @@ def train(run: Json) -> None:
 
 
 def before(prediction: Json) -> list[str]:
-    """What is about to be trained, and what the law says of it."""
+    """What is about to be trained, and what is predicted of it."""
     run = prediction["run"]
     shape = f"width {run['width']}, depth {run['depth']}, {run['tokens'] / 1e6:.2f}M tokens"
     return [
         "The bet",
-        f"After {prediction['n_runs']} runs the law says {_claim(prediction)}. That is on record "
+        f"After {prediction['n_runs']} runs the answer is {_claim(prediction)}. That is on record "
         f"now, in {_short(PREDICTION)}.",
         f"Now one run of this compute is trained: {shape}, learning rate {run['lr']:g} and batch "
         f"{run['batch']} as in the best run so far. It takes about two minutes.",
@@ -112,7 +112,7 @@ def after(told: Json, prediction: Json, row: Json) -> list[str]:
         "What matters",
         f"1. Of {n_all} possible runs {prediction['n_runs']} were made, each chosen in the light "
         f"of those before it, with {spent} FLOPs.",
-        f"2. Their law predicted {_claim(prediction)}: {times} times the compute of the largest "
+        f"2. They predicted {_claim(prediction)}: {times} times the compute of the largest "
         "of them.",
         f"3. {_outcome(prediction, row)}",
     ]

@@ -1,0 +1,108 @@
+"""Learn the prior that lawsmith ships from public studies, and write it down.
+
+    python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.py
+
+Every study's surface is fitted with the broad prior, to all of its runs.
+`lawsmith.surface.learning` finds the centre and the spread of each number over studies. Also
+printed: how much tables of one family (the corpora of Gadre and of Kempner) differ, beside how much
+studies do. What `benchmarks/learning.py` has found already in ``--out`` is used again.
+"""
+
+from __future__ import annotations
+
+import argparse
+from collections.abc import Sequence
+from pathlib import Path
+
+import numpy as np
+from holdout import Store
+from holdout import tables as every_table
+from left_out import by_study, evidence_of, teaching
+
+from lawsmith.surface.learning import Evidence, broad, moments_given, population
+from lawsmith.surface.prior import SHARES, Number, Prior
+
+FAMILIES = ("gadre", "kempner")
+TOLD = 0.7  # a number counts for a family where runs narrow it to this share of the spread
+
+HEAD = '''"""What public studies are like: a prior for the next one. Made by a script; do not edit.
+
+    python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.py
+
+From {n} studies, named below.
+Centres (medians of positive numbers) and SDs (of the logs of those) over studies, wider where few
+studies tell of a number: `lawsmith.surface.learning`. Shares are those at 1e20 FLOPs. FAMILY is how
+much studies of one family share (corpora of Gadre and of Kempner): the correlation of shares of the
+loss, and of all other numbers.
+"""
+
+from __future__ import annotations
+
+from lawsmith.surface.prior import Number, Prior
+
+FAMILY = {{"shares": {shares:.2f}, "others": {others:.2f}}}
+
+PUBLIC = Prior(
+    {{
+'''
+
+
+def line(name: str, number: Number, n: int) -> str:
+    more = "" if number.log else ", log=False"
+    return f'        "{name}": Number({number.centre:.4g}, {number.sd:.3g}{more}),  # {n}\n'
+
+
+def _quoted(names: list[str]) -> str:
+    return "".join(f'        "{name}",\n' for name in names)
+
+
+def text(prior: Prior, counts: dict[str, int], names: list[str], shared: dict[str, float]) -> str:
+    """The module that holds a prior; the comment behind a number says how many studies tell it."""
+    head = HEAD.format(n=len(names), **shared)
+    lines = [line(name, number, counts.get(name, 0)) for name, number in prior.numbers.items()]
+    return head + "".join(lines) + f"    }},\n    public=(\n{_quoted(names)}    ),\n)\n"
+
+
+def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[str, float]:
+    """Correlation within families: 1 − spread among tables over spread among studies, squared."""
+    within: dict[str, list[float]] = {"shares": [], "others": []}
+    for tables in families:
+        found = [moments_given(table, prior) for table in tables]
+        for name in found[0]:
+            told = np.array([table[name] for table in found if name in table])
+            spread = prior[name].sd / broad(name).sd
+            variance = told[:, 2] - told[:, 1] ** 2
+            if len(told) > 2 and np.sqrt(variance.mean()) < TOLD * spread:
+                ratio = (told[:, 1].var(ddof=1) + variance.mean()) / spread**2
+                within["shares" if name in SHARES else "others"].append(float(ratio))
+                print(f"{name:16s} within {ratio:.2f} of the variance of studies")
+    return {kind: float(np.clip(1.0 - np.median(v), 0.0, 0.95)) for kind, v in within.items()}
+
+
+def main() -> None:
+    parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
+    parser.add_argument("--out", type=Path, help="JSON of `learning.py`")
+    parser.add_argument("--write", type=Path, help="module to write")
+    asked = parser.parse_args()
+    store, tables = Store.open(asked.out), every_table()
+    known = store.parts.setdefault("evidence", {})
+    told = by_study(tables.values(), known)
+    store.save()
+    prior = population(told)
+    counts: dict[str, int] = {}
+    for parts in told.values():
+        for name in {n for part in parts for own in part.names for n in own}:
+            counts[name] = counts.get(name, 0) + 1
+    families = [
+        [evidence_of(t, known) for t in teaching(tables.values()) if t.study == family]
+        for family in FAMILIES
+    ]
+    shared = family_shares(families, prior)
+    made = text(prior, counts, list(told), shared)
+    print(made)
+    if asked.write:
+        asked.write.write_text(made)
+
+
+if __name__ == "__main__":
+    main()
