@@ -8,7 +8,7 @@ from __future__ import annotations
 from pathlib import Path
 
 from lawsmith import FitOptions, HeldOut, Target, analyse, answer_study, charts, get_law, load
-from lawsmith.charts.data.answer import answered_by
+from lawsmith.charts.answer import answered_by
 
 FIGURES = Path(__file__).parent / "figures"
 

@@ -25,8 +25,8 @@ from tinylm import rows, with_blocks
 
 from lawsmith import FitOptions, Target, analyse, answer_study, charts, get_law, load
 from lawsmith.answer import Answer, answer
-from lawsmith.charts.data.answer import Answered
-from lawsmith.charts.data.narrowing import Moment
+from lawsmith.charts.answer import Answered
+from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.datasets import Study
 from lawsmith.formats import count, flops, interval

@@ -30,7 +30,7 @@ from lawsmith import (
     run_replay,
 )
 from lawsmith.charts import WIDE
-from lawsmith.charts.draw.isoflop import draw_isoflop
+from lawsmith.charts.isoflop import draw_isoflop
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.datasets import ReadOptions
 from lawsmith.formats import count, flops, interval

@@ -11,7 +11,7 @@ from functools import cached_property
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.isoflop import IsoflopData
+from lawsmith.charts.isoflop import IsoflopData
 from lawsmith.datasets import entry, locate, read_frame
 
 SEED_BATCH = 8  # of the cells that were run with three seeds

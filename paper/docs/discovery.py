@@ -10,7 +10,7 @@ from pathlib import Path
 
 from lawsmith import get_law, load
 from lawsmith.charts import write
-from lawsmith.charts.draw.text import title
+from lawsmith.charts.draw import title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.formats import flops, percent
 from lawsmith.policies import Frontier, InitialDesign

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pytest
 
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC, get_law
 from lawsmith.policies import make_policy

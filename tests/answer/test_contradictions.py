@@ -10,8 +10,8 @@ import pytest
 
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import headline
-from lawsmith.charts.data.allocation import allocation_data
-from lawsmith.charts.data.answer import answered_by
+from lawsmith.charts.allocation import allocation_data
+from lawsmith.charts.answer import answered_by
 from lawsmith.datasets import Study
 from lawsmith.formats import parse_number
 

@@ -18,7 +18,7 @@ import pytest
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.charts import answer as draw_answer
-from lawsmith.charts.data.answer import Answered, answer_data, answered_by
+from lawsmith.charts.answer import Answered, answer_data, answered_by
 from lawsmith.cli import main
 from lawsmith.datasets import ReadOptions, load
 from lawsmith.grid import HeldOut

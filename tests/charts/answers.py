@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lawsmith.answer import Answer, Forecast, HeldOutRuns, Target
-from lawsmith.charts.data.answer import Answered
+from lawsmith.charts.answer import Answered
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 from lawsmith.surface import Range

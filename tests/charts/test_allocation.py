@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, allocation
-from lawsmith.charts.data.allocation import N_LINE, QUANTITIES, allocation_data
-from lawsmith.charts.data.isoflop import isoflop_data
+from lawsmith.charts.allocation import N_LINE, QUANTITIES, allocation_data
+from lawsmith.charts.isoflop import isoflop_data
 from lawsmith.runs import Runs
 
 from .answers import Surface, answered, best_n

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, answer
-from lawsmith.charts.data.answer import BEST, N_LINE, RUN, answer_data
+from lawsmith.charts.answer import BEST, N_LINE, RUN, answer_data
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 

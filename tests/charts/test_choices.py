@@ -8,8 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, choices
-from lawsmith.charts.data.choices import FANTASIZED, OBSERVED, REFERENCE, choices_data
-from lawsmith.charts.draw.choices import key_entries
+from lawsmith.charts.choices import FANTASIZED, OBSERVED, REFERENCE, choices_data, key_entries
 from lawsmith.frontier import frontier
 from lawsmith.replay import prepare
 

@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawsmith.charts import ChartUnavailable, clock
-from lawsmith.charts.data.clock import Bar, clock_data, duration, lanes
+from lawsmith.charts.clock import Bar, clock_data, duration, lanes
 
 MIDNIGHT = 1_700_000_000.0 - 80_000.0  # 2023-11-14 00:00 UTC
 NAN = float("nan")

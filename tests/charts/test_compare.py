@@ -7,8 +7,7 @@ import pytest
 
 from lawsmith.analysis import Comparison, HeldOutScore, compare_laws
 from lawsmith.charts import ChartUnavailable, compare
-from lawsmith.charts.data.compare import compare_data
-from lawsmith.charts.draw.compare import score_texts
+from lawsmith.charts.compare import compare_data, score_texts
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LN
 
 

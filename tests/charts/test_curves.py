@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, curves
-from lawsmith.charts.data.curves import curves_data, pick_sizes
+from lawsmith.charts.curves import curves_data, pick_sizes
 
 
 def test_points_are_the_fitted_and_held_out_cells(chinchilla):

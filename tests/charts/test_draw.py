@@ -17,9 +17,7 @@ from lawsmith.charts import (
     ChartUnavailable,
     themed,
 )
-from lawsmith.charts.draw.key import Entry, key_places
-from lawsmith.charts.draw.parts import tooltip_parts
-from lawsmith.charts.draw.text import text_width, wrap
+from lawsmith.charts.draw import Entry, key_places, text_width, tooltip_parts, wrap
 from lawsmith.charts.theme import config
 
 from .answers import answered

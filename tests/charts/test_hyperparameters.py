@@ -7,7 +7,7 @@ import pytest
 
 from lawsmith.analysis import FitOptions, analyse
 from lawsmith.charts import ChartUnavailable, hyperparameters
-from lawsmith.charts.data.hyperparameters import DODGE, dodge, hyperparameters_data
+from lawsmith.charts.hyperparameters import DODGE, dodge, hyperparameters_data
 from lawsmith.laws.catalogue import LC
 
 

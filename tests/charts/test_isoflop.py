@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, isoflop
-from lawsmith.charts.data.isoflop import isoflop_data
+from lawsmith.charts.isoflop import isoflop_data
 from lawsmith.grid import Grid
 
 # N·D is 8 (three sizes, minimum inside), 16 (minimum at the largest), 64 (at the smallest), 32 (two

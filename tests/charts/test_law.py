@@ -9,8 +9,16 @@ import pytest
 
 from lawsmith.analysis import FitOptions, Target, analyse
 from lawsmith.charts import ChartUnavailable, law
-from lawsmith.charts.data.law import abscissa, inputs_along, law_data, loss_top
-from lawsmith.charts.draw.law import key_entries, off_scale_text, subtitle, target_text
+from lawsmith.charts.law import (
+    abscissa,
+    inputs_along,
+    key_entries,
+    law_data,
+    loss_top,
+    off_scale_text,
+    subtitle,
+    target_text,
+)
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LD, LN
 from lawsmith.laws.law import coefficient, define, exponent
 

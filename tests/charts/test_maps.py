@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.analysis import hyperparameter_laws
 from lawsmith.charts import ChartUnavailable, maps
-from lawsmith.charts.data.maps import (
+from lawsmith.charts.maps import (
     MAX_PANELS,
     _drift,
     colour_top,

@@ -7,7 +7,7 @@ import pytest
 
 from lawsmith.answer import Target
 from lawsmith.charts import ChartUnavailable, narrowing
-from lawsmith.charts.data.narrowing import Moment, narrowing_data
+from lawsmith.charts.narrowing import Moment, narrowing_data
 
 from .answers import best_loss, forecast
 

@@ -6,7 +6,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, pairs
-from lawsmith.charts.data.pairs import draws_of, pairs_data
+from lawsmith.charts.pairs import draws_of, pairs_data
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 
 PHI = LC.phi({"E": 1.7, "A": 500.0, "alpha": -0.15})

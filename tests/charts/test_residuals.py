@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import residuals
-from lawsmith.charts.data.residuals import residuals_data
-from lawsmith.charts.data.runs import FITTED, HELD_OUT
+from lawsmith.charts.residuals import residuals_data
+from lawsmith.charts.runs import FITTED, HELD_OUT
 from lawsmith.laws.influence import Influence
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lawsmith.analysis import FitOptions, analyse
-from lawsmith.charts.data.runs import (
+from lawsmith.charts.runs import (
     FITTED,
     HELD_OUT,
     RUN,

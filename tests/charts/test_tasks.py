@@ -8,7 +8,7 @@ from tests.tasks.worlds import accuracy_at, loss_at, world
 
 from lawsmith.answer import Target
 from lawsmith.charts import ChartUnavailable, accuracy_by_compute, accuracy_by_loss
-from lawsmith.charts.data.tasks import by_compute, by_loss
+from lawsmith.charts.tasks import by_compute, by_loss
 from lawsmith.tasks import Task, answer_task
 
 TARGETS = [Target(6 * 1.4e9 * 2.8e10, 1.4e9, 2.8e10), Target(1e21)]

@@ -11,7 +11,7 @@ import vl_convert
 from hypothesis import given
 from hypothesis import strategies as st
 
-from lawsmith.charts.draw import ticks
+from lawsmith.charts import ticks
 from lawsmith.formats import count, flops
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawsmith.charts import ChartUnavailable, timeline
-from lawsmith.charts.data.timeline import Event, timeline_data
+from lawsmith.charts.timeline import Event, timeline_data
 
 NAN = float("nan")
 

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from importlib import import_module
+
 import numpy as np
 import pytest
 from tests.curves.drawn import study
 
 from lawsmith.analysis import answer_study, with_curves
 from lawsmith.charts import ChartUnavailable, trunks
-from lawsmith.charts.data.trunks import MAX_CURVES, curved_by, trunks_data
+from lawsmith.charts.trunks import MAX_CURVES, curved_by, trunks_data
 from lawsmith.datasets import CurveOptions, curves_from_frame, study_from_frame
 
 
@@ -44,7 +46,7 @@ def test_ends_are_those_of_the_answer_with_the_interval_of_a_run(curved):
 
 def test_of_many_curves_some_are_shown_and_the_subtitle_counts_the_rest(curved, monkeypatch):
     assert MAX_CURVES >= 8
-    monkeypatch.setattr("lawsmith.charts.data.trunks.MAX_CURVES", 3)
+    monkeypatch.setattr(import_module("lawsmith.charts.trunks"), "MAX_CURVES", 3)
     data = trunks_data(curved)
     assert data.lines["run"].nunique() == 3
     assert data.n_left == 5

@@ -6,10 +6,10 @@ import numpy as np
 import pytest
 
 from lawsmith.analysis import FitOptions, Target
-from lawsmith.charts.data.answer import answer_data
-from lawsmith.charts.data.isoflop import isoflop_data
-from lawsmith.charts.data.residuals import residuals_data
-from lawsmith.charts.data.runs import run_rows
+from lawsmith.charts.answer import answer_data
+from lawsmith.charts.isoflop import isoflop_data
+from lawsmith.charts.residuals import residuals_data
+from lawsmith.charts.runs import run_rows
 from lawsmith.cli import main
 from lawsmith.datasets import ReadOptions, load
 from lawsmith.laws.catalogue import LC

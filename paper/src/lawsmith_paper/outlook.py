@@ -24,7 +24,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.charts.data.law import law_inputs
+from lawsmith.charts.law import law_inputs
 from lawsmith.errors import LawsmithError
 from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lawsmith.charts.draw.titles import task_name
+from lawsmith.charts.titles import task_name
 from lawsmith.laws.catalogue import get_law
 from lawsmith.replay import Task, prepare
 from lawsmith.replay.curves import Curves

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.arrays import BoolArray
-from lawsmith.charts.draw.titles import task_name
+from lawsmith.charts.titles import task_name
 from lawsmith.formats import number
 from lawsmith.metrics import speedup, spend_until_settled
 from lawsmith.replay.curves import Curves

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.charts.draw.titles import task_name
+from lawsmith.charts.titles import task_name
 from lawsmith.grid import FloatArray
 from lawsmith.metrics import running_minimum, value_at
 from lawsmith.replay.curves import Curves, FitName

@@ -5,33 +5,33 @@ charts.law(analysis)                                       # the law that descri
 charts.write_all("charts", answered, analysis)             # every chart as HTML and PNG
 charts.write_replay(trace, "charts")                       # every chart of one replay
 
-Numbers are made in `lawsmith.charts.data`, drawn in `lawsmith.charts.draw`, coloured by
-`lawsmith.charts.theme`. A chart that cannot be made raises ChartUnavailable.
+A chart is a module: first its numbers (``law_data``), then its drawing (``law``). What all are
+drawn with is in `lawsmith.charts.draw`, the colours in `lawsmith.charts.theme`. A chart that cannot
+be made raises ChartUnavailable.
 """
 
 from __future__ import annotations
 
-from lawsmith.charts.catalogue import ANSWER_CHARTS, CHARTS, REPLAY_CHARTS, Chart
-from lawsmith.charts.data.answer import Answered
-from lawsmith.charts.data.trunks import Curved
-from lawsmith.charts.draw.allocation import allocation
-from lawsmith.charts.draw.answer import answer
-from lawsmith.charts.draw.choices import choices
-from lawsmith.charts.draw.clock import clock
-from lawsmith.charts.draw.compare import compare
-from lawsmith.charts.draw.curves import curves
-from lawsmith.charts.draw.hyperparameters import hyperparameters
-from lawsmith.charts.draw.isoflop import isoflop
-from lawsmith.charts.draw.law import law
-from lawsmith.charts.draw.maps import maps
-from lawsmith.charts.draw.narrowing import narrowing
-from lawsmith.charts.draw.pairs import pairs
-from lawsmith.charts.draw.parts import NARROW, WIDE
-from lawsmith.charts.draw.residuals import residuals
-from lawsmith.charts.draw.tasks import accuracy_by_compute, accuracy_by_loss
-from lawsmith.charts.draw.timeline import timeline
-from lawsmith.charts.draw.trunks import trunks
+from lawsmith.charts.allocation import allocation
+from lawsmith.charts.answer import Answered, answer
+from lawsmith.charts.choices import choices
+from lawsmith.charts.clock import clock
+from lawsmith.charts.compare import compare
+from lawsmith.charts.curves import curves
+from lawsmith.charts.draw import NARROW, WIDE
+from lawsmith.charts.hyperparameters import hyperparameters
+from lawsmith.charts.isoflop import isoflop
+from lawsmith.charts.law import law
+from lawsmith.charts.maps import maps
+from lawsmith.charts.narrowing import narrowing
+from lawsmith.charts.pairs import pairs
+from lawsmith.charts.residuals import residuals
+from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.save import (
+    ANSWER_CHARTS,
+    CHARTS,
+    REPLAY_CHARTS,
+    Chart,
     Unavailable,
     Written,
     spec_of,
@@ -40,8 +40,10 @@ from lawsmith.charts.save import (
     write_replay,
     write_tasks,
 )
+from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.theme import DARK, LIGHT, PRINT, THEMES, themed
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.timeline import timeline
+from lawsmith.charts.trunks import Curved, trunks
 
 __all__ = [
     "ANSWER_CHARTS",

@@ -1,4 +1,4 @@
-"""Charts as files: interactive HTML that loads nothing from outside, PNG, SVG, PDF."""
+"""Every chart by name, and charts as files: HTML that loads nothing from outside, PNG, SVG, PDF."""
 
 from __future__ import annotations
 
@@ -15,27 +15,56 @@ import vl_convert
 
 from lawsmith.analysis import Analysis, Comparison
 from lawsmith.arrays import saturating
-from lawsmith.charts.catalogue import ANSWER_CHARTS, CHARTS, REPLAY_CHARTS, TASK_CHARTS, Chart
-from lawsmith.charts.data.answer import Answered
-from lawsmith.charts.data.trunks import Curved
-from lawsmith.charts.draw.compare import TITLE, compare
-from lawsmith.charts.draw.parts import NARROW, WIDE
-from lawsmith.charts.draw.trunks import trunks
+from lawsmith.charts.allocation import allocation
+from lawsmith.charts.answer import Answered, answer
+from lawsmith.charts.choices import choices
+from lawsmith.charts.compare import TITLE, compare
+from lawsmith.charts.curves import curves
+from lawsmith.charts.draw import NARROW, WIDE
+from lawsmith.charts.hyperparameters import hyperparameters
+from lawsmith.charts.isoflop import isoflop
+from lawsmith.charts.law import law
 from lawsmith.charts.page import page
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.residuals import residuals
+from lawsmith.charts.runs import ChartUnavailable
+from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
+from lawsmith.charts.trunks import Curved, trunks
 from lawsmith.datasets.records import study_name
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.files import write_told
 from lawsmith.replay.records import Trace
 from lawsmith.tasks import TaskAnswer
 
+Chart = alt.LayerChart | alt.ConcatChart | alt.VConcatChart
+
+# Each is called with an Answered and, by keyword, the width in pixels.
+ANSWER_CHARTS: dict[str, Callable[..., Chart]] = {"answer": answer, "allocation": allocation}
+
+# Each is called with an Analysis and, by keyword, the width in pixels.
+CHARTS: dict[str, Callable[..., Chart]] = {
+    "law": law,
+    "curves": curves,
+    "isoflop": isoflop,
+    "residuals": residuals,
+    "hyperparameters": hyperparameters,
+}
+
+# Each is called with a TaskAnswer and, by keyword, the study's name and the width in pixels.
+TASK_CHARTS: dict[str, Callable[..., Chart]] = {
+    "accuracy-by-compute": accuracy_by_compute,
+    "accuracy-by-loss": accuracy_by_loss,
+}
+
+# Each is called with a Trace and, by keyword, the width in pixels.
+REPLAY_CHARTS: dict[str, Callable[..., Chart]] = {"choices": choices}
+
 Drawing = tuple[str, Callable[..., Chart]]  # a chart's name, and what draws it at a width
 Format = Literal["html", "png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT: tuple[Format, ...] = ("html", "png")
 
-# Altair's limit of rows is a global of the process, and live pages draw in several threads: two that
-# lift it at once would restore it in the wrong order.
+# Altair's limit of rows is a global of the process, and live pages draw in several threads: two
+# that lift it at once would restore it in the wrong order.
 _UNLIMITED = threading.Lock()
 
 
@@ -123,10 +152,10 @@ def write_tasks(
 ) -> list[Written | Unavailable]:
     """Write the charts of the answers for tasks; with several, named after each task too."""
     drawings = []
-    for answer in answers:
-        after = f"-{_plain(answer.task.name)}" if len(answers) > 1 else ""
+    for found in answers:
+        after = f"-{_plain(found.task.name)}" if len(answers) > 1 else ""
         for name, draw in TASK_CHARTS.items():
-            drawings.append((f"{name}{after}", partial(draw, answer, study=study)))
+            drawings.append((f"{name}{after}", partial(draw, found, study=study)))
     return _write_each(drawings, directory, formats)
 
 

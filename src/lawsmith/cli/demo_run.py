@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lawsmith.answer import Target
-from lawsmith.charts.data.answer import Answered, answered_in
+from lawsmith.charts.answer import Answered, answered_in
 from lawsmith.cli.draw import Drawn, draw_replay
 from lawsmith.cli.replay_progress import collect, replaying
 from lawsmith.cli.report_sources import now

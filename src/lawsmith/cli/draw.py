@@ -41,8 +41,8 @@ def draw(
 ) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
     from lawsmith.charts import write_all  # here: altair is slow to import
-    from lawsmith.charts.data.answer import answered_by
-    from lawsmith.charts.data.trunks import curved_by
+    from lawsmith.charts.answer import answered_by
+    from lawsmith.charts.trunks import curved_by
 
     made = None if answer is None else answered_by(answer, study)
     curved = None if answer is None or along is None else curved_by(answer, study, along)

@@ -183,6 +183,6 @@ def report(done: Replayed, folders: tuple[Path | None, Path | None], *, as_json:
 
 
 def _answered(done: Replayed) -> Answered | None:
-    from lawsmith.charts.data.answer import answered_in  # here: pandas is slow to import
+    from lawsmith.charts.answer import answered_in  # here: pandas is slow to import
 
     return None if done.answers is None else answered_in(done.trace, done.study, done.answers)

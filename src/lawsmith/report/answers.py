@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator
 
 from lawsmith.answer import LEAST_RUNS, Target, answer
-from lawsmith.charts.data.narrowing import Moment
+from lawsmith.charts.narrowing import Moment
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State

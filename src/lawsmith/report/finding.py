@@ -12,8 +12,8 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import LEAST_RUNS, Target
-from lawsmith.charts.data.answer import Answered
-from lawsmith.charts.data.narrowing import Moment
+from lawsmith.charts.answer import Answered
+from lawsmith.charts.narrowing import Moment
 from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
 from lawsmith.grid import Grid

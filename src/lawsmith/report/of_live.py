@@ -6,8 +6,8 @@ from time import time
 
 import numpy as np
 
-from lawsmith.charts.data.clock import Bar
-from lawsmith.charts.data.timeline import Event
+from lawsmith.charts.clock import Bar
+from lawsmith.charts.timeline import Event
 from lawsmith.journal import Ledger, Stage, Trial, driver_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.answers import settled

@@ -6,9 +6,9 @@ import numpy as np
 
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Target, target_of
-from lawsmith.charts.data.answer import Answered, answered_in
-from lawsmith.charts.data.narrowing import Moment
-from lawsmith.charts.data.timeline import Event
+from lawsmith.charts.answer import Answered, answered_in
+from lawsmith.charts.narrowing import Moment
+from lawsmith.charts.timeline import Event
 from lawsmith.datasets.records import Study
 from lawsmith.frontier import frontier
 from lawsmith.laws.fit import LawFit

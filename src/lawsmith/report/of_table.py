@@ -8,9 +8,9 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, answer_study
 from lawsmith.answer import Target
-from lawsmith.charts.data.answer import Answered, answered_by
-from lawsmith.charts.data.runs import FITTED, HELD_OUT, run_kinds
-from lawsmith.charts.data.trunks import curved_by
+from lawsmith.charts.answer import Answered, answered_by
+from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
+from lawsmith.charts.trunks import curved_by
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
-from lawsmith.charts.data.runs import short
+from lawsmith.charts.runs import short
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.parts import RunColumn, RunTable

@@ -10,11 +10,11 @@ import numpy as np
 
 from lawsmith.analysis import Analysis
 from lawsmith.answer import Answer
-from lawsmith.charts.data.answer import Answered
-from lawsmith.charts.data.clock import Bar
-from lawsmith.charts.data.narrowing import Moment
-from lawsmith.charts.data.timeline import Event
-from lawsmith.charts.data.trunks import Curved
+from lawsmith.charts.answer import Answered
+from lawsmith.charts.clock import Bar
+from lawsmith.charts.narrowing import Moment
+from lawsmith.charts.timeline import Event
+from lawsmith.charts.trunks import Curved
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.grid import FloatArray
 from lawsmith.journal import Trial

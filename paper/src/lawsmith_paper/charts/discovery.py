@@ -12,11 +12,10 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.draw.parts import NARROW, WIDE, view_size
-from lawsmith.charts.draw.text import title
-from lawsmith.charts.draw.titles import task_name
+from lawsmith.charts.draw import NARROW, WIDE, title, view_size
 from lawsmith.charts.page import bare, head, library, script_json, theme_configs, write_page
 from lawsmith.charts.theme import LIGHT, themed
+from lawsmith.charts.titles import task_name
 from lawsmith.formats import flops, percent, plural
 from lawsmith_paper.charts.data.discovery import DiscoveryData
 from lawsmith_paper.charts.data.frames import Frame

@@ -35,7 +35,7 @@ def page_file(path: Path, method: Method) -> Path:
 
 def explain(asked: Asked, done: Replayed, path: Path) -> None:
     """Write the page and say where it is."""
-    from lawsmith.charts.unavailable import ChartUnavailable
+    from lawsmith.charts.runs import ChartUnavailable
     from lawsmith_paper.charts.data.discovery import (
         discovery_data,  # here: altair is slow to import
     )

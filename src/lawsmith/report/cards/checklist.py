@@ -12,7 +12,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.answer.text import held_out_text, rests_on
-from lawsmith.charts.draw.titles import objective_text
+from lawsmith.charts.titles import objective_text
 from lawsmith.formats import count, digits, flops, number, percent, plural
 from lawsmith.report.parts import Card, Listing
 from lawsmith.report.source import Source

@@ -7,7 +7,7 @@ from math import isnan
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
-from lawsmith.charts.draw.titles import EVERY, point_name
+from lawsmith.charts.titles import EVERY, point_name
 from lawsmith.formats import number, percent
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import partial
 
 from lawsmith import charts
-from lawsmith.charts.data.pairs import draws_of
+from lawsmith.charts.pairs import draws_of
 from lawsmith.report.cards.cautions import of_law
 from lawsmith.report.parts import Absent, Card, Part, figure
 from lawsmith.report.source import Source

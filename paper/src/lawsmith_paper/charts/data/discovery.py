@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.law import abscissa, fence
-from lawsmith.charts.data.runs import column_names, columns, short
+from lawsmith.charts.law import abscissa, fence
+from lawsmith.charts.runs import column_names, columns, short
 from lawsmith.policies.frontier import BEYOND, Frontier
 from lawsmith.replay.records import Trace
 from lawsmith_paper.charts.data.frames import LINE, Frame, Picture

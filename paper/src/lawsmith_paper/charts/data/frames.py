@@ -15,8 +15,8 @@ from dataclasses import dataclass
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.law import law_inputs
-from lawsmith.charts.data.runs import short
+from lawsmith.charts.law import law_inputs
+from lawsmith.charts.runs import short
 from lawsmith.fantasies import mixed_losses
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.policies.frontier import ValueName, Weighed

@@ -16,8 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.runs import short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import pandas as pd
 
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.grid import FloatArray
 
 

@@ -15,8 +15,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.runs import short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch

@@ -13,11 +13,12 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.draw.key import Entry, key
-from lawsmith.charts.draw.parts import (
+from lawsmith.charts.draw import (
     WIDE,
     Channel,
+    Entry,
     field,
+    key,
     layer,
     log_axis,
     loss_axis,
@@ -25,7 +26,7 @@ from lawsmith.charts.draw.parts import (
     view,
     view_size,
 )
-from lawsmith.charts.draw.ticks import padded
+from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, number, percent
 from lawsmith_paper.charts.data.discovery import DiscoveryData
 from lawsmith_paper.charts.data.frames import Frame

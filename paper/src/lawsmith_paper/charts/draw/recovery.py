@@ -7,24 +7,25 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.data.runs import short
-from lawsmith.charts.draw import titles
-from lawsmith.charts.draw.key import Entry, key_view
-from lawsmith.charts.draw.parts import (
+from lawsmith.charts import titles
+from lawsmith.charts.draw import (
     MARGIN,
     TWO_COLUMNS,
     WIDE,
     Channel,
+    Entry,
     field,
+    key_view,
     layer,
     linear_axis,
     log_axis,
     mark,
     view,
 )
-from lawsmith.charts.draw.text import title as title_of
-from lawsmith.charts.draw.ticks import flops_label, number_label, padded
+from lawsmith.charts.draw import title as title_of
+from lawsmith.charts.runs import short
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
+from lawsmith.charts.ticks import flops_label, number_label, padded
 from lawsmith.errors import LawsmithError
 from lawsmith.replay.curves import Curves, FitName
 from lawsmith_paper.charts.data.recovery import (

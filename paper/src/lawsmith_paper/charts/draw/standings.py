@@ -8,7 +8,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.draw.parts import (
+from lawsmith.charts.draw import (
     MARGIN,
     TWO_COLUMNS,
     WIDE,
@@ -17,9 +17,10 @@ from lawsmith.charts.draw.parts import (
     layer,
     linear_axis,
     mark,
+    text_width,
+    title,
     view,
 )
-from lawsmith.charts.draw.text import text_width, title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.grid import FloatArray
 from lawsmith_paper.charts.data.standings import StandingsData, StandingsPanel, standings_data

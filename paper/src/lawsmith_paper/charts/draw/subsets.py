@@ -5,23 +5,24 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.draw import titles
-from lawsmith.charts.draw.key import Entry, key_view
-from lawsmith.charts.draw.parts import (
+from lawsmith.charts import titles
+from lawsmith.charts.draw import (
     MARGIN,
     TWO_COLUMNS,
     WIDE,
     Channel,
+    Entry,
     field,
+    key_view,
     layer,
     log_axis,
     loss_axis,
     mark,
+    title,
     view,
 )
-from lawsmith.charts.draw.text import title
-from lawsmith.charts.draw.ticks import padded
 from lawsmith.charts.theme import LIGHT, themed
+from lawsmith.charts.ticks import padded
 from lawsmith.replay.records import Task
 from lawsmith_paper.charts.data.subsets import Subset, SubsetsData, subsets_data
 

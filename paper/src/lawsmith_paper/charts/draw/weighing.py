@@ -9,7 +9,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.draw.parts import (
+from lawsmith.charts.draw import (
     LEFT,
     MARGIN,
     TWO_COLUMNS,
@@ -20,8 +20,8 @@ from lawsmith.charts.draw.parts import (
     mark,
     view,
 )
-from lawsmith.charts.draw.ticks import padded
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.runs import ChartUnavailable
+from lawsmith.charts.ticks import padded
 from lawsmith.policies.frontier import ValueName
 from lawsmith_paper.charts.data.discovery import DiscoveryData
 from lawsmith_paper.charts.data.frames import VALUES, Frame

@@ -3,33 +3,62 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import altair as alt
+import pandas as pd
 
 from lawsmith.analysis import Comparison
-from lawsmith.charts.data.compare import CompareData, compare_data
-from lawsmith.charts.draw.parts import MARGIN, WIDE, field, layer, linear_axis, mark, view
-from lawsmith.charts.draw.text import text_width, title
+from lawsmith.charts import draw
+from lawsmith.charts.draw import WIDE, field, layer, mark, text_width
+from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.theme import LIGHT, themed
 
 TITLE = "Laws compared on held-out compute"
 ROW = 26
 
 
+@dataclass(frozen=True)
+class CompareData:
+    """What the comparison chart shows.
+
+    scores    law, formula, rmse, percent (RMSE relative to the loss), n_points; best first
+    n_judged  held-out frontier points that all laws are judged on
+    left_out  law and reason, of those that could not be fitted
+    """
+
+    scores: pd.DataFrame
+    n_judged: int
+    left_out: tuple[tuple[str, str], ...]
+
+
+def compare_data(comparisons: Sequence[Comparison]) -> CompareData:
+    """The comparison chart's numbers, in the order given; ChartUnavailable if none was fitted."""
+    rows, left_out, n_judged = [], [], 0
+    for c in comparisons:
+        if c.fit is None or c.score is None:
+            left_out.append((c.law.name, c.reason))
+            continue
+        n_judged = len(c.score.loss)
+        percent = 100 * c.score.relative_rmse
+        rows.append((c.law.name, c.law.formula, c.score.rmse, percent, c.fit.n_points))
+    if not rows:
+        raise ChartUnavailable("no law could be fitted and judged on held-out compute")
+    scores = pd.DataFrame(rows, columns=["law", "formula", "rmse", "percent", "n_points"])
+    return CompareData(scores, n_judged, tuple(left_out))
+
+
 def compare(
     comparisons: Sequence[Comparison], *, heading: str = TITLE, width: int = WIDE
 ) -> alt.LayerChart:
     """Held-out error of each law, as a share of the loss, best first."""
-    return themed(draw_compare(compare_data(comparisons), heading, width=width), LIGHT)
-
-
-def draw_compare(data: CompareData, heading: str, *, width: int) -> alt.LayerChart:
+    data = compare_data(comparisons)
     scores = data.scores.assign(text=score_texts(data))
     left = max(text_width(name, 11) for name in scores["law"]) + 14
-    pixels = width - MARGIN - left
+    pixels = width - draw.MARGIN - left
     room = max(text_width(text, 11) for text in scores["text"]) + 12  # beside the longest bar
     top = float(scores["percent"].max()) * pixels / max(pixels - room, 60)
-    axis = linear_axis("Held-out RMSE (% of loss)", (0.0, top), n_ticks=pixels // 50)
+    axis = draw.linear_axis("Held-out RMSE (% of loss)", (0.0, top), n_ticks=pixels // 50)
     laws = {"type": "nominal", "sort": list(scores["law"]), "title": None, "axis": {"grid": False}}
     where = {"x": field("percent", axis), "y": field("law", laws)}
     names = {"law": "law", "formula": "formula", "rmse": "RMSE", "percent": "RMSE (%)"}
@@ -39,8 +68,9 @@ def draw_compare(data: CompareData, heading: str, *, width: int) -> alt.LayerCha
         layer(scores, bar, tooltip=names, **where),
         layer(scores, note, text={"field": "text", "type": "nominal"}, **where),
     ]
-    words = title(heading, _subtitle(data), pixels=pixels)
-    return view(layers, width=pixels, height=ROW * len(scores), title=words)
+    words = draw.title(heading, _subtitle(data), pixels=pixels)
+    height = ROW * len(scores)
+    return themed(draw.view(layers, width=pixels, height=height, title=words), LIGHT)
 
 
 def score_texts(data: CompareData) -> list[str]:

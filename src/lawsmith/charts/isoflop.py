@@ -1,16 +1,20 @@
-"""The numbers of the isoFLOP chart: best loss against N at each compute level, and the minima."""
+"""The isoFLOP chart: best loss against N at each compute level, minima marked."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, isoflop_cells
-from lawsmith.charts.data.runs import called_in, short, with_names
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.draw import WIDE, Entry, field, layer, layer_if_any, mark
+from lawsmith.charts.runs import ChartUnavailable, called_in, short, with_names
+from lawsmith.charts.ticks import padded
+from lawsmith.datasets.records import study_name
 from lawsmith.grid import FloatArray, Grid, IntArray
 
 MIN_SIZES = 3  # a minimum needs a point on either side
@@ -80,3 +84,53 @@ def _minimum(curve: pd.DataFrame) -> pd.DataFrame:
     """The lowest cell of one level, whose rows ascend in N."""
     at = int(curve["loss"].to_numpy().argmin())
     return curve.iloc[[at]].assign(bracketed=0 < at < len(curve) - 1)
+
+
+def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
+    """IsoFLOP curves: a hollow minimum lies at an end of its curve, the true one may be beyond."""
+    return draw_isoflop(isoflop_data(analysis), analysis, width=width)
+
+
+def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
+    room = draw.view_of(width, legend=True)
+    losses = padded([*data.cells["loss"]])
+    where = {
+        "x": field("N", draw.log_axis("N", padded([*data.cells["N"]]), pixels=room.width)),
+        "y": field("loss", draw.loss_axis(losses, pixels=room.height)),
+        "color": draw.scale_color("level", data.cells["level"], beside=room.legend > 0),
+    }
+    each = {"field": "level", "type": "ordinal"}
+    names = {name: name for name in ("run", "level", "N", "D", "C", "loss") if name in data.cells}
+    layers = [layer(data.cells, mark("line", "curve-thin"), detail=each, **where)]
+    for style, frame in _points(data).items():
+        layers += layer_if_any(frame, mark("point", style), tooltip=names, **where)
+    heading = f"Loss at equal compute: {study_name(analysis.study)}"
+    return room.chart(layers, heading, [_subtitle(data)], _key(data))
+
+
+def _points(data: IsoflopData) -> dict[str, pd.DataFrame]:
+    """Cells by the style they are drawn in; a minimum is drawn once, as that."""
+    bracketed = data.minima["bracketed"]
+    return {
+        "cell": data.cells.drop(index=data.minima.index),
+        "minimum": data.minima[bracketed].drop(columns="bracketed"),
+        "minimum-open": data.minima[~bracketed].drop(columns="bracketed"),
+    }
+
+
+def _key(data: IsoflopData) -> list[Entry]:
+    entries = [Entry("point", "key-cell", "best run of each (N, D)")]
+    if data.minima["bracketed"].any():
+        entries.append(Entry("point", "key-minimum", "lowest of its level"))
+    if not data.minima["bracketed"].all():
+        text = "lowest, at an end: the optimum may lie beyond"
+        entries.append(Entry("point", "key-minimum-open", text))
+    return entries
+
+
+def _subtitle(data: IsoflopData) -> str:
+    n = len(data.minima)
+    text = f"{n} compute level{'s' if n != 1 else ''}, {len(data.cells)} (N, D) cells"
+    if data.n_thin:
+        text += f" · {data.n_thin} levels with fewer than {MIN_SIZES} sizes not drawn"
+    return text

@@ -1,15 +1,25 @@
-"""The numbers of the size curves: loss against tokens for each N, with the law's lines."""
+"""The size curves: loss against tokens for each N with the law's lines, held-out sizes dashed."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis
-from lawsmith.charts.data.runs import HELD_OUT, called_in, run_kinds, short, with_names
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw, titles
+from lawsmith.charts.draw import WIDE, Entry, field, layers_by, mark
+from lawsmith.charts.runs import (
+    HELD_OUT,
+    ChartUnavailable,
+    called_in,
+    run_kinds,
+    short,
+    with_names,
+)
+from lawsmith.charts.ticks import padded
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
 
@@ -86,3 +96,45 @@ def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -
     loss = analysis.fit.predict({"N": np.full_like(D, sizes[k]), "D": D})
     held = bool(near.loc[near["N"] == sizes[k], "held_out"].all())
     return pd.DataFrame({"N": sizes[k], "D": D, "loss": loss, "held_out": held})
+
+
+def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
+    """Loss against tokens, one curve per model size; laws of N and D only."""
+    data = curves_data(analysis)
+    room = draw.view_of(width, legend=True)
+    losses = padded([*data.points["loss"], *data.lines["loss"]])
+    where = {
+        "x": field("D", draw.log_axis("D", padded([*data.points["D"]]), pixels=room.width)),
+        "y": field("loss", draw.loss_axis(losses, pixels=room.height)),
+        "color": draw.scale_color("N", data.points["N"], beside=room.legend > 0),
+    }
+    lines = {False: mark("line", "curve"), True: mark("line", "curve-dashed")}
+    points = {False: mark("point", "cell"), True: mark("point", "cell-star")}
+    each = {"field": "N", "type": "ordinal"}
+    names = {name: name for name in ("run", "N", "D", "C", "loss") if name in data.points}
+    names["predicted"] = "law"
+    layers = [
+        *layers_by(data.lines, "held_out", lines, detail=each, **where),
+        *layers_by(data.points, "held_out", points, tooltip=names, **where),
+    ]
+    heading = titles.heading("Loss against tokens, by size", analysis)
+    return room.chart(layers, heading, _subtitle(data, analysis), _key(data))
+
+
+def _key(data: CurvesData) -> list[Entry]:
+    entries = [
+        Entry("point", "key-cell", "best run of each (N, D), fitted"),
+        Entry("line", "key-curve", "law"),
+    ]
+    if data.points["held_out"].any():
+        entries.append(Entry("point", "key-cell-star", "held out"))
+    if data.lines["held_out"].any():
+        entries.append(Entry("line", "key-curve-dashed", "law at a held-out size"))
+    return entries
+
+
+def _subtitle(data: CurvesData, analysis: Analysis) -> list[str]:
+    n_sizes = data.points["N"].nunique()
+    if len(data.sizes) == n_sizes:
+        return [titles.basis(analysis)]
+    return [titles.basis(analysis), f"lines at {len(data.sizes)} of {n_sizes} sizes"]

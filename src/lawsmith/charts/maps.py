@@ -1,4 +1,4 @@
-"""The numbers of the hyperparameter maps: loss over two hyperparameters at growing scale.
+"""The hyperparameter maps: excess loss over two hyperparameters, panels by growing compute.
 
 A panel is an (N, D) cell: how far each pair of values lies above the best of that cell. Further
 hyperparameters are at their best. The drifting optimum is λ*(N, D) = c·N^a·D^b of both axes.
@@ -9,13 +9,21 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import HyperparameterLaw
-from lawsmith.charts.data.runs import short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark
+from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.formats import count, flops
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+
+HEIGHT, SPACING, LEFT = 150, 22, 52
+GAP = 42  # pixels between ticks, which stand at values that were tried
+SMALL, LARGE = ".2~r", ".4~r"  # there is no room for 0.0004125; a batch of 128 is not 130
+ORDER = {"value": 0}  # points joined as they come, by compute, and not from left to right
 
 MAX_PANELS = 6
 MIN_PAIRS = 4  # of values in a cell, for a map and not a few dots
@@ -84,7 +92,7 @@ def maps_data(
     at = np.unique(np.linspace(0, len(useful) - 1, MAX_PANELS).round().astype(int))
     by_axis = {law.axis: law for law in laws}
     pair = (by_axis[across], by_axis[up]) if {across, up} <= set(by_axis) else None
-    panels = tuple(_panel(grid, loss, run, useful[i], (across, up), pair) for i in at)
+    panels = tuple(_panel_data(grid, loss, run, useful[i], (across, up), pair) for i in at)
     fantasized = any(not panel.cells["run"].all() for panel in panels)
     top = colour_top(np.concatenate([panel.cells["excess"] for panel in panels]))
     return MapsData(across, up, panels, _drift(panels), n_cells, fantasized, optimal, top)
@@ -149,7 +157,7 @@ def _spans(grid: Grid, rows: IntArray, across: str, up: str) -> bool:
     return pairs >= MIN_PAIRS and len(np.unique(a)) > 1 and len(np.unique(b)) > 1
 
 
-def _panel(
+def _panel_data(
     grid: Grid,
     loss: FloatArray,
     run: BoolArray,
@@ -200,3 +208,112 @@ def _optimum(
     at = {"N": grid.N[rows[:1]], "D": grid.D[rows[:1]]}
     a, b = (float(law.fit.predict(at)[0]) for law in laws)
     return a, b
+
+
+def maps(
+    grid: Grid,
+    loss: FloatArray,
+    run: BoolArray,
+    laws: Sequence[HyperparameterLaw] = (),
+    *,
+    name: str = "",
+    width: int = WIDE,
+) -> alt.VConcatChart:
+    """Loss over two hyperparameters at growing scale; see `maps_data`."""
+    data = maps_data(grid, loss, run, laws)
+    beside = width >= draw.TWO_COLUMNS
+    n_columns = min(3 if beside else 1, len(data.panels))
+    legend = draw.LEGEND + 12 if beside else 0
+    room = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT, legend=legend)
+    axes = {
+        "a": _axis(data.across, grid.numbers(data.across), room.width),
+        "b": _axis(data.up, grid.numbers(data.up), HEIGHT),
+    }
+    last_row = (len(data.panels) - 1) // n_columns
+    panels = [
+        _panel(panel, data, _titled(axes, i, n_columns, last_row), room.width, beside=beside)
+        for i, panel in enumerate(data.panels)
+    ]
+    heading = draw.named(f"Loss over {data.across} and {data.up}", name)
+    return room.chart(panels, heading, _subtitle(data), key_entries(data))
+
+
+def _axis(name: str, values: FloatArray, pixels: int) -> Channel:
+    low, high = edges(values)
+    axis = draw.log_axis(name, (float(low[0]), float(high[-1])), pixels=pixels)
+    tried: FloatArray = np.unique(values)
+    step = -(-len(tried) // max(pixels // GAP, 1))
+    digits = f"datum.value < 1 ? '{SMALL}' : '{LARGE}'"
+    labels = {"values": tried[::step].tolist(), "labelExpr": f"format(datum.value, {digits})"}
+    return {**axis, "axis": {**axis["axis"], **labels}}
+
+
+def _titled(axes: dict[str, Channel], i: int, n_columns: int, last_row: int) -> dict[str, Channel]:
+    """Titles stand below the last row and beside the first column only."""
+    a = axes["a"] if i // n_columns == last_row else {**axes["a"], "title": None}
+    b = axes["b"] if i % n_columns == 0 else {**axes["b"], "title": None}
+    return {"a": a, "b": b}
+
+
+def _panel(
+    panel: MapPanel, data: MapsData, axes: dict[str, Channel], pixels: int, *, beside: bool
+) -> alt.LayerChart:
+    cells = panel.cells.drop(columns="best")
+    names = {"a": data.across, "b": data.up, "loss": "loss", "excess": "above best (%)"}
+    where = {"x": field("a", axes["a"]), "y": field("b", axes["b"])}
+    ends = {"x": field("a_low", axes["a"]), "x2": field("a_high")}
+    ends |= {"y": field("b_low", axes["b"]), "y2": field("b_high")}
+    boxes = cells.drop(columns="run")
+    color = _color(data.top, beside=beside)
+    layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]
+    if data.fantasized and panel.cells["run"].any():
+        dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
+        layers.append(layer(dots, mark("point", "map-run"), **where))
+    if len(data.drift) > 1:
+        drift = data.drift[["a", "b"]]
+        layers.append(layer(drift, mark("line", "map-drift", clip=True), order=ORDER, **where))
+    if panel.optimum is not None:
+        frame = pd.DataFrame([panel.optimum], columns=["a", "b"])
+        layers.append(layer(frame, mark("point", "map-law", clip=True), **where))
+    best = panel.cells.loc[panel.cells["best"], ["a", "b"]]
+    layers.append(layer(best, mark("point", "map-best"), **where))
+    head = f"{flops(panel.C, 2)} FLOPs: N {count(panel.N)}, D {count(panel.D)}"
+    # A text and not a title: Vega lifts titles clear of tick labels, each panel's by its own.
+    text = mark("text", "note-ink", text=head)
+    layers.append(layer(pd.DataFrame({"x": [0]}), text, x={"value": 0}, y={"value": -10}))
+    return draw.view(layers, width=pixels, height=HEIGHT)
+
+
+def _color(top: float, *, beside: bool) -> Channel:
+    values = [0, 0.1 * top, 0.2 * top, 0.4 * top, top]
+    legend = {
+        "title": "% above best",
+        "orient": "right" if beside else "bottom",
+        "direction": "vertical" if beside else "horizontal",
+        "values": values,
+        "labelExpr": f"datum.value >= {top:g} ? '≥ {top:g}' : format(datum.value, '~g')",
+    }
+    scale = {"type": "sqrt", "domain": [0, top], "clamp": True, "reverse": True}
+    return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
+
+
+def key_entries(data: MapsData) -> list[Entry]:
+    """What the maps' marks mean, only those that they have."""
+    law = any(panel.optimum is not None for panel in data.panels)
+    return draw.present(
+        {
+            Entry("point", "map-best", "best of its cell"): True,
+            Entry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
+            Entry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
+            Entry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
+        }
+    )
+
+
+def _subtitle(data: MapsData) -> list[str]:
+    shown, n = len(data.panels), data.n_cells
+    which = f"{shown} of {n}" if shown < n else f"{n}"
+    text = f"{which} (N, D) cells{', of those best for their compute' if data.optimal else ''}"
+    most = max(float(panel.cells["excess"].max()) for panel in data.panels)
+    worse = f"; the worst lies {most:.3g} % above" if most > data.top else ""
+    return [f"{text}; further hyperparameters at their best{worse}"]

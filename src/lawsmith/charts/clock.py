@@ -1,4 +1,4 @@
-"""The numbers of the clock chart: when each run was under way, beside which others, its cost."""
+"""The clock chart: runs as bars over time, by state, and the compute they add up to."""
 
 from __future__ import annotations
 
@@ -6,15 +6,29 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import Literal
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.runs import MAX_RUNS, short
-from lawsmith.charts.unavailable import ChartUnavailable
-from lawsmith.formats import flops, number
+from lawsmith.charts import draw
+from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, layers_by, mark, text_width
+from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
+from lawsmith.charts.ticks import flops_label, padded
+from lawsmith.formats import flops, number, plural
 
-STATES = ("initial", "done", "diverged", "failed", "retried", "pending")
+TEXTS = {  # of states, in the order they are drawn
+    "initial": "initial design",
+    "done": "finished",
+    "diverged": "diverged",
+    "failed": "failed",
+    "retried": "tried again",
+    "pending": "under way",
+}
+LANE, HIGH, LOW = 22, 250, 90  # pixels: of a lane at most, of all, of the spend
+MARKED = ("diverged", "failed")  # at whose ends a sign stands, for greyscale
+DARK = ("done",)  # bars that light letters can be read on
 # (seconds of one, its name, seconds from which it is the unit of an axis)
 UNITS = ((86400.0, "days", 3 * 86400.0), (3600.0, "hours", 3 * 3600.0), (60.0, "minutes", 180.0))
 
@@ -25,7 +39,7 @@ class Bar:
 
     begun, ended  seconds since 1970; ``ended`` is None while it is under way
     cost          FLOPs it adds to what the study spends; 0 for a further attempt
-    state         one of STATES; 'retried' is an attempt that another followed
+    state         one of TEXTS; 'retried' is an attempt that another followed
     """
 
     name: str
@@ -142,3 +156,77 @@ def duration(seconds: float) -> str:
     size, unit = next(((s, u) for s, u, _ in UNITS if seconds >= s), (1.0, "seconds"))
     told = number(seconds / size, 2)
     return f"{told} {unit.removesuffix('s') if told == '1' else unit}"
+
+
+def clock(
+    bars: Sequence[Bar], *, until: float, name: str = "", width: int = WIDE
+) -> alt.VConcatChart:
+    """Runs as bars over time; ``until`` ends those under way, in seconds since 1970."""
+    data = clock_data(bars, until=until)
+    room = draw.view_of(width)
+    since = f"{data.unit.capitalize()} since {data.start}"
+    n_ticks = max(room.width // 70, 3)
+    axis = draw.linear_axis(since, (0.0, 1.01 * data.end), n_ticks=n_ticks)
+    most = f"at most {data.n_lanes} at once" if data.n_lanes > 1 else "one at a time"
+    line = f"{plural(data.n_runs, 'run')} begun, {flops(data.total)} FLOPs, {most}"
+    spent = spend_panel(room, data.spent, field("time", axis), "Begun (FLOPs)")
+    panels = [_bars(data, {**axis, "title": None}, room), spent]
+    return room.stack(panels, draw.named("Runs by the clock", name), [line])
+
+
+def _bars(data: ClockData, axis: Channel, room: draw.View) -> alt.LayerChart:
+    height = min(HIGH, max(LANE * data.n_lanes, 2 * LANE))
+    # Lanes have no order to be read off: an axis with a title and nothing else.
+    still = {"labels": False, "grid": False, "domain": False, "ticks": False}
+    scale = {"domain": [data.n_lanes, 0], "nice": False}
+    y = {"type": "quantitative", "title": "At once", "scale": scale, "axis": still}
+    ends = {"x": field("begun", axis), "x2": field("ended"), **draw.span(y)}
+    marks = {state: mark("rect", f"bar-{state}") for state in TEXTS}
+    signs = {state: mark("point", f"state-{state}") for state in MARKED}
+    at_end = {"x": field("ended", axis), "y": field("lane", y)}
+    layers = [
+        *layers_by(data.bars, "state", marks, tooltip=data.names, **ends),
+        *layers_by(_middle(data.bars), "state", signs, tooltip=data.names, **at_end),
+        *_costs(data, axis, y, room.width, height),
+    ]
+    return room.panel(layers, height, state_entries("area", "bar", data.bars["state"]))
+
+
+def state_entries(
+    kind: Literal["point", "area"], style: str, states: pd.Series[str]
+) -> list[Entry]:
+    """The key of the states that occur."""
+    has = set(states)
+    return [Entry(kind, f"{style}-{state}", text) for state, text in TEXTS.items() if state in has]
+
+
+def _costs(data: ClockData, axis: Channel, y: Channel, pixels: int, height: int) -> list[alt.Chart]:
+    """The compute of a run, written into its bar where there is room."""
+    if height / data.n_lanes < 14:
+        return []
+    per_unit = pixels / (1.01 * data.end)
+    wide = (data.bars["ended"] - data.bars["begun"]) * per_unit
+    room = wide > data.bars["flops"].map(lambda text: text_width(text, 11) + 10)
+    layers = []
+    dark = data.bars["state"].isin(DARK)
+    for which, style in ((dark, "bar-note"), (~dark, "note-ink")):
+        frame = _middle(data.bars[room & which])
+        if not frame.empty:
+            text = {"field": "label", "type": "nominal"}
+            where = {"x": field("begun", axis), "y": field("lane", y), "text": text}
+            made = layer(frame, mark("text", style, dx=5), **where)
+            made["transform"] = [{"calculate": flops_label("datum.C"), "as": "label"}]
+            layers.append(made)
+    return layers
+
+
+def _middle(bars: pd.DataFrame) -> pd.DataFrame:
+    return bars.assign(lane=(bars["low"] + bars["high"]) / 2)
+
+
+def spend_panel(room: draw.View, spent: pd.DataFrame, x: Channel, heading: str) -> alt.LayerChart:
+    """FLOPs spent so far (column spent) along ``x``, as a staircase."""
+    axis = draw.log_axis("C", padded([*spent["spent"]], share=0.06), pixels=LOW, gap=24)
+    line = mark("line", "law", interpolate="step-after")
+    layers = [layer(spent, line, x=x, y=field("spent", {**axis, "title": heading}))]
+    return room.panel(layers, LOW)

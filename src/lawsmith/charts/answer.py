@@ -1,4 +1,4 @@
-"""The numbers of the answer chart: runs, the best loss by compute with its band, held-out runs."""
+"""The answer chart: every run, the best loss by compute with its band, held-out runs, targets."""
 
 from __future__ import annotations
 
@@ -6,24 +6,32 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Answer
-from lawsmith.charts.data.law import fence
-from lawsmith.charts.data.runs import (
+from lawsmith.answer.text import held_out_text, rests_on
+from lawsmith.charts import draw
+from lawsmith.charts.draw import BAND, LINE, WIDE, Entry, field, layer, layer_if_any, mark, span
+from lawsmith.charts.law import fence, loss_domain, target_layers
+from lawsmith.charts.runs import (
     MAX_RUNS,
+    ChartUnavailable,
     OffScale,
     called_in,
     column_names,
     columns,
     keep_first,
+    off_scale,
+    off_scale_text,
     short,
     tooltip_names,
     with_names,
 )
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts.ticks import padded
 from lawsmith.datasets.records import Study, study_name
+from lawsmith.formats import percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.replay.answering import Answers
@@ -32,6 +40,7 @@ from lawsmith.runs import Runs, State
 
 N_LINE = 15  # computes at which the best loss is worked out: it bends slowly
 RUN, BEST = "run", "best"
+STYLES = {RUN: "run", BEST: "fitted"}
 
 
 @dataclass(frozen=True, eq=False)
@@ -106,6 +115,7 @@ def answer_data(answered: Answered, *, max_runs: int = MAX_RUNS) -> AnswerData:
         raise ChartUnavailable("all runs have the same compute")
     kinds = _kinds(grid, loss, known)
     held_out = _held_out(answer)
+    diverged = np.unique(answered.runs.of(State.DIVERGED).index)
     best = loss[kinds == BEST]
     top = max(fence(loss[known]), float(best.max()), *held_out["loss"])
     shown = known[loss[known] <= top]
@@ -120,7 +130,7 @@ def answer_data(answered: Answered, *, max_runs: int = MAX_RUNS) -> AnswerData:
         reference=_line(whole, along)[["C", "loss"]] if whole is not None else _empty("C", "loss"),
         held_out=held_out,
         targets=targets,
-        off_scale=_off_scale(grid, answered.runs, loss, top, called),
+        off_scale=off_scale(grid, diverged, loss, top, called),
         top=top,
     )
 
@@ -172,16 +182,65 @@ def _line(answer: Answer, C: FloatArray) -> pd.DataFrame:
     return pd.DataFrame({"C": short(C), **ends})
 
 
-def _off_scale(
-    grid: Grid, runs: Runs, loss: FloatArray, top: float, called: Sequence[str]
-) -> pd.DataFrame:
-    diverged = np.unique(runs.of(State.DIVERGED).index)
-    above = np.flatnonzero(loss > top)
-    rows = np.concatenate([diverged, above])
-    state = np.array(["diverged"] * len(diverged) + ["above"] * len(above), dtype=object)
-    frame = with_names(columns(grid, rows, column_names(grid)), called)
-    return frame.assign(loss=short(loss[rows]), state=state)
-
-
 def _empty(*names: str) -> pd.DataFrame:
     return pd.DataFrame({name: [] for name in names})
+
+
+def answer(answered: Answered, *, width: int = WIDE) -> alt.LayerChart:
+    """Loss against compute: what was run, and the best loss to expect with its interval."""
+    data, found = answer_data(answered), answered.answer
+    room = draw.view_of(width)
+    x = field("C", draw.log_axis("C", padded([*data.line["C"]]), pixels=room.width))
+    frames = (data.runs, data.held_out, data.reference, data.line)
+    drawn = [loss for frame in frames for loss in frame["loss"]]
+    domain = loss_domain(drawn, data.line["low"], data.line["high"], targets=data.targets)
+    y = draw.loss_axis(domain, pixels=room.height)
+    where = {"x": x, "y": field("loss", y)}
+    marks = {kind: mark("point", _style(data, kind)) for kind in (RUN, BEST)}
+    held_out, tooltip = mark("point", "held-out"), _held_out_names(found)
+    layers = [
+        layer(data.line, BAND, x=x, **span(y)),
+        *layer_if_any(data.reference, mark("line", "law-behind", clip=True), **where),
+        *draw.edge_ticks(data.off_scale, data.names, x),
+        *draw.layers_by(data.runs, "kind", marks, tooltip={**data.names, "loss": "loss"}, **where),
+        layer(data.line, LINE, **where),
+        *layer_if_any(data.held_out, held_out, tooltip=tooltip, **where),
+        *target_layers(_near(data), x, y, domain),
+    ]
+    judged = held_out_text(found)
+    lines = [f"from {rests_on(found)}", *([judged] if judged else [])]
+    heading = f"Best loss by compute: {answered.name}"
+    return room.chart(layers, heading, lines, key_entries(data, found))
+
+
+def _near(data: AnswerData) -> pd.DataFrame:
+    """The targets that the axis reaches."""
+    reached: pd.DataFrame = data.targets[data.targets["C"] <= data.line["C"].max() * (1 + 1e-6)]
+    return reached
+
+
+def _style(data: AnswerData, kind: str) -> str:
+    many = kind == BEST and (data.runs["kind"] == BEST).sum() > draw.MANY
+    return "fitted-many" if many else STYLES[kind]
+
+
+def _held_out_names(found: Answer) -> dict[str, str]:
+    interval = {"low": f"{percent(found.level)} interval from", "high": "to"}
+    return {"C": "C", "loss": "loss of the run", "predicted": "predicted", **interval}
+
+
+def key_entries(data: AnswerData, found: Answer) -> list[Entry]:
+    """What the chart's marks mean, only those that it has."""
+    kinds = set(data.runs["kind"])
+    return draw.present(
+        {
+            Entry("point", "run", "run"): RUN in kinds,
+            Entry("point", _style(data, BEST), "best run so far"): BEST in kinds,
+            Entry("point", "held-out", "best run held out"): len(data.held_out) > 0,
+            Entry("line", "law", "best loss to expect"): True,
+            Entry("line", "law-behind", "the same from all runs"): len(data.reference) > 0,
+            Entry("area", "band", f"{percent(found.level)} interval"): True,
+            Entry("point", "target", "target"): len(_near(data)) > 0,
+            Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
+        }
+    )

@@ -1,4 +1,4 @@
-"""The numbers of the timeline: each run's compute in the order they were made, and the window."""
+"""The timeline: what each run cost in the order they were made, the window, and the spend."""
 
 from __future__ import annotations
 
@@ -6,13 +6,18 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.data.runs import MAX_RUNS, short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.clock import TEXTS, spend_panel, state_entries
+from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, layer_if_any, layers_by, mark
+from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
+from lawsmith.charts.ticks import padded
+from lawsmith.formats import flops, plural
 
-STATES = ("initial", "done", "diverged", "failed", "pending")
+HEIGHT = 250
 
 
 @dataclass(frozen=True)
@@ -20,7 +25,7 @@ class Event:
     """One run as it was made.
 
     name     what tells it from others: t0001, or its number
-    state    one of STATES; 'initial' is a finished run of the initial design
+    state    one of those of `clock`; 'initial' is a finished run of the initial design
     window   the largest compute it could have had; NaN where nothing bound it
     """
 
@@ -90,3 +95,37 @@ def _steps(order: np.ndarray, values: np.ndarray, name: str) -> pd.DataFrame:
     changes = np.append(True, values[1:] != values[:-1]) if len(values) else np.zeros(0, bool)
     changes[-1:] = True
     return pd.DataFrame({"order": order[changes], name: short(values[changes])})
+
+
+def timeline(events: Sequence[Event], *, name: str = "", width: int = WIDE) -> alt.VConcatChart:
+    """Compute of every run in order, the largest so far and the window; below it the spend."""
+    data = timeline_data(events)
+    room = draw.view_of(width)
+    ends, n_ticks = (0.0, data.n_runs + 1.0), max(room.width // 70, 3)
+    x = field("order", draw.linear_axis("Runs in order", ends, n_ticks=n_ticks))
+    heading = f"Runs in the order they were made: {name}" if name else "Runs in order"
+    total = float(data.total["spent"].iloc[-1])
+    spent = spend_panel(room, data.total, x, "Spent (FLOPs)")
+    panels = [_runs_panel(data, {**x, "title": None}, room), spent]
+    return room.stack(panels, heading, [f"{plural(data.n_runs, 'run')}, {flops(total)} FLOPs"])
+
+
+def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerChart:
+    heights = padded([*data.runs["C"], *data.window["C"]], share=0.05)
+    y = field("C", draw.log_axis("C", heights, pixels=HEIGHT, gap=24))
+    window = mark("line", "threshold", interpolate="step-after")
+    reached = mark("line", "curve-reached", interpolate="step-after")
+    marks = {state: mark("point", f"state-{state}") for state in TEXTS}
+    names = {**data.names, "loss": "loss", "state": "state"}
+    layers = [
+        *layer_if_any(data.window, window, x=x, y=y),
+        layer(data.reached, reached, x=x, y=y),
+        *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
+    ]
+    bound = Entry("line", "threshold", "window: largest to choose from")
+    entries = [
+        *([] if data.window.empty else [bound]),
+        *state_entries("point", "state", data.runs["state"]),
+        Entry("line", "curve-reached", "largest so far"),
+    ]
+    return room.panel(layers, HEIGHT, entries)

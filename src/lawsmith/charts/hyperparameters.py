@@ -1,17 +1,25 @@
-"""The numbers of the hyperparameter chart: the best λ of each (N, D) and its power law."""
+"""The hyperparameter chart: the best λ of each (N, D) against tokens, with its power law."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, HyperparameterLaw
-from lawsmith.charts.data.curves import pick_sizes
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.curves import pick_sizes
+from lawsmith.charts.draw import WIDE, Channel, field, layer, log_axis, mark
+from lawsmith.charts.runs import ChartUnavailable
+from lawsmith.charts.theme import LIGHT, themed
+from lawsmith.charts.ticks import padded
+from lawsmith.datasets.records import study_name
 from lawsmith.formats import digits
 from lawsmith.grid import FloatArray
+
+HEIGHT, SPACING, LEFT = 260, 24, 60
 
 DODGE = 0.22  # of the spacing in log D: sizes that share D and λ would hide each other
 
@@ -84,3 +92,41 @@ def _formula(law: HyperparameterLaw) -> str:
         if k not in law.fit.fixed
     ]
     return " · ".join([digits(p["c"], ".3g"), *powers])
+
+
+def hyperparameters(analysis: Analysis, *, width: int = WIDE) -> alt.ConcatChart:
+    """The best value of every tuned hyperparameter in each (N, D), and λ*(N, D)."""
+    axes = hyperparameters_data(analysis)
+    beside = width >= draw.TWO_COLUMNS
+    n_columns = min(len(axes), 2 if beside else 1)
+    legend = draw.LEGEND if beside else 0
+    room = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT, legend=legend)
+    panels = [_panel(axis, room.width, beside=beside) for axis in axes]
+    heading = f"Best hyperparameters: {study_name(analysis.study)}, λ* = c·N^a·D^b"
+    n = len(axes[0].points)
+    text = f"best run of each of {n} (N, D) cells; points at one D are set apart by size"
+    words = draw.title(heading, [text], pixels=room.text)
+    chart = alt.ConcatChart(concat=panels, columns=n_columns, spacing=SPACING, title=words)
+    return themed(chart, LIGHT)
+
+
+def _panel(axis: AxisData, pixels: int, *, beside: bool) -> alt.LayerChart:
+    x = log_axis("D", padded([*axis.points["at"]]), pixels=pixels)
+    domain = padded([*axis.points["value"], *axis.lines["value"]], share=0.06)
+    y = log_axis(axis.name, domain, pixels=HEIGHT, gap=22)
+    color = draw.scale_color("N", axis.points["N"], beside=beside)
+    names = {"N": "N", "D": "D", "value": axis.name, "predicted": "law", "loss": "loss"}
+    where = {"x": field("at", x), "y": field("value", y), "color": color}
+    points = layer(axis.points, mark("point", "cell"), tooltip=names, **where)
+    head = {"text": f"{axis.name}* = {axis.formula}", "fontSize": 12, "fontWeight": "normal"}
+    layers = [_line_layer(axis.lines, color, x, y), points]
+    return draw.view(layers, width=pixels, height=HEIGHT, title={**head, "offset": 8})
+
+
+def _line_layer(lines: pd.DataFrame, color: Channel, x: Channel, y: Channel) -> alt.Chart:
+    """A line per size in its colour; the one line of a design with one D a size has none."""
+    where = {"x": field("D", x), "y": field("value", y)}
+    if lines["N"].isna().all():
+        return layer(lines, mark("line", "law"), **where)
+    each = {"field": "N", "type": "ordinal"}
+    return layer(lines, mark("line", "curve"), color=color, detail=each, **where)

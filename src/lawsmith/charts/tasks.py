@@ -1,19 +1,26 @@
-"""The numbers of a task's charts: accuracy against the loss, and against compute, with bands."""
+"""A task's charts: accuracy against the loss on the way to it, and against compute, with bands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import lru_cache
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Target
 from lawsmith.arrays import FloatArray
-from lawsmith.charts.data.runs import even, short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.draw import BAND, LINE, Channel, Entry, field, layer, layer_if_any, mark, span
+from lawsmith.charts.runs import ChartUnavailable, even, short
+from lawsmith.charts.ticks import padded
+from lawsmith.formats import percent
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks.draws import draw_along, draw_at
+from lawsmith.tasks.text import chance_text, rests_on
+
+ROOM = 0.04  # of the accuracy axis above and below what is drawn
 
 N_LINE = 13
 N_CURVE = 60
@@ -104,4 +111,68 @@ def _line(
     columns = (centre, np.minimum(low, centre), np.maximum(high, centre))
     return pd.DataFrame(
         {name: short(x), **{k: short(v) for k, v in zip(COLUMNS, columns, strict=True)}}
+    )
+
+
+def accuracy_by_loss(
+    answer: TaskAnswer, *, study: str = "", width: int = draw.WIDE
+) -> alt.LayerChart:
+    """Accuracy against the loss by way of which it is predicted."""
+    data, room = by_loss(answer), draw.view_of(width)
+    ends = padded([*data.line["loss"], *data.targets["loss"]])
+    axis = {**draw.loss_axis(ends, pixels=room.width), "title": answer.via}
+    words = f"{answer.task.name} by {answer.via}"
+    return _draw_task(data, answer, axis, draw.named(words, study), room)
+
+
+def accuracy_by_compute(
+    answer: TaskAnswer, *, study: str = "", width: int = draw.WIDE
+) -> alt.LayerChart:
+    """Accuracy against compute, at the best N and D."""
+    data, room = by_compute(answer), draw.view_of(width)
+    axis = draw.log_axis("C", padded([*data.line["C"]]), pixels=room.width)
+    words = f"{answer.task.name} by compute"
+    return _draw_task(data, answer, axis, draw.named(words, study), room)
+
+
+def _draw_task(
+    data: TaskData, answer: TaskAnswer, axis: Channel, heading: str, room: draw.View
+) -> alt.LayerChart:
+    x = field(data.x, axis)
+    y = _accuracy_axis(data, room.height)
+    where = {"x": x, "y": field("accuracy", y)}
+    names = {data.x: "C" if data.x == "C" else answer.via, "accuracy": "accuracy"}
+    more = {"label": "target", "accuracy": "accuracy", "low": "from", "high": "to"}
+    bar = mark("rule", "target-bar", clip=True)
+    layers = [
+        layer(data.line, BAND, x=x, **span(y)),
+        layer(data.runs, mark("point", "fitted-many"), tooltip=names, **where),
+        layer(data.line, LINE, **where),
+        *layer_if_any(data.held_out, mark("point", "held-out"), tooltip=names, **where),
+        *layer_if_any(data.targets, bar, x=x, **span(y)),
+        *layer_if_any(data.targets, mark("point", "target"), tooltip=more, **where),
+    ]
+    lines = [f"from {rests_on(answer)}", chance_text(answer)]
+    return room.chart(layers, heading, lines, _entries(data, answer))
+
+
+def _accuracy_axis(data: TaskData, pixels: int) -> Channel:
+    """Everything drawn, of the band too, within 0 and 1."""
+    frames = (data.runs, data.line, data.targets, data.held_out)
+    drawn = pd.concat([f[c] for f in frames for c in ("accuracy", "low", "high") if c in f])
+    low, high = float(drawn.min()), float(drawn.max())
+    room = ROOM * max(high - low, 0.02)
+    domain = (max(low - room, 0.0), min(high + room, 1.0))
+    return draw.linear_axis("Accuracy", domain, n_ticks=max(pixels // 45, 4))
+
+
+def _entries(data: TaskData, answer: TaskAnswer) -> list[Entry]:
+    return draw.present(
+        {
+            Entry("point", "fitted-many", "run"): True,
+            Entry("point", "held-out", "run held out"): len(data.held_out) > 0,
+            Entry("line", "law", "accuracy to expect"): True,
+            Entry("area", "band", f"{percent(answer.level)} interval of a run"): True,
+            Entry("point", "target", "target"): len(data.targets) > 0,
+        }
     )

@@ -1,17 +1,21 @@
-"""The numbers of the trunks chart: losses along runs, their branches, predicted ends with bands."""
+"""The trunks chart: losses along runs with their branches, and predicted ends with bands."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 
+import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Answer
-from lawsmith.charts.data.runs import short
-from lawsmith.charts.unavailable import ChartUnavailable
+from lawsmith.charts import draw
+from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark, span
+from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study, study_name
+from lawsmith.formats import percent, plural
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.trajectory import Curve
@@ -61,7 +65,7 @@ def trunks_data(curved: Curved) -> TrunksData:
     lines = pd.concat([_line(curved.along.curves[i], longest) for i in shown], ignore_index=True)
     branches = _branches(curved, shown, longest)
     names = {curved.along.curves[i].run for i in shown}
-    return TrunksData(lines, branches, _ends(curved, names), len(sized) - len(shown))
+    return TrunksData(lines, branches, _end_rows(curved, names), len(sized) - len(shown))
 
 
 def _some(rows: list[int], curves: tuple[Curve, ...]) -> list[int]:
@@ -97,7 +101,7 @@ def _branches(curved: Curved, shown: list[int], longest: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _ends(curved: Curved, names: set[str]) -> pd.DataFrame:
+def _end_rows(curved: Curved, names: set[str]) -> pd.DataFrame:
     found = curved.answer.curves
     rows = [
         (end.run, end.N, end.D, end.loss, end.run_low, end.run_high)
@@ -105,3 +109,63 @@ def _ends(curved: Curved, names: set[str]) -> pd.DataFrame:
         if end.run in names
     ]
     return pd.DataFrame(rows, columns=["run", "N", "D", "loss", "low", "high"])
+
+
+def trunks(curved: Curved, *, width: int = WIDE) -> alt.LayerChart:
+    """Loss along runs against tokens, the branches of trunks, and where curves will end."""
+    data = trunks_data(curved)
+    room = draw.view_of(width, legend=True)
+    ends = data.ends
+    D = padded([*data.lines["D"], *data.branches["D"], *ends["D"]])
+    losses = [*data.lines["loss"], *data.branches["loss"], *ends["low"], *ends["high"]]
+    channels = {
+        "x": field("D", draw.log_axis("D", D, pixels=room.width)),
+        "color": draw.scale_color("N", data.lines["N"], beside=room.legend > 0),
+    }
+    y = draw.loss_axis(padded(losses), pixels=room.height)
+    layers = [*_curves(data, channels, y), *_end_layers(ends, channels, y)]
+    heading = f"Losses along runs: {curved.name}"
+    return room.chart(layers, heading, _subtitle(data, curved), _key(data))
+
+
+def _curves(data: TrunksData, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
+    where = {**channels, "y": field("loss", y)}
+    each = {"field": "run", "type": "nominal"}
+    layers = [layer(data.lines, mark("line", "curve"), detail=each, **where)]
+    if not data.branches.empty:
+        branch = {"field": "branch", "type": "nominal"}
+        layers.append(layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where))
+        last = data.branches.iloc[1::2].drop(columns="branch")
+        names = {"run": "trunk", "N": "N", "D": "D", "loss": "loss"}
+        layers.append(layer(last, mark("point", "cell"), tooltip=names, **where))
+    return layers
+
+
+def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
+    if ends.empty:
+        return []
+    names = {"run": "run", "N": "N", "D": "D", "loss": "predicted", "low": "from", "high": "to"}
+    return [
+        layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
+        layer(ends, mark("point", "cell-star"), tooltip=names, **channels, y=field("loss", y)),
+    ]
+
+
+def _key(data: TrunksData) -> list[Entry]:
+    entries = [Entry("line", "key-curve", "along a run")]
+    if not data.branches.empty:
+        entries.append(Entry("point", "key-cell", "after a decay"))
+    if not data.ends.empty:
+        entries.append(Entry("point", "key-cell-star", "predicted end, interval of a run"))
+    return entries
+
+
+def _subtitle(data: TrunksData, curved: Curved) -> list[str]:
+    found = curved.answer.curves
+    lines = []
+    if found is not None and found.n_branches:
+        by = f"{plural(found.n_branches, 'run')} of {plural(found.n_trunks, 'trunk')}"
+        lines.append(f"a decay takes {percent(found.gain, 2)} off the loss of a trunk, by {by}")
+    if data.n_left:
+        lines.append(f"{plural(data.n_left, 'curve')} not shown")
+    return lines

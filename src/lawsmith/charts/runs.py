@@ -15,10 +15,20 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.datasets.records import Study
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import number
 from lawsmith.grid import FloatArray, Grid, IntArray
 
 MAX_RUNS = 5_000
 RUN, FITTED, HELD_OUT = "run", "fitted", "held-out"
+
+
+class ChartUnavailable(LawsmithError):
+    """The chart cannot be made of this analysis; ``reason`` says why, in one clause."""
+
+    def __init__(self, reason: str) -> None:
+        self.reason = reason
+        super().__init__(reason)
 
 
 @dataclass(frozen=True)
@@ -116,10 +126,25 @@ def short(values: Iterable[float], digits: int = 6) -> FloatArray:
     return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)
 
 
+def off_scale(
+    grid: Grid, diverged: IntArray, loss: FloatArray, top: float, called: Sequence[str]
+) -> pd.DataFrame:
+    """Rows without a place on a loss axis: those that diverged, then those above ``top``.
+
+    Columns as of `columns`, then loss, NaN where a run diverged, and state.
+    """
+    above = np.flatnonzero(loss > top)
+    rows = np.concatenate([diverged, above])
+    state = np.array(["diverged"] * len(diverged) + ["above"] * len(above), dtype=object)
+    frame = with_names(columns(grid, rows, column_names(grid)), called)
+    return frame.assign(loss=short(np.where(state == "above", loss[rows], np.nan)), state=state)
+
+
 class OffScale:
-    """Chart data whose ``off_scale`` lists the runs that diverged or lie above the chart."""
+    """Chart data whose ``off_scale`` lists the runs that diverged or lie above ``top``."""
 
     off_scale: pd.DataFrame
+    top: float
 
     @property
     def n_diverged(self) -> int:
@@ -128,3 +153,10 @@ class OffScale:
     @property
     def n_above(self) -> int:
         return len(self.off_scale) - self.n_diverged
+
+
+def off_scale_text(data: OffScale) -> str:
+    """'106 diverged, 3 above 4.5'."""
+    parts = [f"{data.n_diverged} diverged"] if data.n_diverged else []
+    parts += [f"{data.n_above} above {number(data.top, 3)}"] if data.n_above else []
+    return ", ".join(parts)

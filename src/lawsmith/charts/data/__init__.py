@@ -1,1 +1,0 @@
-"""The numbers of the charts, one module per chart; they know nothing of how they are drawn."""

@@ -1,0 +1,401 @@
+"""What every chart is made of: views, layers, axes, ordered colours, keys, titles that fit.
+
+Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
+properties at every step, which made drawing four times slower. Altair validates them in the end.
+"""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any, Literal
+
+import altair as alt
+import pandas as pd
+
+from lawsmith.charts import ticks
+from lawsmith.charts.theme import LIGHT, themed
+
+WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
+TWO_COLUMNS = 560  # from this width there is room beside a view
+MARGIN = 24  # the theme's padding, both sides
+LEFT = 52  # the labels and title of a vertical axis
+LEGEND = 70  # a legend beside a view
+MAX_SYMBOLS = 12  # of a legend; more values of a colour get round ones between
+MANY = 60  # points beyond which they are drawn smaller
+ROW, SYMBOL, GAP = 18, 24, 18  # pixels of a key: height of a row, a symbol, between entries
+TITLES = {
+    "C": "Training compute C (FLOPs)",
+    "N": "Parameters N",
+    "D": "Training tokens D",
+    "D/N": "Tokens per parameter D/N",
+}
+RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
+JOINED = "\N{NO-BREAK SPACE}"
+
+Channel = dict[str, Any]
+
+
+# Whole charts
+
+
+@dataclass(frozen=True)
+class View:
+    """The pixels of a chart with one view, or with views of one width above each other."""
+
+    width: int
+    height: int
+    legend: int  # beside the view; 0 where it stands below or there is none
+
+    def chart(
+        self,
+        layers: Iterable[alt.Chart],
+        heading: str,
+        lines: Sequence[str],
+        entries: Sequence[Entry],
+    ) -> alt.LayerChart:
+        """The chart of one view: its key above it, above that the heading and lines."""
+        return themed(
+            view(
+                [*layers, *key(entries, pixels=self.width)],
+                width=self.width,
+                height=self.height,
+                title=title(heading, lines, pixels=self.width + self.legend),
+            ),
+            LIGHT,
+        )
+
+    def panel(
+        self, layers: Iterable[alt.Chart], height: int, entries: Sequence[Entry] = ()
+    ) -> alt.LayerChart:
+        """One of the views of `stack`, with a key of its own if it has entries."""
+        above = key(entries, pixels=self.width) if entries else []
+        return view([*layers, *above], width=self.width, height=height)
+
+    def stack(
+        self,
+        panels: Sequence[alt.LayerChart],
+        heading: str,
+        lines: Sequence[str],
+        spacing: int = 14,
+    ) -> alt.VConcatChart:
+        """The chart of panels above each other."""
+        words = title(heading, lines, pixels=self.width)
+        return themed(alt.VConcatChart(vconcat=[*panels], spacing=spacing, title=words), LIGHT)
+
+
+def view_of(width: int, *, legend: bool = False) -> View:
+    """The view of a chart that is ``width`` wide; a legend stands beside it where there is room."""
+    wide = width >= TWO_COLUMNS
+    beside = LEGEND if legend and wide else 0
+    return View(width - MARGIN - LEFT - beside, 400 if wide else 300, beside)
+
+
+@dataclass(frozen=True)
+class Panels:
+    """The pixels of a chart with panels side by side.
+
+    width  of one panel; ``left`` pixels of labels and title stand before each
+    text   of the heading and of the key
+    """
+
+    n_columns: int
+    width: int
+    text: int
+    spacing: int
+
+    def chart(
+        self,
+        panels: Sequence[alt.LayerChart],
+        heading: str,
+        lines: Sequence[str],
+        entries: Sequence[Entry],
+        *,
+        below: int = 4,
+    ) -> alt.VConcatChart:
+        """The chart: its key ``below`` pixels above the panels."""
+        above = key_view(entries, pixels=self.text)
+        rows = alt.concat(*panels, columns=self.n_columns, spacing=self.spacing)
+        words = title(heading, lines, pixels=self.text)
+        return themed(alt.VConcatChart(vconcat=[above, rows], spacing=below, title=words), LIGHT)
+
+
+def panels_of(width: int, n_columns: int, *, spacing: int, left: int, legend: int = 0) -> Panels:
+    """Panels abreast in a chart that is ``width`` wide, with ``legend`` pixels beside them all."""
+    inner = width - MARGIN - legend
+    pixels = (inner - spacing * (n_columns - 1)) // n_columns - left
+    return Panels(n_columns, pixels, inner - left, spacing)
+
+
+def named(what: str, name: str) -> str:
+    """A heading, and of which study if it has a name."""
+    return f"{what}: {name}" if name else what
+
+
+# Layers
+
+
+def mark(kind: str, style: str, **more: Any) -> Channel:
+    """A mark in one of the theme's styles."""
+    return {"type": kind, "style": style, **more}
+
+
+BAND, LINE = mark("area", "band", clip=True), mark("line", "law", clip=True)
+
+
+def field(name: str, axis: Channel | None = None) -> Channel:
+    """A channel that shows the column ``name`` along ``axis``."""
+    return {"field": name, **(axis or {})}
+
+
+def span(y: Channel) -> dict[str, Channel]:
+    """The channels of an interval: from the column low to the column high."""
+    return {"y": field("low", y), "y2": field("high")}
+
+
+def layer(
+    frame: pd.DataFrame,
+    what: Channel,
+    *,
+    tooltip: Mapping[str, str] | None = None,
+    **channels: Any,
+) -> alt.Chart:
+    """Marks of the rows of ``frame``; ``tooltip`` names columns and what to call them."""
+    more: dict[str, Any] = {"mark": what}
+    if tooltip is not None:
+        more["transform"], channels["tooltip"] = tooltip_parts(frame, tooltip)
+    return alt.Chart(frame, encoding=alt.FacetedEncoding(**channels), **more)
+
+
+def layer_if_any(frame: pd.DataFrame, what: Channel, **channels: Any) -> list[alt.Chart]:
+    """The layer, or nothing where there are no rows."""
+    return [] if frame.empty else [layer(frame, what, **channels)]
+
+
+def layers_by(
+    frame: pd.DataFrame, column: str, marks: Mapping[Any, Channel], **channels: Any
+) -> list[alt.Chart]:
+    """A layer for each value of a column that occurs, with the mark of that value.
+
+    The column itself is left out of the data, unless the tooltip shows it.
+    """
+    unused = [] if column in (channels.get("tooltip") or ()) else [column]
+    layers = []
+    for value, what in marks.items():
+        rows = frame[frame[column] == value].drop(columns=unused)
+        layers += layer_if_any(rows, what, **channels)
+    return layers
+
+
+def edge_ticks(frame: pd.DataFrame, names: Mapping[str, str], x: Channel) -> list[alt.Chart]:
+    """Runs without a place on the loss axis, as ticks along its upper edge."""
+    tick = mark("tick", "off-scale", orient="vertical", size=9)
+    shown = {**names, "loss": "loss", "state": "state"}
+    return layer_if_any(frame, tick, tooltip=shown, x=x, y={"value": 4})
+
+
+def tooltip_parts(
+    frame: pd.DataFrame, names: Mapping[str, str]
+) -> tuple[list[Channel], list[Channel]]:
+    """(transforms, tooltip): numbers written as people read them, text as it is."""
+    transforms, shown = [], []
+    for column, name in names.items():
+        text = column
+        if pd.api.types.is_numeric_dtype(frame[column]):
+            text = f"{column}_text"
+            label = ticks.label(column, f"datum['{column}']")
+            transforms.append({"calculate": label, "as": text})
+        title = f"{name} " if name in RESERVED else name
+        shown.append({"field": text, "type": "nominal", "title": title})
+    return transforms, shown
+
+
+def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
+    """Layers that share their scales."""
+    return alt.LayerChart(layer=list(layers), width=width, height=height, **more)
+
+
+# Axes and colours
+
+
+def log_axis(name: str, domain: tuple[float, float], *, pixels: int, gap: int = 44) -> Channel:
+    """A log scale of ``domain``, ticks ``gap`` pixels apart or more."""
+    values = ticks.log_ticks(*domain, pixels=pixels, gap=gap)
+    return _log_axis(TITLES.get(name, name), domain, values, ticks.label(name, "datum.value"))
+
+
+def loss_axis(domain: tuple[float, float], *, pixels: int) -> Channel:
+    """The loss, in logs, ticked at round losses."""
+    values = ticks.loss_ticks(*domain, pixels=pixels)
+    return _log_axis("Loss", domain, values, "format(datum.value, '.3~r')")
+
+
+def _log_axis(
+    title: str, domain: tuple[float, float], values: Sequence[float], label: str
+) -> Channel:
+    return {
+        "type": "quantitative",
+        "title": title,
+        "scale": {"type": "log", "domain": list(domain), "nice": False},
+        "axis": {"values": values, "labelExpr": label},
+    }
+
+
+def linear_axis(title: str, domain: tuple[float, float], *, n_ticks: int) -> Channel:
+    """A linear scale of ``domain`` with at most ``n_ticks`` ticks."""
+    values = ticks.linear_ticks(*domain, n_max=n_ticks)
+    return {
+        "type": "quantitative",
+        "title": title,
+        "scale": {"domain": list(domain), "nice": False},
+        # Vega thins given ticks to its own count unless told otherwise.
+        "axis": {
+            "values": values,
+            "tickCount": len(values) + 1,
+            "labelExpr": "format(datum.value, '.6~r')",  # Vega's own rounds 0.25 to 0.3
+        },
+    }
+
+
+def band_range(
+    drawn: Iterable[float],
+    low: Iterable[float],
+    high: Iterable[float],
+    *,
+    room: Callable[[float], float] = lambda ratio: ratio**0.35,
+) -> tuple[float, float]:
+    """The range of all that is drawn, and of a band about it what does not dwarf it.
+
+    room   by which factor the band may reach beyond what spans that ratio
+    """
+    values = [float(value) for value in drawn if value == value]
+    least, most = min(values), max(values)
+    factor = room(most / least)
+    bottom = min([least, *(float(value) for value in low if value == value)])
+    top = max([most, *(float(value) for value in high if value == value)])
+    return max(bottom, least / factor), min(top, most * factor)
+
+
+def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel:
+    """An ordered colour for N or a compute level, its legend beside the view or below it."""
+    distinct = sorted(values.unique(), reverse=beside)
+    legend: dict[str, Any] = {
+        "title": "C (FLOPs)" if name == "level" else name,
+        "orient": "right" if beside else "bottom",
+        "columns": 1 if beside else 4,
+        "labelExpr": ticks.label(name, "datum.value"),
+        "symbolType": "circle",
+        "symbolSize": 60,
+    }
+    if len(distinct) <= MAX_SYMBOLS:
+        ordered = {"type": "ordinal", "scale": {"reverse": beside}, "sort": distinct}
+        return {"field": name, "legend": legend, **ordered}
+    legend["values"] = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
+    scale = {"type": "log"}
+    return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}
+
+
+# The key: each mark in its own style with what it means, above the view. Vega's legends cannot mix
+# points, lines and areas, so the key is drawn with the chart's marks.
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One entry of a key: a mark in its style, and what it means."""
+
+    mark: Literal["point", "line", "area", "tick"]
+    style: str
+    text: str
+
+
+def present(entries: Mapping[Entry, object]) -> list[Entry]:
+    """The entries of the marks that a chart has."""
+    return [entry for entry, shown in entries.items() if shown]
+
+
+def key(entries: Sequence[Entry], *, pixels: int) -> list[alt.Chart]:
+    """Layers that write a key above a view, in as many rows as it takes."""
+    layers: list[alt.Chart] = []
+    places = key_places([text_width(entry.text, 11) for entry in entries], pixels=pixels)
+    n_rows = 1 + max(row for row, _ in places)
+    for entry, (row, x) in zip(entries, places, strict=True):
+        y = -12 - ROW * (n_rows - 1 - row)
+        text = _still(mark("text", "note", text=entry.text), x=x + SYMBOL, y=y)
+        layers += [_symbol(entry, x, y), text]
+    return layers
+
+
+def key_view(entries: Sequence[Entry], *, pixels: int) -> alt.LayerChart:
+    """A key as a view of its own, for charts of several panels."""
+    return view(key(entries, pixels=pixels), width=pixels, height=1)
+
+
+def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
+    """(row, x) of each entry whose text is that wide, wrapped at ``pixels``."""
+    places, row, x = [], 0, 0
+    for width in widths:
+        if x > 0 and x + SYMBOL + width > pixels:
+            row, x = row + 1, 0
+        places.append((row, x))
+        x += SYMBOL + width + GAP
+    return places
+
+
+def _symbol(entry: Entry, x: int, y: int) -> alt.Chart:
+    match entry.mark:
+        case "point":
+            return _still(mark("point", entry.style), x=x + 9, y=y)
+        case "tick":
+            tick = mark("tick", entry.style, orient="vertical", size=9)
+            return _still(tick, x=x + 9, y=y)
+        case "line":
+            return _still(mark("rule", entry.style), x=x, x2=x + 18, y=y)
+        case "area":
+            return _still(mark("rect", entry.style), x=x, x2=x + 18, y=y - 5, y2=y + 5)
+
+
+def _still(what: Any, **places: int) -> alt.Chart:
+    """One mark at a place in pixels, whatever the scales."""
+    values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
+    data = alt.InlineData(values=[{}])
+    return alt.Chart(data, mark=what, encoding=alt.FacetedEncoding(**values))
+
+
+# Text that fits; widths are guessed, since nothing is measured here.
+
+
+def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
+    """A title and its lines below, broken so that none is wider than ``pixels``."""
+    lines = [line for part in subtitle for line in wrap(part, 12, pixels)]
+    return {"text": wrap(text, 15.5, pixels), "subtitle": lines}
+
+
+def wrap(text: str, size: float, pixels: int) -> list[str]:
+    """The text in lines of at most ``pixels``; what `unbroken` joined stays on one line."""
+    lines: list[str] = []
+    for word in text.split(" "):
+        longer = f"{lines[-1]} {word}" if lines else word
+        if lines and text_width(longer, size) <= pixels:
+            lines[-1] = longer
+        elif text_width(word, size) <= pixels:
+            lines.append(word)
+        else:
+            lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
+    return [line.replace(JOINED, " ") for line in lines] or [""]
+
+
+def unbroken(text: str) -> str:
+    """The text with spaces at which no line ends, for formulae."""
+    return text.replace(" ", JOINED)
+
+
+def text_width(text: str, size: float) -> int:
+    """Roughly how wide a text is, in pixels, in Arial."""
+    return round(size * sum(_width(letter) for letter in text))
+
+
+def _width(letter: str) -> float:
+    if letter in f" {JOINED}.,:;'|!()[]/ijlftI·":
+        return 0.3
+    return 0.72 if letter.isupper() or letter in "mw%" else 0.55

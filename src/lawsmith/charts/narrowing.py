@@ -1,0 +1,113 @@
+"""The narrowing chart: a prediction with its interval, and its half-width, against spend."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lawsmith.answer import Forecast
+from lawsmith.charts import draw
+from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, Entry, field, layer, mark, span
+from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.ticks import padded
+from lawsmith.formats import digits
+
+HEIGHT = 190
+NAMES = {"spent": "spent (%)", "n_runs": "runs", "loss": "best loss", "low": "from", "high": "to"}
+
+
+@dataclass(frozen=True)
+class Moment:
+    """What was known of the loss at the target once ``spend`` (a share of the dense grid) was."""
+
+    spend: float
+    n_runs: int
+    forecast: Forecast
+
+
+@dataclass(frozen=True)
+class NarrowingData:
+    """What the narrowing chart shows.
+
+    points     spent (%), n_runs, loss, low, high, and the half-width in per cent of the loss;
+               ascending in spent
+    reference  the loss that all runs together predict; NaN where it is not known
+    label      of the target
+    """
+
+    points: pd.DataFrame
+    reference: float
+    label: str
+
+
+def narrowing_data(moments: Sequence[Moment], *, reference: float = np.nan) -> NarrowingData:
+    """The narrowing chart's numbers; ChartUnavailable with fewer than two spends."""
+    if len(moments) < 2:
+        n = "no interval yet" if not moments else "an interval at one spend only"
+        raise ChartUnavailable(f"{n}: there is no change to show")
+    rows = [
+        (100 * m.spend, m.n_runs, f.loss, f.low, f.high, 100 * f.half_width)
+        for m in moments
+        for f in (m.forecast,)
+    ]
+    frame = pd.DataFrame(rows, columns=["spent", "n_runs", "loss", "low", "high", "half_width"])
+    frame = frame.apply(short).sort_values("spent", ignore_index=True)
+    return NarrowingData(frame, float(reference), moments[0].forecast.target.label)
+
+
+def narrowing(
+    moments: Sequence[Moment], *, name: str = "", reference: float = np.nan, width: int = WIDE
+) -> alt.VConcatChart:
+    """The prediction at the target and how far it may be off, against compute spent."""
+    data = narrowing_data(moments, reference=reference)
+    room = draw.view_of(width)
+    axis = draw.log_axis("spent", padded([*data.points["spent"]]), pixels=room.width)
+    x = field("spent", {**axis, "title": "Compute spent (% of the dense grid)"})
+    panels = [_prediction_panel(data, {**x, "title": None}, room), _width_panel(data, x, room)]
+    heading = draw.named(f"What is known of the loss at {data.label}", name)
+    return room.stack(panels, heading, [_subtitle(data)])
+
+
+def _prediction_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.LayerChart:
+    points = data.points
+    known = [data.reference] if np.isfinite(data.reference) else []
+    drawn, ends = [*points["loss"], *known], (points["low"], points["high"])
+    domain = draw.band_range(drawn, *ends, room=lambda ratio: 1.12 * ratio**0.35)
+    y = draw.loss_axis(padded(domain), pixels=HEIGHT)
+    layers = [layer(points, BAND, x=x, **span(y))]
+    entries = [Entry("line", "law", "best loss"), Entry("area", "band", "interval")]
+    if known:
+        frame = pd.DataFrame({"loss": known})
+        layers.append(layer(frame, mark("rule", "threshold"), y=field("loss", y)))
+        entries.append(Entry("line", "threshold", "from all runs of the pool"))
+    where = {"x": x, "y": field("loss", y)}
+    layers.append(layer(points, LINE, **where))
+    layers.append(layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where))
+    return room.panel(layers, HEIGHT, entries)
+
+
+def _width_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.LayerChart:
+    axis = draw.log_axis("half", padded([*data.points["half_width"]]), pixels=HEIGHT, gap=22)
+    where = {"x": x, "y": field("half_width", {**axis, "title": "Half-width (% of loss)"})}
+    names = {**NAMES, "half_width": "± %"}
+    layers = [
+        layer(data.points, mark("line", "series-0"), **where),
+        layer(data.points, mark("point", "fitted-many"), tooltip=names, **where),
+    ]
+    return room.panel(layers, HEIGHT)
+
+
+def _subtitle(data: NarrowingData) -> str:
+    first, last = data.points.iloc[0], data.points.iloc[-1]
+    return (
+        f"± {_percent(first['half_width'])} after {int(first['n_runs'])} runs, "
+        f"± {_percent(last['half_width'])} after {int(last['n_runs'])}"
+    )
+
+
+def _percent(value: float) -> str:
+    return f"{digits(value, '.2g' if value < 10 else '.0f')} %"

@@ -1,0 +1,141 @@
+"""The residual chart: how far each point lies from the law, and what hangs on it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lawsmith.analysis import Analysis, influence_target
+from lawsmith.charts import draw, titles
+from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark
+from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, short, with_names
+from lawsmith.charts.ticks import padded
+from lawsmith.formats import number
+from lawsmith.grid import FloatArray
+
+HEIGHT = 180
+
+
+@dataclass(frozen=True)
+class ResidualsData:
+    """What the residual chart shows, in per cent.
+
+    points          x, C, [N, D, run,] loss, predicted, kind, residual = 100·(loss/predicted − 1)
+                    and change: of the prediction at the target when the point is left out (fitted
+                    points only)
+    x               'C', or the law's first input where all runs cost the same
+    standard_error  of the prediction at the target; NaN without influence
+    target          where influence was judged; empty without influence
+    """
+
+    points: pd.DataFrame
+    x: str
+    standard_error: float
+    target: str
+
+    @property
+    def has_influence(self) -> bool:
+        return bool(self.target)
+
+
+def residuals_data(analysis: Analysis) -> ResidualsData:
+    """The residual chart's numbers."""
+    grid, fit = analysis.study.grid, analysis.fit
+    x = "C" if np.ptp(grid.C) > 0 else analysis.law.inputs[0]
+    inputs = {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)}
+    points = _points(analysis, x, analysis.frontier, fit.predict(inputs)).assign(kind=FITTED)
+    found, target = analysis.influence, ""
+    change, error = np.full(len(points), np.nan), float("nan")
+    if found is not None:
+        change, error = 100 * np.expm1(found.shift), 100 * float(np.expm1(found.standard_error))
+        target, _ = influence_target(grid, analysis.pool, analysis.loss, fit, analysis.options)
+    points = points.assign(change=change)
+    if analysis.score is not None:
+        held = _points(analysis, x, analysis.score.rows, analysis.score.predicted)
+        points = pd.concat([points, held.assign(kind=HELD_OUT, change=np.nan)], ignore_index=True)
+    return ResidualsData(points, x, error, target)
+
+
+def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
+    grid, loss = analysis.study.grid, analysis.loss[rows]
+    table = {"x": short(grid.numbers(x)[rows]), "C": short(grid.C[rows])}
+    table |= {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
+    table |= {"loss": short(loss), "predicted": short(predicted)}
+    table |= {"residual": 100 * (loss / predicted - 1)}
+    frame = with_names(pd.DataFrame(table, index=rows), called_in(analysis.study))
+    return frame.reset_index(drop=True)
+
+
+def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
+    """Residuals and leave-one-out influence against compute, one above the other."""
+    data = residuals_data(analysis)
+    room = draw.view_of(width)
+    x = field("x", draw.log_axis(data.x, padded([*data.points["x"]]), pixels=room.width))
+    panels = [_influence_panel(data, x, room)] if data.has_influence else []
+    above = {**x, "title": None} if panels else x  # said once, under the lower panel
+    panels.insert(0, _residual_panel(data, analysis, above, room))
+    heading = titles.heading("Residuals and influence", analysis)
+    return room.stack(panels, heading, _subtitle(data, analysis), spacing=16)
+
+
+def _residual_panel(
+    data: ResidualsData, analysis: Analysis, x: Channel, room: draw.View
+) -> alt.LayerChart:
+    y = _signed_axis("Loss above the law (%)", data.points["residual"])
+    fitted = "fitted-many" if len(data.points) > draw.MANY else "fitted"
+    styles = {FITTED: (fitted, "fitted"), HELD_OUT: ("held-out", "held out")}
+    marks = {kind: mark("point", style) for kind, (style, _) in styles.items()}
+    names = _names(data) | {"loss": "loss", "predicted": "law", "residual": "residual (%)"}
+    where = {"x": x, "y": field("residual", y)}
+    layers = draw.layers_by(data.points, "kind", marks, tooltip=names, **where)
+    has, point = set(data.points["kind"]), titles.point_name(analysis)
+    entries = {
+        Entry("point", style, f"{text}: {point}"): kind in has
+        for kind, (style, text) in styles.items()
+    }
+    return room.panel([_zero(y), *layers], HEIGHT, draw.present(entries))
+
+
+def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.LayerChart:
+    frame = data.points[data.points["kind"] == FITTED].drop(columns="kind")
+    error, most = data.standard_error, float(frame["change"].abs().max())
+    # A standard error far above every change would press them flat: then it fills the panel.
+    y = _signed_axis("Influence (%)", pd.Series([most, min(error, 2 * most)]))
+    change = field("change", y)
+    band = pd.DataFrame({"change": [-error], "high": [error]})
+    names = _names(data) | {"change": "change (%)"}
+    layers = [
+        layer(band, mark("rect", "band", clip=True), y=change, y2=field("high")),
+        _zero(y),
+        layer(frame, mark("rule", "stem"), x=x, y=change, y2={"datum": 0}),
+        layer(frame, mark("point", "fitted-many"), tooltip=names, x=x, y=change),
+    ]
+    entries = [
+        Entry("point", "fitted-many", f"change at {data.target} when left out"),
+        Entry("area", "band", f"one standard error ({number(error, 2)}%)"),
+    ]
+    return room.panel(layers, HEIGHT, entries)
+
+
+def _zero(y: Channel) -> alt.Chart:
+    return layer(pd.DataFrame({"zero": [0.0]}), mark("rule", "reference"), y=field("zero", y))
+
+
+def _signed_axis(text: str, values: pd.Series[float]) -> Channel:
+    """An axis about zero, symmetric so that signs compare by eye."""
+    top = 1.1 * float(values.abs().max()) or 1.0
+    return draw.linear_axis(text, (-top, top), n_ticks=7)
+
+
+def _names(data: ResidualsData) -> dict[str, str]:
+    return {name: name for name in ("run", "N", "D", "C") if name in data.points}
+
+
+def _subtitle(data: ResidualsData, analysis: Analysis) -> list[str]:
+    lines = [titles.basis(analysis)]
+    if not data.has_influence:
+        lines.append("influence is not known: too few or too many points to leave each out")
+    return lines
