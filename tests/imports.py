@@ -64,3 +64,8 @@ def executes(text: str) -> list[str]:
     calls = (node.func for node in ast.walk(ast.parse(text)) if isinstance(node, ast.Call))
     names = {func.id for func in calls if isinstance(func, ast.Name)}
     return sorted(names & {"eval", "exec"})
+
+
+def classes(text: str) -> list[str]:
+    """The names of the classes that ``text`` defines."""
+    return [node.name for node in ast.walk(ast.parse(text)) if isinstance(node, ast.ClassDef)]

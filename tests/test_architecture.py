@@ -4,11 +4,13 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from collections import Counter
 from pathlib import Path
 
 import pytest
 
-from tests.imports import Package, executes
+from tests.count_lines import PAGE, counts, written
+from tests.imports import Package, classes, executes
 
 FOLDER = Path(__file__).parents[1] / "src" / "lawsmith"
 
@@ -38,6 +40,33 @@ RANKS = {
 }
 RANK = {part: rank for rank, parts in RANKS.items() for part in parts.split()}
 SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law
+
+# The same inside a part: a module imports only modules of its part of lower rank. A folder is one.
+INNER = {
+    "charts": """
+        theme ticks runs | draw page | titles
+        law isoflop curves clock compare maps narrowing pairs residuals tasks trunks
+        answer choices hyperparameters timeline | allocation | save
+    """,
+    "report": """
+        parts laws answers spans trace_file | source markup run_table | words files reasons page
+        finding cards | of_live of_replay of_table | write live
+    """,
+}
+ROWS = {part: text.replace("\n", "|").split("|") for part, text in INNER.items()}
+INNER_RANK = {
+    (part, name): rank
+    for part, rows in ROWS.items()
+    for rank, row in enumerate(rows)
+    for name in row.split()
+}
+
+# Names that two or more classes have; any other name has one. The list only gets shorter.
+SHARED_NAMES = (
+    "Asked Axis Board Branches Choice Curves Drawn Entry Failure Found Kernel Law Member Points "
+    "Prior Proposal Replayed Scores Shape Shown Source Span State Surface Task Trial Trunks"
+)
+DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so
 
 # Who may import what from outside.
 ONLY_UNDER = {
@@ -76,6 +105,11 @@ def problems(source: Path, text: str) -> list[str]:
         for name in PACKAGE.imports(source, text)
         if name[0] == "lawsmith" and part and not may_import(part, name[1:])
     ]
+    found += [
+        f"{'.'.join(PACKAGE.dotted(source))} imports {'.'.join(name)}"
+        for name in PACKAGE.imports(source, text)
+        if name[:2] == ("lawsmith", part) and not may_import_inside(source, name[2:])
+    ]
     found += PACKAGE.misused(source, text)
     return found + [f"{part} calls {name}" for name in executes(text)]
 
@@ -86,6 +120,15 @@ def may_import(part: str, target: tuple[str, ...]) -> bool:
     if other not in RANK:
         return True
     return other == part or RANK[other] < RANK[part] or (part, other) in SAME_ROW
+
+
+def may_import_inside(source: Path, target: tuple[str, ...]) -> bool:
+    """Whether a module may import lawsmith.<its part>.<target>; true where a part has no rows."""
+    part, *own = (*PACKAGE.dotted(source), "")
+    here, there = (part, own[0]), (part, *target[:1])
+    if here not in INNER_RANK or there not in INNER_RANK:
+        return True
+    return here == there or INNER_RANK[there] < INNER_RANK[here]
 
 
 @pytest.mark.parametrize("source", PACKAGE.sources, ids=PACKAGE.name_of)
@@ -99,9 +142,36 @@ def test_every_part_of_the_package_has_a_layer():
     assert parts - set(RANK) == set()
 
 
+@pytest.mark.parametrize("part", INNER)
+def test_every_module_of_charts_and_report_has_a_layer(part):
+    modules = [PACKAGE.dotted(source) for source in PACKAGE.sources]
+    names = {module[1] for module in modules if module[:1] == (part,) and len(module) > 1}
+    assert {name for name in names if (part, name) not in INNER_RANK} == set()
+
+
+def test_no_two_classes_have_one_name():
+    names = Counter(
+        name for source in PACKAGE.sources for name in classes(source.read_text(encoding="utf-8"))
+    )
+    assert {name for name, n in names.items() if n > 1} == set(SHARED_NAMES.split())
+
+
+def test_the_page_of_the_architecture_tells_how_large_each_part_is():
+    now, page = counts(), written(PAGE.read_text(encoding="utf-8"))
+    page.pop("all")
+    assert set(now) == set(page)
+    off = [p for p in now if abs(now[p].lines - page[p].lines) > max(DRIFT * page[p].lines, 30)]
+    assert off == [], "run: python -m tests.count_lines --write"
+
+
 @pytest.mark.parametrize(
     ("part", "line"),
     [
+        ("charts/law.py", "from lawsmith.charts.answer import Answered"),
+        ("charts/draw.py", "from lawsmith.charts import titles"),
+        ("charts/runs.py", "def f():\n    from lawsmith.charts.save import write"),
+        ("report/parts.py", "from lawsmith.report.source import Source"),
+        ("report/cards/runs.py", "from lawsmith.report.write import write_report"),
         ("grid.py", "from lawsmith.frontier import pareto"),
         ("grid.py", "from lawsmith import runs"),
         ("grid.py", "import lawsmith.cli"),
@@ -142,6 +212,9 @@ def test_a_breach_of_the_layers_is_seen(part, line):
     ("part", "line"),
     [
         ("frontier.py", "from lawsmith.grid import Grid"),
+        ("charts/answer.py", "from lawsmith.charts.law import fence"),
+        ("charts/__init__.py", "from lawsmith.charts.save import write"),
+        ("report/cards/runs.py", "from lawsmith.report.cards.cautions import caution"),
         ("laws/fit.py", "from lawsmith.frontier import pareto"),
         ("laws/fit.py", "from .forms import Law\nfrom lawsmith.laws.forms import Law"),
         ("cli/fit.py", "import typer\nfrom lawsmith import __version__, charts"),

@@ -12,7 +12,7 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.draw import NARROW, WIDE, title, view_size
+from lawsmith.charts.draw import NARROW, WIDE, title, view_of
 from lawsmith.charts.page import bare, head, library, script_json, theme_configs, write_page
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.titles import task_name
@@ -86,7 +86,7 @@ def figure(data: DiscoveryData, frame: Frame, *, width: int = WIDE) -> alt.VConc
         parts.append(values(data, width=width))
         datasets |= value_datasets(frame)
     words = frame_words(data, frame)
-    pixels, _ = view_size(width)
+    pixels = view_of(width).width
     lines = [words["next"], words["why"]] if frame.reason else [words["came"]]
     chart = alt.VConcatChart(
         vconcat=parts,

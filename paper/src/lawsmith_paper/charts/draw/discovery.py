@@ -24,7 +24,7 @@ from lawsmith.charts.draw import (
     loss_axis,
     mark,
     view,
-    view_size,
+    view_of,
 )
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, number, percent
@@ -43,7 +43,8 @@ def named(name: str, like: pd.DataFrame, what: Channel, **channels: Any) -> alt.
 
 def plane(data: DiscoveryData, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against compute: the runs so far, the predicted frontier, the law, the next run."""
-    pixels, height = view_size(width)
+    room = view_of(width)
+    pixels, height = room.width, room.height
     along = [*data.reference["x"], *data.runs["x"]]
     x = field("x", log_axis(data.x, padded(along), pixels=pixels))
     y = loss_axis(y_domain(data), pixels=height)
@@ -137,7 +138,7 @@ def _off_entry(data: DiscoveryData) -> list[Entry]:
 
 def path(data: DiscoveryData, *, width: int = WIDE) -> alt.LayerChart:
     """The answer at the target against compute spent, and where the frame stands."""
-    pixels, _ = view_size(width)
+    pixels = view_of(width).width
     points = data.path
     axis = log_axis("spent", padded([*points["spent"]]), pixels=pixels)
     x = field("spent", {**axis, "title": "Compute spent (% of the whole pool's)"})

@@ -3,8 +3,8 @@
 A line of code is one that holds something else than blanks, a comment or a docstring. A public
 name is a class or function of a module, or a method of one, that does not begin with '_'.
 
-python tools/count_lines.py            the table of docs/architecture.md, as it would be now
-python tools/count_lines.py --write    put it there
+python -m tests.count_lines            the table of docs/architecture.md, as it would be now
+python -m tests.count_lines --write    put it there
 """
 
 from __future__ import annotations
@@ -66,9 +66,8 @@ def code_lines(text: str, tree: ast.Module) -> int:
     for node in ast.walk(tree):
         if isinstance(node, ast.Module | ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
             first = node.body[0] if node.body else None
-            if isinstance(first, ast.Expr) and isinstance(first.value, ast.Constant):
-                if isinstance(first.value.value, str):
-                    found -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
+            if isinstance(first, ast.Expr) and ast.get_docstring(node) is not None:
+                found -= set(range(first.lineno, (first.end_lineno or first.lineno) + 1))
     return len(found)
 
 
@@ -76,9 +75,9 @@ def public_names(tree: ast.Module | ast.ClassDef) -> int:
     """Classes and functions without a leading '_', with the methods of such classes."""
     total = 0
     for node in tree.body:
-        if isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef):
-            if not node.name.startswith("_"):
-                total += 1 + (public_names(node) if isinstance(node, ast.ClassDef) else 0)
+        defines = isinstance(node, ast.ClassDef | ast.FunctionDef | ast.AsyncFunctionDef)
+        if defines and not node.name.startswith("_"):
+            total += 1 + (public_names(node) if isinstance(node, ast.ClassDef) else 0)
     return total
 
 
@@ -102,6 +101,13 @@ def table(found: dict[str, Count]) -> str:
     ]
     lines += [f"| {p} | {c.lines:,} | {c.files} | {c.names} | {c.small} |" for p, c in rows]
     return "\n".join(lines)
+
+
+def written(page: str) -> dict[str, Count]:
+    """The counts in the table of the page."""
+    rows = page.partition(BEGIN)[2].partition(END)[0].strip().splitlines()[2:]
+    cells = [[cell.strip().replace(",", "") for cell in row.strip("|").split("|")] for row in rows]
+    return {part: Count(*map(int, numbers)) for part, *numbers in cells}
 
 
 def in_page(page: str, new: str) -> str:
