@@ -13,7 +13,8 @@ from lawsmith.surface.data import Observed, Points, compress
 from lawsmith.surface.member import Member
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
-from lawsmith.surrogates.surface import STRETCH, Followed, Refits, SurfaceModel
+from lawsmith.surrogates.rows import STRETCH
+from lawsmith.surrogates.surface import Followed, Refits, SurfaceModel
 from tests.surrogates.contract import assert_defined, assert_same
 from tests.surrogates.studies import done, in_state, observed, small_grid, truth
 from tests.surrogates.test_gp import make_grid, make_loss

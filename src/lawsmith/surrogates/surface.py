@@ -3,10 +3,7 @@
 Notation and shapes
     m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
     V (k, m) as in :mod:`lawsmith.surrogates.gp.factor`, one for each member
-    places   q points that cost C and may be the best, with probabilities: where N* is uncertain,
-             so is what a run is to tell
-    b, c     curvature and centre of a bowl in a hyperparameter (:mod:`lawsmith.surface.trend`)
-    aim(C)   what the candidates say of the places, as `lawsmith.surrogates.base.Aim` has it
+    aim(C)   what the candidates say of the best loss at C (:mod:`lawsmith.surrogates.aim`)
 
 The surface is fitted afresh at counts of runs that `Refits` names. In between its parameters stay,
 and one more run is one more row of each member's factor, compressed by the runs before it. So a
@@ -20,32 +17,26 @@ can be asked before there is any run at all.
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
-from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface import priors
 from lawsmith.surface.data import Frame, Observed, Points, compress
 from lawsmith.surface.fit import columns_of, fit_observed, frame_on, observed_on, prior_surface
-from lawsmith.surface.locate import root, score
-from lawsmith.surface.member import Member, bowl_misfit
+from lawsmith.surface.locate import root
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.public import PUBLIC
-from lawsmith.surface.surface import FEW_RATIOS, Surface
-from lawsmith.surrogates.base import Aim, Posterior, Sampler, check_logs
+from lawsmith.surface.surface import Surface
+from lawsmith.surrogates.aim import Places, aim_at, likely_places, mistuned
+from lawsmith.surrogates.base import Posterior, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
+from lawsmith.surrogates.rows import STRETCH, OnRows, on_rows
 from lawsmith.threads import one_thread
 
-N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
 NOTHING = 1e6  # variance of a row that stands in where there is no run
-# What a member's variance is multiplied with; see `lawsmith.surface.priors`.
-STRETCH = priors.MODEL * priors.DF / (priors.DF - 2.0)
 
 
 @dataclass(frozen=True)
@@ -72,48 +63,6 @@ class Refits:
 
     def _after(self, point: int) -> int:
         return max(point + 1, min(int(point * (1.0 + self.growth)), point + self.most))
-
-
-@dataclass(frozen=True, eq=False)
-class OnRows:
-    """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
-
-    Every row's own noise is in its target's ``extra``.
-    """
-
-    member: Member
-    at: Points
-    offset: FloatArray
-    F: FloatArray
-    e: FloatArray
-
-    def cross(self, eta: FloatArray, rows: IntArray, others: IntArray | None = None) -> FloatArray:
-        """(len(rows), len(others)) covariances; with all rows of the grid when none are said."""
-        to, F, e = self.at, self.F, self.e
-        if others is not None:
-            to, F, e = self.at.take(others), self.F[others], self.e[others]
-        kernel = self.member.kernel
-        near = kernel.cross(eta, self.at.take(rows), to, self.e[rows], e)
-        return np.asarray(near + self.F[rows] @ F.T)
-
-    def variances(self, eta: FloatArray) -> FloatArray:
-        own = self.member.kernel.variance(eta, self.at, self.e)
-        return np.asarray(own + (self.F**2).sum(axis=1))
-
-    def noise(self, eta: FloatArray) -> float:
-        return 0.0
-
-
-def on_rows(member: Member, at: Points) -> OnRows:
-    offset, F = member.linearised(at)
-    return OnRows(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
-
-
-class Places(NamedTuple):
-    """Points that may be the best at a compute: q of each member, and their probabilities (q,)."""
-
-    points: list[Points]
-    chance: FloatArray
 
 
 @dataclass(eq=False)
@@ -299,7 +248,7 @@ def _posterior(state: Followed, finished: Runs, pending: IntArray) -> Posterior:
         noise=np.sqrt(weight @ state.noise),
         mistuned=STRETCH * (weight @ np.stack(above)),
         sampler=_sampler(state, factors, means),
-        aim=lambda C: _aim(state, factors, apart, C),
+        aim=lambda C: aim_at(_places(state, C), weight, state.rows, factors, apart),
     )
 
 
@@ -319,96 +268,8 @@ def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampl
     return sampler
 
 
-def _aim(state: Followed, factors: list[Factor], apart: FloatArray, C: float) -> Aim:
-    """See the module's notation. Where members disagree of a place, runs tell them apart."""
-    weight, places = state.surface.weight, _places(state, C)
-    parts = [_with_places(*each) for each in zip(state.rows, factors, places.points, strict=True)]
-    cov, var, mean = (np.stack(part) for part in zip(*parts, strict=True))
-    both = zip(state.rows, factors, places.points, strict=True)
-    tuning, regret = zip(*(_tuning(*each, places.chance) for each in both), strict=True)
-    off = mean - weight @ mean
-    covariance = STRETCH * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
-    return Aim(
-        covariance=covariance,
-        variance=STRETCH * (weight @ var) + weight @ off**2,
-        chance=places.chance,
-        tuning=STRETCH**2 * (weight @ np.stack(tuning)),
-        regret=float(STRETCH * (weight @ np.array(regret))),
-    )
-
-
-def mistuned(one: OnRows, factor: Factor) -> FloatArray:
-    """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
-
-    The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
-    """
-    member, k = one.member, factor.k
-    shape = member.trend
-    W = solve_triangular(factor.L[:k, :k], one.F[factor.rows[:k]], lower=True, check_finite=False)
-    cov = np.eye(shape.p) - W.T @ W
-    total = np.zeros(len(one.at))
-    for j in range(shape.h):
-        at, b, slopes = shape.centre_of(j, member.theta, one.at.S)
-        A = slopes * shape.sd[at]
-        total += b * np.einsum("mi,ij,mj->m", A, cov[np.ix_(at, at)], A)
-    return total
-
-
-def _tuning(
-    one: OnRows, factor: Factor, places: Points, chance: FloatArray
-) -> tuple[FloatArray, float]:
-    """`Aim.tuning` and `Aim.regret` by one member."""
-    member, k = one.member, factor.k
-    shape, total, regret = member.trend, np.zeros(len(one.at)), 0.0
-    for j in range(shape.h):
-        at, b, slopes = shape.centre_of(j, member.theta, places.S)
-        A = slopes * shape.sd[at]
-        seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
-        V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
-        cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
-        total += (chance * b) @ cov**2
-        regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
-    return total, regret
-
-
-def _with_places(
-    one: OnRows, factor: Factor, places: Points
-) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
-    member, k = one.member, factor.k
-    there, rows = on_rows(member, places), factor.rows[:k]
-
-    def prior(at: Points, F: FloatArray, e: FloatArray) -> FloatArray:
-        near = member.kernel.cross(member.eta, places, at, there.e, e)
-        return np.asarray(near + there.F @ F.T)
-
-    seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
-    V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
-    covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
-    variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
-    return covariance, variance, there.offset + V.T @ factor.u[:k]
-
-
 def _places(state: Followed, C: float) -> Places:
     """Where the best loss at C may be; looked for once a fit."""
     if C not in state.places:
         state.places[C] = likely_places(state.surface, C)
     return state.places[C]
-
-
-def likely_places(surface: Surface, C: float) -> Places:
-    """The points of cost C that are the likeliest to be the best, each at its best λ.
-
-    A point is as likely as it is to be better than the one that is best by now.
-    """
-    line = surface.line(C, FEW_RATIOS)
-    along = [surface.best_hp(member, line, {}) for member in surface.members]
-    curve = surface.weight @ score(surface, line, along)
-    best = int(np.argmin(curve))
-    covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]
-    cov = STRETCH * np.tensordot(surface.weight, np.stack(covs), axes=1)
-    spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
-    chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
-    likely = np.sort(np.argsort(-chance, kind="stable")[:N_PLACES])
-    share = chance[likely] / chance[likely].sum()
-    return Places([at.take(likely) for at in along], share)

@@ -1,0 +1,130 @@
+"""Aiming: what the candidates of a grid tell of the best loss at a compute.
+
+Notation and shapes
+    m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
+    V (k, m) as in :mod:`lawsmith.surrogates.gp.factor`, one for each member
+    places   q points that cost C and may be the best, with probabilities: where N* is uncertain,
+             so is what a run is to tell
+    b, c     curvature and centre of a bowl in a hyperparameter (:mod:`lawsmith.surface.trend`)
+"""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+import numpy as np
+from scipy.linalg import solve_triangular
+from scipy.special import ndtr
+
+from lawsmith.arrays import FloatArray
+from lawsmith.surface.data import Points
+from lawsmith.surface.locate import score
+from lawsmith.surface.surface import FEW_RATIOS, Surface
+from lawsmith.surrogates.base import Aim
+from lawsmith.surrogates.gp.factor import Factor
+from lawsmith.surrogates.rows import STRETCH, OnRows, on_rows
+
+N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
+
+
+class Places(NamedTuple):
+    """Points that may be the best at a compute: q of each member, and their probabilities (q,)."""
+
+    points: list[Points]
+    chance: FloatArray
+
+
+def likely_places(surface: Surface, C: float) -> Places:
+    """The points of cost C that are the likeliest to be the best, each at its best λ.
+
+    A point is as likely as it is to be better than the one that is best by now.
+    """
+    line = surface.line(C, FEW_RATIOS)
+    along = [surface.best_hp(member, line, {}) for member in surface.members]
+    curve = surface.weight @ score(surface, line, along)
+    best = int(np.argmin(curve))
+    covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]
+    cov = STRETCH * np.tensordot(surface.weight, np.stack(covs), axes=1)
+    spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
+    chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
+    likely = np.sort(np.argsort(-chance, kind="stable")[:N_PLACES])
+    share = chance[likely] / chance[likely].sum()
+    return Places([at.take(likely) for at in along], share)
+
+
+def aim_at(
+    places: Places,
+    weight: FloatArray,
+    rows: list[OnRows],
+    factors: list[Factor],
+    apart: FloatArray,
+) -> Aim:
+    """What the candidates say of some places; ``apart`` (M, m) is how the members' means differ.
+
+    Where members disagree of a place, runs tell them apart.
+    """
+    parts = [_with_places(*each) for each in zip(rows, factors, places.points, strict=True)]
+    cov, var, mean = (np.stack(part) for part in zip(*parts, strict=True))
+    both = zip(rows, factors, places.points, strict=True)
+    tuning, regret = zip(*(_tuning(*each, places.chance) for each in both), strict=True)
+    off = mean - weight @ mean
+    covariance = STRETCH * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
+    return Aim(
+        covariance=covariance,
+        variance=STRETCH * (weight @ var) + weight @ off**2,
+        chance=places.chance,
+        tuning=STRETCH**2 * (weight @ np.stack(tuning)),
+        regret=float(STRETCH * (weight @ np.array(regret))),
+    )
+
+
+def _with_places(
+    one: OnRows, factor: Factor, places: Points
+) -> tuple[FloatArray, FloatArray, FloatArray]:
+    """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
+    member, k = one.member, factor.k
+    there, rows = on_rows(member, places), factor.rows[:k]
+
+    def prior(at: Points, F: FloatArray, e: FloatArray) -> FloatArray:
+        near = member.kernel.cross(member.eta, places, at, there.e, e)
+        return np.asarray(near + there.F @ F.T)
+
+    seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
+    V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+    covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
+    variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
+    return covariance, variance, there.offset + V.T @ factor.u[:k]
+
+
+def _tuning(
+    one: OnRows, factor: Factor, places: Points, chance: FloatArray
+) -> tuple[FloatArray, float]:
+    """`Aim.tuning` and `Aim.regret` by one member."""
+    member, k = one.member, factor.k
+    shape, total, regret = member.trend, np.zeros(len(one.at)), 0.0
+    for j in range(shape.h):
+        at, b, slopes = shape.centre_of(j, member.theta, places.S)
+        A = slopes * shape.sd[at]
+        seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
+        V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+        cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
+        total += (chance * b) @ cov**2
+        regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
+    return total, regret
+
+
+def mistuned(one: OnRows, factor: Factor) -> FloatArray:
+    """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
+
+    The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
+    """
+    member, k = one.member, factor.k
+    shape = member.trend
+    W = solve_triangular(factor.L[:k, :k], one.F[factor.rows[:k]], lower=True, check_finite=False)
+    cov = np.eye(shape.p) - W.T @ W
+    total = np.zeros(len(one.at))
+    for j in range(shape.h):
+        at, b, slopes = shape.centre_of(j, member.theta, one.at.S)
+        A = slopes * shape.sd[at]
+        total += b * np.einsum("mi,ij,mj->m", A, cov[np.ix_(at, at)], A)
+    return total
