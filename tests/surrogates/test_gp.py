@@ -118,7 +118,7 @@ def test_one_more_observation_extends_to_what_a_new_factorisation_gives(kernel):
     np.testing.assert_allclose(grown.mean(0.3), fresh.mean(0.3), atol=1e-8)
     np.testing.assert_allclose(grown.variance(), fresh.variance(), atol=1e-10)
     assert grown.constant() == pytest.approx(fresh.constant(), abs=1e-9)
-    np.testing.assert_allclose(grown.L[:60, :60], fresh.L, atol=1e-8)
+    np.testing.assert_allclose(grown.L[:60, :60], fresh.L[:60, :60], atol=1e-8)
 
 
 def _cut(targets: Targets, k: int) -> Targets:

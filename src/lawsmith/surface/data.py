@@ -373,7 +373,21 @@ def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatAr
     of no larger scale bounds what a run could have reached. What lies more than WIDTH above that
     says "poor" and little more: it is squeezed into as much again, and trusted the less.
     """
-    bound = y - np.maximum(y - _least_below(S, y), 0.0)
+    return _squeezed(y, np.minimum(y, _least_below(S, y)), diverged)
+
+
+def compress_last(
+    S: FloatArray, y: FloatArray, diverged: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """(1,) what `compress` makes of the last row, from one look at those before it."""
+    least = y[(S[-1] >= S).all(axis=1)].min(keepdims=True)
+    return _squeezed(y[-1:], least, diverged[-1:])
+
+
+def _squeezed(
+    y: FloatArray, bound: FloatArray, diverged: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """`compress` of rows that could have reached ``bound``."""
     excess = np.where(diverged, np.maximum(y - bound, DIVERGED * WIDTH), y - bound)
     beyond = np.maximum(excess - WIDTH, 0.0)
     soft = np.minimum(excess, WIDTH) + WIDTH * np.tanh(beyond / WIDTH)

@@ -66,11 +66,16 @@ class Kernel:
         scale = np.exp(-eta[self.group])
         Z, Y = A.X * scale, B.X * scale
         near = squares(Z[:, self.shared], Y[:, self.shared])
-        K = np.outer(self.amplitude(eta, A.c), self.amplitude(eta, B.c)) * matern(near)
+        K = matern(near)
+        K *= self.amplitude(eta, A.c)[:, None]
+        K *= self.amplitude(eta, B.c)
         if not self.shared.all():
-            far = near + squares(Z[:, ~self.shared], Y[:, ~self.shared])
-            K += np.exp(2.0 * eta[-5]) * np.outer(e_a, e_b) * matern(far)
-        return np.asarray(K)
+            near += squares(Z[:, ~self.shared], Y[:, ~self.shared])
+            bowls = matern(near)
+            bowls *= (np.exp(2.0 * eta[-5]) * e_a)[:, None]
+            bowls *= e_b
+            K += bowls
+        return K
 
     def variance(self, eta: FloatArray, at: Points, e: FloatArray) -> FloatArray:
         """(q,) variance of the residual: the diagonal of `cross` of points with themselves."""
@@ -95,14 +100,22 @@ def kernel_of(points: Points, prior: Prior = BROAD) -> Kernel:
 
 def squares(A: FloatArray, B: FloatArray) -> FloatArray:
     """(a, b) squared Euclidean distances."""
-    found = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2.0 * A @ B.T
-    return np.asarray(np.maximum(found, 0.0))
+    found = (-2.0 * A) @ B.T
+    found += (A**2).sum(axis=1)[:, None]
+    found += (B**2).sum(axis=1)
+    return np.maximum(found, 0.0, out=found)
 
 
 def matern(squared: FloatArray) -> FloatArray:
     """Matérn-5/2 of squared scaled distances."""
-    t = np.sqrt(5.0 * squared)
-    return np.asarray((1.0 + t + t * t / 3.0) * np.exp(-t))
+    t = 5.0 * squared
+    np.sqrt(t, out=t)
+    found = t / 3.0
+    found += 1.0
+    found *= t
+    found += 1.0
+    found *= np.exp(np.negative(t, out=t), out=t)
+    return np.asarray(found)
 
 
 def cholesky(K: FloatArray) -> FloatArray:

@@ -35,7 +35,8 @@ class OnRows:
             to, F, e = self.at.take(others), self.F[others], self.e[others]
         kernel = self.member.kernel
         near = kernel.cross(eta, self.at.take(rows), to, self.e[rows], e)
-        return np.asarray(near + self.F[rows] @ F.T)
+        near += self.F[rows] @ F.T
+        return near
 
     def variances(self, eta: FloatArray) -> FloatArray:
         own = self.member.kernel.variance(eta, self.at, self.e)

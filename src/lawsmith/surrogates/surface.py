@@ -23,7 +23,7 @@ import numpy as np
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface.data import Frame, Observed, Points, compress
+from lawsmith.surface.data import Frame, Observed, Points, compress_last
 from lawsmith.surface.fit import columns_of, fit_observed, frame_on, observed_on, prior_surface
 from lawsmith.surface.locate import root
 from lawsmith.surface.prior import Prior
@@ -220,8 +220,8 @@ def _target(at: Points, runs: Runs) -> tuple[float, float]:
     """Log loss of the last run, compressed by those before it, and the variance owed to that."""
     diverged = runs.state == State.DIVERGED.value
     y = np.log(np.where(diverged, np.nanmax(runs.loss), runs.loss))
-    y, extra = compress(at.S[runs.index], y, diverged)
-    return float(y[-1]), float(extra[-1])
+    last, extra = compress_last(at.S[runs.index], y, diverged)
+    return float(last[0]), float(extra[0])
 
 
 def _posterior(state: Followed, finished: Runs, pending: IntArray) -> Posterior:

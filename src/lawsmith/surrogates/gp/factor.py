@@ -22,6 +22,8 @@ from scipy.linalg import solve_triangular
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky
 
+BLOCK, WIDTH = 2**16, 64  # covariances worked out at a time, and candidates at least
+
 
 class Covariance(Protocol):
     """A kernel on the rows of a grid at hyperparameters eta."""
@@ -44,27 +46,43 @@ class Factor:
     def __init__(self, kernel: Covariance, eta: FloatArray, targets: Targets) -> None:
         k = len(targets.rows)
         self.kernel, self.eta, self.k = kernel, eta, k
-        self.rows = targets.rows.copy()
-        self.noise = kernel.noise(eta) / targets.n_runs + targets.extra
+        noise = kernel.noise(eta) / targets.n_runs + targets.extra
         K = kernel.cross(eta, targets.rows, targets.rows)
-        K[np.diag_indices_from(K)] += self.noise
-        self.L = cholesky(K)
-        self.V: FloatArray = solve_triangular(self.L, kernel.cross(eta, targets.rows), lower=True)
-        self.u = solve_triangular(self.L, targets.y, lower=True)
-        self.o = solve_triangular(self.L, np.ones(k), lower=True)
-        self.explained = np.einsum("ij,ij->j", self.V, self.V)  # (m,) variance removed so far
-        self.Vu, self.Vo = self.u @ self.V, self.o @ self.V
+        K[np.diag_indices_from(K)] += noise
+        L = cholesky(K)
+        u, o = solve_triangular(L, np.column_stack([targets.y, np.ones(k)]), lower=True).T
+        self._keep(targets.rows, noise, L, u, o)
+        self.V = np.empty((len(self.u), len(kernel.variances(eta))))
+        self._whiten()
+        V = self.V[:k]
+        self.explained = np.einsum("ij,ij->j", V, V)  # (m,) variance removed so far
+        self.Vu, self.Vo = u @ V, o @ V
+
+    def _keep(
+        self, rows: IntArray, noise: FloatArray, L: FloatArray, u: FloatArray, o: FloatArray
+    ) -> None:
+        """What has a row for each observation, with room for a quarter more; V is kept apart."""
+        room = max(16, len(u) // 4)
+        self.rows = np.pad(rows, (0, room))
+        self.noise, self.u, self.o = (np.pad(part, (0, room)) for part in (noise, u, o))
+        self.L = np.pad(L, (0, room))
+
+    def _whiten(self) -> None:
+        """The first k rows of V, some candidates at a time, so that all stays in the cache."""
+        k, m = self.k, self.V.shape[1]
+        L, rows, width = self.L[:k, :k], self.rows[:k], max(WIDTH, BLOCK // self.k)
+        for start in range(0, m, width):
+            end = min(start + width, m)
+            cross = self.kernel.cross(self.eta, rows, np.arange(start, end))
+            self.V[:k, start:end] = solve_triangular(L, cross, lower=True, check_finite=False)
 
     def _grow(self) -> None:
-        """Room for a quarter more observations."""
-        k = self.k
-        room = max(16, k // 4)
-        self.rows = np.pad(self.rows[:k], (0, room))
-        self.noise, self.u, self.o = (
-            np.pad(part[:k], (0, room)) for part in (self.noise, self.u, self.o)
-        )
-        self.L = np.pad(self.L[:k, :k], (0, room))
-        self.V = np.pad(self.V[:k], ((0, room), (0, 0)))
+        """Room for a quarter more observations, in arrays of its own."""
+        k, before = self.k, self.V
+        parts = (self.rows, self.noise, self.L[:, :k], self.u, self.o)
+        self._keep(*(part[:k] for part in parts))
+        self.V = np.empty((len(self.u), before.shape[1]))
+        self.V[:k] = before[:k]
 
     def extend(self, row: int, y: float, n_runs: int, extra: float = 0.0) -> None:
         """One more observation, of ``row``, whose column of V becomes the new row of L."""
