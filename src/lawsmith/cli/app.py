@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import re
 import sys
@@ -32,6 +33,10 @@ from lawsmith.cli.serve import serve
 from lawsmith.cli.status import status
 from lawsmith.cli.tell import tell
 from lawsmith.errors import LawsmithError
+
+# New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
+# has 100,000 candidates, none of which is garbage.
+COLLECT_AFTER = 100_000
 
 app = typer.Typer(
     name="lawsmith",
@@ -75,6 +80,7 @@ def lawsmith(
 
 def main(args: Sequence[str] | None = None) -> int:
     """Run the command line with ``args`` (those of the process by default); its exit code."""
+    gc.set_threshold(COLLECT_AFTER)
     return run_app(app, "lawsmith", args)
 
 

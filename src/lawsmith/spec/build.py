@@ -8,7 +8,7 @@ Notation and shapes
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import product
 from math import prod
@@ -44,8 +44,9 @@ class Candidates:
     _rows: dict[tuple[Value, ...], int] = field(default_factory=dict, repr=False)
 
     def __post_init__(self) -> None:
-        # By columns, which all configurations share: one by one takes three times as long.
-        columns = [[_value(config[n]) for config in self.configs] for n in sorted(self.configs[0])]
+        # By columns, which all configurations share: one by one takes many times as long.
+        names = sorted(self.configs[0])
+        columns = [_each(_value, [config[name] for config in self.configs]) for name in names]
         self._rows.update(zip(zip(*columns, strict=True), range(len(self.configs)), strict=True))
 
     def row_of(self, config: Config) -> int | None:
@@ -115,9 +116,18 @@ def _columns(spec: StudySpec, configs: Sequence[Config]) -> dict[str, AnyArray]:
 
 
 def _column(values: Sequence[Value]) -> AnyArray:
-    if any(isinstance(value, str) for value in values):
+    if str in set(map(type, values)):
         return np.array([str(value) for value in values], dtype=np.str_)
-    return np.array([as_float(value) for value in values], dtype=np.float64)
+    return np.array(_each(as_float, values), dtype=np.float64)
+
+
+def _each(function: Callable[[Value], Any], values: Sequence[Value]) -> list[Any]:
+    """The function of every value; columns repeat few of them, so it is worked out once for each.
+
+    1 and 1.0 are one value, which none of the functions tells apart.
+    """
+    known = {value: function(value) for value in set(values)}
+    return [known[value] for value in values]
 
 
 def _compute(spec: StudySpec, columns: Mapping[str, AnyArray]) -> FloatArray:

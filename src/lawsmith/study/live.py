@@ -68,6 +68,8 @@ class LiveStudy:
     @cached_property
     def surrogate(self) -> Surrogate | None:
         """What predicts the runs not made."""
+        if not self.spec.learn_from:
+            return self.method.make_surrogate()
         from lawsmith.study.earlier import prior_of  # here: it reads studies, as this module does
 
         return replace(self.method, prior=prior_of(self)).make_surrogate()

@@ -26,6 +26,7 @@ from lawsmith.surface.surface import Surface
 
 UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
 FEW_ROWS = 140  # that the first rounds of a fit use
+FIRST_ROWS = 5_000  # that the trend by which rows are chosen is fitted to, at most
 FORMS = ("early+joined", "early+iso")
 LINE_FORMS = ("early+power",)  # where there is one scale axis
 WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
@@ -152,7 +153,7 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None
     prior = local(prior, data.frame)
     forms = forms_of(data)
     first = shape_of(Plan(forms[0], "all", level, prior, spans), data)
-    theta = first_theta(first, data)
+    theta = first_theta(first, _spread(data, FIRST_ROWS))
     excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
     data = data.take(keep(data, excess))
     tasks, parts = [], _windows(data)
@@ -178,6 +179,12 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None
     much = weight > NEGLIGIBLE * weight.max()
     found = tuple(m for m, ok in zip([*members, *beside], much, strict=True) if ok)
     return Surface(data.frame, found, weight[much] / weight[much].sum(), prior)
+
+
+def _spread(data: Observed, most: int) -> Observed:
+    """At most ``most`` rows, evenly spread in the order of `observe`: by scale, then by λ."""
+    step = -(-len(data) // most)
+    return data if step <= 1 else data.take(np.arange(0, len(data), step))
 
 
 def shares(members: list[Member], beside: list[Member]) -> FloatArray:

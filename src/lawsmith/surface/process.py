@@ -240,48 +240,74 @@ def curvature(kernel: Kernel, data: Observed, about: About, eta: FloatArray) -> 
 def _log_density(
     kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
 ) -> tuple[float, FloatArray]:
-    """ln p(y | eta) but for a constant, and its gradient."""
+    """ln p(y | eta) but for a constant, and its gradient.
+
+    Done in place where it can be: for a few hundred rows, new memory costs as much as arithmetic.
+    """
     c = np.minimum(data.points.c, 0.0)
     Z = data.points.X * np.exp(-eta[kernel.group])
     shared = kernel.shared
     near = squares(Z[:, shared], Z[:, shared])
-    a = kernel.amplitude(eta, c)
-    M, D = _matern_parts(near, np.outer(a, a))
+    M, D = _matern_parts(near, kernel.amplitude(eta, c))
     noise = row_noise(kernel, eta, data, about.w)
     K = M + FF
     if not shared.all():
-        sizes = np.exp(2.0 * eta[-5]) * np.outer(about.e, about.e)
-        M2, D2 = _matern_parts(near + squares(Z[:, ~shared], Z[:, ~shared]), sizes)
-        K = K + M2
+        near += squares(Z[:, ~shared], Z[:, ~shared])
+        M2, D2 = _matern_parts(near, np.exp(eta[-5]) * about.e)
+        K += M2
     K[np.diag_indices_from(K)] += noise + data.extra
     L = cholesky(K)
-    inverse, _ = lapack.dpotri(L, lower=1)
-    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    log_det = 2.0 * float(np.log(np.diag(L)).sum())
+    inverse = _inverse(L)
     alpha = inverse @ about.target
-    W = 0.5 * (np.outer(alpha, alpha) - inverse)
+    W = np.outer(0.5 * alpha, alpha)
+    W -= np.multiply(inverse, 0.5, out=inverse)
     columns = np.zeros(Z.shape[1])
     misfit = 0.0
-    G = W * D
+    G = np.multiply(W, D, out=D)
     if not shared.all():
-        G2 = W * D2
+        G2 = np.multiply(W, D2, out=D2)
         columns[~shared] = _by_length(G2, Z[:, ~shared])
-        misfit = 2.0 * float((W * M2).sum())
-        G = G + G2
+        misfit = 2.0 * float(np.einsum("ij,ij->", W, M2))
+        G += G2
     columns[shared] = _by_length(G, Z[:, shared])
     lengths = np.bincount(kernel.group, weights=columns, minlength=kernel.n_lengths)
-    rows = (W * M).sum(axis=1)
+    rows = np.einsum("ij,ij->i", W, M)
     on_noise = np.diag(W) * noise
     slopes = [misfit, 2.0 * rows.sum(), -2.0 * float(c @ rows)]
     slopes += [2.0 * on_noise.sum(), -2.0 * float(c @ on_noise)]
-    value = -0.5 * float(about.target @ alpha) - float(np.log(np.diag(L)).sum())
+    value = -0.5 * float(about.target @ alpha + log_det)
     return value, np.concatenate([lengths, slopes])
 
 
-def _matern_parts(squared: FloatArray, sizes: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """sizes·k, and what a derivative by the log of a lengthscale multiplies squared steps with."""
-    t = np.sqrt(5.0 * squared)
-    decay = sizes * np.exp(-t)
-    return (1.0 + t + t * t / 3.0) * decay, (5.0 / 3.0) * (1.0 + t) * decay
+def _matern_parts(squared: FloatArray, size: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """s_i s_j·k, and what a derivative by the log of a lengthscale multiplies squared steps with.
+
+    size (k,) is s.
+    """
+    t = 5.0 * squared
+    np.sqrt(t, out=t)
+    D = np.negative(t)
+    np.exp(D, out=D)
+    D *= size[:, None]
+    D *= size
+    M = t / 3.0
+    M += 1.0
+    M *= t
+    M += 1.0
+    M *= D
+    t += 1.0
+    t *= 5.0 / 3.0
+    D *= t
+    return M, D
+
+
+def _inverse(L: FloatArray) -> FloatArray:
+    """(k, k) K⁻¹, from the lower factor of K, which is overwritten."""
+    lower, _ = lapack.dpotri(L, lower=1, overwrite_c=1)
+    inverse = lower + lower.T
+    inverse[np.diag_indices_from(inverse)] *= 0.5
+    return np.asarray(inverse)
 
 
 def _by_length(G: FloatArray, Z: FloatArray) -> FloatArray:
