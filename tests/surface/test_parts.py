@@ -8,7 +8,7 @@ from scipy import stats
 
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit, priors
-from lawsmith.surface.data import Points, compress, observe
+from lawsmith.surface.data import Points, compress, compress_last, observe
 from lawsmith.surface.locate import vertex
 from lawsmith.surface.process import About, _log_density, _replicates, fit_theta, kernel_of, matern
 from lawsmith.surface.surface import t_mixture_quantile
@@ -129,6 +129,15 @@ def test_a_mixture_of_one_has_the_quantiles_of_students_t() -> None:
     for p in (0.025, 0.5, 0.9):
         found = t_mixture_quantile(p, np.ones(1), np.array([2.0]), np.array([0.3]))
         assert found == pytest.approx(2.0 + 0.3 * stats.t.ppf(p, priors.DF), abs=1e-8)
+
+
+def test_the_last_row_is_compressed_as_it_is_among_all() -> None:
+    rng = np.random.default_rng(8)
+    for k in range(1, 40):
+        S, y = rng.integers(0, 4, (k, 2)).astype(float), rng.normal(0.0, 0.2, k)
+        lost = rng.random(k) < 0.2
+        every, last = compress(S, y, lost), compress_last(S, y, lost)
+        assert [part[-1] for part in every] == [part[0] for part in last]
 
 
 def test_compression_leaves_the_frontier_alone_and_keeps_order() -> None:

@@ -87,6 +87,17 @@ def test_posterior_and_likelihood_are_the_textbooks(kernel, priors):
     )
 
 
+def test_candidates_taken_some_at_a_time_are_the_same(monkeypatch):
+    grid, rng = make_grid(), np.random.default_rng(9)
+    built, targets = kernel_on(grid, "matern", "lognormal"), some_targets(grid, 20, rng)
+    whole = Factor(built, built.start, targets)
+    monkeypatch.setattr("lawsmith.surrogates.gp.factor.BLOCK", 1)
+    monkeypatch.setattr("lawsmith.surrogates.gp.factor.WIDTH", 7)  # the last of 72 are fewer
+    parts = Factor(built, built.start, targets)
+    np.testing.assert_allclose(parts.V[:20], whole.V[:20], rtol=1e-9, atol=1e-12)
+    np.testing.assert_allclose(parts.variance(), whole.variance(), atol=1e-12)
+
+
 @EVERY_KERNEL
 @EVERY_PRIOR
 def test_gradient_is_that_of_finite_differences(kernel, priors):
