@@ -90,6 +90,22 @@ class Trunks:
 
 
 @dataclass(frozen=True, eq=False)
+class Listed:
+    """Rows at given prices (m,), whatever was asked before."""
+
+    price: FloatArray
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        return self.price
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        return np.cumsum(self.price[np.asarray(rows, dtype=np.int64)])
+
+
+@dataclass(frozen=True, eq=False)
 class Continued:
     """Prices of a study under way: of the runs ``made`` before, only those ``paid`` left a trunk.
 

@@ -10,10 +10,12 @@ import pytest
 
 from lawsmith.runners.results import (
     Found,
+    Step,
     contradiction,
     log_tail,
     read_progress,
     read_result,
+    trained_by,
 )
 from lawsmith.spec.models import ResultsSpec
 
@@ -120,12 +122,42 @@ def test_progress_is_read_on_from_where_it_was(tmp_path: Path):
     path = tmp_path / "progress.jsonl"
     path.write_text('{"tokens": 1, "loss": 5}\nrubbish\n[]\n{"tokens": 2, "loss": 4}\n{"tokens": 3')
     reports, offset = read_progress(tmp_path, 0)
-    assert reports == [(1.0, 5.0), (2.0, 4.0)]
+    assert reports == [Step(1.0, 5.0), Step(2.0, 4.0)]
     with path.open("a") as file:
         file.write(', "loss": 3}\n{"tokens": 4, "loss": NaN}\n')
     reports, offset = read_progress(tmp_path, offset)
-    assert reports == [(3.0, 3.0)]
+    assert reports == [Step(3.0, 3.0), Step(4.0)]
     assert read_progress(tmp_path, offset) == ([], offset)
+
+
+def test_a_line_of_progress_may_tell_of_checkpoints_and_ends_of_decays(tmp_path: Path):
+    lines = ['{"tokens": 4, "loss": 3, "saved": 4}', '{"tokens": 5, "loss": 2, "final": true}']
+    lines += ['{"resumed": 0}', '{"final": true, "tokens": 6}', '{"saved": -1}']
+    (tmp_path / "progress.jsonl").write_text("\n".join(lines) + "\n")
+    assert read_progress(tmp_path)[0] == [
+        Step(4.0, 3.0, saved=4.0),
+        Step(5.0, 2.0, final=True),
+        Step(resumed=0.0),
+        Step(6.0),
+    ]
+
+
+@pytest.mark.parametrize(
+    ("steps", "begun", "want"),
+    [
+        ([], 0.0, None),
+        ([Step(resumed=0.0)], 0.0, None),
+        ([Step(10.0), Step(20.0)], 0.0, 20.0),
+        ([Step(90.0), Step(100.0)], 80.0, 20.0),
+        # Started again within the attempt: from the beginning, from its last checkpoint, as told.
+        ([Step(10.0), Step(20.0), Step(5.0), Step(30.0)], 0.0, 50.0),
+        ([Step(10.0), Step(saved=10.0), Step(20.0), Step(15.0), Step(30.0)], 0.0, 40.0),
+        ([Step(10.0), Step(20.0), Step(resumed=18.0), Step(30.0)], 0.0, 32.0),
+        ([Step(saved=40.0)], 0.0, 40.0),
+    ],
+)
+def test_what_an_attempt_trained_counts_what_it_trained_again(steps, begun, want):
+    assert trained_by(steps, begun) == want
 
 
 def test_the_tail_of_a_log_has_nothing_a_terminal_obeys(tmp_path: Path):

@@ -18,6 +18,7 @@ TABLES: list[type[BaseModel]] = [
     models.BudgetSpec,
     models.ThroughputSpec,
     models.CostSpec,
+    models.TrunksSpec,
     models.LawSpec,
     models.PolicySpec,
     models.RunnerSpec,

@@ -106,13 +106,14 @@ def journal_text(candidates: Candidates) -> bytes:
 
 
 def test_a_mutated_journal_is_read_or_refused(tmp_path: Path):
-    candidates = build_candidates(parse_spec(study_text().encode()))
+    spec = parse_spec(study_text().encode())
+    candidates = build_candidates(spec)
     path = tmp_path / "journal.jsonl"
 
     def read(text: bytes) -> None:
         path.write_bytes(text)
         ledger = Journal(path).refresh()
-        history = history_of(ledger, candidates)
+        history = history_of(ledger, candidates, spec)
         assert ledger.spend >= 0
         assert len(history.runs) + history.strangers == len(ledger.trials)
 

@@ -30,7 +30,9 @@ def ask(
     opened = open_study(study)
     opened.begin()
     events = opened.journal.update(
-        lambda ledger: asked_events(opened, ledger, propose(opened, ledger, n), by="hand")
+        lambda ledger: asked_events(
+            opened, ledger, propose(opened, ledger, n, by="hand"), by="hand"
+        )
     )
     if not events:
         reason = exhausted(opened, opened.journal.ledger)
@@ -41,6 +43,10 @@ def ask(
             "trial": event["trial"],
             "config": for_trainer(opened, event["config"]),
             "cost": event["cost"],
+            "kind": event.get("kind", "run"),
+            "parent": event.get("parent"),
+            "branch_at": event.get("branch_at"),
+            "save_at": event.get("save_at", []),
         }
         for event in events
     ]
@@ -48,5 +54,7 @@ def ask(
         typer.echo(json.dumps(asked, indent=2, ensure_ascii=False))
         return
     for event in asked:
-        config = ", ".join(f"{name}={value}" for name, value in event["config"].items())
-        typer.echo(f"{event['trial']}  {config}")
+        told = dict(event["config"])
+        if event["kind"] != "run":
+            told |= {name: event[name] for name in ("kind", "parent", "branch_at") if event[name]}
+        typer.echo(f"{event['trial']}  " + ", ".join(f"{k}={v}" for k, v in told.items()))

@@ -29,16 +29,20 @@ class Kind(StrEnum):
 
     CREATED = "created"  # version, study, id, seed, spec: always the first line
     CHANGED = "changed"  # the study file is another one now: spec
-    ASKED = "asked"  # trial, config, cost, by: 'run' (lawsmith launches it) or 'hand'
+    # trial, config, cost, by: 'run' (lawsmith launches it) or 'hand'; of a trunk or a branch also
+    # kind, parent, branch_at and save_at
+    ASKED = "asked"
     SUBMITTED = "submitted"  # trial, attempt, handle
     RUNNING = "running"  # trial, attempt
     REPORTED = "reported"  # trial, tokens, loss: on the way, never final
+    SAVED = "saved"  # trial, tokens: a checkpoint that it can go on from, or another run
+    PASSED = "passed"  # trial, tokens, loss: the end of a decay on the way, which is a result
     FINISHED = "finished"  # trial, loss
     DIVERGED = "diverged"  # trial, loss (null where it is no number)
     RETRIED = "retried"  # trial, attempt (the one that ended), reason, wait in seconds
     FAILED = "failed"  # trial, reason, detail
     QUARANTINED = "quarantined"  # trial, detail: a result that is not used
-    CANCELLING = "cancelling"  # trial: to be stopped
+    CANCELLING = "cancelling"  # trial: to be stopped; reason, why, values where lawsmith decided
     CANCELLED = "cancelled"  # trial: stopped
     EXCLUDED = "excluded"  # where (an expression) or match (values): candidates to be left alone
     IMPORTED = "imported"  # trial, config, loss, source, key: a run made elsewhere before
@@ -49,6 +53,10 @@ _NAMES = frozenset(kind.value for kind in Kind)
 # The keys each event must have, and of what kind their values are.
 _NUMBER, _TEXT, _COUNT, _TABLE = "a number", "text", "a whole number", "a table"
 _COST = "a number from 0"
+RUN_KINDS = ("run", "trunk", "branch")
+_RUN_KIND = "run, trunk or branch"
+_TRIAL_OR_NULL, _COST_OR_NULL = "a trial or null", "a number from 0, or null"
+_COSTS = "a list of numbers from 0"
 _KEYS: dict[Kind, dict[str, str]] = {
     Kind.CREATED: {"version": _COUNT, "study": _TEXT, "id": _TEXT},
     Kind.CHANGED: {"spec": _TEXT},
@@ -56,6 +64,8 @@ _KEYS: dict[Kind, dict[str, str]] = {
     Kind.SUBMITTED: {"trial": _TEXT, "attempt": _COUNT, "handle": _TEXT},
     Kind.RUNNING: {"trial": _TEXT, "attempt": _COUNT},
     Kind.REPORTED: {"trial": _TEXT, "loss": _NUMBER, "tokens": _NUMBER},
+    Kind.SAVED: {"trial": _TEXT, "tokens": _COST},
+    Kind.PASSED: {"trial": _TEXT, "loss": _NUMBER, "tokens": _COST},
     Kind.FINISHED: {"trial": _TEXT, "loss": _NUMBER},
     Kind.DIVERGED: {"trial": _TEXT},
     Kind.RETRIED: {"trial": _TEXT, "attempt": _COUNT, "reason": _TEXT, "wait": _NUMBER},
@@ -66,6 +76,19 @@ _KEYS: dict[Kind, dict[str, str]] = {
     Kind.EXCLUDED: {},
     Kind.IMPORTED: {"trial": _TEXT, "config": _TABLE, "key": _TEXT},
     Kind.ENDED: {"reason": _TEXT},
+}
+# Keys that an event may have, and what they must be where they are there.
+_MAY: dict[Kind, dict[str, str]] = {
+    Kind.ASKED: {
+        "kind": _RUN_KIND,
+        "parent": _TRIAL_OR_NULL,
+        "branch_at": _COST_OR_NULL,
+        "save_at": _COSTS,
+    },
+    **{
+        kind: {"trained": _COST}
+        for kind in (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.CANCELLED)
+    },
 }
 
 
@@ -114,9 +137,11 @@ def check(event: dict[str, Any], *, where: str) -> Event:
         if key not in event or not _is(event[key], want):
             got = shown(event[key]) if key in event else "nothing"
             raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
-    if "trial" in event and not (
-        isinstance(event["trial"], str) and _TRIAL.fullmatch(event["trial"])
-    ):
+    for key, want in _MAY.get(Kind(name), {}).items():
+        if key in event and not _is(event[key], want):
+            got = shown(event[key])
+            raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
+    if "trial" in event and not _is_trial(event["trial"]):
         got = shown(event["trial"])
         raise LawsmithError(f"{where}: trial", got=got, want="a name such as t0001")
     return event
@@ -134,7 +159,19 @@ def _is(value: Any, want: str) -> bool:
             return isinstance(value, str)
         case "a table":
             return isinstance(value, dict) and all(map(_is_value, value.values()))
+        case "run, trunk or branch":
+            return value in RUN_KINDS
+        case "a trial or null":
+            return value is None or _is_trial(value)
+        case "a number from 0, or null":
+            return value is None or _is(value, _COST)
+        case "a list of numbers from 0":
+            return isinstance(value, list) and all(_is(one, _COST) for one in value)
     return True
+
+
+def _is_trial(value: Any) -> bool:
+    return isinstance(value, str) and _TRIAL.fullmatch(value) is not None
 
 
 def _is_value(value: Any) -> bool:

@@ -47,6 +47,7 @@ _STAGES = {
     Kind.CANCELLED: Stage.CANCELLED,
     Kind.CANCELLING: Stage.CANCELLING,
 }
+_ON_THE_WAY = (Kind.SUBMITTED, Kind.RUNNING, Kind.REPORTED, Kind.SAVED, Kind.PASSED)
 
 
 @dataclass(frozen=True)
@@ -60,7 +61,15 @@ class Trial:
     closed    number of the event that closed it; −1 while it is open
     wait      seconds after ``time`` before the next attempt
     crashes   attempts that ended through the trainer's own fault
-    report    the last loss reported on the way, (tokens, loss)
+    reports   losses on the way, (tokens, loss), by tokens
+    kind      'run' (from scratch, with a schedule of its own), 'trunk' (a constant rate, no decay)
+              or 'branch' (a decay from a trunk's checkpoint)
+    parent    the trial it goes on from, '' for none; branch_at: the tokens at which it does
+    save_at   tokens at which it is to leave a checkpoint; saved: those at which it did
+    passed    ends of decays on the way: (tokens, loss, number of the event)
+    begun     tokens at which its attempt began: a retry goes on from the last checkpoint
+    trained   tokens that attempts before this one trained, as far as they told
+    last      tokens that the last attempt trained, once it ended; None while it is not known
     """
 
     name: str
@@ -78,7 +87,16 @@ class Trial:
     wait: float = 0.0
     time: str = ""
     crashes: int = 0
-    report: tuple[float, float] | None = None
+    reports: tuple[tuple[float, float], ...] = ()
+    kind: str = "run"
+    parent: str = ""
+    branch_at: float | None = None
+    save_at: tuple[float, ...] = ()
+    saved: tuple[float, ...] = ()
+    passed: tuple[tuple[float, float, int], ...] = ()
+    begun: float = 0.0
+    trained: float = 0.0
+    last: float | None = None
 
     @property
     def open(self) -> bool:
@@ -86,11 +104,34 @@ class Trial:
         return self.stage in OPEN
 
     @property
+    def report(self) -> tuple[float, float] | None:
+        """The last loss reported on the way, (tokens, loss)."""
+        return self.reports[-1] if self.reports else None
+
+    @property
+    def D(self) -> float:
+        """Tokens at its end, from the start of its trunk; NaN where its configuration has none."""
+        told = self.config.get("D")
+        return float(told) if isinstance(told, int | float) else math.nan
+
+    @property
+    def start(self) -> float:
+        """Tokens at which it goes on from its parent, 0 without one."""
+        return self.branch_at or 0.0
+
+    @property
     def spend(self) -> float:
-        """FLOPs to be counted: nothing where it was called off before it began."""
+        """FLOPs to be counted: of what was trained where that is known, else of the whole run.
+
+        Nothing where it was called off before it began.
+        """
         if self.by == "import" or (self.stage is Stage.CANCELLED and not self.started):
             return 0.0
-        return self.cost
+        length = self.D - self.start
+        if not length > 0.0:
+            return self.cost
+        now = self.D - self.begun if self.last is None else self.last
+        return self.cost * ((self.trained + now) / length)
 
 
 @dataclass
@@ -166,8 +207,8 @@ class Ledger:
         time, config = str(event.get("time", "")), dict(event["config"])
         if kind is Kind.ASKED:
             self.ended = None
-            cost, by = float(event["cost"]), str(event["by"])
-            self.trials[name] = Trial(name, config, cost, by, time=time)
+            self.trials[name] = _asked(event, name, config, time)
+            self._check_parent(self.trials[name], where)
             return
         self.imported.add(str(event["key"]))
         loss = _loss(event)
@@ -176,13 +217,18 @@ class Ledger:
             name, config, 0.0, "import", stage, loss=loss, closed=self.n_events, time=time
         )
 
+    def _check_parent(self, trial: Trial, where: str) -> None:
+        if trial.parent and (trial.parent == trial.name or trial.parent not in self.trials):
+            want = "a trial that was asked for before"
+            raise LawsmithError(f"{where}: parent of {trial.name}", got=trial.parent, want=want)
+
     def _advance(self, kind: Kind, event: Event, where: str) -> None:
         name = str(event["trial"])
         if name not in self.trials:
             want = "one that was asked for before"
             raise LawsmithError(f"{where}: {kind.value}", got=f"trial {name}", want=want)
         trial = self.trials[name]
-        if kind in (Kind.SUBMITTED, Kind.RUNNING, Kind.REPORTED) and not trial.open:
+        if kind in _ON_THE_WAY and not trial.open:
             return  # of a run whose fate was settled by hand meanwhile
         self.trials[name] = _with(trial, _change(trial, kind, event, self.n_events))
 
@@ -208,17 +254,56 @@ def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, An
             return {"stage": _unless_cancelling(trial, Stage.RUNNING), **time}
         case Kind.REPORTED:
             report = (float(event["tokens"]), float(event["loss"]))
-            return {"report": report}
+            # A run that went back to a checkpoint tells of the same tokens again.
+            return {"reports": (*(r for r in trial.reports if r[0] < report[0]), report)}
+        case Kind.SAVED:
+            return {"saved": tuple(sorted({*trial.saved, float(event["tokens"])}))}
+        case Kind.PASSED:
+            passed = (float(event["tokens"]), float(event["loss"]), number)
+            return {"passed": (*(p for p in trial.passed if p[0] != passed[0]), passed)}
         case Kind.RETRIED:
             following = {"attempt": int(event["attempt"]) + 1, "wait": float(event["wait"])}
             following["crashes"] = trial.crashes + (event["reason"] in CRASHES)
             opened = {"stage": Stage.WAITING, "handle": "", "closed": -1, "loss": None}
-            opened["report"] = None
-            return {**following, **opened, **told, **time}
+            return {**following, **opened, **_going_on(trial, event), **told, **time}
         case Kind.CANCELLING:
-            return {"stage": Stage.CANCELLING, "closed": -1, **time}
+            return {"stage": Stage.CANCELLING, "closed": -1, **told, **time}
     loss = _loss(event) if kind in (Kind.FINISHED, Kind.DIVERGED) else None
-    return {"stage": _STAGES[kind], "loss": loss, "closed": number, **told, **time}
+    told["reason"] = told["reason"] or (trial.reason if kind is Kind.CANCELLED else "")
+    last = {"last": _trained(event)} if kind is not Kind.QUARANTINED else {}
+    return {"stage": _STAGES[kind], "loss": loss, "closed": number, **last, **told, **time}
+
+
+def _asked(event: Event, name: str, config: Config, time: str) -> Trial:
+    at = event.get("branch_at")
+    branch_at = None if at is None else float(at)
+    return Trial(
+        name,
+        config,
+        float(event["cost"]),
+        str(event["by"]),
+        time=time,
+        kind=str(event.get("kind", "run")),
+        parent=str(event.get("parent") or ""),
+        branch_at=branch_at,
+        save_at=tuple(float(one) for one in event.get("save_at", ())),
+        begun=branch_at or 0.0,
+    )
+
+
+def _going_on(trial: Trial, event: Event) -> dict[str, Any]:
+    """What the attempt that ended trained, and the checkpoint that the next one goes on from."""
+    last = _trained(event)
+    last = trial.last if last is None else last
+    begun = max(trial.saved, default=trial.start)
+    kept = tuple(report for report in trial.reports if report[0] <= begun)
+    trained = trial.trained + (last or 0.0)
+    return {"trained": trained, "last": None, "begun": begun, "reports": kept}
+
+
+def _trained(event: Event) -> float | None:
+    told = event.get("trained")
+    return None if told is None else float(told)
 
 
 def _with(trial: Trial, changes: dict[str, Any]) -> Trial:

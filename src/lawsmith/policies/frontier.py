@@ -35,7 +35,7 @@ from lawsmith.policies.base import Choice, unasked
 from lawsmith.policies.choosing import TIE, Designed, at_random, best_row
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.runs import Runs, State
-from lawsmith.surrogates.base import Posterior, Surrogate
+from lawsmith.surrogates.base import Hints, Posterior, Surrogate
 
 HORIZON = 20.0  # tried: 20, 50, 100 and 200, of which 20 and 50 are the best
 BEYOND = 100.0  # the target, in times the grid's largest compute, where none is given
@@ -135,14 +135,26 @@ class Frontier(Designed):
             return at_random(np.flatnonzero(free), "at random", rng)
         return weighed.choice()
 
-    def weigh(self, grid: Grid, runs: Runs, free: BoolArray, left: float | None) -> Weighed | None:
-        """How the run after ``runs`` is chosen among ``free``; None where nothing can be said."""
+    def weigh(
+        self,
+        grid: Grid,
+        runs: Runs,
+        free: BoolArray,
+        left: float | None,
+        hints: Hints | None = None,
+    ) -> Weighed | None:
+        """How the run after ``runs`` is chosen among ``free``; None where nothing can be said.
+
+        hints   what curves say of rows without a run
+        """
         seen = (runs.state == State.DONE.value).any()
         if not seen and self.initial.n:
             return None
         posterior, rows = self.surrogate.fit(grid, runs), np.flatnonzero(free)
+        if hints is not None and len(hints.rows) and posterior.given is not None:
+            posterior = posterior.given(hints)
         log_cost = self._log_cost(grid, runs, left)[rows]
-        gain = self._gain(grid, posterior)
+        gain = self.gain(grid, posterior)
         improvement, scores = None, dict[ValueName, FloatArray]()
         if seen:
             log_improvement = self._log_improvement(grid, runs, posterior)[rows]
@@ -170,12 +182,17 @@ class Frontier(Designed):
         least = 0.0 if left is None else max(left, 0.0) / self.horizon
         return np.asarray(np.log(self.pricing.each(grid, runs.index) + least))
 
-    def _gain(self, grid: Grid, posterior: Posterior) -> FloatArray | None:
-        """(m,) the gain of each row; None for a surrogate that cannot look beyond its grid."""
+    def gain(
+        self, grid: Grid, posterior: Posterior, more: FloatArray | float = 0.0
+    ) -> FloatArray | None:
+        """(m,) the gain of each row; None for a surrogate that cannot look beyond its grid.
+
+        more   (m,) variance with which a row's loss would be known, beside that of a run
+        """
         if posterior.aim is None or "answer" not in self.values:
             return None
         aim = posterior.aim(self.target or BEYOND * float(grid.C.max()))
-        return aim.gain(posterior.run_variance)
+        return aim.gain(posterior.run_variance + more)
 
     def _log_improvement(self, grid: Grid, runs: Runs, posterior: Posterior) -> FloatArray:
         """(m,) log of the expected improvement of the envelope."""

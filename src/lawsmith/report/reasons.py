@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from lawsmith.formats import digits, number, percent
 from lawsmith.journal import Ledger
 from lawsmith.report.source import Reason
-from lawsmith.study.asking import propose
+from lawsmith.study.asking import config_of, propose
 from lawsmith.study.live import LiveStudy
 
 _SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
@@ -17,7 +17,7 @@ def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
     """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
     return tuple(
         Reason(
-            dict(study.candidates.configs[one.row]),
+            config_of(study, one),
             one.cost,
             one.choice.why,
             as_text(one.choice.values, logs=study.method.surrogate == "surface"),

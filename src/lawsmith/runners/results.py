@@ -4,6 +4,12 @@ A result is a JSON file renamed into place ($LAWSMITH_RESULT), the last match of
 expression in the log, or the last row of a CSV. Only a result file is final by being there; a log
 or a CSV is read once the run has ended well, since before that its last loss is one on the way.
 Nothing that is read is ever executed.
+
+Lines of the progress file, each a JSON object; keys may share a line:
+    {"tokens": 1e9, "loss": 2.9}                  a loss on the way
+    {"tokens": 1e9, "loss": 2.7, "final": true}   the end of a decay on the way: a result
+    {"saved": 1e9}                                a checkpoint after so many tokens
+    {"resumed": 1e9}                              this start goes on from such a checkpoint
 """
 
 from __future__ import annotations
@@ -11,7 +17,7 @@ from __future__ import annotations
 import csv
 import math
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
 from pathlib import Path
@@ -78,8 +84,19 @@ def result_file(spec: ResultsSpec) -> str:
     return spec.file or defaults[spec.kind]
 
 
-def read_progress(folder: Path, offset: int) -> tuple[list[tuple[float, float]], int]:
-    """((tokens, loss) on the way, where to read on); lines that say neither are skipped."""
+@dataclass(frozen=True)
+class Step:
+    """One line of a run's progress file; None for what it does not say."""
+
+    tokens: float | None = None
+    loss: float | None = None
+    final: bool = False
+    saved: float | None = None
+    resumed: float | None = None
+
+
+def read_progress(folder: Path, offset: int = 0) -> tuple[list[Step], int]:
+    """(what new lines say, where to read on); lines that say nothing are skipped."""
     path = folder / PROGRESS
     try:
         text = read_bytes(path, limit=MAX_BYTES, offset=offset)
@@ -88,8 +105,39 @@ def read_progress(folder: Path, offset: int) -> tuple[list[tuple[float, float]],
     whole = text.rpartition(b"\n")[0]
     if not whole:
         return [], offset
-    found = [report for line in whole.split(b"\n") if (report := _report(line)) is not None]
+    found = [step for line in whole.split(b"\n") if (step := _step(line)) != Step()]
     return found, offset + len(whole) + 1
+
+
+def read_all_progress(folder: Path) -> list[Step]:
+    """What all lines say, of a long file too."""
+    found, offset = read_progress(folder)
+    while True:
+        more, after = read_progress(folder, offset)
+        if after == offset:
+            return found
+        found, offset = [*found, *more], after
+
+
+def trained_by(steps: Sequence[Step], begun: float) -> float | None:
+    """Tokens that an attempt trained which began at ``begun``; None where it does not tell.
+
+    A run that is started again within an attempt goes back to the checkpoint it names or, without a
+    word, to the last one before where it is seen next. What it trains again counts again.
+    """
+    total, at, saved, told = 0.0, begun, [begun], False
+    for step in steps:
+        if step.resumed is not None:
+            at = step.resumed
+        if step.tokens is not None:
+            if step.tokens < at:
+                at = max((point for point in saved if point <= step.tokens), default=0.0)
+            total, at, told = total + (step.tokens - at), step.tokens, True
+        if step.saved is not None:
+            if step.saved > at:  # it came that far, or there would be nothing to save
+                total, at = total + (step.saved - at), step.saved
+            saved, told = [*saved, step.saved], True
+    return total if told else None
 
 
 def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
@@ -179,12 +227,22 @@ def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
     return judge(loss, spec)
 
 
-def _report(line: bytes) -> tuple[float, float] | None:
+def _step(line: bytes) -> Step:
     try:
         values = read_json(line)
     except ValueError:
-        return None
-    return _pair(values)
+        return Step()
+    if not isinstance(values, dict):
+        return Step()
+    tokens, saved, resumed = (_tokens(values.get(key)) for key in ("tokens", "saved", "resumed"))
+    pair = _pair(values)
+    loss = None if pair is None else pair[1]
+    return Step(tokens, loss, values.get("final") is True and pair is not None, saved, resumed)
+
+
+def _tokens(value: object) -> float | None:
+    tokens = as_float(value)
+    return tokens if tokens is not None and (tokens == 0.0 or SCALE.hold(tokens)) else None
 
 
 def _pair(told: object) -> tuple[float, float] | None:

@@ -6,7 +6,9 @@ import re
 
 from lawsmith.errors import LawsmithError
 
-RESERVED = ("N", "D", "C", "model", "tokens_per_param", "loss", "trial", "attempt", "name", "seed")
+_OF_A_RUN = ("N", "D", "C", "model", "tokens_per_param", "loss", "trial", "attempt", "name", "seed")
+_OF_A_TRUNK = ("kind", "parent", "parent_folder", "branch_at", "save_at", "folder")
+RESERVED = (*_OF_A_RUN, *_OF_A_TRUNK)
 _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 

@@ -87,6 +87,14 @@ class CostSpec(Table):
     decay: Annotated[float, Field(gt=0, lt=1)] = 0.2
 
 
+class TrunksSpec(Table):
+    """Whether runs are decays that branch from trunks, and whether hopeless ones are stopped."""
+
+    use: bool = False
+    decay: Annotated[float, Field(gt=0, lt=1)] = 0.2
+    stop: bool = True
+
+
 class ThroughputSpec(Table):
     """Measured speed of one GPU."""
 
@@ -197,6 +205,7 @@ class StudySpec(Table):
     constraints: list[str] = Field(default_factory=list)
     compute: str = "6ND"
     cost: CostSpec = CostSpec()
+    trunks: TrunksSpec = TrunksSpec()
     throughput: ThroughputSpec | None = None
     budget: BudgetSpec
     law: LawSpec = LawSpec()
@@ -217,12 +226,26 @@ class StudySpec(Table):
             hint = "measure it on your machine: 6ND of a short run over its GPU-seconds"
             where, want = "throughput.flops_per_second", "a speed, to know what a GPU-hour buys"
             raise LawsmithError(where, got="nothing", want=want, hint=hint)
+        self._check_trunks()
         known = ["model", "N", "D", *self.axes]
         for key in self.failures.memory_class:
             if key not in known:
                 want = "one of " + ", ".join(known)
                 raise LawsmithError("failures.memory_class", got=repr(key), want=want)
         return self
+
+    def _check_trunks(self) -> None:
+        if not self.trunks.use:
+            return
+        if self.cost.trunk:
+            hint = "trunks.use prices them as well: leave [cost] out"
+            raise LawsmithError("cost.trunk", got="trunks.use as well", want="one", hint=hint)
+        if (self.policy.name, self.policy.surrogate) != ("frontier", "surface"):
+            got = f"policy {self.policy.name} with surrogate {self.policy.surrogate}"
+            raise LawsmithError("trunks.use", got=got, want="policy frontier with surface")
+        if self.policy.n_init or self.policy.replicates:
+            got = "n_init" if self.policy.n_init else "replicates"
+            raise LawsmithError(f"policy.{got}", got="a value", want="none with trunks.use")
 
     def _check_names(self) -> None:
         for axis in self.axes:

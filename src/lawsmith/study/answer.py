@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 
 from lawsmith.answer import Answer, Target, answer
+from lawsmith.curves.trunks import usable
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Ledger
 from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.study.earlier import prior_of
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.trunks import along_of
 
 
 @dataclass(frozen=True, eq=False)
@@ -27,8 +29,10 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
     name, level = study.spec.name, study.spec.law.level
     try:
         targets = [Target(C) for C in targets_of(study)]
-        prior = prior_of(study)
-        return Known(answer(pool, runs, targets, study=name, level=level, prior=prior))
+        prior, along = prior_of(study), along_of(study, ledger)
+        told = along if any(usable(one) for one in along.curves) else None
+        found = answer(pool, runs, targets, study=name, level=level, prior=prior, along=told)
+        return Known(found)
     except LawsmithError as error:
         return Known(None, f"{error.got}, {error.want} are needed" if error.want else str(error))
 

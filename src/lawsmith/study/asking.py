@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from typing import Any
 
 import numpy as np
 
@@ -11,26 +12,56 @@ from lawsmith.costs import Continued
 from lawsmith.grid import IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
 from lawsmith.policies import Choice, choose_within
+from lawsmith.policies.actions import Action, choose_action
+from lawsmith.policies.choosing import with_pending
+from lawsmith.policies.frontier import Frontier
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.trunks import (
+    Cell,
+    Stem,
+    branch_point,
+    cell_of,
+    heard_of,
+    save_points,
+    stems_of,
+    ways_of,
+)
 from lawsmith.threads import one_thread
 
+BEFORE = "before"  # the parent of a branch whose trunk is asked for along with it
 MOST_CANDIDATES = 10_000  # that are weighed for one proposal, which takes a second or two
 
 
 @dataclass(frozen=True)
 class Proposal:
-    """A run to ask for: its row of the study's grid, the FLOPs it adds, and why it was chosen."""
+    """A run to ask for: its row of the study's grid, the FLOPs it adds, and why it was chosen.
+
+    kind      'run', 'trunk' or 'branch'
+    D         tokens at its end, where they are not those of its row
+    parent    the trial it goes on from: '' for none, BEFORE for the proposal before it
+    branch_at tokens at which it does
+    save_at   tokens at which it leaves checkpoints
+    """
 
     row: int
     cost: float
     choice: Choice
+    D: float | int | None = None
+    kind: str = "run"
+    parent: str = ""
+    branch_at: float | None = None
+    save_at: tuple[float, ...] = ()
 
 
-def propose(study: LiveStudy, ledger: Ledger, n: int) -> list[Proposal]:
+def propose(study: LiveStudy, ledger: Ledger, n: int, *, by: str = "run") -> list[Proposal]:
     """Up to ``n`` runs; fewer when budget or candidates run out.
 
-    Everything random comes from (seed, number of trials asked).
+    Everything random comes from (seed, number of trials asked). In a study with trunks, up to ``n``
+    actions, each of which begins with something that can start now; a branch comes with what is
+    missing of its trunk.
     """
+    if study.spec.trunks.use:
+        return propose_actions(study, ledger, n, by)
     history = study.history(ledger)
     rows = looked_at(history.pool, history.runs.index)
     pool, runs = study.pool(rows), history.runs.select(rows)
@@ -52,6 +83,54 @@ def propose(study: LiveStudy, ledger: Ledger, n: int) -> list[Proposal]:
     return found
 
 
+def propose_actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> list[Proposal]:
+    """The trials of up to ``n`` actions of a study with trunks."""
+    history = study.history(ledger)
+    rows = looked_at(history.pool, history.runs.index)
+    pool, runs = study.pool(rows), history.runs.select(rows)
+    heard = heard_of(study, ledger)
+    ways = ways_of(study, ledger, rows, heard, by)
+    policy = study.policy(pool)
+    assert isinstance(policy, Frontier)
+    stems, left = stems_of(ledger, by), study.budget - ledger.spend
+    found: list[Proposal] = []
+    with one_thread():
+        for _ in range(n):
+            action = choose_action(policy, pool, runs, ways, left=left, budget=study.budget)
+            if action is None:
+                break
+            new = _trials(study, int(rows[action.choice.row]), action, stems)
+            found += new
+            left -= sum(one.cost for one in new)
+            runs = with_pending(runs, [action.choice.row])
+            cell = cell_of(study.candidates.configs[new[0].row])
+            busy = [cell_of(study.candidates.configs[row]) == cell for row in rows.tolist()]
+            ways = replace(ways, free=ways.free & ~(np.array(busy) & (ways.trunk > 0.0)))
+    return found
+
+
+def _trials(
+    study: LiveStudy, row: int, action: Action, stems: Mapping[Cell, Stem]
+) -> list[Proposal]:
+    """The trials of an action: what is missing of the trunk, and the branch if it is one."""
+    config, D = study.candidates.configs[row], study.candidates.configs[row]["D"]
+    a_token = float(study.grid.C[row]) / float(D)
+    tolerance, b = study.spec.results.tolerance, branch_point(float(D), study.spec.trunks.decay)
+    stem = stems.get(cell_of(config))
+    last = None if stem is None else stem.before(b, tolerance)
+    start, parent = (0.0, "") if last is None else (last.tokens, last.trial)
+    choice, found = action.choice, list[Proposal]()
+    if abs(start - b) > tolerance * b:
+        at, points = (start if parent else None), save_points(study, config, start, b)
+        cost = (b - start) * a_token
+        found.append(Proposal(row, cost, choice, b, "trunk", parent, at, points))
+        start, parent = float(b), BEFORE
+    if action.kind == "decay":
+        cost = (float(D) - start) * a_token
+        found.append(Proposal(row, cost, choice, None, "branch", parent, start))
+    return found
+
+
 def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
     """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
 
@@ -70,18 +149,35 @@ def asked_events(
 ) -> list[Event]:
     """The events that put proposals on record, each with the reason it was chosen for."""
     first = int(ledger.next_name()[1:])
+    names = [f"t{first + i:04d}" for i in range(len(found))]
     return [
         make(
             Kind.ASKED,
-            f"t{first + i:04d}",
+            names[i],
             by=by,
-            config=dict(study.candidates.configs[one.row]),
+            config=config_of(study, one),
             cost=one.cost,
+            **_lineage(one, names[i - 1]),
             why=one.choice.why,
             values={name: _kept(value) for name, value in one.choice.values.items()},
         )
         for i, one in enumerate(found)
     ]
+
+
+def config_of(study: LiveStudy, one: Proposal) -> dict[str, float | int | str]:
+    """The configuration of a proposal: its candidate's, with the tokens at its own end."""
+    config = study.candidates.configs[one.row]
+    return dict(config) if one.D is None else {**config, "D": one.D}
+
+
+def _lineage(one: Proposal, before: str) -> dict[str, Any]:
+    """What the record has of a trunk or a branch; nothing of a run from scratch."""
+    if one.kind == "run":
+        return {}
+    parent = before if one.parent == BEFORE else one.parent
+    told: dict[str, Any] = {"kind": one.kind, "parent": parent or None, "branch_at": one.branch_at}
+    return {**told, "save_at": list(one.save_at)} if one.save_at else told
 
 
 def _kept(value: float) -> float | None:

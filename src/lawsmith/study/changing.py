@@ -12,7 +12,7 @@ from lawsmith.runners.base import Phase, Runner
 from lawsmith.study.history import covered
 from lawsmith.study.jobs import job_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.outcomes import ended, events_of
+from lawsmith.study.outcomes import ended, events_of, with_trained
 
 
 def exclude(study: LiveStudy, where: str, *, because: str) -> int:
@@ -76,9 +76,10 @@ def cancel(study: LiveStudy, runner: Runner | None, names: Sequence[str]) -> lis
             over = ended(trial, job, statuses[job.name])
             if over is not None and statuses[job.name].phase is not Phase.LOST:
                 events, has_result = events_of(study.spec, over)
-                found += events if has_result else [make(Kind.CANCELLED, trial.name)]
+                cancelled = with_trained(make(Kind.CANCELLED, trial.name), trial, job)
+                found += events if has_result else [cancelled]
             elif over is not None:
-                found.append(make(Kind.CANCELLED, trial.name))
+                found.append(with_trained(make(Kind.CANCELLED, trial.name), trial, job))
     return study.journal.update(lambda ledger: [e for e in found if ledger.trials[e["trial"]].open])
 
 

@@ -11,9 +11,11 @@ from typing import Protocol, runtime_checkable
 import numpy as np
 
 from lawsmith.errors import LawsmithError
+from lawsmith.journal import Trial
 from lawsmith.policies.initial import InitialDesign
 from lawsmith.runners import Runner, make_runner
 from lawsmith.study.answer import stop_rule
+from lawsmith.study.jobs import lineage
 from lawsmith.study.live import LiveStudy
 
 
@@ -87,6 +89,7 @@ def _preview(study: LiveStudy, runner: Runner | None) -> tuple[str, ...]:
             "attempt": 1,
             "name": "preview",
             "seed": study.spec.seed,
+            **lineage(study.layout, Trial("t0001", {}, 0.0, "run"), text=True),
         }
         try:
             commands[model] = runner.preview({**study.candidates.values(row), **about})

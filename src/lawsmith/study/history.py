@@ -1,13 +1,16 @@
 """The ledger on the grid: trials as the `Runs` a policy reads, and the candidates left to choose.
 
 A run whose configuration is no candidate (the study file was changed since) keeps its cost and
-loses its place in the fit; `History.strangers` counts them.
+loses its place in the fit; `History.strangers` counts them. A trunk is no run: it stands at the
+candidate that it is walked for while it is under way, and where it diverged or failed. A run that
+passed ends of decays on its way has a result at each that is a candidate.
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
 from functools import cached_property
+from typing import NamedTuple
 
 import numpy as np
 
@@ -15,8 +18,9 @@ from lawsmith.errors import LawsmithError
 from lawsmith.expressions import mask
 from lawsmith.grid import AnyArray, BoolArray, Grid, IntArray
 from lawsmith.journal import Event, Ledger, Stage, Trial
+from lawsmith.journal.fold import Config
 from lawsmith.runs import Runs, State
-from lawsmith.spec import Candidates
+from lawsmith.spec import Candidates, StudySpec
 
 _STATES = {
     Stage.FINISHED: State.DONE,
@@ -33,12 +37,14 @@ class History:
     """What was run and what may be.
 
     runs      on the whole grid: settled ones in the order they were settled, then those pending
+    names     of the trial of each run
     excluded  (m,) candidates that are left alone
     pool      rows a policy sees: candidates not excluded, and those with a run
     paid      rows whose runs the study pays for, each of which leaves a trunk
     """
 
     runs: Runs
+    names: tuple[str, ...]
     excluded: BoolArray
     pool: IntArray
     paid: IntArray
@@ -50,27 +56,82 @@ class History:
         return self.runs.select(self.pool)
 
 
-def history_of(ledger: Ledger, candidates: Candidates) -> History:
+class Entry(NamedTuple):
+    """A run on the grid; ``order`` sorts settled ones by the event that settled them."""
+
+    order: tuple[bool, int]
+    row: int
+    loss: float
+    state: State
+    trial: Trial
+
+
+def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> History:
     """The history of a ledger."""
-    trials = sorted(ledger.trials.values(), key=lambda t: (t.open, t.closed if not t.open else 0))
-    rows = [candidates.row_of(trial.config) for trial in trials]
-    known = [(row, trial) for row, trial in zip(rows, trials, strict=True) if row is not None]
+    found: list[Entry] = []
+    strangers = 0
+    awaited = {trial.parent for trial in ledger.trials.values() if trial.kind == "branch"}
+    for trial in ledger.trials.values():
+        if trial.kind == "trunk":
+            if trial.name not in awaited:
+                found += _of_trunk(trial, candidates, spec)
+            continue
+        own = _of_run(trial, candidates, spec.results.tolerance)
+        strangers += not own
+        found += own
+    found.sort(key=lambda entry: entry.order)
     runs = Runs(
-        np.array([row for row, _ in known], dtype=np.int64),
-        np.array([_loss(trial) for _, trial in known], dtype=np.float64),
-        np.array([state_of(trial).value for _, trial in known], dtype="<U8"),
+        np.array([entry.row for entry in found], dtype=np.int64),
+        np.array([entry.loss for entry in found], dtype=np.float64),
+        np.array([entry.state.value for entry in found], dtype="<U8"),
     )
     excluded = excluded_rows(ledger.excluded, candidates.grid)
     allowed = ~excluded
     allowed[runs.index] = True
-    paid = [row for row, trial in known if trial.by != "import" and trial.stage not in _NO_TRUNK]
+    paid = [e.row for e in found if e.trial.by != "import" and e.trial.stage not in _NO_TRUNK]
     return History(
         runs=runs,
+        names=tuple(entry.trial.name for entry in found),
         excluded=excluded,
         pool=np.flatnonzero(allowed),
         paid=np.array(paid, dtype=np.int64),
-        strangers=len(trials) - len(known),
+        strangers=strangers,
     )
+
+
+def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:
+    """A trial at its candidate, and what it passed on its way at theirs."""
+    found = []
+    for tokens, loss, number in trial.passed:
+        if abs(tokens - trial.D) <= tolerance * trial.D:
+            continue  # its own end, which has its own event
+        row = row_near(candidates, trial.config, tokens, tolerance)
+        if row is not None:
+            found.append(Entry((False, number), row, loss, State.DONE, trial))
+    row = candidates.row_of(trial.config)
+    if row is not None:
+        order = (trial.open, 0 if trial.open else trial.closed)
+        found.append(Entry(order, row, _loss(trial), state_of(trial), trial))
+    return found
+
+
+def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
+    """A trunk without a branch, at the candidate it is for; a finished one is no run."""
+    state = state_of(trial)
+    row = row_near(candidates, trial.config, trial.D / (1.0 - spec.trunks.decay), 1e-6)
+    if row is None or state is State.DONE:
+        return []
+    return [Entry((trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial)]
+
+
+def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: float) -> int | None:
+    """The candidate with this configuration but for D, which is the nearest to ``tokens``."""
+    D = candidates.grid.D
+    near = np.unique(D[np.abs(D - tokens) <= tolerance * tokens])
+    for value in near[np.argsort(np.abs(near - tokens))].tolist():
+        if (row := candidates.row_of({**config, "D": value})) is not None:
+            return row
+    return None
 
 
 def state_of(trial: Trial) -> State:

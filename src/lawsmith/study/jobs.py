@@ -9,7 +9,8 @@ from typing import Any
 from lawsmith.journal import Ledger, Trial
 from lawsmith.runners.base import Job
 from lawsmith.runners.results import CONFIG, PROGRESS, result_file
-from lawsmith.study.layout import make_folder
+from lawsmith.runners.template import text_of
+from lawsmith.study.layout import Layout, make_folder
 from lawsmith.study.live import LiveStudy
 
 Value = float | int | str
@@ -28,7 +29,8 @@ def job_of(study: LiveStudy, ledger: Ledger, trial: Trial) -> Job:
         "LAWSMITH_PROGRESS": str(folder / PROGRESS),
     }
     seed = study.spec.seed + n_before(ledger, trial)
-    return Job(name, folder, values_of(study, trial, name, seed), env, trial.handle)
+    values = {**values_of(study, trial, name, seed), **lineage(study.layout, trial, text=True)}
+    return Job(name, folder, values, env, trial.handle)
 
 
 def n_before(ledger: Ledger, trial: Trial) -> int:
@@ -40,7 +42,7 @@ def n_before(ledger: Ledger, trial: Trial) -> int:
 def prepare(study: LiveStudy, trial: Trial, job: Job) -> None:
     """The folder of a job and its config.json, before anything is started in it."""
     about = {"trial": trial.name, "attempt": trial.attempt}
-    config = {**for_trainer(study, trial.config), **about}
+    config = {**for_trainer(study, trial.config), **about, **lineage(study.layout, trial)}
     make_folder(job.folder, study.layout.folder, {CONFIG: config})
 
 
@@ -49,9 +51,30 @@ def for_trainer(study: LiveStudy, config: Mapping[str, Any]) -> dict[str, Any]:
     return {**study.candidates.args.get(str(config.get("model")), {}), **config}
 
 
+def lineage(layout: Layout, trial: Trial, *, text: bool = False) -> dict[str, Any]:
+    """Where a trial comes from and what it is to leave, as JSON or as text for a command.
+
+    In a command a missing parent is an empty text, and a missing branch point is 0.
+    """
+    parent = trial.parent or None
+    above = None if parent is None else str(layout.trial(parent))
+    told = {"kind": trial.kind, "parent": parent, "parent_folder": above}
+    told |= {"branch_at": trial.branch_at, "save_at": list(trial.save_at)}
+    told |= {"folder": str(layout.trial(trial.name))}
+    if not text:
+        return told
+    points = ",".join(text_of(point) for point in trial.save_at)
+    return {**told, "parent": trial.parent, "parent_folder": above or "", "save_at": points} | {
+        "branch_at": trial.start
+    }
+
+
 def values_of(study: LiveStudy, trial: Trial, name: str, seed: int) -> dict[str, Value]:
-    """What the placeholders of a command stand for."""
+    """What the placeholders of a command stand for; C is that of a run from the start to D."""
     row = study.candidates.row_of(trial.config)
-    known = dict(trial.config) if row is None else study.candidates.values(row)
+    length = trial.D - trial.start
+    C = trial.cost * trial.D / length if length > 0.0 else trial.cost
+    known = {**for_trainer(study, trial.config), "C": C}
+    known = known if row is None else study.candidates.values(row)
     about: dict[str, Value] = {"trial": trial.name, "attempt": trial.attempt, "name": name}
     return {**known, **about, "seed": seed}

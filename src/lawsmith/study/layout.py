@@ -18,7 +18,8 @@ class Layout:
     """The files of the study whose file is ``file``.
 
     study.toml  journal.jsonl  driver.lock
-    trials/t0001/1/   first attempt at the first trial: config.json, log.txt, result.json, …
+    trials/t0001/     the first trial: what its attempts share, such as a trunk's checkpoints
+    trials/t0001/1/   its first attempt: config.json, log.txt, result.json, …
     """
 
     file: Path
@@ -35,9 +36,13 @@ class Layout:
     def lock(self) -> Path:
         return self.folder / "driver.lock"
 
+    def trial(self, trial: str) -> Path:
+        """The folder of a trial; the names of trials are checked when a journal is read."""
+        return self.folder / "trials" / trial
+
     def attempt(self, trial: str, attempt: int) -> Path:
-        """The folder of an attempt; the names of trials are checked when a journal is read."""
-        return self.folder / "trials" / trial / str(attempt)
+        """The folder of an attempt."""
+        return self.trial(trial) / str(attempt)
 
     @classmethod
     def of(cls, file: str | Path) -> Layout:

@@ -47,7 +47,7 @@ class LiveStudy:
 
     @cached_property
     def pricing(self) -> Pricing:
-        return make_pricing(self.spec.cost)
+        return make_pricing(self.spec)
 
     @cached_property
     def method(self) -> Method:
@@ -85,7 +85,7 @@ class LiveStudy:
         """The ledger on the grid; the last one is kept, since much is asked of the same moment."""
         known = self._history
         if known is None or known[0] is not ledger or known[1] != ledger.n_events:
-            known = ledger, ledger.n_events, history_of(ledger, self.candidates)
+            known = ledger, ledger.n_events, history_of(ledger, self.candidates, self.spec)
             self._history = known
         return known[2]
 

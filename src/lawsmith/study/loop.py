@@ -26,7 +26,8 @@ from lawsmith.study.asking import asked_events, exhausted, propose
 from lawsmith.study.history import excluded_rows
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.outcomes import ended, events_of, patience, reports_of
+from lawsmith.study.outcomes import ended, events_of, orphaned, patience, progress_events
+from lawsmith.study.trunks import ready
 
 StopRule = Callable[[Ledger], bool]
 FIRST_PAUSE = 0.005
@@ -104,9 +105,9 @@ class Driver:
     def _news(self, trial: Trial, status: Status) -> list[Event]:
         """The events a status leads to."""
         job = job_of(self.study, self.ledger, trial)
-        reports, offset = read_progress(job.folder, self._offsets.get(job.name, 0))
+        steps, offset = read_progress(job.folder, self._offsets.get(job.name, 0))
         self._offsets[job.name] = offset
-        found = reports_of(trial, tuple(reports))
+        found = progress_events(trial, steps)
         over = ended(trial, job, status)
         if over is None:
             if status.phase is Phase.RUNNING and trial.stage is Stage.SUBMITTED:
@@ -133,13 +134,23 @@ class Driver:
                     found.append(make(Kind.CANCELLED, trial.name))
             elif row is not None and excluded[row]:
                 found.append(make(Kind.CANCELLED, trial.name, detail="its candidate was excluded"))
+            elif not self._ready(trial) and not self.ledger.trials[trial.parent].open:
+                found.append(orphaned(trial, self.ledger.trials[trial.parent]))
         return self._record(found)
 
+    def _ready(self, trial: Trial) -> bool:
+        """Whether what the trial goes on from is there."""
+        return ready(self.ledger, trial, self.study.spec.results.tolerance)
+
     def _submit(self) -> list[Event]:
-        """Start what was asked for and what may be tried again."""
-        free = max(0, self.study.spec.runner.slots - self._n_busy(self.ledger))
+        """Start what was asked for and what may be tried again, as slots are free.
+
+        A branch whose trunk has not left its checkpoint yet waits.
+        """
+        busy = len(self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING))
         again = [trial for trial in self._mine(Stage.WAITING) if _due(trial)]
-        due = [*self._mine(Stage.ASKED), *again[:free]]
+        able = [trial for trial in [*self._mine(Stage.ASKED), *again] if self._ready(trial)]
+        due = able[: max(0, self.study.spec.runner.slots - busy)]
         jobs = [job_of(self.study, self.ledger, trial) for trial in due]
         if not jobs:
             return []
@@ -201,9 +212,10 @@ class Driver:
         return self._judged[1]
 
     def _n_busy(self, ledger: Ledger) -> int:
-        """Slots taken: a trial that waits to be tried again leaves its slot to others."""
+        """Slots taken: a trial that waits, to be tried again or for its trunk, leaves its slot."""
         mine = (trial for trial in ledger.open() if trial.by == "run")
-        return sum(trial.stage is not Stage.WAITING for trial in mine)
+        tolerance = self.study.spec.results.tolerance
+        return sum(t.stage is not Stage.WAITING and ready(ledger, t, tolerance) for t in mine)
 
     def _record(self, events: list[Event]) -> list[Event]:
         """Append events of trials that are still open; a person may have closed one meanwhile."""

@@ -11,11 +11,20 @@ cancelled                    cancelled
 from __future__ import annotations
 
 import re
+from collections.abc import Sequence
 from dataclasses import dataclass
 
-from lawsmith.journal import Event, Kind, Trial, make
+from lawsmith.journal import Event, Kind, Stage, Trial, make
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.results import Found, Result, log_tail, read_result
+from lawsmith.runners.results import (
+    Found,
+    Result,
+    Step,
+    log_tail,
+    read_all_progress,
+    read_result,
+    trained_by,
+)
 from lawsmith.spec import StudySpec
 
 MAX_ATTEMPTS = 100  # of a trial that is preempted again and again
@@ -57,21 +66,67 @@ def events_of(spec: StudySpec, over: Ended) -> tuple[list[Event], bool]:
     result = read_result(over.job.folder, spec.results, config, completed=completed)
     told = _of_result(over.trial, result)
     if told:
-        return [*reports_of(over.trial, result.reports), *told], True
-    return _of_ending(spec, over, result), False
+        steps = [Step(tokens, loss) for tokens, loss in result.reports]
+        return [*progress_events(over.trial, steps), *_settled(told, over)], True
+    return _settled(_of_ending(spec, over, result), over), False
 
 
-def reports_of(trial: Trial, reports: tuple[tuple[float, float], ...]) -> list[Event]:
-    """Losses on the way, thinned to about a hundred a run: each a hundredth of D after the last."""
-    D = trial.config.get("D")
-    step = D / 100.0 if isinstance(D, int | float) else 0.0
+def _settled(events: list[Event], over: Ended) -> list[Event]:
+    """The first of the events ends the attempt."""
+    return [with_trained(events[0], over.trial, over.job), *events[1:]]
+
+
+def progress_events(trial: Trial, steps: Sequence[Step]) -> list[Event]:
+    """What a run told on its way, once each.
+
+    Losses are thinned to about a hundred a run: each a hundredth of D after the last. Checkpoints
+    and ends of decays are all kept.
+    """
+    step = trial.D / 100.0 if trial.D > 0.0 else 0.0
     last = trial.report[0] if trial.report else float("-inf")
+    saved, passed = set(trial.saved), {tokens for tokens, _, _ in trial.passed}
     found: list[Event] = []
-    for tokens, loss in reports:
-        if tokens >= last + step * (1 - 1e-9) and tokens > last:
-            found.append(make(Kind.REPORTED, trial.name, tokens=tokens, loss=loss))
-            last = tokens
+    for told in steps:
+        tokens, loss = told.tokens, told.loss
+        if tokens is not None and loss is not None:
+            if told.final:
+                if tokens not in passed:
+                    found.append(make(Kind.PASSED, trial.name, tokens=tokens, loss=loss))
+                    passed.add(tokens)
+            elif tokens >= last + step * (1 - 1e-9) and tokens > last:
+                found.append(make(Kind.REPORTED, trial.name, tokens=tokens, loss=loss))
+                last = tokens
+        if told.saved is not None and told.saved not in saved:
+            found.append(make(Kind.SAVED, trial.name, tokens=told.saved))
+            saved.add(told.saved)
     return found
+
+
+def with_trained(event: Event, trial: Trial, job: Job) -> Event:
+    """The event that ends an attempt, with the tokens it trained as far as it told them.
+
+    A finished run trained up to its end, whatever its last line says; where that is all there is to
+    say, nothing is added.
+    """
+    steps = read_all_progress(job.folder)
+    finished = event["event"] == Kind.FINISHED
+    if finished and trial.D > 0.0:
+        steps.append(Step(tokens=trial.D))
+    told = trained_by(steps, trial.begun)
+    if told is None or (finished and told == trial.D - trial.begun):
+        return event
+    return {**event, "trained": told}
+
+
+def orphaned(trial: Trial, parent: Trial) -> Event:
+    """A trial whose parent ended without the checkpoint it was to go on from; nothing is paid.
+
+    Where the trunk diverged, its decay is known to diverge as well.
+    """
+    detail = f"{parent.name}, its trunk, is {parent.stage.value}"
+    if parent.stage is Stage.DIVERGED:
+        return make(Kind.DIVERGED, trial.name, loss=None, trained=0.0, detail=detail)
+    return make(Kind.CANCELLED, trial.name, trained=0.0, detail=detail)
 
 
 def _of_result(trial: Trial, result: Result) -> list[Event]:

@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from lawsmith.costs import Apart, Pricing, Trunks
-from lawsmith.spec.models import CostSpec
+from lawsmith.spec import StudySpec
 
 
-def make_pricing(spec: CostSpec) -> Pricing:
+def make_pricing(spec: StudySpec) -> Pricing:
     """The pricing of a study file."""
-    return Trunks(spec.decay) if spec.trunk else Apart()
+    if spec.trunks.use:
+        return Trunks(spec.trunks.decay)
+    return Trunks(spec.cost.decay) if spec.cost.trunk else Apart()

@@ -8,7 +8,7 @@ from lawsmith.journal import Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
 from lawsmith.study.answer import Known, answer_of
-from lawsmith.study.asking import propose
+from lawsmith.study.asking import config_of, propose
 from lawsmith.study.live import LiveStudy
 
 # Runs times candidates up to which what comes next is worked out without being asked for: about
@@ -84,7 +84,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         (history.runs.state == State.DONE.value) | (history.runs.state == State.DIVERGED.value)
     ]
     reached = float(study.grid.C[seen].max()) if len(seen) else None
-    done = [t for t in settled if t.stage is Stage.FINISHED and t.loss is not None]
+    done = [t for t in settled if t.stage is Stage.FINISHED and t.kind != "trunk"]
     next_runs = propose(study, ledger, n_next) if n_next else []
     return Summary(
         study=study,
@@ -101,9 +101,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         under_way=tuple(t for t in trials if t.open),
         failures=tuple(_failure(study, t) for t in trials if _troubled(t)),
         known=answer_of(study, ledger),
-        proposals=tuple(
-            Proposal(dict(study.candidates.configs[one.row]), one.cost) for one in next_runs
-        ),
+        proposals=tuple(Proposal(config_of(study, one), one.cost) for one in next_runs),
         why_not_next=why_not,
     )
 

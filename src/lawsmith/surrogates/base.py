@@ -59,6 +59,19 @@ class Aim(NamedTuple):
         return np.asarray((off_sd + self.tuning) / variance)
 
 
+class Hints(NamedTuple):
+    """What something other than a run says of the log losses of rows, such as the curve of a trunk.
+
+    variance  (r,) of its error, beside the noise of a run
+    alike     (r,) how many rows share one error: each of them counts for so much less
+    """
+
+    rows: IntArray
+    y: FloatArray
+    variance: FloatArray
+    alike: FloatArray
+
+
 @dataclass(frozen=True, eq=False)
 class Posterior:
     """A surrogate's answer over the whole grid, on its scale.
@@ -71,6 +84,7 @@ class Posterior:
              look beyond its grid
     mistuned (m,) how far a row may lie above its best λ because that is not known, on that scale;
              its square is not in ``sd``
+    given    hints → the posterior with them as well; None where the surrogate takes none
     """
 
     mean: FloatArray
@@ -81,6 +95,7 @@ class Posterior:
     noise: FloatArray | float = 0.0
     aim: Callable[[float], Aim] | None = field(default=None, repr=False)
     mistuned: FloatArray | float = 0.0
+    given: Callable[[Hints], Posterior] | None = field(default=None, repr=False)
 
     @property
     def loss(self) -> FloatArray:

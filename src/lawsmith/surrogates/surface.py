@@ -30,7 +30,7 @@ from lawsmith.surface.prior import Prior
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surrogates.aim import Places, aim_at, likely_places, mistuned
-from lawsmith.surrogates.base import Posterior, Sampler, check_logs
+from lawsmith.surrogates.base import Hints, Posterior, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.surrogates.rows import STRETCH, OnRows, on_rows
@@ -224,11 +224,16 @@ def _target(at: Points, runs: Runs) -> tuple[float, float]:
     return float(last[0]), float(extra[0])
 
 
-def _posterior(state: Followed, finished: Runs, pending: IntArray) -> Posterior:
+def _posterior(
+    state: Followed, finished: Runs, pending: IntArray, hints: Hints | None = None
+) -> Posterior:
     weight = state.surface.weight
     offsets = np.stack([one.offset for one in state.rows])
-    means = offsets + np.stack([factor.mean(0.0) for factor in state.factors])
-    factors = [factor.copy() if len(pending) else factor.frozen() for factor in state.factors]
+    more = len(pending) or hints is not None
+    factors = [factor.copy() if more else factor.frozen() for factor in state.factors]
+    if hints is not None:
+        _take_in(state, factors, hints)
+    means = offsets + np.stack([factor.mean(0.0) for factor in factors])
     if len(pending):
         for j, factor in enumerate(factors):
             for row in pending.tolist():
@@ -249,7 +254,15 @@ def _posterior(state: Followed, finished: Runs, pending: IntArray) -> Posterior:
         mistuned=STRETCH * (weight @ np.stack(above)),
         sampler=_sampler(state, factors, means),
         aim=lambda C: aim_at(_places(state, C), weight, state.rows, factors, apart),
+        given=lambda told: _posterior(state, finished, pending, told),
     )
+
+
+def _take_in(state: Followed, factors: list[Factor], hints: Hints) -> None:
+    """One row of each factor for each hint. An error that rows share is split among them."""
+    for row, y, variance, n in zip(*(part.tolist() for part in hints), strict=True):
+        for one, factor, noise in zip(state.rows, factors, state.noise, strict=True):
+            factor.extend(row, y - float(one.offset[row]), 1, n * (float(noise[row]) + variance))
 
 
 def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampler:

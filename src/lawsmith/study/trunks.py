@@ -1,0 +1,273 @@
+"""Trunks of a live study: where their checkpoints are, what they cost, and what their curves say.
+
+Notation
+    cell   the trials alike in everything but D: one trunk, which may be several trials, each the
+           extension of one before
+    b      = (1 − δ)·D, in whole tokens: where a decay that ends at D leaves the trunk
+    point  a checkpoint: tokens, and the trial that left it
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.curves import Along
+from lawsmith.curves.gain import Rows
+from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
+from lawsmith.grid import FloatArray, IntArray
+from lawsmith.journal import Ledger, Stage, Trial
+from lawsmith.journal.fold import Config
+from lawsmith.policies.actions import Ways
+from lawsmith.runs import State
+from lawsmith.study.live import LiveStudy
+from lawsmith.surrogates.base import Hints
+from lawsmith.trajectory import Curve, curve
+
+MOST_HINTS = 3  # rows of a trunk that its curve speaks of
+AWAY = 1.25  # factor of D from a branch of its own within which a trunk's curve is silent
+NO_HINTS = Hints(np.arange(0), np.zeros(0), np.zeros(0), np.zeros(0))
+# Branches, on so many trunks, from which it is known what a decay takes off.
+LEAST_BRANCHES, LEAST_TRUNKS = 3, 2
+
+Cell = tuple[tuple[str, float | str], ...]
+
+
+@dataclass(frozen=True)
+class Point:
+    """A checkpoint that a run can go on from."""
+
+    tokens: float
+    trial: str
+
+
+@dataclass(frozen=True)
+class Stem:
+    """The trunk of a cell: its checkpoints by tokens, and whether a part of it is under way."""
+
+    points: tuple[Point, ...]
+    open: bool
+
+    def before(self, tokens: float, tolerance: float) -> Point | None:
+        """The last checkpoint at no more than ``tokens``."""
+        kept = [p for p in self.points if p.tokens <= tokens * (1.0 + tolerance)]
+        return max(kept, key=lambda p: p.tokens, default=None)
+
+
+def cell_of(config: Config) -> Cell:
+    """What tells trunks apart."""
+    return tuple(
+        (name, value if isinstance(value, str) else float(value))
+        for name, value in sorted(config.items())
+        if name != "D"
+    )
+
+
+def branch_point(D: float, decay: float) -> int:
+    """b, in whole tokens."""
+    return max(1, round((1.0 - decay) * D))
+
+
+def points_of(trial: Trial) -> list[Point]:
+    """The checkpoints of a trunk. A finished one has left all that it was told to."""
+    found = set(trial.saved)
+    if trial.stage is Stage.FINISHED:
+        found |= {*trial.save_at, trial.D}
+    return [Point(tokens, trial.name) for tokens in sorted(found)]
+
+
+def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
+    """The trunks by cell. Those made by hand are where lawsmith cannot reach, and the reverse."""
+    found: dict[Cell, Stem] = {}
+    for trial in ledger.trials.values():
+        if trial.kind != "trunk" or trial.by != by or trial.stage is Stage.QUARANTINED:
+            continue
+        cell = cell_of(trial.config)
+        old = found.get(cell, Stem((), False))
+        found[cell] = Stem((*old.points, *points_of(trial)), old.open or trial.open)
+    return found
+
+
+def ready(ledger: Ledger, trial: Trial, tolerance: float) -> bool:
+    """Whether the checkpoint that a trial goes on from is there."""
+    if not trial.parent:
+        return True
+    near = tolerance * trial.start
+    parent = ledger.trials[trial.parent]
+    return any(abs(point.tokens - trial.start) <= near for point in points_of(parent))
+
+
+@dataclass(frozen=True, eq=False)
+class Heard:
+    """What curves of trunks say of a study.
+
+    along     the curves beside the runs
+    cells     of the curves
+    trunks    the smoothed trunks and the gain of a decay; None without a usable curve
+    """
+
+    along: Along
+    cells: tuple[Cell, ...]
+    trunks: Trunks | None
+
+    @property
+    def trusted(self) -> bool:
+        """Whether enough branches have shown what a decay takes off."""
+        if self.trunks is None:
+            return False
+        parents = self.trunks.branches.rows.trunk
+        return len(parents) >= LEAST_BRANCHES and len(np.unique(parents)) >= LEAST_TRUNKS
+
+    def index(self, run: str) -> int | None:
+        """The smoothed trunk of that name."""
+        for i, one in enumerate(self.along.curves):
+            if one.run == run and self.trunks is not None and i in self.trunks.fits:
+                return i
+        return None
+
+
+def along_of(study: LiveStudy, ledger: Ledger) -> Along:
+    """The trunks' losses on the way as curves, and which runs of the history branch from them."""
+    roots = roots_of(ledger)
+    history, axes = study.history(ledger), [axis.name for axis in study.grid.axes]
+    points: dict[str, list[tuple[float, float]]] = {}
+    for name, root in roots.items():
+        trial = ledger.trials[name]
+        if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED:
+            end = [(trial.D, trial.loss)] if trial.stage is Stage.FINISHED and trial.loss else []
+            points.setdefault(root, []).extend([*trial.reports, *end])
+    curves = [_curve(ledger.trials[root], told, axes) for root, told in points.items() if told]
+    place = {one.run: i for i, one in enumerate(curves)}
+    trials = [ledger.trials[name] for name in history.names]
+    is_branch = [trial.kind == "branch" for trial in trials]
+    parent = [
+        place.get(roots[trial.name], -1) if branch else -1
+        for trial, branch in zip(trials, is_branch, strict=True)
+    ]
+    at = [trial.start if b else np.nan for trial, b in zip(trials, is_branch, strict=True)]
+    none = np.full(len(trials), -1, dtype=np.int64)
+    return Along(tuple(curves), np.array(parent, dtype=np.int64), np.array(at, dtype=float), none)
+
+
+def roots_of(ledger: Ledger) -> dict[str, str]:
+    """The trunk that each trial rests on in the end: itself where it has no parent."""
+    roots: dict[str, str] = {}
+    for name, trial in ledger.trials.items():
+        roots[name] = roots[trial.parent] if trial.parent else name
+    return roots
+
+
+def _curve(root: Trial, told: Sequence[tuple[float, float]], axes: Sequence[str]) -> Curve:
+    D, loss = (np.array(part, dtype=np.float64) for part in zip(*told, strict=True))
+    hp = {name: root.config[name] for name in axes if name not in ("N", "D")}
+    hp = {k: v if isinstance(v, str) else float(v) for k, v in hp.items()}
+    return curve(root.name, "trunk", D, loss, N=float(root.config["N"]), hp=hp)
+
+
+def heard_of(study: LiveStudy, ledger: Ledger) -> Heard:
+    """The curves of a ledger, and what they say with the branches that have ended."""
+    along = along_of(study, ledger)
+    able = [i for i, one in enumerate(along.curves) if usable(one)]
+    cells = tuple(cell_of(ledger.trials[one.run].config) for one in along.curves)
+    if not able:
+        return Heard(along, cells, None)
+    runs, grid = study.history(ledger).runs, study.grid
+    loss = np.where(runs.state == State.DONE.value, runs.loss, np.nan)
+    trunks = fit_trunks(along, grid.N[runs.index], grid.D[runs.index], loss, able)
+    return Heard(along, cells, trunks)
+
+
+def ways_of(study: LiveStudy, ledger: Ledger, rows: IntArray, heard: Heard, by: str) -> Ways:
+    """How the losses of some rows of the study's grid can be had now."""
+    stems, decay = stems_of(ledger, by), study.spec.trunks.decay
+    tolerance = study.spec.results.tolerance
+    trunk, free = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_)
+    tail = np.zeros(len(rows))
+    for i, row in enumerate(rows.tolist()):
+        config, D = study.candidates.configs[row], float(study.grid.D[row])
+        a_token = float(study.grid.C[row]) / D
+        b, stem = branch_point(D, decay), stems.get(cell_of(config))
+        last = None if stem is None else stem.before(b, tolerance)
+        at = 0.0 if last is None else last.tokens
+        there = abs(at - b) <= tolerance * b
+        trunk[i] = 0.0 if there else (b - at) * a_token
+        tail[i] = (D - (at if there else b)) * a_token
+        # A part of the trunk that is under way leaves further checkpoints soon.
+        free[i] = there or stem is None or not stem.open
+    return Ways(trunk, tail, free, _by_curve(study, rows, heard), hints_of(study, rows, heard))
+
+
+def _by_curve(study: LiveStudy, rows: IntArray, heard: Heard) -> FloatArray:
+    """(m,) variance of the log loss after a decay that is foretold from a trunk yet to be walked.
+
+    Infinite before branches have shown what a decay takes off.
+    """
+    if not heard.trusted or heard.trunks is None:
+        return np.full(len(rows), np.inf)
+    share = study.spec.trunks.decay
+    sizes = np.stack([study.grid.N[rows], study.grid.D[rows]], axis=1)
+    distinct, which = np.unique(sizes, axis=0, return_inverse=True)
+    n = len(distinct)
+    nowhere = np.full(n, -1, dtype=np.int64)  # a trunk of which nothing is known
+    at = Rows(nowhere, np.log(distinct[:, 0]), np.log(distinct[:, 1]), np.full(n, share))
+    nothing = np.zeros((n, len(heard.trunks.branches)))
+    told = heard.trunks.gain.foretell(at, np.zeros(n), np.zeros((n, n)), nothing)
+    return np.asarray(np.diag(normal_cov(told))[which.ravel()])
+
+
+def hints_of(study: LiveStudy, rows: IntArray, heard: Heard) -> Hints:
+    """What trunks say of rows on them that no branch is near, a few of each trunk."""
+    if heard.trunks is None:
+        return NO_HINTS
+    cells: dict[Cell, list[int]] = {}
+    for i, row in enumerate(rows.tolist()):
+        cells.setdefault(cell_of(study.candidates.configs[row]), []).append(i)
+    of: list[int] = []
+    at: list[int] = []
+    for k in heard.trunks.fits:
+        near = _unseen(study, rows, cells.get(heard.cells[k], []), heard, k)
+        of += [k] * len(near)
+        at += near
+    if not at:
+        return NO_HINTS
+    trunk, places = np.array(of, dtype=np.int64), np.array(at, dtype=np.int64)
+    told = heard.trunks.foretell(trunk, study.grid.D[rows[places]])
+    alike = np.array([float((trunk == k).sum()) for k in of])
+    return Hints(places, told.mean, np.diag(normal_cov(told)).copy(), alike)
+
+
+def _unseen(
+    study: LiveStudy, rows: IntArray, cell: Sequence[int], heard: Heard, trunk: int
+) -> list[int]:
+    """Places in ``rows`` of a trunk's cell that its curve has passed and no branch is near."""
+    assert heard.trunks is not None
+    one, decay = heard.trunks.fits[trunk].curve, study.spec.trunks.decay
+    branches = heard.trunks.branches.rows
+    own = np.exp(branches.log_D[branches.trunk == trunk])
+    found = []
+    for i in cell:
+        D = float(study.grid.D[rows[i]])
+        b = branch_point(D, decay)
+        inside = 2.0 * one.D[0] <= b <= one.reached * (1.0 + study.spec.results.tolerance)
+        silent = len(own) and own.min() / AWAY <= D <= own.max() * AWAY
+        if inside and not silent:
+            found.append(i)
+    if len(found) > MOST_HINTS:
+        kept = np.linspace(0, len(found) - 1, MOST_HINTS).round().astype(int)
+        found = [found[k] for k in kept]
+    return found
+
+
+def save_points(
+    study: LiveStudy, config: Mapping[str, float | int | str], start: float, end: float
+) -> tuple[float, ...]:
+    """Where a trunk from ``start`` to ``end`` leaves checkpoints: all branch points of its cell."""
+    decay = study.spec.trunks.decay
+    found = {float(end)}
+    for D in np.unique(study.grid.D).tolist():
+        b = float(branch_point(D, decay))
+        if start < b < end and study.candidates.row_of({**config, "D": D}) is not None:
+            found.add(b)
+    return tuple(sorted(found))
