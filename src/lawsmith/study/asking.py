@@ -159,7 +159,7 @@ def asked_events(
             cost=one.cost,
             **_lineage(one, names[i - 1]),
             why=one.choice.why,
-            values={name: _kept(value) for name, value in one.choice.values.items()},
+            values=kept_values(one.choice.values),
         )
         for i, one in enumerate(found)
     ]
@@ -180,9 +180,9 @@ def _lineage(one: Proposal, before: str) -> dict[str, Any]:
     return {**told, "save_at": list(one.save_at)} if one.save_at else told
 
 
-def _kept(value: float) -> float | None:
-    """A value as the record has it: six digits, null where it is no number."""
-    return float(f"{value:.6g}") if np.isfinite(value) else None
+def kept_values(values: Mapping[str, float]) -> dict[str, float | None]:
+    """Values as the record has them: six digits, null where one is no number."""
+    return {k: float(f"{v:.6g}") if np.isfinite(v) else None for k, v in values.items()}
 
 
 def exhausted(study: LiveStudy, ledger: Ledger) -> str:

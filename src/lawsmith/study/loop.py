@@ -24,6 +24,7 @@ from lawsmith.runners.base import Ending, Phase, Runner, Status
 from lawsmith.runners.results import read_progress
 from lawsmith.study.asking import asked_events, exhausted, propose
 from lawsmith.study.history import excluded_rows
+from lawsmith.study.hopeless import stops
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.outcomes import ended, events_of, orphaned, patience, progress_events
@@ -48,6 +49,7 @@ class Driver:
     _offsets: dict[str, int] = field(default_factory=dict)
     _waiting_since: dict[str, float] = field(default_factory=dict)
     _judged: tuple[int, bool] = (-1, False)
+    _judged_at: dict[str, int] = field(default_factory=dict)
     _nothing_at: int = -1
     _failures: int = 0
 
@@ -58,7 +60,8 @@ class Driver:
     def step(self) -> list[Event]:
         """One round: collect what ended, start what is due, ask for more. The events it led to."""
         self.study.journal.refresh()
-        done = [*self._collect(), *self._call_off()]
+        done = self._collect()
+        done += [*self._stop(done), *self._call_off()]
         self._give_up(done)
         while True:
             done += self._submit()
@@ -122,6 +125,18 @@ class Driver:
         """Whether a result may still come: on a shared disk it is seen a while after its job."""
         since = self._waiting_since.setdefault(name, time.monotonic())
         return time.monotonic() - since < patience(self.study.spec)
+
+    def _stop(self, news: list[Event]) -> list[Event]:
+        """Wishes to stop trunks that are hopeless, judged at every tenth of their way."""
+        due: list[str] = []
+        for event in news:
+            if event["event"] == Kind.REPORTED:
+                trial = self.ledger.trials[event["trial"]]
+                tenth = int(10.0 * event["tokens"] / trial.D) if trial.D > 0.0 else 0
+                if tenth > self._judged_at.get(trial.name, 0):
+                    self._judged_at[trial.name] = tenth
+                    due.append(trial.name)
+        return self._record(stops(self.study, self.ledger, list(dict.fromkeys(due))))
 
     def _call_off(self) -> list[Event]:
         """Close trials that were never started and are no longer wanted."""

@@ -27,6 +27,8 @@ class Told:
     """A result as a person tells it; ``values`` are what else the file says of the run.
 
     tokens   where it is a loss on the way, and not the final one
+    final    of a loss on the way: the end of a decay, which is a result
+    saved    tokens of a checkpoint, where that is all there is to tell
     """
 
     trial: str
@@ -34,6 +36,8 @@ class Told:
     values: Mapping[str, Any]
     tokens: float | None = None
     where: str = "tell"
+    final: bool = False
+    saved: float | None = None
 
 
 def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
@@ -49,6 +53,8 @@ def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:
         hint = suggest(told.trial, ledger.trials) or "ask for one: lawsmith ask"
         want = "a trial that was asked for"
         raise LawsmithError(told.where, got=f"trial {told.trial!r}", want=want, hint=hint)
+    if told.saved is not None:
+        return _saved(trial, told)
     if told.tokens is not None:
         return _report(trial, told)
     result = judge(told.loss, study.spec.results)
@@ -72,11 +78,25 @@ def _report(trial: Trial, told: Told) -> list[Event]:
         raise LawsmithError(where, got=f"a loss of {told.loss}", want=LOSS.want)
     if told.tokens is None or not SCALE.hold(told.tokens):
         raise LawsmithError(where, got=f"{told.tokens} tokens", want=SCALE.want)
+    _check_open(trial, where)
+    known = [passed[:2] for passed in trial.passed] if told.final else trial.reports
+    if (told.tokens, told.loss) in known:
+        return []
+    kind = Kind.PASSED if told.final else Kind.REPORTED
+    return [make(kind, trial.name, tokens=told.tokens, loss=told.loss)]
+
+
+def _saved(trial: Trial, told: Told) -> list[Event]:
+    where = f"{told.where}: {trial.name}"
+    if told.saved is None or not SCALE.hold(told.saved):
+        raise LawsmithError(where, got=f"saved at {told.saved} tokens", want=SCALE.want)
+    _check_open(trial, where)
+    return [] if told.saved in trial.saved else [make(Kind.SAVED, trial.name, tokens=told.saved)]
+
+
+def _check_open(trial: Trial, where: str) -> None:
     if not trial.open:
         raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
-    if trial.report == (told.tokens, told.loss):
-        return []
-    return [make(Kind.REPORTED, trial.name, tokens=told.tokens, loss=told.loss)]
 
 
 def _again(trial: Trial, told: Told, loss: float | None) -> list[Event]:
@@ -152,12 +172,15 @@ def _told(row: object, where: str) -> Told:
         raise LawsmithError(where, got=shown(row, 80), want=want)
     config = row.get("config")
     values = {**(config if isinstance(config, dict) else {}), **row}
+    if row.get("saved") is not None:
+        saved = number_of(row["saved"], where=f"{where}: saved")
+        return Told(row["trial"], None, values, where=where, saved=saved)
     if "loss" not in row and row.get("diverged") is not True:
         raise LawsmithError(where, got=f"no loss of {row['trial']}", want=want)
     loss = number_of(row.get("loss"), where=f"{where}: loss")
     tokens = row.get("tokens")
     on_the_way = None if tokens is None else number_of(tokens, where=f"{where}: tokens")
-    return Told(row["trial"], loss, values, on_the_way, where)
+    return Told(row["trial"], loss, values, on_the_way, where, row.get("final") is True)
 
 
 def number_of(value: object, *, where: str) -> float | None:

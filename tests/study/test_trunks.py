@@ -1,0 +1,260 @@
+"""Trunks that are run: branches wait for checkpoints, what is paid is what was trained."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import numpy as np
+import pytest
+
+from lawsmith.errors import LawsmithError
+from lawsmith.journal import Kind, Ledger, Stage, make
+from lawsmith.runners import Runner, make_runner
+from lawsmith.study import LiveStudy
+from lawsmith.study.answer import answer_of
+from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.loop import Driver, drive
+from lawsmith.study.telling import Told, read_results, tell
+from lawsmith.study.trunks import along_of, heard_of, stems_of, ways_of
+from tests.study.trunk_studies import DECAY, chunks, trained_flops, trunk_study
+
+ONE_SLOT = ("slots = 2", "slots = 1")
+
+
+def runner_of(study: LiveStudy) -> Runner:
+    told = study.spec.runner
+    return make_runner(told.kind, told.options, study.layout.folder)
+
+
+def finish(study: LiveStudy) -> Ledger:
+    study.begin()
+    for _ in drive(Driver(study, runner_of(study))):
+        pass
+    return study.read()
+
+
+def lines(study: LiveStudy) -> list[dict]:
+    return [json.loads(line) for line in study.layout.journal.read_text().splitlines()]
+
+
+def ask(study: LiveStudy, n: int, by: str = "hand") -> list[dict]:
+    study.begin()
+    return study.journal.update(
+        lambda ledger: asked_events(study, ledger, propose(study, ledger, n, by=by), by=by)
+    )
+
+
+@pytest.fixture(scope="module")
+def played(tmp_path_factory) -> tuple[LiveStudy, Ledger]:
+    """A study that ran to the end of its budget."""
+    study = trunk_study(tmp_path_factory.mktemp("played"))
+    return study, finish(study)
+
+
+def test_a_study_of_trunks_runs_to_the_end_of_its_budget(played):
+    study, ledger = played
+    assert ledger.ended == "budget"
+    assert {trial.stage for trial in ledger.trials.values()} == {Stage.FINISHED}
+    kinds = {trial.kind for trial in ledger.trials.values()}
+    assert kinds == {"trunk", "branch"}
+    assert 0.9 * study.budget < ledger.spend <= study.budget
+
+
+def test_the_ledger_is_what_was_trained_and_nothing_is_trained_twice(played):
+    study, ledger = played
+    assert ledger.spend == pytest.approx(trained_flops(study, ledger), rel=1e-12)
+    for trial in ledger.trials.values():
+        assert set(chunks(study, trial).values()) == {1}
+    # Nor by two trials: each token of a cell's trunk belongs to one of them.
+    for stem in {(t.config["N"], t.config["lr"]) for t in ledger.trials.values()}:
+        own = [t for t in ledger.trials.values() if (t.config["N"], t.config["lr"]) == stem]
+        walked = sorted(c for t in own if t.kind == "trunk" for c in chunks(study, t))
+        assert all(before[1] == after[0] for before, after in zip(walked, walked[1:], strict=False))
+
+
+def test_branches_leave_their_trunk_where_the_decay_begins_and_extensions_at_its_end(played):
+    study, ledger = played
+    seen = set()
+    for trial in ledger.trials.values():
+        parent = ledger.trials.get(trial.parent)
+        seen.add((trial.kind, parent is not None))
+        if trial.kind == "branch":
+            assert parent is not None
+            assert trial.branch_at == pytest.approx((1 - DECAY) * trial.D)
+            assert trial.branch_at in (*parent.save_at, parent.D)
+            assert trial.D in study.grid.D
+        elif parent is not None:
+            assert trial.branch_at == parent.D < trial.D
+        if parent is not None:
+            assert {**trial.config, "D": 0} == {**parent.config, "D": 0}
+    assert seen == {("trunk", False), ("trunk", True), ("branch", True)}
+
+
+def test_the_record_tells_why_and_the_trainer_has_what_it_needs(played):
+    study, ledger = played
+    asked = {line["trial"]: line for line in lines(study) if line["event"] == "asked"}
+    assert all(line["why"] and line["values"] for line in asked.values())
+    branch = next(t for t in ledger.trials.values() if t.kind == "branch")
+    told = json.loads((study.layout.attempt(branch.name, 1) / "config.json").read_text())
+    assert told["kind"] == "branch"
+    assert told["branch_at"] == branch.branch_at
+    assert told["parent_folder"] == str(study.layout.trial(branch.parent))
+    trunk = json.loads((study.layout.attempt(branch.parent, 1) / "config.json").read_text())
+    assert trunk["parent"] is None
+    assert trunk["parent_folder"] is None
+    assert branch.branch_at in trunk["save_at"]
+    assert trunk["folder"] == told["parent_folder"]
+
+
+def test_no_branch_is_submitted_before_its_checkpoint_is_on_record(played):
+    study, ledger = played
+    there: dict[str, set[float]] = {}
+    for line in lines(study):
+        name = line.get("trial", "")
+        if line["event"] == "saved":
+            there.setdefault(name, set()).add(line["tokens"])
+        if line["event"] == "finished":
+            there.setdefault(name, set()).add(ledger.trials[name].D)
+        trial = ledger.trials.get(name)
+        if line["event"] == "submitted" and trial is not None and trial.parent:
+            assert trial.branch_at in there[trial.parent]
+
+
+def test_trunks_are_curves_and_branches_are_runs(played):
+    study, ledger = played
+    history, along = study.history(ledger), along_of(study, ledger)
+    branches = [t for t in ledger.trials.values() if t.kind == "branch"]
+    assert sorted(history.names) == sorted(t.name for t in branches)
+    assert history.strangers == 0
+    for name, parent, at in zip(history.names, along.parent, along.at, strict=True):
+        one = along.curves[parent]
+        assert one.N == ledger.trials[name].config["N"]
+        assert one.hp["lr"] == ledger.trials[name].config["lr"]
+        assert at == ledger.trials[name].branch_at <= one.reached
+    found = answer_of(study, ledger).answer
+    assert found is not None
+    assert found.curves is not None
+    assert found.curves.n_branches == len(branches)
+    # What a decay takes off in `toy_trainer.on_trunk`.
+    assert found.curves.gain == pytest.approx(0.027, abs=0.004)
+
+
+def test_the_answer_holds_the_truth(played):
+    study, ledger = played
+    found = answer_of(study, ledger).answer
+    assert found is not None
+    # The best of `toy_trainer.annealed` at 1e19 FLOPs, at the best rate.
+    N = np.geomspace(1e7, 1e10, 4000)
+    best = (1.69 + 406.4 * N**-0.34 + 410.7 * (1e19 / (6 * N)) ** -0.28).min()
+    forecast = found.forecasts[0]
+    assert forecast.low <= best <= forecast.high
+
+
+def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Path):
+    study = trunk_study(tmp_path)
+    trunk, branch = ask(study, 1)
+    assert (trunk["kind"], trunk["parent"], trunk["branch_at"]) == ("trunk", None, None)
+    assert (branch["kind"], branch["parent"]) == ("branch", trunk["trial"])
+    assert branch["branch_at"] == trunk["config"]["D"] == max(trunk["save_at"])
+    tell(study, [Told(trunk["trial"], 4.0, {}, tokens) for tokens in (1e7, 2e7)])
+    tell(study, [Told(trunk["trial"], 4.0, {}), Told(branch["trial"], 3.9, {})])
+    ledger = study.read()
+    assert ledger.trials[trunk["trial"]].reports == ((1e7, 4.0), (2e7, 4.0))
+    assert study.history(ledger).names == (branch["trial"],)
+    after = propose(study, ledger, 1, by="hand")
+    own = {branch["trial"], trunk["trial"]}
+    assert after[0].kind == "trunk" or after[0].parent in own
+    # What was made by hand is where lawsmith cannot reach.
+    assert stems_of(ledger, "run") == {}
+
+
+def test_a_file_tells_checkpoints_and_ends_of_decays(tmp_path: Path):
+    study = trunk_study(tmp_path / "s")
+    trunk = ask(study, 1)[0]["trial"]
+    path = tmp_path / "told.jsonl"
+    rows = [{"trial": trunk, "saved": 1e8}]
+    rows += [{"trial": trunk, "tokens": 1.1e8, "loss": 4.4, "final": True}]
+    path.write_text("\n".join(map(json.dumps, rows)))
+    told = read_results(path)
+    assert [event["event"] for event in tell(study, told)] == ["saved", "passed"]
+    assert tell(study, told) == []
+    with pytest.raises(LawsmithError, match="saved at -1"):
+        tell(study, [Told(trunk, None, {}, saved=-1.0)])
+
+
+def test_a_run_that_passes_several_decays_has_several_results(tmp_path: Path):
+    study = trunk_study(tmp_path, ("use = true", "use = false"))
+    study.begin()
+    config = {"model": "a", "N": 1e7, "lr": 1e-3}
+    study.journal.update(
+        lambda _: [
+            make(Kind.ASKED, "t0001", by="hand", config={**config, "D": 8e8}, cost=4.8e16),
+            make(Kind.PASSED, "t0001", tokens=2.001e8, loss=5.0),  # rounded to a batch
+            make(Kind.PASSED, "t0001", tokens=3e8, loss=4.8),  # of no candidate
+            make(Kind.PASSED, "t0001", tokens=4e8, loss=4.6),
+            make(Kind.PASSED, "t0001", tokens=8e8, loss=4.4),
+            make(Kind.FINISHED, "t0001", loss=4.4),
+        ]
+    )
+    ledger = study.read()
+    runs = study.history(ledger).runs
+    assert study.grid.D[runs.index].tolist() == [2e8, 4e8, 8e8]
+    assert runs.loss.tolist() == [5.0, 4.6, 4.4]
+    assert ledger.spend == 4.8e16
+
+
+def test_a_trunk_that_diverges_takes_its_branch_with_it_at_no_cost(tmp_path: Path):
+    study = trunk_study(
+        tmp_path, ('"2e7"]', '"2e7", "--diverge-above", "1e-9"]'), ("flops = 4e17", "flops = 1e17")
+    )
+    ledger = finish(study)
+    branches = [t for t in ledger.trials.values() if t.kind == "branch"]
+    assert {t.stage for t in ledger.trials.values()} == {Stage.DIVERGED}
+    assert {t.spend for t in branches} == {0.0}
+    assert ledger.spend == pytest.approx(trained_flops(study, ledger), rel=1e-12)
+    assert 0.0 < ledger.spend < 1e17
+
+
+def test_a_trunk_that_fails_for_good_cancels_its_branch(tmp_path: Path):
+    study = trunk_study(tmp_path, ONE_SLOT, ('"--chunk", "2e7"]', '"--no-such-option"]'))
+    with pytest.raises(LawsmithError, match="failed trials"):
+        finish(study)
+    ledger = study.read()
+    assert {t.stage for t in ledger.trials.values() if t.kind == "trunk"} == {Stage.FAILED}
+    assert any(t.stage is Stage.CANCELLED for t in ledger.trials.values() if t.kind == "branch")
+
+
+def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
+    study, ledger = played
+    heard = heard_of(study, ledger)
+    rows = np.arange(len(study.grid))
+    ways = ways_of(study, ledger, rows, heard, "run")
+    ends = {}
+    for trial in ledger.trials.values():
+        if trial.kind == "trunk":
+            key = (float(trial.config["N"]), float(trial.config["lr"]))
+            ends[key] = max(ends.get(key, 0.0), trial.D)
+    for row in rows:
+        N, D = study.grid.N[row], study.grid.D[row]
+        walked = ends.get((N, float(study.grid.columns["lr"][row])), 0.0)
+        missing = max(0.0, (1 - DECAY) * D - walked)
+        assert ways.trunk[row] == pytest.approx(6 * N * missing)
+        assert ways.decay[row] == pytest.approx(6 * N * DECAY * D)
+
+
+@pytest.mark.parametrize(
+    ("changes", "message"),
+    [
+        ([("use = true", "use = true\ndecay = 1.5")], "trunks.decay"),
+        ([("use = true", "use = true\nstops = true")], "stop"),
+        ([("[law]", "[policy]\nname = 'full'\n[law]")], "trunks.use: got policy full"),
+        ([("[law]", "[policy]\nsurrogate = 'gp'\n[law]")], "frontier with surface"),
+        ([("[law]", "[cost]\ntrunk = true\n[law]")], "cost.trunk"),
+        ([("[law]", "[policy]\nreplicates = true\n[law]")], "policy.replicates"),
+        ([("lr = [1e-3", "kind = [1e-3")], "reserved"),
+    ],
+)
+def test_a_slip_in_the_section_is_told(tmp_path: Path, changes, message: str):
+    with pytest.raises(LawsmithError, match=message):
+        trunk_study(tmp_path, *changes)
