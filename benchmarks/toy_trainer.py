@@ -51,7 +51,7 @@ def last_checkpoint(folder: str, start: float) -> float:
 
 def tell(**values: object) -> None:
     """One line of progress, in one write: it is there as a whole or not at all."""
-    line = json.dumps(values).encode() + b"\n"
+    line = json.dumps({**values, "time": time.time()}).encode() + b"\n"
     file = os.open(os.environ["LAWSMITH_PROGRESS"], os.O_WRONLY | os.O_APPEND | os.O_CREAT)
     os.write(file, line)
     os.close(file)
@@ -72,7 +72,8 @@ def train(run: dict, told: argparse.Namespace) -> float | None:
     if run["parent"] and not os.path.exists(checkpoint(run["parent_folder"], start)):
         raise SystemExit(f"{run['parent']} left no checkpoint at {start:.0f} tokens")
     at = last_checkpoint(folder, start)
-    tell(resumed=at)
+    # Killed between a checkpoint and its line, a run would never have told of it.
+    tell(resumed=at, **({"saved": at} if at > start else {}))
     stops = sorted({*run["save_at"], float(D)})
     while at < D:
         stop = min(stop for stop in stops if stop > at)

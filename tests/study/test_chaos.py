@@ -65,3 +65,19 @@ def assert_each_once(wild: dict[str, Any]) -> None:
     assert len(wild["ran"]) == len(wild["trials"])
     assert {stage for _, _, stage in wild["trials"]} == {"finished"}
     assert wild["attempts"] == 1
+
+
+def test_a_tormented_study_of_trunks_loses_nothing_and_its_ledger_is_exact(tmp_path: Path):
+    wild = torment(
+        *(tmp_path, "--trunks", "--slots", "2", "--kills", "16", "--share", "0.6"),
+        *("--longest", "0.4", "--seconds", "0.05"),
+    )
+    assert wild["killed"]["trainers"] >= 4
+    assert {stage for *_, stage in wild["trials"]} == {"finished"}
+    assert {kind for kind, *_ in wild["trials"]} == {"trunk", "branch"}
+    assert wild["spend"] == pytest.approx(wild["trained"], rel=1e-12)
+    # Trained again is only what a killed trainer had trained since its last checkpoint.
+    assert (wild["astray"], wild["together"]) == (0, 0)
+    again = wild["attempts"] - len(wild["trials"])
+    assert again <= wild["killed"]["trainers"]
+    assert again > 0 or wild["twice"] == 0.0

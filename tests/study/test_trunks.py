@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import itertools
 import json
 from pathlib import Path
 
@@ -70,7 +71,7 @@ def test_the_ledger_is_what_was_trained_and_nothing_is_trained_twice(played):
     for stem in {(t.config["N"], t.config["lr"]) for t in ledger.trials.values()}:
         own = [t for t in ledger.trials.values() if (t.config["N"], t.config["lr"]) == stem]
         walked = sorted(c for t in own if t.kind == "trunk" for c in chunks(study, t))
-        assert all(before[1] == after[0] for before, after in zip(walked, walked[1:], strict=False))
+        assert all(before[1] == after[0] for before, after in itertools.pairwise(walked))
 
 
 def test_branches_leave_their_trunk_where_the_decay_begins_and_extensions_at_its_end(played):
@@ -129,7 +130,7 @@ def test_trunks_are_curves_and_branches_are_runs(played):
     assert history.strangers == 0
     for name, parent, at in zip(history.names, along.parent, along.at, strict=True):
         one = along.curves[parent]
-        assert one.N == ledger.trials[name].config["N"]
+        assert ledger.trials[name].config["N"] == one.N
         assert one.hp["lr"] == ledger.trials[name].config["lr"]
         assert at == ledger.trials[name].branch_at <= one.reached
     found = answer_of(study, ledger).answer

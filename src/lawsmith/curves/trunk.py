@@ -9,7 +9,7 @@ to the curve there is what the usual surface says of the last part of the curve.
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 
 import numpy as np
 
@@ -63,13 +63,20 @@ class TrunkCurve:
 
 def fit_trunk(curve: Curve) -> TrunkCurve:
     """Smooth a trunk of LEAST_POINTS losses or more."""
-    data = observe({"D": curve.D}, curve.loss)
+    return TrunkCurve(curve, _smoothed(curve.D.tobytes(), curve.loss.tobytes()))
+
+
+@lru_cache(maxsize=256)
+def _smoothed(D_bytes: bytes, loss_bytes: bytes) -> Surface:
+    """The surface of a curve; a live study asks of the same curves again and again."""
+    D, loss = (np.frombuffer(part, dtype=np.float64) for part in (D_bytes, loss_bytes))
+    data = observe({"D": D}, loss)
     # Nothing is compressed: a curve is above its own end because it is earlier.
-    data = replace(data, y=np.log(curve.loss[np.argsort(curve.D)]), extra=np.zeros(len(data)))
+    data = replace(data, y=np.log(loss[np.argsort(D)]), extra=np.zeros(len(data)))
     kernel = _kernel(kernel_of(data.points))
     plan = Plan(FORM, "all", level_of(data), BROAD)
     member = fit_member(plan, data, few=data, kernel=kernel)
-    return TrunkCurve(curve, Surface(data.frame, (member,), np.ones(1)))
+    return Surface(data.frame, (member,), np.ones(1))
 
 
 def _kernel(usual: Kernel) -> Kernel:
