@@ -1,4 +1,4 @@
-"""The dense grid: a list of whole trunks, several at a time on one GPU, resumable after any stop.
+"""A grid: a list of whole trunks, several at a time on one GPU, resumable after any stop.
 
 Rows are appended to a JSON-lines file as each budget of a trunk ends. Started again, the command
 skips what the file has; a trunk stopped by the time limit goes on from its checkpoint where that is
@@ -24,41 +24,12 @@ import torch
 from data import Corpus, load_corpus, pick_device
 from ensemble import Ensemble
 from errors import TinylmError, run_command
+from plans import GRIDS
 from tinylm import Size
 from trunk import Plan, Row, Trunk
 
-SIZES = ((48, 2), (64, 3), (96, 3), (128, 4), (192, 4), (256, 5))
-BUDGETS = tuple(2**k for k in range(20, 27))
-BATCHES = (8, 4, 16, 2, 32)
-LRS = tuple(2.0**k for k in (-11.5, -10.5, -9.5, -8.5, -7.5, -6.5, -5.5))
-SMALL_LRS = (*LRS, 2.0**-4.5)  # the two smallest sizes want more than the others
-SEED_CELLS = (((48, 2), 8), ((96, 3), 8), ((128, 4), 8))
-SEED_BUDGETS = tuple(2**k for k in range(20, 25))
 LEAST_SECONDS = 30.0  # a trunk is not begun with less time left
 IDLE_SECONDS = 0.1  # between two questions for more plans when there is nothing to train
-
-
-def dense_plans() -> list[Plan]:
-    """All trunks, the most telling first: middle batches of every size, then the outer ones."""
-    plans = []
-    for batch in BATCHES[:-1]:
-        plans += [_dense_plan(shape, batch) for shape in reversed(SIZES)]
-    for seed in (1, 2):
-        plans += [
-            replace(_dense_plan(*cell), seed=seed, budgets=SEED_BUDGETS) for cell in SEED_CELLS
-        ]
-    return plans + [_dense_plan(shape, BATCHES[-1]) for shape in reversed(SIZES)]
-
-
-def _dense_plan(shape: tuple[int, int], batch: int) -> Plan:
-    """The trunk of a size and batch.
-
-    The largest sizes leave out the longest budget at the least batch: 131,072 steps each, far from
-    the batches that are best there.
-    """
-    small = shape in SIZES[:2]
-    budgets = BUDGETS[:-1] if batch == 2 and shape in SIZES[3:] else BUDGETS
-    return Plan(Size(*shape), batch, 0, SMALL_LRS if small else LRS, budgets)
 
 
 def read_rows(path: Path) -> list[Row]:
@@ -227,13 +198,14 @@ def _main() -> None:
     parser.add_argument("--corpus", type=Path, required=True)
     parser.add_argument("--results", type=Path, required=True, help="JSON lines, appended to")
     parser.add_argument("--checkpoints", type=Path, required=True, help="folder for stopped trunks")
+    parser.add_argument("--grid", choices=GRIDS, default="dense")
     parser.add_argument("--minutes", type=float, default=9.0)
     parser.add_argument("--at-once", type=int, default=6)
     parser.add_argument("--device", choices=("auto", "cpu", "cuda"), default="auto")
     parser.add_argument("--only", default="", help="trunks whose name has this expression")
     parser.add_argument("--list", action="store_true", help="print the trunks and stop")
     args = parser.parse_args()
-    plans = [plan for plan in dense_plans() if re.search(args.only, plan.name)]
+    plans = [plan for plan in GRIDS[args.grid]() if re.search(args.only, plan.name)]
     if args.list:
         rows = read_rows(args.results)
         for plan in plans:

@@ -4,8 +4,10 @@
         └─╲ 2^20   └───╲ 2^21           └──────╲ 2^22      branches: the last fifth decays
 
 A branch is the run one would have got by training for its budget alone, so a trunk gives the runs
-of all budgets for little more than the price of the longest. A trunk trains in a generator that
-queues work and yields, so that several can share one GPU, which tiny models cannot fill alone.
+of all budgets for little more than the price of the longest. On the way a trunk can be evaluated:
+its held-out losses, at some marks and at every branch point, go into the rows of its branches. A
+trunk trains in a generator that queues work and yields, so that several can share one GPU, which
+tiny models cannot fill alone.
 """
 
 from __future__ import annotations
@@ -32,23 +34,32 @@ Row = dict[str, Any]
 
 @dataclass(frozen=True)
 class Plan:
-    """What one trunk trains: all learning rates together, up to each budget in tokens."""
+    """What one trunk trains: all learning rates together, up to each budget in tokens.
+
+    marks   tokens at which the trunk is evaluated, to the nearest step; with any, every branch
+            point is a mark too
+    """
 
     size: Size
     batch: int
     seed: int
     lrs: tuple[float, ...]
     budgets: tuple[int, ...]
+    marks: tuple[int, ...] = ()
 
     def __post_init__(self) -> None:
         if self.batch < 1 or not self.lrs or min(self.lrs) <= 0 or not self.budgets:
             raise TinylmError("want a batch of at least 1, learning rates above 0 and a budget")
         for tokens in self.budgets:
-            if tokens < 1 or tokens % (self.batch * self.size.context):
+            if tokens < 1 or tokens % self.step_tokens:
                 raise TinylmError(
                     f"budget of {tokens} tokens: want a multiple of batch × context = "
-                    f"{self.batch * self.size.context}"
+                    f"{self.step_tokens}"
                 )
+
+    @property
+    def step_tokens(self) -> int:
+        return self.batch * self.size.context
 
     @property
     def name(self) -> str:
@@ -70,8 +81,16 @@ class Plan:
 
     def steps(self, budget: int) -> tuple[int, int]:
         """Steps of a run of this budget, and how many of them, at its end, decay."""
-        total = budget // (self.batch * self.size.context)
+        total = budget // self.step_tokens
         return total, max(1, round(DECAY_SHARE * total))
+
+    def mark_steps(self) -> list[int]:
+        """Steps after which the trunk is evaluated, in order."""
+        if not self.marks:
+            return []
+        near = {max(1, round(mark / self.step_tokens)) for mark in self.marks}
+        branches = {self.branch(budget) for budget in self.budgets}
+        return sorted({step for step in near if step < max(branches)} | branches)
 
 
 def check_corpus(plan: Plan, corpus: Corpus) -> None:
@@ -106,6 +125,7 @@ class Trunk:
                 spare.begin_again(plan.lrs, plan.seed)
         self.ensemble = spare
         self.at = 0  # steps of the trunk itself, decays not counted
+        self.along: dict[int, list[float | None]] = {}  # tokens: held-out loss of each member
         self.branch_point: dict[str, torch.Tensor] | None = None
         self.started = time.monotonic()
 
@@ -115,17 +135,19 @@ class Trunk:
         Budgets in ``done`` are passed without branching.
         """
         for budget in sorted(set(self.plan.budgets) - set(done)):
-            total, decay = self.plan.steps(budget)
-            if self.plan.branch(budget) < self.at:
+            branch = self.plan.branch(budget)
+            if branch < self.at:
                 raise TinylmError(f"{self.plan.name}: already past the branch for {budget} tokens")
-            yield from self._advance(self.plan.branch(budget))
+            for mark in self.plan.mark_steps():
+                noted = mark * self.plan.step_tokens in self.along
+                if self.at <= mark <= branch and not noted:
+                    yield from self.advance(mark)
+                    yield from self._note()
+            yield from self.advance(branch)
             with self._stream():
                 self.branch_point = self.ensemble.save()
-                self.ensemble.plan_decay(total, decay)
-            yield from self._queue(self.ensemble.step, decay)
-            with self._stream():
-                pieces = self.ensemble.start_evaluation()
-            yield from self._queue(self.ensemble.evaluation_step, pieces)
+            yield from self.decay(self.plan.steps(budget)[0])
+            yield from self.evaluate()
             with self._stream():
                 rows = self._rows(budget)
                 self.ensemble.plan_decay(math.inf, 1)
@@ -133,11 +155,32 @@ class Trunk:
             self.branch_point = None
             yield rows
 
-    def _advance(self, step: int) -> Iterator[None]:
+    def advance(self, step: int) -> Iterator[None]:
+        """Train at the constant rate until ``step``."""
         while self.at < step:
             n = min(QUEUED_STEPS, step - self.at)
             self.at += n
             yield from self._queue(self.ensemble.step, n)
+
+    def decay(self, total: int) -> Iterator[None]:
+        """Train with a falling rate from here to step ``total``."""
+        with self._stream():
+            self.ensemble.plan_decay(total, total - self.at)
+        yield from self._queue(self.ensemble.step, total - self.at)
+
+    def evaluate(self) -> Iterator[None]:
+        """Evaluate on the held-out set; then ``ensemble.heldout_losses`` has the losses."""
+        with self._stream():
+            pieces = self.ensemble.start_evaluation()
+        yield from self._queue(self.ensemble.evaluation_step, pieces)
+
+    def _note(self) -> Iterator[None]:
+        yield from self.evaluate()
+        with self._stream():
+            losses = self.ensemble.heldout_losses()
+        self.along[self.at * self.plan.step_tokens] = [
+            round(loss, 6) if math.isfinite(loss) else None for loss in losses
+        ]
 
     def _queue(self, work: Callable[[], None], times: int) -> Iterator[None]:
         """Do ``work`` so many times, yielding while the GPU is behind."""
@@ -177,9 +220,10 @@ class Trunk:
             "context": size.context,
             "steps": total,
             "decay_steps": decay,
+            "branch_at": plan.branch(budget) * plan.step_tokens,
             "trunk_wall_s": round(time.monotonic() - self.started, 2),
         }
-        return [
+        rows = [
             {
                 "loss": loss if math.isfinite(loss) else None,
                 "diverged": not loss <= math.log(size.vocabulary),
@@ -191,6 +235,10 @@ class Trunk:
                 plan.lrs, self.ensemble.heldout_losses(), curves, strict=True
             )
         ]
+        if self.plan.marks:
+            for member, row in enumerate(rows):
+                row["along"] = [[D, losses[member]] for D, losses in self.along.items()]
+        return rows
 
     def checkpoint(self, path: Path) -> None:
         """Keep the trunk's state in a file; inside a branch, that of its branch point."""
@@ -198,6 +246,7 @@ class Trunk:
             torch.cuda.synchronize()
         state = self.branch_point or self.ensemble.state
         kept = {"plan": self._identity(), "at": int(state["step"]), "state": state}
+        kept["along"] = self.along
         temporary = path.with_suffix(".part")
         torch.save(kept, temporary)
         temporary.replace(path)
@@ -212,7 +261,7 @@ class Trunk:
             )
         with self._stream():
             self.ensemble.load(kept["state"])
-        self.at = kept["at"]
+        self.at, self.along = kept["at"], kept["along"]
 
     def _identity(self) -> dict[str, Any]:
         plan = {"size": asdict(self.plan.size), "batch": self.plan.batch, "seed": self.plan.seed}

@@ -19,6 +19,7 @@ torch = extra("torch")
 import grid  # noqa: E402
 from data import Corpus  # noqa: E402
 from errors import TinylmError  # noqa: E402
+from plans import dense_plans, wsd_plans  # noqa: E402
 
 from tests.examples.conftest import TINYLM  # noqa: E402
 from tests.examples.tiny import small_corpus, small_plan  # noqa: E402
@@ -63,11 +64,24 @@ def whole(corpus: Corpus, tmp_path: Path) -> dict[tuple, float]:
 
 
 def test_the_dense_grid_has_every_cell_once():
-    plans = grid.dense_plans()
+    plans = dense_plans()
     assert len({plan.name for plan in plans}) == len(plans)
     assert sum(plan.n_runs for plan in plans if plan.seed == 0) == (4 * 7 + 2 * 8) * 7 * 5 - 3 * 7
     assert {plan.seed for plan in plans} == {0, 1, 2}
     assert max(plan.size.params for plan in plans) == 4_194_304
+
+
+def test_the_grid_of_trunks_has_every_size_first_and_the_best_rate_of_the_dense_grid():
+    plans = wsd_plans()
+    assert len({plan.name for plan in plans}) == len(plans)
+    assert len({plan.size.params for plan in plans[:7]}) == 7
+    assert all(len(plan.mark_steps()) > 20 for plan in plans)
+    rows = grid.read_rows(TINYLM / "results" / "dense.jsonl")
+    for plan in plans:
+        same = [r for r in rows if (r["N"], r["batch"]) == (plan.size.params, plan.batch)]
+        for budget in plan.budgets if same else ():
+            best = min((r for r in same if r["D"] == budget), key=lambda r: r["loss"])
+            assert min(plan.lrs) < best["lr"] <= max(plan.lrs)
 
 
 def test_trunks_side_by_side_give_what_they_give_one_by_one(corpus, tmp_path, whole):
@@ -151,7 +165,7 @@ def test_a_checkpoint_past_a_lost_row_is_not_used(corpus, tmp_path, whole):
 
 def test_the_bundled_rows_are_what_the_plans_say():
     rows = grid.read_rows(TINYLM / "results" / "dense.jsonl")
-    plans = {(p.size.width, p.size.depth, p.batch, p.seed): p for p in grid.dense_plans()}
+    plans = {(p.size.width, p.size.depth, p.batch, p.seed): p for p in dense_plans()}
     assert len(rows) > 1400
     for row in rows:
         plan = plans[row["width"], row["depth"], row["batch"], row["seed"]]

@@ -121,6 +121,27 @@ def test_a_branch_equals_an_uninterrupted_run(corpus: Corpus):
             assert {**a, "trunk_wall_s": 0} == {**b, "trunk_wall_s": 0}
 
 
+def test_marks_change_no_run_and_tell_the_held_out_loss_of_the_trunk(corpus: Corpus):
+    plan = small_plan(budgets=(1024, 8192))
+    marked = rows_of(Trunk(replace(plan, marks=(512, 3000)), corpus))
+    plain = rows_of(Trunk(plan, corpus))
+    assert [row["loss"] for row in marked] == [row["loss"] for row in plain]
+    assert all("along" not in row for row in plain)
+    made = ensemble(corpus, *plan.lrs)
+    want: dict[int, list[float]] = {}
+    for step in range(1, 60):
+        made.step()
+        if step * 128 in (512, 768, 2944, 6528):  # 3000 to the nearest step; the branch points
+            for _ in range(made.start_evaluation()):
+                made.evaluation_step()
+            want[step * 128] = made.heldout_losses()
+    assert [row["branch_at"] for row in marked] == [768, 768, 6528, 6528]
+    for row, member in zip(marked, (0, 1, 0, 1), strict=True):
+        points = [(D, losses[member]) for D, losses in want.items() if row["branch_at"] >= D]
+        assert [D for D, _ in row["along"]] == [D for D, _ in points]
+        assert [x for _, x in row["along"]] == pytest.approx([x for _, x in points], abs=1e-6)
+
+
 def test_the_rate_rises_stays_and_falls_to_zero_after_the_last_step():
     end, decay = torch.tensor([10.0]), torch.tensor([4.0])
     got = [schedule(torch.tensor([float(k)]), 2, end, decay).item() for k in range(1, 12)]
@@ -183,7 +204,7 @@ def test_a_checkpoint_goes_on_as_if_never_stopped(
     corpus: Corpus, tmp_path: Path, turns, monkeypatch
 ):
     monkeypatch.setattr(trunk_module, "QUEUED_STEPS", 4)
-    plan = small_plan(budgets=(2048, 8192))
+    plan = replace(small_plan(budgets=(2048, 8192)), marks=(512, 1024, 4096))
     whole = rows_of(Trunk(plan, corpus))
     first = Trunk(plan, corpus)
     work, rows = first.run(), []
@@ -196,6 +217,7 @@ def test_a_checkpoint_goes_on_as_if_never_stopped(
     rows += [row for got in second.run(list(done)) if got is not None for row in got]
     assert [row["loss"] for row in rows] == [row["loss"] for row in whole]
     assert [row["curve"] for row in rows] == [row["curve"] for row in whole]
+    assert [row["along"] for row in rows] == [row["along"] for row in whole]
 
 
 def test_a_checkpoint_of_another_configuration_is_refused(corpus: Corpus, tmp_path: Path):
