@@ -3,12 +3,16 @@
 The result is a JSON object, printed and, where the variable LAWSMITH_RESULT names a file, written
 there: under a temporary name first, then renamed, so that a reader never sees half of it. A run
 that diverged has the loss it ended with, or null where that is no number, and "diverged": true.
+
+Where the variable LAWSMITH_CONFIG names a file, its kind says what is trained: a whole run, a trunk
+or a branch (segment.py). LAWSMITH_PROGRESS names the file for losses on the way and checkpoints.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import math
 import os
 import sys
 import time
@@ -21,6 +25,7 @@ except ModuleNotFoundError:
     sys.exit('tinylm: torch is not installed here; pip install "lawsmith[lm]" brings it')
 from data import Corpus, load_corpus, pick_device
 from errors import TinylmError, run_command
+from segment import Segment, progress, read_segment, train_segment
 from tinylm import Size
 from trunk import Plan, Row, Trunk
 
@@ -35,6 +40,20 @@ def train(plan: Plan, corpus: Corpus) -> Row:
     del row["trunk_wall_s"]
     evaluated = trunk.ensemble.n_eval * plan.size.context
     return row | {"heldout": evaluated, "wall_s": round(time.monotonic() - started, 2)}
+
+
+def train_part(plan: Plan, corpus: Corpus, segment: Segment) -> Row:
+    """A trunk or a branch, to the one budget of the plan."""
+    told = os.environ.get("LAWSMITH_PROGRESS")
+    loss = train_segment(Trunk(plan, corpus), segment, progress(Path(told or os.devnull)))
+    finite = math.isfinite(loss)
+    diverged = not loss <= math.log(plan.size.vocabulary)
+    return {"loss": loss if finite else None, "diverged": diverged, "D": plan.budgets[0]}
+
+
+def _segment() -> Segment:
+    told = os.environ.get("LAWSMITH_CONFIG")
+    return read_segment(json.loads(Path(told).read_text()) if told else {})
 
 
 def write_result(row: Row, path: Path) -> None:
@@ -69,8 +88,10 @@ def _main() -> None:
         corpus = replace(corpus, heldout=corpus.heldout[: args.heldout + 1])
     size = Size(args.width, args.depth, corpus.vocabulary, args.context)
     plan = Plan(size, args.batch, args.seed, (args.lr,), (args.tokens,))
+    segment = _segment()
     try:
-        row = train(plan, corpus)
+        whole = segment.kind == "run"
+        row = train(plan, corpus) if whole else train_part(plan, corpus, segment)
     except torch.cuda.OutOfMemoryError:
         raise TinylmError(f"{plan.name}: out of GPU memory; use a smaller batch") from None
     print(json.dumps(row))
