@@ -117,7 +117,7 @@ def marks(trunk: Trunk, total: int) -> set[int]:
 
 def evaluated(trunk: Trunk) -> float:
     _work(trunk.evaluate())
-    return trunk.ensemble.heldout_losses()[0]
+    return trunk.losses()[0]
 
 
 def _work(steps: Iterator[None]) -> None:

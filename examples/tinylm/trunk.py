@@ -169,15 +169,19 @@ class Trunk:
         yield from self._queue(self.ensemble.step, total - self.at)
 
     def evaluate(self) -> Iterator[None]:
-        """Evaluate on the held-out set; then ``ensemble.heldout_losses`` has the losses."""
+        """Evaluate on the held-out set; then ``losses`` has what came out."""
         with self._stream():
             pieces = self.ensemble.start_evaluation()
         yield from self._queue(self.ensemble.evaluation_step, pieces)
 
+    def losses(self) -> list[float]:
+        """The held-out loss of each member when it was last evaluated."""
+        with self._stream():
+            return self.ensemble.heldout_losses()
+
     def _note(self) -> Iterator[None]:
         yield from self.evaluate()
-        with self._stream():
-            losses = self.ensemble.heldout_losses()
+        losses = self.losses()
         self.along[self.at * self.plan.step_tokens] = [
             round(loss, 6) if math.isfinite(loss) else None for loss in losses
         ]
@@ -231,9 +235,7 @@ class Trunk:
                 **common,
                 "curve": [round(v, 4) if math.isfinite(v) else None for v in curve],
             }
-            for lr, loss, curve in zip(
-                plan.lrs, self.ensemble.heldout_losses(), curves, strict=True
-            )
+            for lr, loss, curve in zip(plan.lrs, self.losses(), curves, strict=True)
         ]
         if self.plan.marks:
             for member, row in enumerate(rows):
