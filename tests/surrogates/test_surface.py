@@ -13,7 +13,6 @@ from lawsmith.surface.data import Observed, Points, compress
 from lawsmith.surface.member import Member
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
-from lawsmith.surrogates.rows import STRETCH
 from lawsmith.surrogates.surface import Followed, Refits, SurfaceModel
 from tests.surrogates.contract import assert_defined, assert_same
 from tests.surrogates.studies import done, in_state, observed, small_grid, truth
@@ -111,7 +110,7 @@ def test_runs_taken_in_one_by_one_give_the_members_conditioned_at_once():
     means = np.stack([mean for mean, _ in parts])
     inner = np.stack([np.diag(cov) for _, cov in parts])
     mean = weight @ means
-    variance = STRETCH * (weight @ inner) + weight @ (means - mean) ** 2
+    variance = state.stretch * (weight @ inner) + weight @ (means - mean) ** 2
     np.testing.assert_allclose(posterior.mean, mean, atol=1e-8)
     np.testing.assert_allclose(posterior.sd**2, variance, rtol=1e-6, atol=1e-8)
 
@@ -179,11 +178,11 @@ def test_what_a_run_takes_off_the_variance_of_the_answer_is_covariance_squared(k
         before = aim_of(posterior)
         after(state, row, 0)
         now = aim_of(model.fit(grid, runs))
-        # The model's own variance of a run; STRETCH is a factor of what is known, not of noise.
-        of_run = posterior.sd[row] ** 2 / STRETCH + state.noise[0, row]
-        off = before.covariance[:, row] ** 2 / STRETCH / of_run
+        # The model's own variance of a run; the stretch is a factor of what is known, not of noise.
+        of_run = posterior.sd[row] ** 2 / state.stretch + state.noise[0, row]
+        off = before.covariance[:, row] ** 2 / state.stretch / of_run
         np.testing.assert_allclose(before.variance - now.variance, off, rtol=1e-5, atol=1e-10)
-        lost = before.tuning[row] / STRETCH / of_run
+        lost = before.tuning[row] / state.stretch / of_run
         assert before.regret - now.regret == pytest.approx(lost, rel=1e-5, abs=1e-10)
         # Knowing more of one place never makes another less certain.
         assert (now.variance <= before.variance).all()
@@ -195,7 +194,7 @@ def test_the_gain_is_what_one_run_takes_off_the_sd_and_the_regret_where_it_tells
     state.noise[:] = 1.0  # a run that tells nearly nothing: the first order is exact
     posterior = model.fit(grid, runs)
     before = aim_of(posterior)
-    gain = before.gain(posterior.sd**2 / STRETCH + 1.0) / STRETCH
+    gain = before.gain(posterior.sd**2 / state.stretch + 1.0) / state.stretch
     for row in np.setdiff1d(np.arange(len(grid)), runs.index)[::6].tolist():
         model, _, state = one_member(grid, runs)
         state.noise[:] = 1.0
@@ -218,7 +217,7 @@ def test_covariance_with_the_answer_is_that_of_joint_draws():
         here = state.rows[j].at.take(np.array([row]))
         both = Points(*(np.concatenate([getattr(p, f) for p in (here, there)]) for f in "SUGc"))
         mean, cov = member.mean_and_cov(both)
-        drawn.append(rng.multivariate_normal(mean, STRETCH * cov, size=counts[j]))
+        drawn.append(rng.multivariate_normal(mean, state.stretch * cov, size=counts[j]))
     found = np.cov(np.concatenate(drawn).T)
     sd = np.sqrt(found[0, 0] * found[1, 1])
     assert aim.covariance[place, row] == pytest.approx(found[0, 1], abs=0.03 * sd)

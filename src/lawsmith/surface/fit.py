@@ -23,6 +23,7 @@ from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
+from lawsmith.surface.trend import size_of
 
 UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
 FEW_ROWS = 140  # that the first rounds of a fit use
@@ -32,8 +33,10 @@ LINE_FORMS = ("early+power",)  # where there is one scale axis
 WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
 LEAST_UPPER = 20  # rows in it, at least
 TOP = np.log(4.0)  # the part of the data that members are judged by
-STRAIN = 2.5  # SDs from a learnt prior at which a study may be unlike the others
-UNLIKE = 0.2  # chance that it is
+SPARE_CELLS = 2  # sizes that a window has beyond the numbers of its law, at least
+# Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
+# in sixteen after fourteen that were not.
+UNLIKE = 1.0 / 16.0
 NEGLIGIBLE = 0.01  # of the largest weight
 
 
@@ -172,7 +175,7 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None
         ]
 
     members = fitted(prior)
-    if not (prior.learnt and max(member.strain for member in members) > STRAIN):
+    if not prior.learnt:
         return Surface(data.frame, tuple(members), weights(members), prior)
     beside = fitted(local(BROAD, data.frame))
     weight = weights([*members, *beside]) * shares(members, beside)
@@ -199,10 +202,17 @@ def shares(members: list[Member], beside: list[Member]) -> FloatArray:
 
 
 def _windows(data: Observed) -> dict[str, BoolArray]:
-    """Which rows each window has, all of the data first."""
+    """Which rows each window has, all of the data first.
+
+    A window with fewer sizes than its law has numbers would repeat the prior.
+    """
     found = {"all": np.ones(len(data), dtype=np.bool_)}
+    least = max(size_of(form) for form in forms_of(data)) + SPARE_CELLS
     for factor in WINDOWS:
         upper = data.points.c > -np.log(factor)
+        n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
+        if n_sizes < least:
+            continue
         if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
             found[f"{factor:g}"] = upper
     return found

@@ -112,7 +112,7 @@ def score(surface: Surface, line: Mapping[str, AnyArray], places: list[Points]) 
 def guarded(member: Member, at: Points) -> FloatArray:
     """(q,) mean log loss plus one SD: what little is known of does not win for that."""
     mean, sd = member.mean_and_sd(at)
-    return np.asarray(mean + np.sqrt(priors.MODEL) * sd)
+    return np.asarray(mean + np.sqrt(priors.model_share(len(member.data))) * sd)
 
 
 def ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
@@ -131,7 +131,8 @@ def draw_optima(
     """(n,) where on the line, as an index, each draw is best, and (n, h) its bottoms of bowls."""
     mean, cov = member.theta_and_residual(at)
     tail = np.sqrt(priors.DF / rng.chisquare(priors.DF, size=(n, 1)))
-    drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(priors.MODEL * cov).T)
+    # `priors.model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
+    drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(cov).T)
     p = member.trend.p
     theta = member.trend.mean + member.trend.sd * np.clip(drawn[:, :p], -6.0, 6.0)
     laws = np.stack([member.trend.law(one, at.S) for one in theta])

@@ -132,13 +132,6 @@ class Member:
         return cross @ self.alpha, prior - V.T @ V
 
     @property
-    def strain(self) -> float:
-        """How many SDs the number that is furthest from its prior lies from it."""
-        theta = np.abs(self.theta - self.trend.mean) / self.trend.sd
-        eta = np.abs(self.eta - self.kernel.mean) / self.kernel.sd
-        return float(max(theta.max(), eta.max()))
-
-    @property
     def log_evidence(self) -> float:
         """ln p(y, eta) but for a constant: to compare priors of one form on the same rows."""
         z = (self.eta - self.kernel.mean) / self.kernel.sd

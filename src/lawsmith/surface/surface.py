@@ -72,7 +72,7 @@ class Mixture:
 
     model   variance of the member's own posterior
     noise   variance of one further run
-    slope, a, h   as `priors.scale2` takes them
+    slope, a, h, share   as `priors.scale2` takes them
     """
 
     weight: FloatArray
@@ -82,11 +82,16 @@ class Mixture:
     slope: FloatArray
     a: FloatArray
     h: FloatArray
+    share: FloatArray
+
+    @property
+    def truth(self) -> FloatArray:
+        """(m,) scale² of the truth."""
+        return priors.scale2(self.model, self.slope, self.a, self.h, self.share)
 
     def quantile(self, p: float, *, run: bool) -> float:
         """Of the truth, or of the loss of a further run, on the log scale."""
-        variance = priors.scale2(self.model, self.slope, self.a, self.h)
-        sd = np.sqrt(variance + (priors.RUN_NOISE * self.noise if run else 0.0))
+        sd = np.sqrt(self.truth + (priors.RUN_NOISE * self.noise if run else 0.0))
         return t_mixture_quantile(p, self.weight, self.mean, sd)
 
 
@@ -212,17 +217,19 @@ class Surface:
         """A member's mean and scale matrix; what lies beyond the data errs together."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        more = np.sqrt(priors.scale2(np.zeros(len(at)), slope, a, h))
-        return mean, priors.MODEL * cov + np.outer(more, more)
+        share = priors.model_share(len(member.data))
+        more = np.sqrt(priors.beyond2(slope, a, h))
+        return mean, share * cov + np.outer(more, more)
 
     def mixture(self, places: list[Points]) -> Mixture:
         """Of log loss at one point, which each member may have at another λ (or N)."""
-        parts = np.empty((6, len(self.members)))
+        parts = np.empty((7, len(self.members)))
         for j, (member, at) in enumerate(zip(self.members, places, strict=True)):
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0]
+            share = priors.model_share(len(member.data))
+            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], share
         return Mixture(self.weight, *parts)
 
     def line(self, C: float, n_ratios: int = N_RATIOS) -> dict[str, AnyArray]:

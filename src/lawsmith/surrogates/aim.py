@@ -22,7 +22,7 @@ from lawsmith.surface.locate import score
 from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.rows import STRETCH, OnRows, on_rows
+from lawsmith.surrogates.rows import OnRows, on_rows
 
 N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
 
@@ -34,17 +34,18 @@ class Places(NamedTuple):
     chance: FloatArray
 
 
-def likely_places(surface: Surface, C: float) -> Places:
+def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     """The points of cost C that are the likeliest to be the best, each at its best λ.
 
-    A point is as likely as it is to be better than the one that is best by now.
+    A point is as likely as it is to be better than the one that is best by now. ``stretch`` is
+    what a member's variance is multiplied with.
     """
     line = surface.line(C, FEW_RATIOS)
     along = [surface.best_hp(member, line, {}) for member in surface.members]
     curve = surface.weight @ score(surface, line, along)
     best = int(np.argmin(curve))
     covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]
-    cov = STRETCH * np.tensordot(surface.weight, np.stack(covs), axes=1)
+    cov = stretch * np.tensordot(surface.weight, np.stack(covs), axes=1)
     spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
     chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
     likely = np.sort(np.argsort(-chance, kind="stable")[:N_PLACES])
@@ -54,6 +55,7 @@ def likely_places(surface: Surface, C: float) -> Places:
 
 def aim_at(
     places: Places,
+    stretch: float,
     weight: FloatArray,
     rows: list[OnRows],
     factors: list[Factor],
@@ -68,13 +70,13 @@ def aim_at(
     both = zip(rows, factors, places.points, strict=True)
     tuning, regret = zip(*(_tuning(*each, places.chance) for each in both), strict=True)
     off = mean - weight @ mean
-    covariance = STRETCH * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
+    covariance = stretch * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
     return Aim(
         covariance=covariance,
-        variance=STRETCH * (weight @ var) + weight @ off**2,
+        variance=stretch * (weight @ var) + weight @ off**2,
         chance=places.chance,
-        tuning=STRETCH**2 * (weight @ np.stack(tuning)),
-        regret=float(STRETCH * (weight @ np.array(regret))),
+        tuning=stretch**2 * (weight @ np.stack(tuning)),
+        regret=float(stretch * (weight @ np.array(regret))),
     )
 
 

@@ -11,8 +11,10 @@ from lawsmith.surface import priors
 from lawsmith.surface.data import Points
 from lawsmith.surface.member import Member, bowl_misfit
 
-# What a member's variance is multiplied with; see `lawsmith.surface.priors`.
-STRETCH = priors.MODEL * priors.DF / (priors.DF - 2.0)
+
+def stretch(n: int) -> float:
+    """What the variance of a member fitted to n runs is multiplied with; see `surface.priors`."""
+    return priors.model_share(n) * priors.DF / (priors.DF - 2.0)
 
 
 @dataclass(frozen=True, eq=False)

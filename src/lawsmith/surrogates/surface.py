@@ -33,7 +33,7 @@ from lawsmith.surrogates.aim import Places, aim_at, likely_places, mistuned
 from lawsmith.surrogates.base import Hints, Posterior, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
-from lawsmith.surrogates.rows import STRETCH, OnRows, on_rows
+from lawsmith.surrogates.rows import OnRows, on_rows, stretch
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
@@ -81,6 +81,11 @@ class Followed:
     noise: FloatArray
     taken: Runs
     places: dict[float, Places] = field(default_factory=dict)
+
+    @property
+    def stretch(self) -> float:
+        """What a member's variance is multiplied with; the same between two fits."""
+        return stretch(len(self.fitted))
 
 
 @dataclass(frozen=True)
@@ -242,7 +247,7 @@ def _posterior(
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([factor.variance() for factor in factors])
-    variance = STRETCH * inner + weight @ apart**2
+    variance = state.stretch * inner + weight @ apart**2
     above = [mistuned(*each) for each in zip(state.rows, factors, strict=True)]
     done = finished.loss[finished.state == State.DONE.value]
     return Posterior(
@@ -251,9 +256,9 @@ def _posterior(
         scale="log",
         best=float(np.log(done.min())) if len(done) else np.inf,
         noise=np.sqrt(weight @ state.noise),
-        mistuned=STRETCH * (weight @ np.stack(above)),
+        mistuned=state.stretch * (weight @ np.stack(above)),
         sampler=_sampler(state, factors, means),
-        aim=lambda C: aim_at(_places(state, C), weight, state.rows, factors, apart),
+        aim=lambda C: aim_at(_places(state, C), state.stretch, weight, state.rows, factors, apart),
         given=lambda told: _posterior(state, finished, pending, told),
     )
 
@@ -273,7 +278,7 @@ def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampl
         drawn = []
         for j, (one, factor) in enumerate(zip(state.rows, factors, strict=True)):
             V = factor.V[: factor.k, rows]
-            cov = STRETCH * (one.cross(one.member.eta, rows, rows) - V.T @ V)
+            cov = state.stretch * (one.cross(one.member.eta, rows, rows) - V.T @ V)
             normal = rng.standard_normal((counts[j], len(rows)))
             drawn.append(means[j, rows] + normal @ root(cov).T)
         return np.asarray(rng.permutation(np.concatenate(drawn)))
@@ -284,5 +289,5 @@ def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampl
 def _places(state: Followed, C: float) -> Places:
     """Where the best loss at C may be; looked for once a fit."""
     if C not in state.places:
-        state.places[C] = likely_places(state.surface, C)
+        state.places[C] = likely_places(state.surface, C, state.stretch)
     return state.places[C]

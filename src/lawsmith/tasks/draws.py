@@ -103,8 +103,7 @@ def mixture_on(
 
 def log_losses(mixture: Mixture, n: int, rng: np.random.Generator) -> FloatArray:
     """(n,) log losses of a further run."""
-    variance = priors.scale2(mixture.model, mixture.slope, mixture.a, mixture.h)
-    sd = np.sqrt(variance + priors.RUN_NOISE * mixture.noise)
+    sd = np.sqrt(mixture.truth + priors.RUN_NOISE * mixture.noise)
     j = rng.choice(len(mixture.weight), size=n, p=mixture.weight)
     return np.asarray(mixture.mean[j] + sd[j] * rng.standard_t(priors.DF, size=n))
 
