@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from pathlib import Path
 
 import numpy as np
@@ -15,10 +16,12 @@ from lawsmith.runners import Runner, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.changing import cancel
+from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
 from lawsmith.study.telling import Told, read_results, tell
 from lawsmith.study.trunks import along_of, heard_of, stems_of, ways_of
-from tests.study.trunk_studies import DECAY, chunks, trained_flops, trunk_study
+from tests.study.trunk_studies import DECAY, TOY, chunks, told_by_toy, trained_flops, trunk_study
 
 ONE_SLOT = ("slots = 2", "slots = 1")
 
@@ -259,3 +262,95 @@ def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
 def test_a_slip_in_the_section_is_told(tmp_path: Path, changes, message: str):
     with pytest.raises(LawsmithError, match=message):
         trunk_study(tmp_path, *changes)
+
+
+HOPELESS = 0.05  # a learning rate far above the best one, which is some 4e-3
+WITH_HOPELESS = (
+    ("lr = [1e-3, 2e-3, 4e-3]", f"lr = [1e-3, 2e-3, 4e-3, {HOPELESS}]"),
+    ('"2e7"]', '"2e7", "--hang-above", "0.01"]'),
+)
+
+
+def play_one(study: LiveStudy) -> None:
+    told = told_by_toy(ask(study, 1, by="run"))
+    study.journal.update(lambda _: told)
+
+
+def with_hopeless_trunk(study: LiveStudy) -> str:
+    """A study that has trunks and branches, and asks for a trunk and a decay at a hopeless rate."""
+    for _ in range(4):
+        play_one(study)
+    name = study.read().next_name()
+    decay = f"t{int(name[1:]) + 1:04d}"
+    config = {"model": "b", "N": 3e7, "lr": HOPELESS}
+    trunk = {"config": {**config, "D": 1.28e9}, "cost": 6 * 3e7 * 1.28e9, "save_at": [1.28e9]}
+    branch = {"config": {**config, "D": 1.6e9}, "cost": 6 * 3e7 * 0.32e9, "parent": name}
+    study.journal.update(
+        lambda _: [
+            make(Kind.ASKED, name, by="run", kind="trunk", **trunk),
+            make(Kind.ASKED, decay, by="run", kind="branch", branch_at=1.28e9, **branch),
+        ]
+    )
+    return name
+
+
+def test_a_hopeless_trunk_is_stopped_and_its_rest_returns_to_the_budget(tmp_path: Path):
+    study = trunk_study(tmp_path, *WITH_HOPELESS, ONE_SLOT, ("flops = 4e17", "flops = 6e17"))
+    name = with_hopeless_trunk(study)
+    before, runner = study.read().spend, runner_of(study)
+    deadline = time.monotonic() + 120
+    for _ in drive(Driver(study, runner)):  # the trunk hangs, so only stopping ends it
+        if not study.journal.ledger.trials[name].open:
+            break
+        assert time.monotonic() < deadline
+    ledger = study.read()
+    cancel(study, runner, [trial.name for trial in ledger.open()])
+    trunk = ledger.trials[name]
+    branch = next(t for t in ledger.trials.values() if t.parent == name)
+    assert (trunk.stage, trunk.reason) == (Stage.CANCELLED, "stopped")
+    assert (branch.stage, branch.spend) == (Stage.CANCELLED, 0.0)
+    told = 6 * 3e7 * sum(b - a for a, b in chunks(study, trunk))
+    assert trunk.spend == pytest.approx(told, rel=1e-12)
+    assert trunk.spend < 0.6 * trunk.cost
+    # What was not trained is there for others, which are asked for at once.
+    others = [t for t in ledger.trials.values() if int(t.name[1:]) > int(branch.name[1:])]
+    returned = trunk.cost + branch.cost - trunk.spend
+    assert ledger.spend == pytest.approx(before - returned + sum(t.spend for t in others))
+    assert others
+    wishes = [line for line in lines(study) if line["event"] == "cancelling"]
+    (values,) = [wish["values"] for wish in wishes if wish["trial"] == name]
+    assert values["expected end"] > values["envelope"]
+    assert values["chance of the envelope"] < 0.005
+    assert values["worth of its rest per FLOP"] < values["worth of the next per FLOP"]
+
+
+def judged(study: LiveStudy, name: str, lr: float) -> list[dict]:
+    """The wishes to stop a trunk that has half of its way behind it."""
+    points = np.geomspace(2e7, 6.4e8, 12).tolist()
+    told = [(at, TOY["on_trunk"](3e7, at, lr)) for at in points]
+    study.journal.update(
+        lambda _: [
+            make(Kind.SUBMITTED, name, attempt=1, handle="local"),
+            make(Kind.RUNNING, name, attempt=1),
+            *(make(Kind.REPORTED, name, tokens=at, loss=loss) for at, loss in told),
+        ]
+    )
+    return stops(study, study.read(), [name])
+
+
+def test_a_trunk_is_not_stopped_where_the_study_says_so_or_its_loss_is_good(tmp_path: Path):
+    told = trunk_study(tmp_path / "a", *WITH_HOPELESS)
+    assert judged(told, with_hopeless_trunk(told), HOPELESS) != []
+    off = trunk_study(tmp_path / "b", *WITH_HOPELESS, ("use = true", "use = true\nstop = false"))
+    assert judged(off, with_hopeless_trunk(off), HOPELESS) == []
+    good = trunk_study(tmp_path / "c", *WITH_HOPELESS)
+    assert judged(good, with_hopeless_trunk(good), 2.9e-3) == []
+
+
+def test_no_prefix_is_trusted_before_branches_have_shown_what_a_decay_takes_off(tmp_path: Path):
+    study = trunk_study(tmp_path, *WITH_HOPELESS)
+    play_one(study)
+    config = {"model": "b", "N": 3e7, "lr": HOPELESS, "D": 1.28e9}
+    event = make(Kind.ASKED, "t0099", by="run", kind="trunk", config=config, cost=1e17)
+    study.journal.update(lambda _: [event])
+    assert judged(study, "t0099", HOPELESS) == []
