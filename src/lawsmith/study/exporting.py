@@ -22,7 +22,7 @@ def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
     for trial in ledger.trials.values():
         row = study.candidates.row_of(trial.config)
         C = None if row is None else float(study.grid.C[row])
-        about = {"trial": trial.name, "state": trial.stage.value, "by": trial.by}
+        about: dict[str, Any] = {"trial": trial.name, "state": trial.stage.value, "by": trial.by}
         if trunks:
             parent = roots[trial.name] if trial.parent else None
             about |= {"kind": trial.kind, "parent": parent, "branch_at": trial.branch_at}

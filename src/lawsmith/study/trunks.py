@@ -4,7 +4,7 @@ Notation
     cell   the trials alike in everything but D: one trunk, which may be several trials, each the
            extension of one before
     b      = (1 − δ)·D, in whole tokens: where a decay that ends at D leaves the trunk
-    point  a checkpoint: tokens, and the trial that left it
+    point  a checkpoint: its tokens, and the trial that left it
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ Cell = tuple[tuple[str, float | str], ...]
 
 
 @dataclass(frozen=True)
-class Point:
+class Checkpoint:
     """A checkpoint that a run can go on from."""
 
     tokens: float
@@ -47,10 +47,10 @@ class Point:
 class Stem:
     """The trunk of a cell: its checkpoints by tokens, and whether a part of it is under way."""
 
-    points: tuple[Point, ...]
+    points: tuple[Checkpoint, ...]
     open: bool
 
-    def before(self, tokens: float, tolerance: float) -> Point | None:
+    def before(self, tokens: float, tolerance: float) -> Checkpoint | None:
         """The last checkpoint at no more than ``tokens``."""
         kept = [p for p in self.points if p.tokens <= tokens * (1.0 + tolerance)]
         return max(kept, key=lambda p: p.tokens, default=None)
@@ -70,12 +70,12 @@ def branch_point(D: float, decay: float) -> int:
     return max(1, round((1.0 - decay) * D))
 
 
-def points_of(trial: Trial) -> list[Point]:
+def points_of(trial: Trial) -> list[Checkpoint]:
     """The checkpoints of a trunk. A finished one has left all that it was told to."""
     found = set(trial.saved)
     if trial.stage is Stage.FINISHED:
         found |= {*trial.save_at, trial.D}
-    return [Point(tokens, trial.name) for tokens in sorted(found)]
+    return [Checkpoint(tokens, trial.name) for tokens in sorted(found)]
 
 
 def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
