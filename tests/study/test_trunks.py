@@ -16,7 +16,7 @@ from lawsmith.runners import Runner, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
-from lawsmith.study.changing import cancel
+from lawsmith.study.changing import cancel, retry_failed
 from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
 from lawsmith.study.telling import Told, read_results, tell
@@ -227,6 +227,20 @@ def test_a_trunk_that_fails_for_good_cancels_its_branch(tmp_path: Path):
     ledger = study.read()
     assert {t.stage for t in ledger.trials.values() if t.kind == "trunk"} == {Stage.FAILED}
     assert any(t.stage is Stage.CANCELLED for t in ledger.trials.values() if t.kind == "branch")
+
+
+def test_a_branch_waits_again_when_its_failed_trunk_is_tried_once_more(tmp_path: Path):
+    study = trunk_study(tmp_path, ONE_SLOT, ('"--chunk", "2e7"]', '"--no-such-option"]'))
+    with pytest.raises(LawsmithError, match="failed trials"):
+        finish(study)
+    first = {t.name: t.stage for t in study.read().trials.values()}
+    mended = trunk_study(tmp_path, ONE_SLOT, ("flops = 4e17", "flops = 1e10"))
+    retry_failed(mended)
+    ledger = finish(mended)
+    again = [t for t in ledger.trials.values() if t.name in first and t.stage is Stage.FINISHED]
+    assert {t.kind for t in again} == {"trunk", "branch"}
+    failed = [name for name, stage in first.items() if stage is Stage.FAILED]
+    assert {ledger.trials[name].stage for name in failed} == {Stage.FINISHED}
 
 
 def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):

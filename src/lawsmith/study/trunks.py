@@ -135,7 +135,8 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
     points: dict[str, list[tuple[float, float]]] = {}
     for name, root in roots.items():
         trial = ledger.trials[name]
-        if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED:
+        complete = {"N", *axes} <= {*ledger.trials[root].config, "D"}
+        if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED and complete:
             end = [(trial.D, trial.loss)] if trial.stage is Stage.FINISHED and trial.loss else []
             points.setdefault(root, []).extend([*trial.reports, *end])
     curves = [_curve(ledger.trials[root], told, axes) for root, told in points.items() if told]
