@@ -138,7 +138,7 @@ def play(study: LiveStudy, truth: Truth, way: str) -> Iterator[dict[str, float]]
 
 
 def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bool) -> None:
-    """What a run tells on its way, and at its end; a trunk may be stopped at each tenth of it."""
+    """What a run tells on its way, and at its end; a trunk may be stopped at each quarter."""
     ledger, name, config = study.journal.ledger, event["trial"], event["config"]
     N, D, lr = (float(config[key]) for key in ("N", "D", "lr"))
     parent = ledger.trials.get(ledger.trials[name].parent)
@@ -148,7 +148,7 @@ def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bo
     if event.get("kind") != "trunk":
         ledger.add(make(Kind.FINISHED, name, loss=truth.run(N, D, lr, on_trunk=shared)))
         return
-    start, tenth = event["branch_at"] or 0.0, 0
+    start, quarter = event["branch_at"] or 0.0, 0
     ledger.add(make(Kind.SUBMITTED, name, attempt=1, handle="drawn"))
     ledger.add(make(Kind.RUNNING, name, attempt=1))
     for at in np.geomspace(start or D / 100.0, D, 30)[1:].tolist():
@@ -156,9 +156,9 @@ def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bo
         for point in event["save_at"]:
             if point <= at and point not in ledger.trials[name].saved:
                 ledger.add(make(Kind.SAVED, name, tokens=point))
-        if int(10.0 * at / D) > tenth:
-            tenth = int(10.0 * at / D)
-            if tenth < 10 and (wish := stops(study, ledger, [name])):
+        if int(4.0 * at / D) > quarter:
+            quarter = int(4.0 * at / D)
+            if quarter < 4 and (wish := stops(study, ledger, [name])):
                 ledger.add(wish[0])
                 ledger.add(make(Kind.CANCELLED, name, trained=at - start))
                 return

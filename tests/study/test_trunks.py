@@ -171,6 +171,7 @@ def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Pa
     assert after[0].kind == "trunk" or after[0].parent in own
     # What was made by hand is where lawsmith cannot reach.
     assert stems_of(ledger, "run") == {}
+    assert study.launched_by == "run"  # as its file has a runner
 
 
 def test_a_file_tells_checkpoints_and_ends_of_decays(tmp_path: Path):
