@@ -20,6 +20,7 @@ from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.journal.fold import Config
+from lawsmith.plausible import LOSS, SCALE
 from lawsmith.policies.actions import Ways
 from lawsmith.runs import State
 from lawsmith.study.live import LiveStudy
@@ -138,7 +139,8 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
         complete = {"N", *axes} <= {*ledger.trials[root].config, "D"}
         if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED and complete:
             end = [(trial.D, trial.loss)] if trial.stage is Stage.FINISHED and trial.loss else []
-            points.setdefault(root, []).extend([*trial.reports, *end])
+            told = [(D, loss) for D, loss in (*trial.reports, *end) if _plausible(D, loss)]
+            points.setdefault(root, []).extend(told)
     curves = [_curve(ledger.trials[root], told, axes) for root, told in points.items() if told]
     place = {one.run: i for i, one in enumerate(curves)}
     trials = [ledger.trials[name] for name in history.names]
@@ -150,6 +152,11 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
     at = [trial.start if b else np.nan for trial, b in zip(trials, is_branch, strict=True)]
     none = np.full(len(trials), -1, dtype=np.int64)
     return Along(tuple(curves), np.array(parent, dtype=np.int64), np.array(at, dtype=float), none)
+
+
+def _plausible(D: float, loss: float) -> bool:
+    """Whether a journal that was edited by hand can still mean it."""
+    return bool(SCALE.hold(D) and LOSS.hold(loss))
 
 
 def roots_of(ledger: Ledger) -> dict[str, str]:
