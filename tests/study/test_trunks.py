@@ -10,6 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lawsmith import answer_study, load, load_curves
+from lawsmith.analysis import Target
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Ledger, Stage, make
 from lawsmith.runners import Runner, make_runner
@@ -17,8 +19,10 @@ from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
 from lawsmith.study.changing import cancel, retry_failed
+from lawsmith.study.exporting import csv_text, curve_rows, rows_of
 from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
+from lawsmith.study.planning import plan
 from lawsmith.study.telling import Told, read_results, tell
 from lawsmith.study.trunks import along_of, heard_of, stems_of, ways_of
 from tests.study.trunk_studies import DECAY, TOY, chunks, told_by_toy, trained_flops, trunk_study
@@ -142,6 +146,29 @@ def test_trunks_are_curves_and_branches_are_runs(played):
     assert found.curves.n_branches == len(branches)
     # What a decay takes off in `toy_trainer.on_trunk`.
     assert found.curves.gain == pytest.approx(0.027, abs=0.004)
+
+
+def test_exported_tables_give_the_answer_of_the_study(played, tmp_path: Path):
+    study, ledger = played
+    tables = {"runs": rows_of(study, ledger), "curves": curve_rows(study, ledger)}
+    for name, rows in tables.items():
+        (tmp_path / f"{name}.csv").write_text(csv_text(rows, finished=name == "runs"))
+    target = Target(study.spec.law.targets[0])
+    curves = load_curves(tmp_path / "curves.csv")
+    again = answer_study(load(tmp_path / "runs.csv"), [target], curves=curves)
+    own = answer_of(study, ledger).answer
+    assert own is not None
+    assert again.curves.n_branches == own.curves.n_branches
+    assert again.forecasts[0].loss == pytest.approx(own.forecasts[0].loss, rel=1e-3)
+    assert again.forecasts[0].half_width == pytest.approx(own.forecasts[0].half_width, rel=0.1)
+
+
+def test_a_plan_is_played_with_trunks_within_the_budget(tmp_path: Path):
+    study = trunk_study(tmp_path, ("flops = 4e17", "flops = 1e17"))
+    points = list(plan(study, draws=1))
+    assert points[-1].spend <= study.budget
+    assert np.isfinite(points[-1].half_width[0])
+    assert not study.layout.journal.exists()
 
 
 def test_the_answer_holds_the_truth(played):
