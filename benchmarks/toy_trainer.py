@@ -1,6 +1,8 @@
 """A trainer that knows the answer: trunks, decays and whole runs of a law, in chunks of tokens.
 
-    python toy_trainer.py [--chunk 2e7] [--pause 0.01] [--diverge-above 1]
+    python toy_trainer.py [--chunk 2e7] [--pause 0.01] [--diverge-above 1] [--hang-above 1]
+
+A learning rate above the last two diverges, or hangs half-way until it is stopped.
 
 It reads $LAWSMITH_CONFIG, trains from its last checkpoint (or its parent's) chunk by chunk, tells
 each chunk in $LAWSMITH_PROGRESS, and leaves its loss in $LAWSMITH_RESULT. It needs the standard
@@ -82,6 +84,8 @@ def train(run: dict, told: argparse.Namespace) -> float | None:
         if lr > told.diverge_above:
             tell(tokens=at)
             return None
+        while lr > told.hang_above and at > 0.5 * D:
+            time.sleep(0.1)
         loss = on_trunk(N, at, lr) * noise(N, lr, at)
         tell(tokens=at, **({} if run["kind"] == "branch" else {"loss": loss}))
         if at == stop and run["kind"] == "trunk":
@@ -95,6 +99,7 @@ def main() -> None:
     parser.add_argument("--chunk", type=float, default=2e7)
     parser.add_argument("--pause", type=float, default=0.0)
     parser.add_argument("--diverge-above", type=float, default=1.0)
+    parser.add_argument("--hang-above", type=float, default=1.0)
     told = parser.parse_args()
     with open(os.environ["LAWSMITH_CONFIG"]) as file:
         run = json.load(file)

@@ -4,8 +4,9 @@
 
 Each draw is a law with a bowl in the learning rate, and trunks whose decays take some 3 % off. A
 study is played on it three ways, without any process: every run from scratch (whole), runs that
-share trunks and are known by their final losses alone (shared), and trunks that are run, with their
-curves (trunks). After each share of the budget the answer at the target is put beside the truth.
+share trunks and are known by their final losses alone (shared), and trunks that are run, with
+their curves, and may be stopped (trunks). After each share of the budget the answer at the target
+is put beside the truth, and each trunk that was stopped beside the frontier.
 """
 
 from __future__ import annotations
@@ -22,9 +23,11 @@ from typing import Any
 import numpy as np
 
 from lawsmith.journal import Journal, Kind, Ledger, make
+from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.hopeless import stops
 
 STUDY = """
 name = "drawn"
@@ -125,8 +128,8 @@ def play(study: LiveStudy, truth: Truth, way: str) -> Iterator[dict[str, float]]
         events = asked_events(study, ledger, found, by="run")
         for event in events:
             ledger.add(event)
-            for told in results(truth, event, shared=way != "whole"):
-                ledger.add(told)
+        for event in events:
+            run_one(study, truth, event, shared=way != "whole")
         share = ledger.spend / study.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
@@ -134,17 +137,54 @@ def play(study: LiveStudy, truth: Truth, way: str) -> Iterator[dict[str, float]]
         shares = [s for s in shares if s not in passed] if found else []
 
 
-def results(truth: Truth, event: dict[str, Any], *, shared: bool) -> Iterator[dict[str, Any]]:
-    """What a run tells on its way, and at its end."""
-    name, config = event["trial"], event["config"]
+def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bool) -> None:
+    """What a run tells on its way, and at its end; a trunk may be stopped at each quarter."""
+    ledger, name, config = study.journal.ledger, event["trial"], event["config"]
     N, D, lr = (float(config[key]) for key in ("N", "D", "lr"))
-    if event.get("kind") != "trunk":
-        yield make(Kind.FINISHED, name, loss=truth.run(N, D, lr, on_trunk=shared))
+    parent = ledger.trials.get(ledger.trials[name].parent)
+    if parent is not None and parent.reason == "stopped":
+        ledger.add(make(Kind.CANCELLED, name, trained=0.0))
         return
-    start = event["branch_at"] or D / 100.0
-    for at in np.geomspace(start, D, 30)[1:].tolist():
-        yield make(Kind.REPORTED, name, tokens=at, loss=truth.trunk(N, at, lr))
-    yield make(Kind.FINISHED, name, loss=truth.trunk(N, D, lr))
+    if event.get("kind") != "trunk":
+        ledger.add(make(Kind.FINISHED, name, loss=truth.run(N, D, lr, on_trunk=shared)))
+        return
+    start, quarter = event["branch_at"] or 0.0, 0
+    ledger.add(make(Kind.SUBMITTED, name, attempt=1, handle="drawn"))
+    ledger.add(make(Kind.RUNNING, name, attempt=1))
+    for at in np.geomspace(start or D / 100.0, D, 30)[1:].tolist():
+        ledger.add(make(Kind.REPORTED, name, tokens=at, loss=truth.trunk(N, at, lr)))
+        for point in event["save_at"]:
+            if point <= at and point not in ledger.trials[name].saved:
+                ledger.add(make(Kind.SAVED, name, tokens=point))
+        if int(4.0 * at / D) > quarter:
+            quarter = int(4.0 * at / D)
+            if quarter < 4 and (wish := stops(study, ledger, [name])):
+                ledger.add(wish[0])
+                ledger.add(make(Kind.CANCELLED, name, trained=at - start))
+                return
+    ledger.add(make(Kind.FINISHED, name, loss=truth.trunk(N, D, lr)))
+
+
+def stopped(study: LiveStudy, truth: Truth) -> list[dict[str, float]]:
+    """Trunks that were stopped: the share of their cost saved, and how far their decay was off.
+
+    above   log of the loss that it would have had over the least of a run of no more compute, in
+            the end and without noise: below 0, it would have been on the frontier
+    """
+    ledger, found = study.journal.ledger, []
+    runs, grid = study.history(ledger).runs.of(State.DONE), study.grid
+    lr = grid.columns["lr"][runs.index]
+    off = np.log(lr / (truth.rate * (grid.N[runs.index] / 1e8) ** truth.drift))
+    base = truth.annealed(grid.N[runs.index], grid.D[runs.index], None)
+    loss, C = base * np.exp(truth.bowl * off**2), grid.C[runs.index]
+    for trial in ledger.trials.values():
+        if trial.kind == "trunk" and trial.reason == "stopped":
+            N, D = float(trial.config["N"]), trial.D / (1.0 - DECAY)
+            end = truth.annealed(N, D, float(trial.config["lr"]))
+            least = loss[C <= 6.0 * N * D * (1.0 + 1e-9)].min()
+            above = float(np.log(end / least))
+            found.append({"above": above, "saved": trial.cost - trial.spend})
+    return found
 
 
 def point(study: LiveStudy, truth: Truth, share: float) -> dict[str, float]:
@@ -174,8 +214,9 @@ def main() -> None:
                 study = open_study(file)
                 study.journal = Journal(study.layout.journal, Ledger())
                 points = list(play(study, Truth.draw(draw), way))
-            found.append({"draw": draw, "way": way, "points": points})
-            print(draw, way, json.dumps(points[-1]), flush=True)
+            ended = stopped(study, Truth.draw(draw))
+            found.append({"draw": draw, "way": way, "points": points, "stopped": ended})
+            print(draw, way, json.dumps(points[-1]), json.dumps(ended), flush=True)
             told.out.write_text(json.dumps(found, indent=1))
     for way in told.ways:
         own = [one["points"] for one in found if one["way"] == way]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.journal import Kind, Stage, fold, make
+from lawsmith.journal import Kind, Stage, Trial, fold, make
 from lawsmith.journal.events import check
 
 CONFIG = {"model": "xs", "N": 1e7, "D": 1e8}
@@ -105,3 +105,83 @@ def test_an_event_of_a_trial_never_asked_for_is_told():
 def test_what_is_no_event_is_refused(event):
     with pytest.raises(LawsmithError, match="line 3"):
         check(event, where="line 3")
+
+
+def trial_of(*events: dict[str, object], start: float | None = None) -> Trial:
+    """A trial of 1e8 tokens that costs 100, after some events."""
+    line = {**asked("t0001", cost=100.0), "kind": "trunk", "branch_at": start}
+    return fold([line, submitted("t0001"), *events]).trials["t0001"]
+
+
+def retried(trained: float | None = None) -> dict[str, object]:
+    told = {} if trained is None else {"trained": trained}
+    return make(Kind.RETRIED, "t0001", attempt=1, reason="crash", wait=0.0, **told)
+
+
+def saved(tokens: float) -> dict[str, object]:
+    return make(Kind.SAVED, "t0001", tokens=tokens)
+
+
+DONE = make(Kind.FINISHED, "t0001", loss=2.0)
+
+
+@pytest.mark.parametrize(
+    ("events", "spend"),
+    [
+        ([], 100.0),
+        ([DONE], 100.0),
+        ([retried()], 100.0),  # nothing is known of it
+        ([retried(3e7)], 130.0),  # it begins anew
+        ([retried(3e7), DONE], 130.0),
+        ([saved(2e7), retried(3e7)], 110.0),  # it goes on from its checkpoint
+        ([saved(2e7), retried(3e7), DONE], 110.0),
+        ([saved(2e7), retried(3e7), retried(1e7), DONE], 120.0),
+        ([make(Kind.CANCELLED, "t0001", trained=4e7)], 40.0),
+        ([make(Kind.CANCELLED, "t0001")], 100.0),
+        ([make(Kind.FAILED, "t0001", reason="crash", trained=4e7)], 40.0),
+        ([make(Kind.FAILED, "t0001", reason="crash", trained=4e7), retried()], 140.0),
+        ([make(Kind.DIVERGED, "t0001", loss=None, trained=5e6)], 5.0),
+        ([make(Kind.FINISHED, "t0001", loss=2.0, trained=1.2e8)], 120.0),  # requeued on its way
+    ],
+)
+def test_what_is_paid_is_what_was_trained(events, spend):
+    assert trial_of(*events).spend == pytest.approx(spend, rel=1e-12)
+
+
+def test_a_branch_pays_from_where_it_left_its_trunk():
+    assert trial_of(start=8e7).spend == 100.0
+    assert trial_of(retried(5e6), start=8e7).spend == pytest.approx(125.0)
+    assert trial_of(make(Kind.CANCELLED, "t0001", trained=1e7), start=8e7).spend == 50.0
+
+
+def test_a_run_that_goes_back_to_a_checkpoint_tells_the_same_tokens_again():
+    def report(tokens: float, loss: float) -> dict[str, object]:
+        return make(Kind.REPORTED, "t0001", tokens=tokens, loss=loss)
+
+    before = [report(1e7, 5.0), saved(1e7), report(2e7, 4.0), report(3e7, 3.0)]
+    assert trial_of(*before).reports == ((1e7, 5.0), (2e7, 4.0), (3e7, 3.0))
+    after = trial_of(*before, retried(3e7), report(2e7, 4.1))
+    assert (after.reports, after.begun) == (((1e7, 5.0), (2e7, 4.1)), 1e7)
+
+
+@pytest.mark.parametrize(
+    "values",
+    [
+        {"kind": "twig"},
+        {"parent": 3},
+        {"parent": "../t0001"},
+        {"branch_at": -1.0},
+        {"branch_at": "x"},
+        {"save_at": [1.0, "x"]},
+    ],
+)
+def test_a_lineage_that_is_none_is_refused(values):
+    with pytest.raises(LawsmithError, match=next(iter(values))):
+        check({**asked("t0001"), **values}, where="journal")
+
+
+def test_a_parent_was_asked_for_before():
+    with pytest.raises(LawsmithError, match="parent of t0001"):
+        fold([{**asked("t0001"), "parent": "t0001"}])
+    with pytest.raises(LawsmithError, match="parent of t0002"):
+        fold([asked("t0001"), {**asked("t0002"), "parent": "t0003"}])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 import signal
 from collections.abc import Iterator
@@ -10,8 +11,10 @@ from pathlib import Path
 import pytest
 
 from lawsmith.errors import LawsmithError
+from lawsmith.runners import make_runner
 from lawsmith.runners.base import Ending, Job, Phase
 from lawsmith.runners.ray import RayOptions, RayRunner
+from lawsmith.study.loop import Driver, drive
 from tests.conftest import extra
 from tests.runners.contract import (
     Place,
@@ -23,6 +26,7 @@ from tests.runners.contract import (
     until_file,
     until_running,
 )
+from tests.study.trunk_studies import trained_flops, trunk_study
 
 extra("ray")
 
@@ -122,3 +126,26 @@ def test_a_placeholder_that_stands_for_nothing_is_told_before_anything_starts(tm
     runner = make_place(tmp_path, "127.0.0.1:1", command=["train", "{lr}"]).make()
     with pytest.raises(LawsmithError, match=r"runner.command: got \{lr\}, want one of"):
         runner.submit([Job("a", tmp_path, {"N": 1}, {})])
+
+
+def test_a_study_of_trunks_goes_on_from_its_checkpoints_when_a_trainer_is_killed(cluster, tmp_path):
+    study = trunk_study(
+        tmp_path,
+        ("[runner]", f'[runner]\nkind = "ray"\naddress = "{cluster.address}"\ngrace = 0.5'),
+        ("flops = 4e17", "flops = 6e16"),
+        ('"2e7"]', '"2e7", "--pause", "0.05"]'),
+    )
+    study.begin()
+    told = study.spec.runner
+    runner, killed = make_runner(told.kind, told.options, study.layout.folder), set[str]()
+    for _ in drive(Driver(study, runner)):
+        for trial in study.journal.ledger.open():
+            pids = study.layout.attempt(trial.name, trial.attempt) / "pid.json"
+            if trial.kind == "trunk" and trial.reports and not killed and pids.exists():
+                killed.add(trial.name)
+                os.kill(json.loads(pids.read_text())["command"], signal.SIGKILL)
+    ledger = study.read()
+    assert {trial.stage.value for trial in ledger.trials.values()} == {"finished"}
+    assert {trial.kind for trial in ledger.trials.values()} == {"trunk", "branch"}
+    assert {t.name for t in ledger.trials.values() if t.attempt > 1} == killed != set()
+    assert ledger.spend == pytest.approx(trained_flops(study, ledger), rel=1e-12)

@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.runners.results import (
     Found,
-    Step,
+    Progress,
     contradiction,
     log_tail,
     read_progress,
@@ -122,11 +122,11 @@ def test_progress_is_read_on_from_where_it_was(tmp_path: Path):
     path = tmp_path / "progress.jsonl"
     path.write_text('{"tokens": 1, "loss": 5}\nrubbish\n[]\n{"tokens": 2, "loss": 4}\n{"tokens": 3')
     reports, offset = read_progress(tmp_path, 0)
-    assert reports == [Step(1.0, 5.0), Step(2.0, 4.0)]
+    assert reports == [Progress(1.0, 5.0), Progress(2.0, 4.0)]
     with path.open("a") as file:
         file.write(', "loss": 3}\n{"tokens": 4, "loss": NaN}\n')
     reports, offset = read_progress(tmp_path, offset)
-    assert reports == [Step(3.0, 3.0), Step(4.0)]
+    assert reports == [Progress(3.0, 3.0), Progress(4.0)]
     assert read_progress(tmp_path, offset) == ([], offset)
 
 
@@ -135,10 +135,10 @@ def test_a_line_of_progress_may_tell_of_checkpoints_and_ends_of_decays(tmp_path:
     lines += ['{"resumed": 0}', '{"final": true, "tokens": 6}', '{"saved": -1}']
     (tmp_path / "progress.jsonl").write_text("\n".join(lines) + "\n")
     assert read_progress(tmp_path)[0] == [
-        Step(4.0, 3.0, saved=4.0),
-        Step(5.0, 2.0, final=True),
-        Step(resumed=0.0),
-        Step(6.0),
+        Progress(4.0, 3.0, saved=4.0),
+        Progress(5.0, 2.0, final=True),
+        Progress(resumed=0.0),
+        Progress(6.0),
     ]
 
 
@@ -146,14 +146,18 @@ def test_a_line_of_progress_may_tell_of_checkpoints_and_ends_of_decays(tmp_path:
     ("steps", "begun", "want"),
     [
         ([], 0.0, None),
-        ([Step(resumed=0.0)], 0.0, None),
-        ([Step(10.0), Step(20.0)], 0.0, 20.0),
-        ([Step(90.0), Step(100.0)], 80.0, 20.0),
+        ([Progress(resumed=0.0)], 0.0, None),
+        ([Progress(10.0), Progress(20.0)], 0.0, 20.0),
+        ([Progress(90.0), Progress(100.0)], 80.0, 20.0),
         # Started again within the attempt: from the beginning, from its last checkpoint, as told.
-        ([Step(10.0), Step(20.0), Step(5.0), Step(30.0)], 0.0, 50.0),
-        ([Step(10.0), Step(saved=10.0), Step(20.0), Step(15.0), Step(30.0)], 0.0, 40.0),
-        ([Step(10.0), Step(20.0), Step(resumed=18.0), Step(30.0)], 0.0, 32.0),
-        ([Step(saved=40.0)], 0.0, 40.0),
+        ([Progress(10.0), Progress(20.0), Progress(5.0), Progress(30.0)], 0.0, 50.0),
+        (
+            [Progress(10.0), Progress(saved=10.0), Progress(20.0), Progress(15.0), Progress(30.0)],
+            0.0,
+            40.0,
+        ),
+        ([Progress(10.0), Progress(20.0), Progress(resumed=18.0), Progress(30.0)], 0.0, 32.0),
+        ([Progress(saved=40.0)], 0.0, 40.0),
     ],
 )
 def test_what_an_attempt_trained_counts_what_it_trained_again(steps, begun, want):

@@ -19,6 +19,7 @@ from lawsmith.study import outcomes as outcomes_module
 from lawsmith.study.loop import Driver, drive
 from tests.runners.clusters import call, slurm_conf
 from tests.study.studies import COMMAND, N_CANDIDATES, study_text
+from tests.study.trunk_studies import TRAINER, chunks, trained_flops, trunk_study
 
 EXAMPLE = Path(__file__).parents[2] / "examples" / "slurm"
 TEMPLATE = """#!/bin/bash
@@ -143,3 +144,51 @@ def on_its_way(file: Path) -> bool:
 
 def node(name: str, state: str) -> None:
     call("scontrol", "update", f"nodename={name}", f"state={state}", "reason=test")
+
+
+TRUNK_TEMPLATE = """#!/bin/bash
+#SBATCH --partition=main --time=5 --mem=50 --requeue
+exec {{python}} -I -S TRAINER --chunk 2e7 --pause 0.2
+"""
+
+
+def test_a_requeued_trunk_goes_on_from_its_checkpoint_and_pays_what_it_trained(
+    tmp_path, monkeypatch
+):
+    monkeypatch.setenv("SLURM_CONF", str(slurm_conf("plain")))
+    monkeypatch.setattr(outcomes_module, "PATIENCE", 0.5)
+    template = TRUNK_TEMPLATE.replace("TRAINER", str(TRAINER))
+    (tmp_path / "job.sbatch").write_text(template, encoding="utf-8")
+    study = trunk_study(
+        tmp_path,
+        ('command = ["{python}", "-I", "-S", "TRAINER", "--chunk", "2e7"]', 'kind = "slurm"'),
+        ("slots = 2", 'slots = 2\ntemplate = "job.sbatch"'),
+        ("flops = 4e17", "flops = 6e16"),
+    )
+    study.begin()
+    told = study.spec.runner
+    driver = Driver(study, make_runner(told.kind, told.options, study.layout.folder))
+    requeued, deadline = set[str](), time.monotonic() + 120
+    for _ in drive(driver):
+        assert time.monotonic() < deadline, "the study does not end"
+        for trial in study.journal.ledger.open():
+            if trial.kind == "trunk" and trial.reports and not requeued:
+                requeued.add(trial.name)
+                requeue(trial.handle, study.layout.attempt(trial.name, 1))
+    ledger = study.read()
+    assert {trial.stage.value for trial in ledger.trials.values()} == {"finished"}
+    assert {trial.attempt for trial in ledger.trials.values()} == {1}
+    (name,) = requeued
+    assert max(chunks(study, ledger.trials[name]).values()) == 2  # trained again
+    assert ledger.trials[name].spend > ledger.trials[name].cost
+    assert ledger.spend == pytest.approx(trained_flops(study, ledger), rel=1e-12)
+
+
+def requeue(handle: str, folder: Path) -> None:
+    """Have Slurm end a job and start it again, in a later second than that of its end."""
+    call("scontrol", "requeue", handle)
+    deadline = time.monotonic() + 60
+    while not (folder / "slurm" / "exit").exists():
+        assert time.monotonic() < deadline, "the job does not end"
+        time.sleep(0.1)
+    call("scontrol", "update", f"jobid={handle}", "StartTime=now+2")

@@ -4,21 +4,28 @@ from __future__ import annotations
 
 import itertools
 import json
+import time
 from pathlib import Path
 
 import numpy as np
 import pytest
 
+from lawsmith import answer_study, load, load_curves
+from lawsmith.analysis import Target
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Ledger, Stage, make
 from lawsmith.runners import Runner, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.changing import cancel, retry_failed
+from lawsmith.study.exporting import csv_text, curve_rows, rows_of
+from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
+from lawsmith.study.planning import plan
 from lawsmith.study.telling import Told, read_results, tell
 from lawsmith.study.trunks import along_of, heard_of, stems_of, ways_of
-from tests.study.trunk_studies import DECAY, chunks, trained_flops, trunk_study
+from tests.study.trunk_studies import DECAY, TOY, chunks, told_by_toy, trained_flops, trunk_study
 
 ONE_SLOT = ("slots = 2", "slots = 1")
 
@@ -141,6 +148,29 @@ def test_trunks_are_curves_and_branches_are_runs(played):
     assert found.curves.gain == pytest.approx(0.027, abs=0.004)
 
 
+def test_exported_tables_give_the_answer_of_the_study(played, tmp_path: Path):
+    study, ledger = played
+    tables = {"runs": rows_of(study, ledger), "curves": curve_rows(study, ledger)}
+    for name, rows in tables.items():
+        (tmp_path / f"{name}.csv").write_text(csv_text(rows, finished=name == "runs"))
+    target = Target(study.spec.law.targets[0])
+    curves = load_curves(tmp_path / "curves.csv")
+    again = answer_study(load(tmp_path / "runs.csv"), [target], curves=curves)
+    own = answer_of(study, ledger).answer
+    assert own is not None
+    assert again.curves.n_branches == own.curves.n_branches
+    assert again.forecasts[0].loss == pytest.approx(own.forecasts[0].loss, rel=1e-3)
+    assert again.forecasts[0].half_width == pytest.approx(own.forecasts[0].half_width, rel=0.1)
+
+
+def test_a_plan_is_played_with_trunks_within_the_budget(tmp_path: Path):
+    study = trunk_study(tmp_path, ("flops = 4e17", "flops = 1e17"))
+    points = list(plan(study, draws=1))
+    assert points[-1].spend <= study.budget
+    assert np.isfinite(points[-1].half_width[0])
+    assert not study.layout.journal.exists()
+
+
 def test_the_answer_holds_the_truth(played):
     study, ledger = played
     found = answer_of(study, ledger).answer
@@ -168,6 +198,7 @@ def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Pa
     assert after[0].kind == "trunk" or after[0].parent in own
     # What was made by hand is where lawsmith cannot reach.
     assert stems_of(ledger, "run") == {}
+    assert study.launched_by == "run"  # as its file has a runner
 
 
 def test_a_file_tells_checkpoints_and_ends_of_decays(tmp_path: Path):
@@ -226,6 +257,20 @@ def test_a_trunk_that_fails_for_good_cancels_its_branch(tmp_path: Path):
     assert any(t.stage is Stage.CANCELLED for t in ledger.trials.values() if t.kind == "branch")
 
 
+def test_a_branch_waits_again_when_its_failed_trunk_is_tried_once_more(tmp_path: Path):
+    study = trunk_study(tmp_path, ONE_SLOT, ('"--chunk", "2e7"]', '"--no-such-option"]'))
+    with pytest.raises(LawsmithError, match="failed trials"):
+        finish(study)
+    first = {t.name: t.stage for t in study.read().trials.values()}
+    mended = trunk_study(tmp_path, ONE_SLOT, ("flops = 4e17", "flops = 1e10"))
+    retry_failed(mended)
+    ledger = finish(mended)
+    again = [t for t in ledger.trials.values() if t.name in first and t.stage is Stage.FINISHED]
+    assert {t.kind for t in again} == {"trunk", "branch"}
+    failed = [name for name, stage in first.items() if stage is Stage.FAILED]
+    assert {ledger.trials[name].stage for name in failed} == {Stage.FINISHED}
+
+
 def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
     study, ledger = played
     heard = heard_of(study, ledger)
@@ -259,3 +304,95 @@ def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
 def test_a_slip_in_the_section_is_told(tmp_path: Path, changes, message: str):
     with pytest.raises(LawsmithError, match=message):
         trunk_study(tmp_path, *changes)
+
+
+HOPELESS = 0.05  # a learning rate far above the best one, which is some 4e-3
+WITH_HOPELESS = (
+    ("lr = [1e-3, 2e-3, 4e-3]", f"lr = [1e-3, 2e-3, 4e-3, {HOPELESS}]"),
+    ('"2e7"]', '"2e7", "--hang-above", "0.01"]'),
+)
+
+
+def play_one(study: LiveStudy) -> None:
+    told = told_by_toy(ask(study, 1, by="run"))
+    study.journal.update(lambda _: told)
+
+
+def with_hopeless_trunk(study: LiveStudy) -> str:
+    """A study that has trunks and branches, and asks for a trunk and a decay at a hopeless rate."""
+    for _ in range(4):
+        play_one(study)
+    name = study.read().next_name()
+    decay = f"t{int(name[1:]) + 1:04d}"
+    config = {"model": "b", "N": 3e7, "lr": HOPELESS}
+    trunk = {"config": {**config, "D": 1.28e9}, "cost": 6 * 3e7 * 1.28e9, "save_at": [1.28e9]}
+    branch = {"config": {**config, "D": 1.6e9}, "cost": 6 * 3e7 * 0.32e9, "parent": name}
+    study.journal.update(
+        lambda _: [
+            make(Kind.ASKED, name, by="run", kind="trunk", **trunk),
+            make(Kind.ASKED, decay, by="run", kind="branch", branch_at=1.28e9, **branch),
+        ]
+    )
+    return name
+
+
+def test_a_hopeless_trunk_is_stopped_and_its_rest_returns_to_the_budget(tmp_path: Path):
+    study = trunk_study(tmp_path, *WITH_HOPELESS, ONE_SLOT, ("flops = 4e17", "flops = 6e17"))
+    name = with_hopeless_trunk(study)
+    before, runner = study.read().spend, runner_of(study)
+    deadline = time.monotonic() + 120
+    for _ in drive(Driver(study, runner)):  # the trunk hangs, so only stopping ends it
+        if not study.journal.ledger.trials[name].open:
+            break
+        assert time.monotonic() < deadline
+    ledger = study.read()
+    cancel(study, runner, [trial.name for trial in ledger.open()])
+    trunk = ledger.trials[name]
+    branch = next(t for t in ledger.trials.values() if t.parent == name)
+    assert (trunk.stage, trunk.reason) == (Stage.CANCELLED, "stopped")
+    assert (branch.stage, branch.spend) == (Stage.CANCELLED, 0.0)
+    told = 6 * 3e7 * sum(b - a for a, b in chunks(study, trunk))
+    assert trunk.spend == pytest.approx(told, rel=1e-12)
+    assert trunk.spend < 0.6 * trunk.cost
+    # What was not trained is there for others, which are asked for at once.
+    others = [t for t in ledger.trials.values() if int(t.name[1:]) > int(branch.name[1:])]
+    returned = trunk.cost + branch.cost - trunk.spend
+    assert ledger.spend == pytest.approx(before - returned + sum(t.spend for t in others))
+    assert others
+    wishes = [line for line in lines(study) if line["event"] == "cancelling"]
+    (values,) = [wish["values"] for wish in wishes if wish["trial"] == name]
+    assert values["expected end"] > values["envelope"]
+    assert values["chance of the envelope"] < 0.005
+    assert values["worth of its rest per FLOP"] < values["worth of the next per FLOP"]
+
+
+def judged(study: LiveStudy, name: str, lr: float) -> list[dict]:
+    """The wishes to stop a trunk that has half of its way behind it."""
+    points = np.geomspace(2e7, 6.4e8, 12).tolist()
+    told = [(at, TOY["on_trunk"](3e7, at, lr)) for at in points]
+    study.journal.update(
+        lambda _: [
+            make(Kind.SUBMITTED, name, attempt=1, handle="local"),
+            make(Kind.RUNNING, name, attempt=1),
+            *(make(Kind.REPORTED, name, tokens=at, loss=loss) for at, loss in told),
+        ]
+    )
+    return stops(study, study.read(), [name])
+
+
+def test_a_trunk_is_not_stopped_where_the_study_says_so_or_its_loss_is_good(tmp_path: Path):
+    told = trunk_study(tmp_path / "a", *WITH_HOPELESS)
+    assert judged(told, with_hopeless_trunk(told), HOPELESS) != []
+    off = trunk_study(tmp_path / "b", *WITH_HOPELESS, ("use = true", "use = true\nstop = false"))
+    assert judged(off, with_hopeless_trunk(off), HOPELESS) == []
+    good = trunk_study(tmp_path / "c", *WITH_HOPELESS)
+    assert judged(good, with_hopeless_trunk(good), 2.9e-3) == []
+
+
+def test_no_prefix_is_trusted_before_branches_have_shown_what_a_decay_takes_off(tmp_path: Path):
+    study = trunk_study(tmp_path, *WITH_HOPELESS)
+    play_one(study)
+    config = {"model": "b", "N": 3e7, "lr": HOPELESS, "D": 1.28e9}
+    event = make(Kind.ASKED, "t0099", by="run", kind="trunk", config=config, cost=1e17)
+    study.journal.update(lambda _: [event])
+    assert judged(study, "t0099", HOPELESS) == []

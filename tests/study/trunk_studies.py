@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import runpy
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
-from lawsmith.journal import Ledger, Trial
+import numpy as np
+
+from lawsmith.journal import Event, Kind, Ledger, Trial, make
 from lawsmith.runners.results import PROGRESS
 from lawsmith.study import LiveStudy, open_study
 
 TRAINER = Path(__file__).parents[2] / "benchmarks" / "toy_trainer.py"
+TOY = runpy.run_path(str(TRAINER))
 DECAY = 0.2
 TEXT = """\
 name = "trunks"
@@ -83,3 +89,19 @@ def trained_flops(study: LiveStudy, ledger: Ledger) -> float:
         n = sum((stop - start) * k for (start, stop), k in chunks(study, trial).items())
         total += 6.0 * float(trial.config["N"]) * n
     return total
+
+
+def told_by_toy(events: Sequence[Event]) -> list[dict[str, Any]]:
+    """What the trainer would tell of trials that were asked for, without a process."""
+    found = []
+    for event in events:
+        name, config = event["trial"], event["config"]
+        N, D, lr = (float(config[key]) for key in ("N", "D", "lr"))
+        if event.get("kind") != "trunk":
+            found.append(make(Kind.FINISHED, name, loss=TOY["annealed"](N, D, lr)))
+            continue
+        start = event["branch_at"] or D / 50.0
+        curve = [(at, TOY["on_trunk"](N, at, lr)) for at in np.geomspace(start, D, 20).tolist()]
+        found += [make(Kind.REPORTED, name, tokens=at, loss=loss) for at, loss in curve[1:]]
+        found.append(make(Kind.FINISHED, name, loss=curve[-1][1]))
+    return found

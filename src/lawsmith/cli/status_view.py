@@ -112,6 +112,7 @@ def _show_trials(console: Console, title: str, trials: Sequence[Trial]) -> None:
     table = out.table("trial", "stage", "configuration", *extra, "FLOPs", words=3)
     for trial in shown:
         stage = trial.stage.value + (" (by hand)" if trial.by == "hand" else "")
+        stage += f", {trial.kind}" if trial.kind != "run" else ""
         cells = [_report(trial)] if reports else []
         table.add_row(trial.name, stage, _config(trial.config), *cells, flops(trial.cost))
     out.show(console, table)

@@ -130,7 +130,7 @@ class Trial:
         length = self.D - self.start
         if not length > 0.0:
             return self.cost
-        now = self.D - self.begun if self.last is None else self.last
+        now = max(self.D - self.begun, 0.0) if self.last is None else self.last
         return self.cost * ((self.trained + now) / length)
 
 

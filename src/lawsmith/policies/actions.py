@@ -17,7 +17,8 @@ what a decay takes off, v is small, and the trunk's own curve tells most of what
 What a curve has told lowers the gain of the decays on its trunk, since the posterior has it.
 
 **Letting a run go on** has the same value at the price of its rest. A run is **stopped** if the
-chance is small that its end lies on the envelope, and another action is worth more per FLOP.
+chance is small that its end lies on the envelope, and another action is worth more per FLOP. The
+envelope is the one that was seen or, where that is lower, the one that candidates are sure to have.
 """
 
 from __future__ import annotations
@@ -35,7 +36,7 @@ from lawsmith.policies.base import Choice, unasked
 from lawsmith.policies.choosing import LEAST, SLACK, best_row
 from lawsmith.policies.frontier import Frontier, Weighed
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Hints
+from lawsmith.surrogates.base import Hints, Posterior
 
 ActionKind = Literal["decay", "trunk"]
 WORDS = {
@@ -44,6 +45,7 @@ WORDS = {
     ("trunk", False): "; by the trunk's curve, without a decay",
 }
 HOPELESS = 0.005  # chance of a place on the envelope below which a run may be stopped
+SURE = 2.6  # SDs: a candidate is at least that good, with 99.5 %
 NEAR = 0.003  # of the loss: so close above the envelope, a run still counts as one on it
 
 
@@ -174,12 +176,11 @@ def judge_rest(
 
     runs   without the run itself
     """
-    loss = runs.config_loss(len(grid))
-    level = float(floor(grid, np.log(loss), ("C",))[rest.row])
-    if not np.isfinite(level):
+    other = _weigh(policy, grid, runs, ways, ways.free & unasked(grid, runs), left)
+    if other is None or "answer" not in other.scores:
         return Verdict(False, {})
-    far = level + np.log1p(NEAR)
-    chance = float(stdtr(rest.df, (far - rest.mean) / rest.scale))
+    level = _level(grid, runs, other.posterior, rest.row)
+    chance = float(stdtr(rest.df, (level + np.log1p(NEAR) - rest.mean) / rest.scale))
     values = {"expected end": float(np.exp(rest.mean)), "SD": float(np.exp(rest.mean) * rest.scale)}
     values |= {"envelope": float(np.exp(level)), "chance of the envelope": chance}
     if chance > HOPELESS:
@@ -187,12 +188,20 @@ def judge_rest(
     here = np.zeros(len(grid), dtype=np.bool_)
     here[rest.row] = True
     going = replace(ways, trunk=np.full(len(grid), rest.cost), decay=np.zeros(len(grid)))
-    on, other = (
-        _weigh(policy, grid, runs, way, rows, left)
-        for way, rows in ((going, here), (ways, ways.free & unasked(grid, runs)))
-    )
-    if on is None or other is None or "answer" not in on.scores or "answer" not in other.scores:
+    on = _weigh(policy, grid, runs, going, here, left)
+    if on is None or "answer" not in on.scores:
         return Verdict(False, values)
     own, best = (float(np.exp(one.scores["answer"].max())) for one in (on, other))
     values |= {"worth of its rest per FLOP": own, "worth of the next per FLOP": best}
     return Verdict(own < best, values)
+
+
+def _level(grid: Grid, runs: Runs, posterior: Posterior, row: int) -> float:
+    """Log loss of the envelope at a row's compute, as it is or as it is sure to become.
+
+    The least loss seen at no more compute, or the least that a candidate there has with SURE.
+    """
+    cheap = grid.C[row] * SLACK >= grid.C
+    sure = float((posterior.mean + SURE * posterior.sd)[cheap].min())
+    seen = float(floor(grid, np.log(runs.config_loss(len(grid))), ("C",))[row])
+    return min(seen, sure) if np.isfinite(seen) else sure

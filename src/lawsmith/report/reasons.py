@@ -22,7 +22,7 @@ def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
             one.choice.why,
             as_text(one.choice.values, logs=study.method.surrogate == "surface"),
         )
-        for one in propose(study, ledger, n)
+        for one in propose(study, ledger, n, by=study.launched_by)
     )
 
 

@@ -85,7 +85,7 @@ def result_file(spec: ResultsSpec) -> str:
 
 
 @dataclass(frozen=True)
-class Step:
+class Progress:
     """One line of a run's progress file; None for what it does not say."""
 
     tokens: float | None = None
@@ -95,7 +95,7 @@ class Step:
     resumed: float | None = None
 
 
-def read_progress(folder: Path, offset: int = 0) -> tuple[list[Step], int]:
+def read_progress(folder: Path, offset: int = 0) -> tuple[list[Progress], int]:
     """(what new lines say, where to read on); lines that say nothing are skipped."""
     path = folder / PROGRESS
     try:
@@ -105,11 +105,11 @@ def read_progress(folder: Path, offset: int = 0) -> tuple[list[Step], int]:
     whole = text.rpartition(b"\n")[0]
     if not whole:
         return [], offset
-    found = [step for line in whole.split(b"\n") if (step := _step(line)) != Step()]
+    found = [step for line in whole.split(b"\n") if (step := _step(line)) != Progress()]
     return found, offset + len(whole) + 1
 
 
-def read_all_progress(folder: Path) -> list[Step]:
+def read_all_progress(folder: Path) -> list[Progress]:
     """What all lines say, of a long file too."""
     found, offset = read_progress(folder)
     while True:
@@ -119,7 +119,7 @@ def read_all_progress(folder: Path) -> list[Step]:
         found, offset = [*found, *more], after
 
 
-def trained_by(steps: Sequence[Step], begun: float) -> float | None:
+def trained_by(steps: Sequence[Progress], begun: float) -> float | None:
     """Tokens that an attempt trained which began at ``begun``; None where it does not tell.
 
     A run that is started again within an attempt goes back to the checkpoint it names or, without a
@@ -227,17 +227,17 @@ def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
     return judge(loss, spec)
 
 
-def _step(line: bytes) -> Step:
+def _step(line: bytes) -> Progress:
     try:
         values = read_json(line)
     except ValueError:
-        return Step()
+        return Progress()
     if not isinstance(values, dict):
-        return Step()
+        return Progress()
     tokens, saved, resumed = (_tokens(values.get(key)) for key in ("tokens", "saved", "resumed"))
     pair = _pair(values)
     loss = None if pair is None else pair[1]
-    return Step(tokens, loss, values.get("final") is True and pair is not None, saved, resumed)
+    return Progress(tokens, loss, values.get("final") is True and pair is not None, saved, resumed)
 
 
 def _tokens(value: object) -> float | None:

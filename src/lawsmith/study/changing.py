@@ -42,15 +42,21 @@ def take_back(study: LiveStudy, names: Sequence[str], *, because: str) -> list[E
 
 
 def retry_failed(study: LiveStudy) -> list[Event]:
-    """Have failed trials tried once more; those that ran out of memory would again."""
+    """Have failed trials tried once more; those that ran out of memory would again.
+
+    What was to go on from one of them, and was called off with it, waits for it again.
+    """
 
     def decide(ledger: Ledger) -> list[Event]:
+        found: dict[str, Event] = {}
         told = {"reason": "by hand", "wait": 0.0}
-        return [
-            make(Kind.RETRIED, trial.name, attempt=trial.attempt, **told)
-            for trial in ledger.trials.values()
-            if trial.stage is Stage.FAILED and trial.reason != "out_of_memory"
-        ]
+        for trial in ledger.trials.values():
+            failed = trial.stage is Stage.FAILED and trial.reason != "out_of_memory"
+            orphan = trial.parent in found and trial.stage is Stage.CANCELLED and not trial.started
+            if failed or orphan:
+                attempt = trial.attempt - orphan
+                found[trial.name] = make(Kind.RETRIED, trial.name, attempt=attempt, **told)
+        return list(found.values())
 
     return study.journal.update(decide)
 

@@ -1,8 +1,8 @@
 """Whether a trunk under way is to be stopped: judged by its curve, once branches have earned trust.
 
-A prefix is believed only where the model of curves has been shown what a decay takes off (`Heard.
-trusted`), and where the trunk has LEAST_SHARE of its way behind it. Runs with a schedule of their
-own are never stopped: their prefixes mislead.
+A prefix is believed only where branches have shown what a decay takes off (`Heard.trusted`) and the
+trunk has LEAST_SHARE of its way behind it. Runs with a schedule of their own are never stopped:
+their prefixes mislead.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import Heard, heard_of, roots_of, ways_of
 from lawsmith.threads import one_thread
 
-LEAST_SHARE = 0.25  # of its tokens, before a trunk is judged
+LEAST_SHARE, MOST_SHARE = 0.25, 0.9  # of its tokens, between which a trunk is judged
 STOPPED = "stopped"  # the reason on record
 
 
@@ -43,8 +43,9 @@ def stops(study: LiveStudy, ledger: Ledger, names: list[str]) -> list[Event]:
 
 
 def _may_be_judged(trial: Trial) -> bool:
-    far = trial.report is not None and trial.report[0] >= LEAST_SHARE * trial.D
-    return trial.kind == "trunk" and trial.stage is Stage.RUNNING and far
+    if trial.kind != "trunk" or trial.stage is not Stage.RUNNING or trial.report is None:
+        return False
+    return LEAST_SHARE * trial.D <= trial.report[0] <= MOST_SHARE * trial.D
 
 
 def _judged(study: LiveStudy, ledger: Ledger, heard: Heard, trial: Trial) -> Verdict | None:

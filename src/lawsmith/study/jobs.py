@@ -58,7 +58,7 @@ def lineage(layout: Layout, trial: Trial, *, text: bool = False) -> dict[str, An
     """
     parent = trial.parent or None
     above = None if parent is None else str(layout.trial(parent))
-    told = {"kind": trial.kind, "parent": parent, "parent_folder": above}
+    told: dict[str, Any] = {"kind": trial.kind, "parent": parent, "parent_folder": above}
     told |= {"branch_at": trial.branch_at, "save_at": list(trial.save_at)}
     told |= {"folder": str(layout.trial(trial.name))}
     if not text:

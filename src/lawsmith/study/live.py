@@ -45,6 +45,11 @@ class LiveStudy:
         """FLOPs."""
         return self.spec.budget_flops
 
+    @property
+    def launched_by(self) -> str:
+        """Who starts its runs: 'run' for lawsmith, 'hand' for a person with a launcher."""
+        return "run" if "runner" in self.spec.model_fields_set else "hand"
+
     @cached_property
     def pricing(self) -> Pricing:
         return make_pricing(self.spec)

@@ -127,14 +127,14 @@ class Driver:
         return time.monotonic() - since < patience(self.study.spec)
 
     def _stop(self, news: list[Event]) -> list[Event]:
-        """Wishes to stop trunks that are hopeless, judged at every tenth of their way."""
+        """Wishes to stop trunks that are hopeless, judged at every quarter of their way."""
         due: list[str] = []
         for event in news:
             if event["event"] == Kind.REPORTED:
                 trial = self.ledger.trials[event["trial"]]
-                tenth = int(10.0 * event["tokens"] / trial.D) if trial.D > 0.0 else 0
-                if tenth > self._judged_at.get(trial.name, 0):
-                    self._judged_at[trial.name] = tenth
+                quarter = int(4.0 * event["tokens"] / trial.D) if trial.D > 0.0 else 0
+                if quarter > self._judged_at.get(trial.name, 0):
+                    self._judged_at[trial.name] = quarter
                     due.append(trial.name)
         return self._record(stops(self.study, self.ledger, list(dict.fromkeys(due))))
 

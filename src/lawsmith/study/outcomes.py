@@ -18,8 +18,8 @@ from lawsmith.journal import Event, Kind, Stage, Trial, make
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.results import (
     Found,
+    Progress,
     Result,
-    Step,
     log_tail,
     read_all_progress,
     read_result,
@@ -66,7 +66,7 @@ def events_of(spec: StudySpec, over: Ended) -> tuple[list[Event], bool]:
     result = read_result(over.job.folder, spec.results, config, completed=completed)
     told = _of_result(over.trial, result)
     if told:
-        steps = [Step(tokens, loss) for tokens, loss in result.reports]
+        steps = [Progress(tokens, loss) for tokens, loss in result.reports]
         return [*progress_events(over.trial, steps), *_settled(told, over)], True
     return _settled(_of_ending(spec, over, result), over), False
 
@@ -76,7 +76,7 @@ def _settled(events: list[Event], over: Ended) -> list[Event]:
     return [with_trained(events[0], over.trial, over.job), *events[1:]]
 
 
-def progress_events(trial: Trial, steps: Sequence[Step]) -> list[Event]:
+def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
     """What a run told on its way, once each.
 
     Losses are thinned to about a hundred a run: each a hundredth of D after the last. Checkpoints
@@ -111,7 +111,7 @@ def with_trained(event: Event, trial: Trial, job: Job) -> Event:
     steps = read_all_progress(job.folder)
     finished = event["event"] == Kind.FINISHED
     if finished and trial.D > 0.0:
-        steps.append(Step(tokens=trial.D))
+        steps.append(Progress(tokens=trial.D))
     told = trained_by(steps, trial.begun)
     if told is None or (finished and told == trial.D - trial.begun):
         return event

@@ -13,12 +13,14 @@ from typing import Any
 
 import numpy as np
 
+from lawsmith.curves.gain import GAIN
 from lawsmith.datasets.surfaces import Bowl, Surface
 from lawsmith.grid import Grid
-from lawsmith.journal import Journal, Kind, Ledger, make
+from lawsmith.journal import Event, Journal, Kind, Ledger, make
 from lawsmith.study.answer import answer_of, targets_of
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import Proposal, asked_events, propose
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.trunks import branch_point
 
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 
@@ -96,12 +98,31 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
         for event in events:
             ledger.add(event)
         for one, event in zip(found, events, strict=True):
-            ledger.add(make(Kind.FINISHED, event["trial"], loss=float(losses[one.row])))
+            for told in _told(own, losses, one, event):
+                ledger.add(told)
         share = ledger.spend / own.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
             yield _point(own, ledger, draw, share)
         shares = [s for s in shares if s not in passed] if found else []
+
+
+def _told(study: LiveStudy, losses: Any, one: Proposal, event: Event) -> Iterator[Event]:
+    """What a run tells: a loss at its end and, of a trunk, at every point a branch may leave it.
+
+    A trunk lies above the loss of its decays by what one is expected to take off.
+    """
+    name, config = event["trial"], event["config"]
+    if one.kind != "trunk":
+        yield make(Kind.FINISHED, name, loss=float(losses[one.row]))
+        return
+    above, decay = float(np.exp(GAIN)), study.spec.trunks.decay
+    for D in np.unique(study.grid.D).tolist():
+        row = study.candidates.row_of({**config, "D": D})
+        at = branch_point(D, decay)
+        if row is not None and (one.branch_at or 0.0) < at <= float(config["D"]):
+            yield make(Kind.REPORTED, name, tokens=at, loss=above * float(losses[row]))
+    yield make(Kind.FINISHED, name, loss=above * float(losses[one.row]))
 
 
 def _point(study: LiveStudy, ledger: Ledger, draw: int, share: float) -> Point:

@@ -85,7 +85,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     ]
     reached = float(study.grid.C[seen].max()) if len(seen) else None
     done = [t for t in settled if t.stage is Stage.FINISHED and t.kind != "trunk"]
-    next_runs = propose(study, ledger, n_next) if n_next else []
+    next_runs = propose(study, ledger, n_next, by=study.launched_by) if n_next else []
     return Summary(
         study=study,
         ledger=ledger,

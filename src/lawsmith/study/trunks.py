@@ -4,7 +4,7 @@ Notation
     cell   the trials alike in everything but D: one trunk, which may be several trials, each the
            extension of one before
     b      = (1 − δ)·D, in whole tokens: where a decay that ends at D leaves the trunk
-    point  a checkpoint: tokens, and the trial that left it
+    point  a checkpoint: its tokens, and the trial that left it
 """
 
 from __future__ import annotations
@@ -20,6 +20,7 @@ from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.journal.fold import Config
+from lawsmith.plausible import LOSS, SCALE
 from lawsmith.policies.actions import Ways
 from lawsmith.runs import State
 from lawsmith.study.live import LiveStudy
@@ -36,7 +37,7 @@ Cell = tuple[tuple[str, float | str], ...]
 
 
 @dataclass(frozen=True)
-class Point:
+class Checkpoint:
     """A checkpoint that a run can go on from."""
 
     tokens: float
@@ -47,10 +48,10 @@ class Point:
 class Stem:
     """The trunk of a cell: its checkpoints by tokens, and whether a part of it is under way."""
 
-    points: tuple[Point, ...]
+    points: tuple[Checkpoint, ...]
     open: bool
 
-    def before(self, tokens: float, tolerance: float) -> Point | None:
+    def before(self, tokens: float, tolerance: float) -> Checkpoint | None:
         """The last checkpoint at no more than ``tokens``."""
         kept = [p for p in self.points if p.tokens <= tokens * (1.0 + tolerance)]
         return max(kept, key=lambda p: p.tokens, default=None)
@@ -70,12 +71,12 @@ def branch_point(D: float, decay: float) -> int:
     return max(1, round((1.0 - decay) * D))
 
 
-def points_of(trial: Trial) -> list[Point]:
+def points_of(trial: Trial) -> list[Checkpoint]:
     """The checkpoints of a trunk. A finished one has left all that it was told to."""
     found = set(trial.saved)
     if trial.stage is Stage.FINISHED:
         found |= {*trial.save_at, trial.D}
-    return [Point(tokens, trial.name) for tokens in sorted(found)]
+    return [Checkpoint(tokens, trial.name) for tokens in sorted(found)]
 
 
 def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
@@ -135,9 +136,11 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
     points: dict[str, list[tuple[float, float]]] = {}
     for name, root in roots.items():
         trial = ledger.trials[name]
-        if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED:
+        complete = {"N", *axes} <= {*ledger.trials[root].config, "D"}
+        if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED and complete:
             end = [(trial.D, trial.loss)] if trial.stage is Stage.FINISHED and trial.loss else []
-            points.setdefault(root, []).extend([*trial.reports, *end])
+            told = [(D, loss) for D, loss in (*trial.reports, *end) if _plausible(D, loss)]
+            points.setdefault(root, []).extend(told)
     curves = [_curve(ledger.trials[root], told, axes) for root, told in points.items() if told]
     place = {one.run: i for i, one in enumerate(curves)}
     trials = [ledger.trials[name] for name in history.names]
@@ -149,6 +152,11 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
     at = [trial.start if b else np.nan for trial, b in zip(trials, is_branch, strict=True)]
     none = np.full(len(trials), -1, dtype=np.int64)
     return Along(tuple(curves), np.array(parent, dtype=np.int64), np.array(at, dtype=float), none)
+
+
+def _plausible(D: float, loss: float) -> bool:
+    """Whether a journal that was edited by hand can still mean it."""
+    return bool(SCALE.hold(D) and LOSS.hold(loss))
 
 
 def roots_of(ledger: Ledger) -> dict[str, str]:
