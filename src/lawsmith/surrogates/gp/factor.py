@@ -79,8 +79,7 @@ class Factor:
     def _grow(self) -> None:
         """Room for a quarter more observations, in arrays of its own."""
         k, before = self.k, self.V
-        parts = (self.rows, self.noise, self.L[:, :k], self.u, self.o)
-        self._keep(*(part[:k] for part in parts))
+        self._keep(self.rows[:k], self.noise[:k], self.L[:k, :k], self.u[:k], self.o[:k])
         self.V = np.empty((len(self.u), before.shape[1]))
         self.V[:k] = before[:k]
 
