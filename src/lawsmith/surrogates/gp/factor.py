@@ -50,7 +50,8 @@ class Factor:
         K = kernel.cross(eta, targets.rows, targets.rows)
         K[np.diag_indices_from(K)] += noise
         L = cholesky(K)
-        u, o = solve_triangular(L, np.column_stack([targets.y, np.ones(k)]), lower=True).T
+        u: FloatArray = solve_triangular(L, targets.y, lower=True)
+        o: FloatArray = solve_triangular(L, np.ones(k), lower=True)
         self._keep(targets.rows, noise, L, u, o)
         self.V = np.empty((len(self.u), len(kernel.variances(eta))))
         self._whiten()
