@@ -343,12 +343,16 @@ backoff = 0
 """
 
 
+# The same with runs that branch from trunks, which leave checkpoints and pass decays on the way.
+TRUNKS = STUDY.replace(b'[policy]\nname = "full"\nn_init = 2\n', b"[trunks]\nuse = true\n")
+
+
 def config(model: str, N: float, D: float, lr: float, opt: str) -> dict[str, Any]:
     return {"model": model, "N": N, "D": D, "lr": lr, "opt": opt}
 
 
-def journal_events(rng: random.Random) -> list[dict[str, Any]]:
-    """A study half way: trials of every stage."""
+def journal_events(rng: random.Random, *, trunks: bool) -> list[dict[str, Any]]:
+    """A study half way: trials of every stage, some of them trunks and their branches."""
     told: list[dict[str, Any]] = [
         {"event": "created", "version": 1, "study": "small", "id": "abc", "seed": 3, "spec": "x"}
     ]
@@ -366,17 +370,24 @@ def journal_events(rng: random.Random) -> list[dict[str, Any]]:
         told.append(
             {"event": "asked", "trial": name, "by": by, "config": config(*run), "cost": cost}
         )
+        if trunks and i > 1 and rng.random() < 0.5:
+            told[-1] |= {"kind": "branch", "parent": "t0001", "branch_at": 3.2e8}
+        elif trunks:
+            told[-1] |= {"kind": "trunk", "parent": None, "save_at": [3.2e8, 1.28e9]}
         if i <= 2 and rng.random() < 0.7:
             told[-1]["by"] = "hand"
             continue  # still to be told
         told.append({"event": "submitted", "trial": name, "attempt": 1, "handle": "local"})
         told.append({"event": "reported", "trial": name, "tokens": 1e7, "loss": 4.0})
+        if trunks:
+            told.append({"event": "saved", "trial": name, "tokens": 3.2e8})
+            told.append({"event": "passed", "trial": name, "tokens": 4e8, "loss": 3.5})
         loss = 1.69 + 406.4 * run[1] ** -0.34 + 410.7 * run[2] ** -0.28 + rng.gauss(0, 0.01)
         ends = [{"event": "finished", "trial": name, "loss": loss}] * 6
         ends += [{"event": "diverged", "trial": name, "loss": None}]
         ends += [{"event": "failed", "trial": name, "reason": "crash"}]
         ends += [{"event": "retried", "trial": name, "attempt": 1, "reason": "crash", "wait": 1.0}]
-        told.append(rng.choice(ends))
+        told.append(rng.choice(ends) | ({"trained": 1e8} if trunks else {}))
     told.append({"event": "excluded", "where": "lr > 0.02", "reason": "by hand"})
     told.append({"event": "excluded", "match": {"model": "m"}, "reason": "out_of_memory"})
     old = config("xs", 1e7, 1e8, 1e-3, "adamw")
@@ -385,18 +396,21 @@ def journal_events(rng: random.Random) -> list[dict[str, Any]]:
 
 
 def study_files(rng: random.Random) -> Files:
-    return {"study.toml": STUDY, "journal.jsonl": json_lines_of(journal_events(rng))}
+    trunks = rng.random() < 0.4
+    events = json_lines_of(journal_events(rng, trunks=trunks))
+    return {"study.toml": TRUNKS if trunks else STUDY, "journal.jsonl": events}
 
 
 def check_input(rng: random.Random) -> Input:
-    return Input(("check", "study.toml"), {"study.toml": bytes_of(rng, STUDY)})
+    text = bytes_of(rng, rng.choice((STUDY, TRUNKS)))
+    return Input(("check", "study.toml"), {"study.toml": text})
 
 
 def journal_input(rng: random.Random) -> Input:
     files = study_files(rng)
     files["journal.jsonl"] = bytes_of(rng, files["journal.jsonl"])
     if rng.random() < 0.2:
-        files["study.toml"] = bytes_of(rng, STUDY)
+        files["study.toml"] = bytes_of(rng, files["study.toml"])
     command = rng.choice(
         (("status", "study.toml", "--json"), ("status", "study.toml"), ("export",))
     )
@@ -413,6 +427,7 @@ def tell_input(rng: random.Random) -> Input:
     rows: list[dict[str, Any]] = [
         {"trial": "t0001", "loss": 2.5, "N": 1e7},
         {"trial": "t0002", "loss": "nan", "tokens": 5e7},
+        *rng.choice(([], [{"trial": "t0001", "saved": 1.28e9}])),
     ]
     seeds = [json.dumps(rows).encode(), json_lines_of(rows), csv_of(rows)]
     name = rng.choice(("r.json", "r.jsonl", "r.csv", "r.tsv"))

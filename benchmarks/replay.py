@@ -3,8 +3,9 @@
     LAWSMITH_DATA=… python benchmarks/replay.py bars                 # the bars, a minute
     LAWSMITH_DATA=… python benchmarks/replay.py schedule --seeds 10  # refit rarely or every step
     python benchmarks/replay.py growth                               # time against runs and rows
+    python benchmarks/replay.py search                               # a step of the default policy
 
-The race against BoTorch is `lawsmith bench run speed`, what the methods find `lawsmith bench run
+The race against BoTorch is `lawsmith-paper run speed`, what the methods find `lawsmith-paper run
 main surrogates`. Everything runs on one thread. Compare the ratios, machines differ.
 """
 
@@ -24,8 +25,10 @@ from lawsmith.metrics import value_at
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, Task, Trace, prepare, run_replay
 from lawsmith.runs import Runs
+from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 from lawsmith.surrogates.gp import GP, Schedule
+from lawsmith.surrogates.surface import Refits
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
 EVERY_STEP = Schedule(growth=0.0)
@@ -76,6 +79,36 @@ def step_times(m: int, n: int, n_steps: int = 9) -> tuple[float, float]:
     return statistics.median(times[1:]), refit  # the first makes room to grow
 
 
+def search_times(m: int, n: int, n_steps: int = 8) -> tuple[float, float, float]:
+    """Processor seconds of a choice by the default policy about n of m observed.
+
+    (median of one in between fits, of one that fits the surface anew, mean over both as they come)
+    """
+    grid, loss = random_grid(m, np.random.default_rng(0))
+    refits = Refits()
+    first = refits.last(n)
+    following = next(k for k in range(first + 1, 2 * first) if refits.last(k) == k)
+    policy = make_policy("frontier", make_surrogate("surface"))
+    times = []
+    for k in (first, *range(first + 1, min(first + 1 + n_steps, following))):
+        begin = time.process_time()
+        policy.ask(grid, Runs.from_losses(np.arange(k), loss[:k]), 1, np.random.default_rng(0))
+        times.append(time.process_time() - begin)
+    step, gap = statistics.median(times[1:]), following - first
+    return step, times[0], (times[0] + (gap - 1) * step) / gap
+
+
+def search() -> None:
+    print("| observed | candidates | a step, ms | one that fits anew, s | mean, ms |")
+    print("|---|---|---|---|---|")
+    sizes = [(200, 1000), (200, 5000), (200, 20000)]
+    sizes += [(n, 5000) for n in (100, 500, 1000, 2000)]
+    search_times(200, 20)  # loads what is needed
+    for n, m in sizes:
+        step, refit, mean = search_times(m, n)
+        print(f"| {n:,} | {m:,} | {1e3 * step:.1f} | {refit:.2f} | {1e3 * mean:.0f} |", flush=True)
+
+
 def bars() -> None:
     step, _ = step_times(2000, 1000)
     print(f"one more observation at 1,000 of 2,000: {1e3 * step:.2f} ms (bar 5 ms)")
@@ -111,7 +144,7 @@ def growth() -> None:
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__)
-    parser.add_argument("what", choices=["bars", "schedule", "growth"])
+    parser.add_argument("what", choices=["bars", "schedule", "growth", "search"])
     parser.add_argument("--seeds", type=int, default=3)
     told = parser.parse_args()
     with threadpool_limits(limits=1):
@@ -122,6 +155,8 @@ def main() -> None:
                 schedules(told.seeds)
             case "growth":
                 growth()
+            case "search":
+                search()
 
 
 if __name__ == "__main__":

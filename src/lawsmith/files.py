@@ -31,7 +31,7 @@ def open_file(path: str | Path, flags: int = os.O_RDONLY) -> Iterator[IO[bytes]]
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(kind):
-            raise OSError(errno.EINVAL, f"{_kind(kind)}, no regular file", str(path))
+            raise OSError(errno.EINVAL, f"{kind_of(kind)}, no regular file", str(path))
     except OSError:
         os.close(descriptor)
         raise
@@ -129,6 +129,7 @@ def reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error or type(error).__name__)
 
 
-def _kind(mode: int) -> str:
+def kind_of(mode: int) -> str:
+    """What a file that is no regular one is, from its mode."""
     kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket"}
     return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")

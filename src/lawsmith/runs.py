@@ -124,7 +124,13 @@ class Runs:
         )
 
     def _take(self, which: npt.NDArray[np.bool_]) -> Runs:
-        return Runs(self.index[which], self.loss[which], self.state[which])
+        """Some of these runs; they were checked when these were made."""
+        some = object.__new__(Runs)
+        for name in ("index", "loss", "state"):
+            values = getattr(self, name)[which]
+            values.setflags(write=False)
+            object.__setattr__(some, name, values)
+        return some
 
     def _check_rows(self, m: int) -> None:
         if len(self) and self.index.max() >= m:

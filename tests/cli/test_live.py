@@ -97,6 +97,13 @@ def test_ask_and_tell_go_round(lawsmith, file: Path):
     assert "4.5000 at 10M tokens" in lawsmith("status", file).out
 
 
+def test_ask_says_why_and_among_how_many_it_chose(lawsmith, file: Path, monkeypatch):
+    monkeypatch.setattr("lawsmith.study.asking.MOST_CANDIDATES", 4)
+    assert "  (" in (out := lawsmith("ask", file).out)
+    assert "of 4 among " in out
+    assert "among " in lawsmith("ask", file, "--json").json[0]["why"]
+
+
 def test_ask_says_when_there_is_nothing_left(lawsmith, tmp_path: Path):
     small_study(tmp_path, ("flops = 1e30", "flops = 7e15"))
     assert lawsmith("ask", tmp_path / "study.toml", "-n", 3).out.count("\n") == 1

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import gzip
+import os
 from pathlib import Path
 
 import numpy as np
@@ -151,3 +152,9 @@ def test_an_unreadable_file_is_refused_in_one_line(tmp_path, monkeypatch) -> Non
 
     monkeypatch.setattr("lawsmith.files.os.open", refuse)
     assert _message(path) == f"{path}: got Permission denied, want a readable file"
+
+
+def test_a_named_pipe_is_refused_as_one_and_not_waited_for(tmp_path):
+    os.mkfifo(path := tmp_path / "t.csv")
+    with pytest.raises(LawsmithError, match="got a named pipe, no regular file"):
+        read_frame(path)

@@ -43,6 +43,7 @@ def ask(
             "trial": event["trial"],
             "config": for_trainer(opened, event["config"]),
             "cost": event["cost"],
+            "why": event["why"],
             "kind": event.get("kind", "run"),
             "parent": event.get("parent"),
             "branch_at": event.get("branch_at"),
@@ -57,4 +58,5 @@ def ask(
         told = dict(event["config"])
         if event["kind"] != "run":
             told |= {name: event[name] for name in ("kind", "parent", "branch_at") if event[name]}
-        typer.echo(f"{event['trial']}  " + ", ".join(f"{k}={v}" for k, v in told.items()))
+        values = ", ".join(f"{name}={value}" for name, value in told.items())
+        typer.echo(f"{event['trial']}  {values}  ({event['why']})")

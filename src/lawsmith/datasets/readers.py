@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lawsmith.errors import LawsmithError, suggest
-from lawsmith.files import read_bytes
+from lawsmith.files import kind_of, read_bytes
 from lawsmith.numbers import read_json
 
 if TYPE_CHECKING:
@@ -71,6 +71,9 @@ def _check_file(path: Path, *, max_bytes: int) -> None:
         siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = suggest(path.name, siblings)
         raise LawsmithError(str(path), got="no such file", want=FORMATS, hint=hint)
+    if not path.is_file():
+        got, hint = f"{kind_of(path.stat().st_mode)}, no regular file", "save it to a file first"
+        raise LawsmithError(str(path), got=got, want=FORMATS, hint=hint)
     size = path.stat().st_size
     if size == 0:
         raise LawsmithError(str(path), got="an empty file", want="a table with one row per run")

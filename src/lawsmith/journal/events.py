@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -49,7 +49,6 @@ class Kind(StrEnum):
     ENDED = "ended"  # reason: nothing more will be asked
 
 
-_NAMES = frozenset(kind.value for kind in Kind)
 # The keys each event must have, and of what kind their values are.
 _NUMBER, _TEXT, _COUNT, _TABLE = "a number", "text", "a whole number", "a table"
 _COST = "a number from 0"
@@ -131,54 +130,65 @@ def check(event: dict[str, Any], *, where: str) -> Event:
     name = event.get("event")
     if not isinstance(name, str):
         raise LawsmithError(where, got=shown(event), want="an object with an 'event'")
-    if name not in _NAMES:
+    if name not in _RULES:
         raise unknown(f"{where}: event", name, [kind.value for kind in Kind])
-    for key, want in _KEYS[Kind(name)].items():
-        if key not in event or not _is(event[key], want):
-            got = shown(event[key]) if key in event else "nothing"
-            raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
-    for key, want in _MAY.get(Kind(name), {}).items():
-        if key in event and not _is(event[key], want):
-            got = shown(event[key])
-            raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
+    for key, want, needed in _RULES[name]:
+        if key in event:
+            if not _TESTS[want](event[key]):
+                got = shown(event[key])
+                raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
+        elif needed:
+            raise LawsmithError(f"{where}: {key} of {name}", got="nothing", want=want)
     if "trial" in event and not _is_trial(event["trial"]):
         got = shown(event["trial"])
         raise LawsmithError(f"{where}: trial", got=got, want="a name such as t0001")
     return event
 
 
-def _is(value: Any, want: str) -> bool:
-    match want:
-        case "a number":
-            return _is_number(value)
-        case "a number from 0":
-            return _is_number(value) and value >= 0
-        case "a whole number":
-            return _is_number(value) and isinstance(value, int) and 0 <= value < 2**53
-        case "text":
-            return isinstance(value, str)
-        case "a table":
-            return isinstance(value, dict) and all(map(_is_value, value.values()))
-        case "run, trunk or branch":
-            return value in RUN_KINDS
-        case "a trial or null":
-            return value is None or _is_trial(value)
-        case "a number from 0, or null":
-            return value is None or _is(value, _COST)
-        case "a list of numbers from 0":
-            return isinstance(value, list) and all(_is(one, _COST) for one in value)
-    return True
-
-
 def _is_trial(value: Any) -> bool:
     return isinstance(value, str) and _TRIAL.fullmatch(value) is not None
 
 
-def _is_value(value: Any) -> bool:
-    """A value of a configuration."""
-    return isinstance(value, str) or _is_number(value)
+def _is_text(value: Any) -> bool:
+    return isinstance(value, str)
 
 
 def _is_number(value: Any) -> bool:
     number = isinstance(value, int | float) and not isinstance(value, bool)
     return number and abs(value) < 1e300  # which NaN is not
+
+
+def _is_cost(value: Any) -> bool:
+    return _is_number(value) and value >= 0
+
+
+def _is_count(value: Any) -> bool:
+    return _is_number(value) and isinstance(value, int) and 0 <= value < 2**53
+
+
+def _is_table(value: Any) -> bool:
+    """A configuration: texts and numbers by name."""
+    return isinstance(value, dict) and all(
+        isinstance(one, str) or _is_number(one) for one in value.values()
+    )
+
+
+# One lookup a key: a journal may have 50,000 lines.
+_TESTS: dict[str, Callable[[Any], bool]] = {
+    _NUMBER: _is_number,
+    _COST: _is_cost,
+    _COUNT: _is_count,
+    _TEXT: _is_text,
+    _TABLE: _is_table,
+    _RUN_KIND: lambda value: value in RUN_KINDS,
+    _TRIAL_OR_NULL: lambda value: value is None or _is_trial(value),
+    _COST_OR_NULL: lambda value: value is None or _is_cost(value),
+    _COSTS: lambda value: isinstance(value, list) and all(map(_is_cost, value)),
+}
+_RULES: dict[str, tuple[tuple[str, str, bool], ...]] = {
+    kind.value: (
+        *((key, want, True) for key, want in _KEYS[kind].items()),
+        *((key, want, False) for key, want in _MAY.get(kind, {}).items()),
+    )
+    for kind in Kind
+}

@@ -38,6 +38,7 @@ class Stage(StrEnum):
 
 
 OPEN = frozenset((Stage.ASKED, Stage.SUBMITTED, Stage.RUNNING, Stage.WAITING, Stage.CANCELLING))
+_KINDS = {kind.value: kind for kind in Kind}
 CRASHES = ("crash", "no_result", "timeout")
 _STAGES = {
     Kind.FINISHED: Stage.FINISHED,
@@ -179,7 +180,7 @@ class Ledger:
 
     def add(self, event: Event, *, where: str = "journal") -> None:
         """Take in one event."""
-        kind = Kind(event["event"])
+        kind = _KINDS[event["event"]]
         self.n_events += 1
         match kind:
             case Kind.CREATED:
@@ -254,8 +255,11 @@ def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, An
             return {"stage": _unless_cancelling(trial, Stage.RUNNING), **time}
         case Kind.REPORTED:
             report = (float(event["tokens"]), float(event["loss"]))
-            # A run that went back to a checkpoint tells of the same tokens again.
-            return {"reports": (*(r for r in trial.reports if r[0] < report[0]), report)}
+            before = trial.reports
+            if before and before[-1][0] >= report[0]:
+                # A run that went back to a checkpoint tells of the same tokens again.
+                before = tuple(one for one in before if one[0] < report[0])
+            return {"reports": (*before, report)}
         case Kind.SAVED:
             return {"saved": tuple(sorted({*trial.saved, float(event["tokens"])}))}
         case Kind.PASSED:

@@ -122,11 +122,12 @@ class Judge:
         return self._incumbent
 
     def _extrapolation(self, phi: FloatArray) -> dict[str, float]:
-        law, losses = self.task.law, self.task.reference.losses
-        return {
-            label: difference_percent(float(predicted(law, phi, at)[0]), losses[label])
-            for label, at in self.task.targets.items()
-        }
+        law, losses, targets = self.task.law, self.task.reference.losses, self.task.targets
+        if not targets:
+            return {}
+        inputs = {name: [at[name] for at in targets.values()] for name in law.inputs}
+        found = zip(targets, predicted(law, phi, inputs).tolist(), strict=True)
+        return {label: difference_percent(loss, losses[label]) for label, loss in found}
 
 
 def predicted(law: Law, phi: FloatArray, inputs: Mapping[str, Any]) -> FloatArray:

@@ -50,7 +50,8 @@ class Factor:
         K = kernel.cross(eta, targets.rows, targets.rows)
         K[np.diag_indices_from(K)] += noise
         L = cholesky(K)
-        u, o = solve_triangular(L, np.column_stack([targets.y, np.ones(k)]), lower=True).T
+        u: FloatArray = solve_triangular(L, targets.y, lower=True)
+        o: FloatArray = solve_triangular(L, np.ones(k), lower=True)
         self._keep(targets.rows, noise, L, u, o)
         self.V = np.empty((len(self.u), len(kernel.variances(eta))))
         self._whiten()
@@ -79,8 +80,7 @@ class Factor:
     def _grow(self) -> None:
         """Room for a quarter more observations, in arrays of its own."""
         k, before = self.k, self.V
-        parts = (self.rows, self.noise, self.L[:, :k], self.u, self.o)
-        self._keep(*(part[:k] for part in parts))
+        self._keep(self.rows[:k], self.noise[:k], self.L[:k, :k], self.u[:k], self.o[:k])
         self.V = np.empty((len(self.u), before.shape[1]))
         self.V[:k] = before[:k]
 

@@ -50,7 +50,7 @@ def log_likelihood(
     """ln p(y | eta) with the best constant mean, its gradient (h,), and that mean c."""
     kernel, k = pairs.kernel, len(targets.y)
     at = pairs.covariances(eta)
-    at.K[np.diag_indices(k)] += kernel.noise(eta) / targets.n_runs + targets.extra
+    at.K.reshape(-1, order="F")[:: k + 1] += kernel.noise(eta) / targets.n_runs + targets.extra
     L = cholesky(at.K)
     both, _ = lapack.dpotrs(L, np.column_stack([targets.y, np.ones(k)]), lower=1)
     c = float(both[:, 0].sum() / both[:, 1].sum())
@@ -58,8 +58,9 @@ def log_likelihood(
     fit = float((targets.y - c) @ alpha)
     value = -0.5 * fit - np.log(np.diag(L)).sum() - 0.5 * k * np.log(2.0 * np.pi)
     inverse, _ = lapack.dpotri(L, lower=1)
-    one, other = pairs.first, pairs.second
-    W = 0.5 * (alpha[one] * alpha[other] - inverse[one, other])
+    W = alpha.take(pairs.first) * alpha.take(pairs.second)
+    W -= inverse.reshape(-1, order="F").take(pairs.flat)
+    W *= 0.5
     diagonal = 0.5 * (alpha**2 - np.diag(inverse))
     noise_slope = kernel.noise(eta) * float(np.sum(diagonal / targets.n_runs))
     return float(value), np.append(pairs.slopes(eta, at, W, diagonal), noise_slope), c

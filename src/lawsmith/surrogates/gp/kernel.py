@@ -16,11 +16,13 @@ Notation and shapes
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
+from itertools import groupby
 
 import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
-from lawsmith.surrogates.gp.priors import Hyper, priors_named
+from lawsmith.surrogates.gp.priors import Density, Hyper, priors_named
 from lawsmith.surrogates.inputs import kernel_columns
 
 ROOT5 = np.sqrt(5.0)
@@ -85,13 +87,15 @@ class Kernel:
 
     def pairs(self, rows: IntArray) -> Pairs:
         """What covariances among ``rows`` are made of at any eta."""
-        first, second = np.tril_indices(len(rows), -1)
+        k = len(rows)
+        first, second = np.tril_indices(k, -1)
         X = self.linear[rows]
         products = X @ X.T
         return Pairs(
             kernel=self,
             first=first,
             second=second,
+            flat=first + k * second,
             squares=((self.matern[rows][first] - self.matern[rows][second]) ** 2).T.copy(),
             products=products[first, second],
             diagonal=np.diag(products).copy(),
@@ -99,9 +103,20 @@ class Kernel:
 
     def log_prior(self, eta: FloatArray) -> tuple[float, FloatArray]:
         """Log density of the hyperpriors at eta, and its gradient (h,)."""
-        values = [float(h.prior.log_density(e)) for h, e in zip(self.hypers, eta, strict=True)]
-        slopes = [float(h.prior.slope(e)) for h, e in zip(self.hypers, eta, strict=True)]
-        return sum(values), np.array(slopes)
+        values, slopes = np.empty(len(eta)), np.empty(len(eta))
+        for prior, at in self._priors:
+            values[at], slopes[at] = prior.log_density(eta[at]), prior.slope(eta[at])
+        return sum(values.tolist()), slopes
+
+    @cached_property
+    def _priors(self) -> list[tuple[Density, slice]]:
+        """Each prior with its part of eta: equal ones that follow one another are one."""
+        parts, start = [], 0
+        for prior, same in groupby(hyper.prior for hyper in self.hypers):
+            end = start + len(list(same))
+            parts.append((prior, slice(start, end)))
+            start = end
+        return parts
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,6 +126,7 @@ class Pairs:
     Half the work of full matrices, and what does not depend on eta is done once for a whole search.
 
     first, second   (P,) the rows of a pair, the first below the second in a matrix
+    flat       (P,) where a pair is in a matrix that is kept by columns
     squares    (d, P) squared differences in each column of the Matérn
     products   (P,) x·x' in the columns of the linear part; diagonal (k,) those of a row with itself
     """
@@ -118,6 +134,7 @@ class Pairs:
     kernel: Kernel
     first: IntArray
     second: IntArray
+    flat: IntArray
     squares: FloatArray
     products: FloatArray
     diagonal: FloatArray
@@ -134,8 +151,9 @@ class Pairs:
             decay = np.exp(-t)
             correlation = (1.0 + t * (1.0 + t / 3.0)) * decay
             below, on = below + s * correlation, on + s
-        K[self.first, self.second] = below
-        K[np.diag_indices(k)] = on
+        by_columns = K.reshape(-1, order="F")
+        by_columns[self.flat] = below
+        by_columns[:: k + 1] = on
         return Covariances(K, t, decay, correlation)
 
     def slopes(
