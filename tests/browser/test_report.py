@@ -168,8 +168,8 @@ def test_printing_draws_every_chart_for_paper(tab, pages, tmp_path):
 
 @pytest.mark.parametrize("name", ["table", "replay"])
 @pytest.mark.parametrize("width", [390, 760, 1280])
-def test_nothing_is_wider_than_the_window(pipe, pages, name, width):
-    with new_tab(pipe, width=width) as tab:
+def test_nothing_is_wider_than_the_window(browser, pages, name, width):
+    with new_tab(browser, width=width) as tab:
         tab.open(pages[name].as_uri())
         tab.draw_all()
         assert tab.run("document.documentElement.scrollWidth") <= width
