@@ -13,11 +13,13 @@ from lawsmith.report.parts import Card
 
 PAGE = """{head}
 <body>
-<header><p class="kind">{kind}</p><h1>{title}</h1>{state}
-<nav aria-label="cards">{links}</nav></header>
+<header><p class="kind">{kind}</p><h1>{title}</h1>{state}</header>
+<div class="columns">
+<nav class="contents" aria-label="Contents">{links}</nav>
 <main>
 {cards}
 </main>
+</div>
 <script>{library}</script>
 <script>
 {{

@@ -59,12 +59,13 @@ class Watch:
             thread.start()
             self._threads.append(thread)
 
-    def stop(self) -> None:
-        """End the threads; a thought that is under way is given up soon."""
+    def stop(self, seconds: float = 5.0) -> bool:
+        """End the threads; False if one is still at work after some seconds each."""
         self._stop.set()
         self._news.set()
         for thread in self._threads:
-            thread.join(5.0)
+            thread.join(seconds)
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _look(self) -> None:
         """Redraw what is cheap whenever the journal or what is thought of it changed."""
