@@ -22,7 +22,7 @@ from lawsmith.report.answers import first_runs, ladder, moment, settled
 from lawsmith.report.laws import sizes_of, try_analyse
 from lawsmith.report.reasons import reasons
 from lawsmith.report.source import Reason
-from lawsmith.runs import Runs, State
+from lawsmith.runs import Runs
 from lawsmith.study.answer import answer_of, targets_of
 from lawsmith.study.earlier import prior_of
 from lawsmith.study.history import History
@@ -30,8 +30,7 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
 
 N_NEXT = 4
-
-
+UNDER_WAY = "it is being worked out"
 NONE_YET = "no run has finished yet"
 
 
@@ -40,11 +39,11 @@ class Found:
     """What was found out, field by field as `Source` has it; the rest may be of fewer runs."""
 
     answered: Answered | None = None
-    why_no_answer: str = NONE_YET
+    why_no_answer: str = UNDER_WAY
     analysis: Analysis | None = None
-    why_no_law: str = NONE_YET
+    why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None
-    why_no_sizes: str = NONE_YET
+    why_no_sizes: str = UNDER_WAY
     moments: tuple[Moment, ...] = ()
     reasons: tuple[Reason, ...] = ()
     why_not_next: str = ""
@@ -57,20 +56,11 @@ class Memory:
     moments: dict[bytes, Moment | None] = field(default_factory=dict)
 
 
-def find_out(
-    study: LiveStudy,
-    ledger: Ledger,
-    memory: Memory,
-    *,
-    n_next: int = N_NEXT,
-    alive: Callable[[], bool] = lambda: True,
-) -> Found:
-    """All there is to find out after a ledger's runs.
-
-    ``alive`` is asked between steps: once it says no, what is there by then is all.
-    """
-    answer = find_answer(study, ledger, Found())
-    return find_rest(study, ledger, answer, memory, n_next=n_next, alive=alive)
+def find_out(study: LiveStudy, ledger: Ledger, memory: Memory, *, n_next: int = N_NEXT) -> Found:
+    """All there is to find out after a ledger's runs."""
+    found = find_answer(study, ledger, Found())
+    found = find_next(study, ledger, found, n_next=n_next)
+    return find_way(study, ledger, find_laws(study, ledger, found), memory)
 
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
@@ -85,32 +75,39 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     return replace(before, answered=answered, why_no_answer="")
 
 
-def find_rest(
+def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N_NEXT) -> Found:
+    """The runs that would be asked for next."""
+    why_not = too_many(study, ledger)
+    asking = n_next and ledger.ended is None and not why_not
+    following = reasons(study, ledger, n_next) if asking else ()
+    return replace(found, reasons=following, why_not_next=why_not)
+
+
+def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
+    """The law of the runs made and that of N and D, each with why there is none."""
+    history = study.history(ledger)
+    part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
+    targets, level = targets_of(study), study.spec.law.level
+    options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
+    analysis, why_not = try_analyse(part, options)
+    sizes, why_no_sizes = sizes_of(part, options, analysis, why_not)
+    return replace(
+        found, analysis=analysis, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes
+    )
+
+
+def find_way(
     study: LiveStudy,
     ledger: Ledger,
-    answer: Found,
+    found: Found,
     memory: Memory,
     *,
-    n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
-    """What was known on the way to an answer, the laws of the runs, and what is next."""
+    """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
     history = study.history(ledger)
     pool, runs = study.pool(history.pool), settled(history.pool_runs)
-    why_not_next = too_many(study, ledger)
-    asking = n_next and ledger.ended is None and not why_not_next
-    following = reasons(study, ledger, n_next) if asking else ()
-    analysis, why_no_law, sizes, why_no_sizes = _laws(study, part_of(study, pool, runs))
-    return replace(
-        answer,
-        analysis=analysis,
-        why_no_law=why_no_law,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        moments=_moments(study, pool, runs, memory, alive),
-        reasons=following,
-        why_not_next=why_not_next,
-    )
+    return replace(found, moments=_moments(study, pool, runs, memory, alive))
 
 
 def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
@@ -118,10 +115,6 @@ def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
     nothing = np.zeros(len(pool), dtype=np.bool_)
     name = study.spec.name
     return Study(name, name, pool, runs, ReadLog(len(runs)), nothing, study.law.name)
-
-
-def _n_done(runs: Runs) -> int:
-    return int((runs.state == State.DONE.value).sum())
 
 
 def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
@@ -133,16 +126,6 @@ def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
         if row is not None and row in place:
             named[place[row]].append(trial.name)
     return [", ".join(names) for names in named]
-
-
-def _laws(study: LiveStudy, part: Study) -> tuple[Analysis | None, str, Analysis | None, str]:
-    """The law of the runs made and that of N and D, each with why there is none."""
-    if not _n_done(part.runs):
-        return None, NONE_YET, None, NONE_YET
-    targets, level = targets_of(study), study.spec.law.level
-    options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
-    analysis, why_not = try_analyse(part, options)
-    return analysis, why_not, *sizes_of(part, options, analysis, why_not)
 
 
 def _moments(

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from time import time
 
 import numpy as np
@@ -11,7 +12,7 @@ from lawsmith.charts.timeline import Event
 from lawsmith.journal import Ledger, Stage, Trial, driver_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.answers import settled
-from lawsmith.report.finding import Found, part_of
+from lawsmith.report.finding import NONE_YET, Found, part_of
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Failure, Live, Record, Source, Spend
@@ -21,6 +22,7 @@ from lawsmith.runs import State
 from lawsmith.study.history import History, state_of
 from lawsmith.study.live import LiveStudy
 
+NONE_FITS = "no finished run is one of the candidates"
 TAIL = 12  # lines of a failed run's log
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
@@ -32,6 +34,8 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
+    live = _live(study, ledger, history)
+    found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
         study=part_of(study, pool, settled(history.pool_runs)),
@@ -54,10 +58,16 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         why_no_sizes=found.why_no_sizes,
         moments=found.moments,
         events=_events(study, ledger),
-        live=_live(study, ledger, history),
+        live=live,
         reasons=found.reasons,
         why_not_next=found.why_not_next,
     )
+
+
+def _nothing_found(found: Found, live: Live) -> Found:
+    """The reason for all that is missing: no run of a candidate has finished."""
+    why = NONE_FITS if live.counts.get(Stage.FINISHED.value) else NONE_YET
+    return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
 
 
 def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
