@@ -10,7 +10,7 @@ import pytest
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import CARDS, cards_of
-from lawsmith.report.cards.cautions import PLACES
+from lawsmith.report.cards.trust import PLACES
 from lawsmith.report.parts import Absent, Figure, Listing, Log, RunTable, Tiles
 
 from . import sources

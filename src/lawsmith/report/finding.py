@@ -5,29 +5,32 @@ The answer comes first and by itself, since people wait for it; the rest follows
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lawsmith.analysis import Analysis, FitOptions
-from lawsmith.answer import LEAST_RUNS, Target
+from lawsmith.analysis import Analysis, FitOptions, analyse
+from lawsmith.answer import LEAST_RUNS, Target, answer
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.narrowing import Moment
 from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import digits, number, percent
 from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
-from lawsmith.report.answers import first_runs, ladder, moment, settled
-from lawsmith.report.laws import sizes_of, try_analyse
-from lawsmith.report.reasons import reasons
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report.source import Reason
-from lawsmith.runs import Runs
+from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of
+from lawsmith.study.asking import config_of, propose
 from lawsmith.study.earlier import prior_of
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
+from lawsmith.surface import PUBLIC, Prior
 
 N_NEXT = 4
 UNDER_WAY = "it is being worked out"
@@ -151,3 +154,117 @@ def _moments(
         known = memory.moments.get(key)
         found += [known] if known is not None else []
     return tuple(found)
+
+
+GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
+
+
+def moments(
+    grid: Grid,
+    runs: Runs,
+    target: Target,
+    spend: Callable[[Runs], float],
+    *,
+    level: float = 0.95,
+    prior: Prior = PUBLIC,
+) -> Iterator[Moment]:
+    """What was known at ``target`` after more and more of the runs.
+
+    spend   what runs cost, as a share of the dense grid
+    """
+    for n in ladder(LEAST_RUNS, len(runs)):
+        found = moment(grid, first_runs(runs, n), target, spend, level=level, prior=prior)
+        if found is not None:
+            yield found
+
+
+def moment(
+    grid: Grid,
+    runs: Runs,
+    target: Target,
+    spend: Callable[[Runs], float],
+    *,
+    level: float = 0.95,
+    prior: Prior = PUBLIC,
+) -> Moment | None:
+    """What was known after ``runs``; None with too few of them."""
+    try:
+        found = answer(grid, runs, [target], level=level, prior=prior)
+    except LawsmithError:
+        return None
+    return Moment(spend(runs), len(runs), found.forecasts[0])
+
+
+def ladder(first: int, last: int) -> list[int]:
+    """Counts of runs from ``first`` to ``last``, each GROWTH times the one before.
+
+    They do not depend on ``last``, so that what was computed on the way is of use again.
+    """
+    counts, n = [], float(max(first, 1))
+    while round(n) < last:
+        counts.append(round(n))
+        n = max(n * GROWTH, n + 1)
+    return [*counts, last] if last >= first else []
+
+
+def first_runs(runs: Runs, n: int) -> Runs:
+    """The first ``n`` of the runs."""
+    return Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
+
+
+def settled(runs: Runs) -> Runs:
+    """Without pending runs."""
+    kept = runs.state != State.PENDING.value
+    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+
+
+def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
+    """The analysis, or None and why not."""
+    try:
+        return analyse(study, options), ""
+    except LawsmithError as error:
+        return None, str(error)
+
+
+def sizes_of(
+    study: Study, options: FitOptions, own: Analysis | None, why_not: str
+) -> tuple[Analysis | None, str]:
+    """The analysis of a law of N and D: the law's own, else Chinchilla's on the same runs."""
+    if can_allocate(options.law):
+        return own, why_not
+    if not {"N", "D"} <= set(study.grid.names):
+        return None, "the runs have no N and D"
+    other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
+    return try_analyse(study, other)
+
+
+_SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
+
+
+def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
+    """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
+    return tuple(
+        Reason(
+            config_of(study, one),
+            one.cost,
+            one.choice.why,
+            as_text(one.choice.values, logs=study.method.surrogate == "surface"),
+        )
+        for one in propose(study, ledger, n)
+    )
+
+
+def as_text(values: Mapping[str, float], *, logs: bool) -> dict[str, str]:
+    """Values by name as people read them; ``logs`` says that losses are modelled by their logs."""
+    shown = {
+        name: percent(value, 2) if logs and name in _SHARES else number(value, 3)
+        for name, value in values.items()
+        if name not in ("expected loss", "SD")
+    }
+    if "expected loss" in values:
+        shown["expected loss"] = _loss(values["expected loss"], values["SD"])
+    return shown
+
+
+def _loss(mean: float, sd: float) -> str:
+    return f"{digits(mean, '.4g')} ± {digits(sd, '.2g')}"

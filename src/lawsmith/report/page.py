@@ -6,10 +6,14 @@ import html
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
-from lawsmith.charts.page import head, library, theme_configs
-from lawsmith.report.markup import text
+from lawsmith.arrays import saturating
+from lawsmith.charts.page import head, library, theme_configs, write_page
+from lawsmith.report.cards import cards_of
+from lawsmith.report.markup import card_html, text
 from lawsmith.report.parts import Card
+from lawsmith.report.source import Source
 
 PAGE = """{head}
 <body>
@@ -61,3 +65,16 @@ def links_html(cards: Sequence[Card]) -> str:
 def asset(name: str) -> str:
     """A file of the page's own script or style."""
     return files("lawsmith.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@saturating
+def report_html(source: Source) -> str:
+    """The whole page."""
+    cards = cards_of(source)
+    sections = [card_html(card) for card in cards]
+    return page(sections, links_html(cards), title=source.name, kind=source.kind)
+
+
+def write_report(source: Source, path: str | Path) -> Path:
+    """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
+    return write_page(report_html(source), path, what="report")

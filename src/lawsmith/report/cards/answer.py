@@ -17,10 +17,9 @@ from lawsmith.answer.text import (
     rests_on,
 )
 from lawsmith.formats import flops, interval, number, percent, plural
-from lawsmith.report.cards.cautions import of_answer
+from lawsmith.report.cards.trust import of_answer
 from lawsmith.report.parts import Absent, Card, Listing, Notes, Part, Tile, Tiles, Words, figure
-from lawsmith.report.source import Live, Source
-from lawsmith.report.words import compute_text, share_text
+from lawsmith.report.source import Live, Source, compute_text, share_text
 
 TITLE = "The answer"
 CAPTION = (

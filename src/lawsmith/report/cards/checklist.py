@@ -14,9 +14,9 @@ import numpy as np
 from lawsmith.answer.text import held_out_text, rests_on
 from lawsmith.charts.titles import objective_text
 from lawsmith.formats import count, digits, flops, number, percent, plural
+from lawsmith.report.cards.laws import symbol
 from lawsmith.report.parts import Card, Listing
 from lawsmith.report.source import Source
-from lawsmith.report.words import symbol
 
 OPEN = "not known to lawsmith"
 COLUMNS = ("of", "question", "answer")

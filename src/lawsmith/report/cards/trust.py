@@ -1,13 +1,16 @@
-"""How far to trust the law: residuals, the influence of points, parameters that vary together."""
+"""How far to trust the law: its warnings, residuals, influence, parameters that vary together."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from functools import partial
 
 from lawsmith import charts
+from lawsmith.analysis import Analysis
+from lawsmith.answer import Answer
 from lawsmith.charts.pairs import draws_of
-from lawsmith.report.cards.cautions import of_law
-from lawsmith.report.parts import Absent, Card, Part, figure
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.report.parts import Absent, Card, Caution, Part, figure
 from lawsmith.report.source import Source
 
 
@@ -46,3 +49,28 @@ def parameters(source: Source) -> Card:
     caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
     draw = partial(charts.pairs, law, phi, draws, name=source.name)
     return Card("parameters", title, lead, (figure("pairs", caption, draw, cautions=told),))
+
+
+# The card that each warning about the law concerns; one that is not listed stands with the law.
+PLACES = {
+    "isoflop_unbracketed": "isoflop",
+    "influential_point": "residuals",
+    "lack_of_fit": "residuals",
+    "at_bound": "parameters",
+    "ill_conditioned": "parameters",
+}
+
+
+def of_answer(answer: Answer | None) -> tuple[Caution, ...]:
+    """All warnings about the answer."""
+    return () if answer is None else _cautions(answer.warnings)
+
+
+def of_law(analysis: Analysis | None, place: str) -> tuple[Caution, ...]:
+    """The warnings about a law that belong in ``place``."""
+    told = () if analysis is None else analysis.warnings
+    return _cautions(w for w in told if PLACES.get(w.code, "law") == place)
+
+
+def _cautions(warnings: Iterable[Diagnostic]) -> tuple[Caution, ...]:
+    return tuple(Caution(warning.code, warning.message) for warning in warnings)
