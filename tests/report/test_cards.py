@@ -11,7 +11,18 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import CARDS, cards_of
 from lawsmith.report.cards.trust import PLACES
-from lawsmith.report.parts import Absent, Figure, Listing, Log, RunTable, Tiles
+from lawsmith.report.parts import (
+    Absent,
+    Card,
+    Caution,
+    Figure,
+    Listing,
+    Log,
+    RunTable,
+    Tiles,
+    Words,
+    without_empty,
+)
 
 from . import sources
 
@@ -174,3 +185,31 @@ def test_the_run_table_holds_every_run(kind, request):
     assert part.n_runs == n_runs
     assert {len(column.values) for column in part.columns} == {n_runs}
     json.dumps([list(column.values) for column in part.columns], allow_nan=False)
+
+
+def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
+    cards = cards_of(source)
+    shown = without_empty(cards)
+    left = [card for card in cards if card.reasons]
+    for card in shown:
+        assert not all(isinstance(part, Absent) for part in card.parts), card.name
+    if not left:
+        assert shown == list(cards)
+        return
+    (facts,) = shown[-1].parts
+    told = {title: reason for titles, reason in facts.rows for title in titles.split(", ")}
+    assert {title: told[title] for title in told} == {
+        card.title: "; ".join(card.reasons) + "." for card in left
+    }
+    assert {card.name for card in shown} == {c.name for c in cards} - {c.name for c in left} | {
+        "absent"
+    }
+
+
+def test_a_card_with_a_warning_is_not_empty():
+    absent = Absent("law", "too few runs")
+    assert Card("law", "Law", "Lead.", (absent,)).reasons == ("too few runs",)
+    assert Card("law", "Law", "Lead.", (absent,), (Caution("odd", "look"),)).reasons == ()
+    warned = replace(absent, cautions=(Caution("odd", "look"),))
+    assert Card("law", "Law", "Lead.", (warned,)).reasons == ()
+    assert Card("law", "Law", "Lead.", (absent, Words("more"))).reasons == ()

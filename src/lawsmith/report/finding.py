@@ -59,11 +59,19 @@ class Memory:
     moments: dict[bytes, Moment | None] = field(default_factory=dict)
 
 
-def find_out(study: LiveStudy, ledger: Ledger, memory: Memory, *, n_next: int = N_NEXT) -> Found:
-    """All there is to find out after a ledger's runs."""
+def find_out(
+    study: LiveStudy,
+    ledger: Ledger,
+    memory: Memory,
+    *,
+    n_next: int = N_NEXT,
+    alive: Callable[[], bool] = lambda: True,
+) -> Found:
+    """All there is to find out after a ledger's runs; of the way, while ``alive`` says True."""
     found = find_answer(study, ledger, Found())
     found = find_next(study, ledger, found, n_next=n_next)
-    return find_way(study, ledger, find_laws(study, ledger, found), memory)
+    found = find_laws(study, ledger, found)
+    return find_way(study, ledger, found, memory, alive=alive)
 
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:

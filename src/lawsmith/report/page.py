@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
@@ -11,8 +10,8 @@ from pathlib import Path
 from lawsmith.arrays import saturating
 from lawsmith.charts.page import head, library, theme_configs, write_page
 from lawsmith.report.cards import cards_of
-from lawsmith.report.markup import card_html, text
-from lawsmith.report.parts import Card
+from lawsmith.report.markup import card_html, link_html, text
+from lawsmith.report.parts import Card, without_empty
 from lawsmith.report.source import Source
 
 PAGE = """{head}
@@ -57,8 +56,7 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
 
 def links_html(cards: Sequence[Card]) -> str:
     """A link to each card."""
-    links = (f'<a href="#card-{html.escape(card.name)}">{text(card.title)}</a>' for card in cards)
-    return "".join(links)
+    return "".join(link_html(card.name, card.title) for card in cards)
 
 
 @cache
@@ -70,7 +68,7 @@ def asset(name: str) -> str:
 @saturating
 def report_html(source: Source) -> str:
     """The whole page."""
-    cards = cards_of(source)
+    cards = without_empty(cards_of(source))
     sections = [card_html(card) for card in cards]
     return page(sections, links_html(cards), title=source.name, kind=source.kind)
 

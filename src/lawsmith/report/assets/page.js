@@ -19,7 +19,9 @@ function specOf(place, which) {
     place.told = {specs: told.specs, datasets};
   }
   const size = narrow.matches && which !== "print" ? "narrow" : "wide";
-  return {...place.told.specs[size], datasets: place.told.datasets, config: configs[which]};
+  const description = place.parentNode.querySelector("figcaption p").textContent; // for screen readers
+  return {...place.told.specs[size], description, datasets: place.told.datasets,
+    config: configs[which]};
 }
 
 // What the reader looks at stays where it is while something above it changes its height: the last
@@ -37,6 +39,14 @@ function steady(change) {
   if (after) scrollBy({top: topOf(after) - before, behavior: "instant"});
 }
 
+// A chart is one picture to a screen reader, described by its caption; its runs are in the table.
+function label(holder) {
+  const chart = holder.querySelector(".chart-wrapper");
+  chart.setAttribute("role", "img");
+  chart.firstElementChild.setAttribute("aria-hidden", "true");
+  holder.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
+}
+
 // Drawn apart and put in place as a whole: a chart never collapses while it is drawn again.
 async function draw(place, which = theme()) {
   place.due = false;
@@ -50,6 +60,7 @@ async function draw(place, which = theme()) {
       downloadFileName: place.dataset.name,
       tooltip: {theme: which === "dark" ? "dark" : "light"},
     });
+    label(holder);
     if (turn !== place.turn) return view.finalize(); // drawn again, or gone, in the meantime
     views.get(place)?.finalize();
     views.set(place, view);

@@ -46,7 +46,7 @@ def progress(source: Source) -> Card | None:
         parts.append(_under_way(live))
     ended = ENDED.get(live.ended, live.ended) if live.ended else ""
     lead = f"Ended: {ended}" if ended else _going(live)
-    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), _cautions(live))
+    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), cautions_of(live))
 
 
 def _going(live: Live) -> str:
@@ -89,7 +89,8 @@ def _report(trial: Trial) -> str:
     return f"{loss_text(value)} at {tokens:.3g} tokens"
 
 
-def _cautions(live: Live) -> tuple[Caution, ...]:
+def cautions_of(live: Live) -> tuple[Caution, ...]:
+    """What is wrong with the record of a live study."""
     found = []
     if live.torn:
         found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
@@ -136,15 +137,17 @@ def failures(source: Source) -> Card | None:
     return Card("failures", "What failed", lead, tuple(parts))
 
 
-NO_ORDER = "a table does not tell in which order its runs were made"
-REPLAY = "lawsmith replay shows what fewer of them would have told"
+NO_ORDER = (
+    "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
+    "them would have told"
+)
 
 
 def spend(source: Source) -> Card:
     """What each further run bought: the interval against spend."""
     lead = "How the answer came closer as compute was spent."
     if source.kind == "table":
-        parts: list[Part] = [Absent("narrowing", f"{NO_ORDER}; {REPLAY}")]
+        parts: list[Part] = [Absent("narrowing", NO_ORDER)]
         return Card("spend", "What the compute bought", lead, tuple(parts))
     whole = None if source.answered is None else source.answered.whole
     reference = float("nan")

@@ -2,12 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from functools import partial
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
-from lawsmith.answer import Answer
 from lawsmith.charts.pairs import draws_of
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.parts import Absent, Card, Caution, Part, figure
@@ -61,16 +59,12 @@ PLACES = {
 }
 
 
-def of_answer(answer: Answer | None) -> tuple[Caution, ...]:
-    """All warnings about the answer."""
-    return () if answer is None else _cautions(answer.warnings)
+def place_of(warning: Diagnostic) -> str:
+    """The card that a warning about the law stands in."""
+    return PLACES.get(warning.code, "law")
 
 
 def of_law(analysis: Analysis | None, place: str) -> tuple[Caution, ...]:
     """The warnings about a law that belong in ``place``."""
     told = () if analysis is None else analysis.warnings
-    return _cautions(w for w in told if PLACES.get(w.code, "law") == place)
-
-
-def _cautions(warnings: Iterable[Diagnostic]) -> tuple[Caution, ...]:
-    return tuple(Caution(warning.code, warning.message) for warning in warnings)
+    return tuple(Caution(w.code, w.message) for w in told if place_of(w) == place)
