@@ -5,7 +5,7 @@ The answer comes first and by itself, since people wait for it; the rest follows
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
@@ -33,6 +33,8 @@ from lawsmith.study.summary import too_many
 from lawsmith.surface import PUBLIC, Prior
 
 N_NEXT = 4
+SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
+GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
 UNDER_WAY = "it is being worked out"
 NONE_YET = "no run has finished yet"
 
@@ -116,9 +118,19 @@ def find_way(
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
     """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
-    history = study.history(ledger)
+    history, targets = study.history(ledger), targets_of(study)
+    if not targets:
+        return replace(found, moments=())
     pool, runs = study.pool(history.pool), settled(history.pool_runs)
-    return replace(found, moments=_moments(study, pool, runs, memory, alive))
+    dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
+
+    def spend(part: Runs) -> float:
+        return study.pricing.together(pool, part.index) / dense
+
+    level, prior = study.spec.law.level, prior_of(study)
+    target = Target(targets[0])
+    way = moments(pool, runs, target, spend, memory, level=level, prior=prior, alive=alive)
+    return replace(found, moments=way)
 
 
 def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
@@ -139,68 +151,41 @@ def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
     return [", ".join(names) for names in named]
 
 
-def _moments(
-    study: LiveStudy, pool: Grid, runs: Runs, memory: Memory, alive: Callable[[], bool]
-) -> tuple[Moment, ...]:
-    """What was known on the way; each count of runs is looked at once."""
-    targets, level = targets_of(study), study.spec.law.level
-    if not targets:
-        return ()
-    dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
-
-    def spend(part: Runs) -> float:
-        return study.pricing.together(pool, part.index) / dense
-
-    found = []
-    for n in ladder(LEAST_RUNS, len(runs)):
-        part = first_runs(runs, n)
-        key = part.index.tobytes() + part.loss.tobytes() + pool.C.tobytes()[:64]
-        if key not in memory.moments and alive():
-            memory.moments[key] = moment(
-                pool, part, Target(targets[0]), spend, level=level, prior=prior_of(study)
-            )
-        known = memory.moments.get(key)
-        found += [known] if known is not None else []
-    return tuple(found)
-
-
-GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
-
-
 def moments(
     grid: Grid,
     runs: Runs,
     target: Target,
     spend: Callable[[Runs], float],
+    memory: Memory,
     *,
     level: float = 0.95,
     prior: Prior = PUBLIC,
-) -> Iterator[Moment]:
-    """What was known at ``target`` after more and more of the runs.
+    alive: Callable[[], bool] = lambda: True,
+) -> tuple[Moment, ...]:
+    """What was known at ``target`` after more and more of the runs, each count looked at once.
 
     spend   what runs cost, as a share of the dense grid
+    memory  what is known from before; nothing is added once ``alive`` says False
     """
+    found = []
     for n in ladder(LEAST_RUNS, len(runs)):
-        found = moment(grid, first_runs(runs, n), target, spend, level=level, prior=prior)
-        if found is not None:
-            yield found
+        part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
+        key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
+        if key not in memory.moments and alive():
+            memory.moments[key] = _moment(grid, part, target, spend(part), level, prior)
+        found.append(memory.moments.get(key))
+    return tuple(known for known in found if known is not None)
 
 
-def moment(
-    grid: Grid,
-    runs: Runs,
-    target: Target,
-    spend: Callable[[Runs], float],
-    *,
-    level: float = 0.95,
-    prior: Prior = PUBLIC,
+def _moment(
+    grid: Grid, runs: Runs, target: Target, spend: float, level: float, prior: Prior
 ) -> Moment | None:
     """What was known after ``runs``; None with too few of them."""
     try:
         found = answer(grid, runs, [target], level=level, prior=prior)
     except LawsmithError:
         return None
-    return Moment(spend(runs), len(runs), found.forecasts[0])
+    return Moment(spend, len(runs), found.forecasts[0])
 
 
 def ladder(first: int, last: int) -> list[int]:
@@ -213,11 +198,6 @@ def ladder(first: int, last: int) -> list[int]:
         counts.append(round(n))
         n = max(n * GROWTH, n + 1)
     return [*counts, last] if last >= first else []
-
-
-def first_runs(runs: Runs, n: int) -> Runs:
-    """The first ``n`` of the runs."""
-    return Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
 
 
 def settled(runs: Runs) -> Runs:
@@ -246,9 +226,6 @@ def sizes_of(
     return try_analyse(study, other)
 
 
-_SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
-
-
 def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
     """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
     return tuple(
@@ -265,14 +242,11 @@ def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
 def as_text(values: Mapping[str, float], *, logs: bool) -> dict[str, str]:
     """Values by name as people read them; ``logs`` says that losses are modelled by their logs."""
     shown = {
-        name: percent(value, 2) if logs and name in _SHARES else number(value, 3)
+        name: percent(value, 2) if logs and name in SHARES else number(value, 3)
         for name, value in values.items()
         if name not in ("expected loss", "SD")
     }
     if "expected loss" in values:
-        shown["expected loss"] = _loss(values["expected loss"], values["SD"])
+        mean, sd = digits(values["expected loss"], ".4g"), digits(values["SD"], ".2g")
+        shown["expected loss"] = f"{mean} ± {sd}"
     return shown
-
-
-def _loss(mean: float, sd: float) -> str:
-    return f"{digits(mean, '.4g')} ± {digits(sd, '.2g')}"

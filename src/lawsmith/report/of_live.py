@@ -18,14 +18,14 @@ from lawsmith.laws.fit import LawFit
 from lawsmith.report.cards.runs import run_table
 from lawsmith.report.finding import NONE_YET, Found, part_of, settled
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Failure, Live, Record, Source, Spend
-from lawsmith.runners.results import log_tail
+from lawsmith.report.source import Live, Record, Source, Spend
 from lawsmith.runs import State
 from lawsmith.study.history import History, state_of
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.summary import best_of, failures_of, window_of
 
-NONE_FITS = "no finished run is one of the candidates"
 TAIL = 12  # lines of a failed run's log
+NONE_FITS = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
 
@@ -73,15 +73,7 @@ def _nothing_found(found: Found, live: Live) -> Found:
 
 
 def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
-    troubled = (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
-    trials = list(ledger.trials.values())
-    done = [t for t in trials if t.stage is Stage.FINISHED and t.loss is not None]
-    seen = [
-        float(study.grid.C[row])
-        for t in trials
-        if t.stage in (Stage.FINISHED, Stage.DIVERGED)
-        and (row := study.candidates.row_of(t.config)) is not None
-    ]
+    reached, largest = window_of(study, history)
     found, driver = read_spans(study.layout.journal), driver_of(study.layout.lock)
     return Live(
         counts={stage: n for stage, n in ledger.counts().items() if n},
@@ -90,11 +82,11 @@ def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
         torn=study.journal.torn,
         strangers=history.strangers,
         n_excluded=int(history.excluded.sum()),
-        reached=max(seen, default=None),
-        largest=float(study.grid.C.max()),
-        best=min(done, key=lambda t: t.loss or 0.0, default=None),
-        under_way=tuple(t for t in trials if t.open),
-        failures=tuple(_failure(study, t) for t in trials if t.stage in troubled),
+        reached=reached,
+        largest=largest,
+        best=best_of(ledger),
+        under_way=tuple(ledger.open()),
+        failures=failures_of(study, ledger, lines=TAIL),
         by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
         bars=_bars(study, ledger, found.spans),
@@ -127,12 +119,6 @@ def _bars(study: LiveStudy, ledger: Ledger, spans: tuple[Span, ...]) -> tuple[Ba
         )
         paid.add(trial.name)
     return tuple(found)
-
-
-def _failure(study: LiveStudy, trial: Trial) -> Failure:
-    attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
-    folder = study.layout.attempt(trial.name, attempt)
-    return Failure(trial, log_tail(folder, TAIL) if trial.started else "")
 
 
 def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:

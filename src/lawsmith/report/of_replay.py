@@ -29,7 +29,7 @@ from lawsmith.plausible import SCALE
 from lawsmith.replay import Task, Trace, answers_of, prepare, steps_from
 from lawsmith.replay.records import Step
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import moments, sizes_of, try_analyse
+from lawsmith.report.finding import Memory, moments, sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Record, Source, Spend
 from lawsmith.runs import Runs
@@ -90,7 +90,8 @@ def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[M
     def spend(runs: Runs) -> float:
         return trace.steps[len(runs) - 1].cost_fraction
 
-    return tuple(moments(trace.task.pool, study.runs, targets[0], spend, prior=trace.task.prior))
+    pool, prior = trace.task.pool, trace.task.prior
+    return moments(pool, study.runs, targets[0], spend, Memory(), prior=prior)
 
 
 def _event(step: Step, called: str) -> Event:

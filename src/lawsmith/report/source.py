@@ -26,6 +26,7 @@ from lawsmith.journal import Trial
 from lawsmith.laws.law import Law
 from lawsmith.replay.records import Trace
 from lawsmith.report.parts import RunTable
+from lawsmith.study.summary import Failure
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
@@ -83,14 +84,6 @@ class Reason:
     cost: float
     why: str
     values: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A trial that failed, was set aside or waits to be tried again, and the end of its log."""
-
-    trial: Trial
-    tail: str
 
 
 @dataclass(frozen=True)

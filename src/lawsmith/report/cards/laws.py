@@ -15,7 +15,7 @@ from lawsmith.formats import number, percent
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.trust import of_law
+from lawsmith.report.cards.trust import of_analysis
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
 
@@ -29,18 +29,12 @@ LETTERS = {
 
 def law(source: Source) -> Card:
     """A law that describes the runs, with its own band: not the answer."""
-    told = of_law(source.analysis, "law")
     caption = (
         "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
         "interval, which assumes that its form is right; the answer above does not. Hover over a "
         "point to see the run."
     )
-    main: Part
-    if source.analysis is not None:
-        main = figure("law", caption, partial(charts.law, source.analysis), cautions=told)
-    else:
-        main = Absent("law", source.why_no_law, told)
-    parts: list[Part] = [main, *_parameters(source)]
+    parts: list[Part] = [of_analysis(source, "law", caption, charts.law), *_parameters(source)]
     return Card("law", "A law that describes the runs", _letters(source.law), tuple(parts))
 
 
@@ -74,8 +68,6 @@ def _interval(found: Interval | None) -> str:
 
 def isoflop(source: Source) -> Card:
     """Best loss against size at equal compute, and against tokens at equal size."""
-    told = of_law(source.analysis, "isoflop")
-    title = "At equal compute"
     lead = (
         "Which size does best at equal compute, and what more tokens bring at equal size; of the "
         "runs that were made."
@@ -85,15 +77,11 @@ def isoflop(source: Source) -> Card:
         "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
         "end of its curve: a size beyond may do better still."
     )
-    if source.analysis is None:
-        return Card("isoflop", title, lead, (Absent("isoflop", source.why_no_law, told),))
-    parts: list[Part] = [
-        figure("isoflop", caption, partial(charts.isoflop, source.analysis), cautions=told)
-    ]
-    if source.sizes is not None:
+    parts: list[Part] = [of_analysis(source, "isoflop", caption, charts.isoflop)]
+    if source.analysis is not None and source.sizes is not None:
         draw = partial(charts.curves, source.sizes)
         parts.append(figure("curves", _curves_caption(source, source.sizes), draw))
-    return Card("isoflop", title, lead, tuple(parts))
+    return Card("isoflop", "At equal compute", lead, tuple(parts))
 
 
 def _curves_caption(source: Source, sizes: Analysis) -> str:

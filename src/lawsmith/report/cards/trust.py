@@ -2,30 +2,35 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from functools import partial
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
 from lawsmith.charts.pairs import draws_of
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.report.parts import Absent, Card, Caution, Part, figure
+from lawsmith.report.parts import Absent, Card, Caution, Figure, figure
 from lawsmith.report.source import Source
+
+
+def of_analysis(
+    source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
+) -> Figure | Absent:
+    """The chart ``draw`` of the law, with the warnings that belong there, or why there is none."""
+    told = of_law(source.analysis, name)
+    if source.analysis is None:
+        return Absent(name, source.why_no_law, told)
+    return figure(name, caption, partial(draw, source.analysis), cautions=told)
 
 
 def residuals(source: Source) -> Card:
     """What the law misses, and which runs it hangs on."""
     lead = "What the law misses, and which points its prediction hangs on."
-    told = of_law(source.analysis, "residuals")
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "
         "point is left out, beside one standard error."
     )
-    if source.analysis is None:
-        part: Part = Absent("residuals", source.why_no_law, told)
-    else:
-        part = figure(
-            "residuals", caption, partial(charts.residuals, source.analysis), cautions=told
-        )
+    part = of_analysis(source, "residuals", caption, charts.residuals)
     return Card("residuals", "Residuals and influence", lead, (part,))
 
 

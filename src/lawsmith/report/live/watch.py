@@ -28,9 +28,8 @@ from lawsmith.study.live import LiveStudy
 
 PAUSE = 0.3  # seconds between looks at the journal
 QUICK = ("answer", "progress", "failures", "runs", "timeline")
-FIRST = ("law",)  # of the others, those that go with the answer
 FIND_NEXT, FIND_LAWS, FIND_WAY = FINDS = ("find next", "find laws", "find way")
-REST = (*FINDS, *(name for name in CARDS if name not in QUICK + FIRST))
+REST = (*FINDS, *(name for name in CARDS if name not in QUICK))
 
 
 @dataclass
@@ -119,17 +118,19 @@ class Watch:
     def _think(self) -> None:
         """Work out what takes a while, again whenever a run got a result: the answer before all,
         then one piece of the rest at a time, those that have waited longest first."""
-        opened, seen, memory = Opened(self.file), None, Memory()
+        opened, memory = Opened(self.file), Memory()
+        seen: tuple[object, ...] | None = None
         waiting: list[str] = []
         while not self._stop.is_set():
             try:
                 study = opened.study()
                 ledger = study.read()
                 now = _matter(study, ledger)
+                if seen is None or now[0] != seen[0]:
+                    memory = Memory()  # an edit of the study file changes targets, prices, …
                 if now != seen:
                     seen = now  # also where it fails: the same would fail again
                     self._tell(find_answer(study, ledger, self._found))
-                    self._show(study, ledger, FIRST)
                     self._trouble = ""
                     waiting += [name for name in REST if name not in waiting]
                 if waiting:
