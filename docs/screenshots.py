@@ -29,42 +29,42 @@ def main() -> None:
     FIGURES.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory() as name, browser() as opened:
         folder = Path(name)
-        budgets(opened, folder)
-        table(opened, folder)
+        page = folder / "table.html"
+        lawsmith("report", STUDY, "--target", TARGET, "-o", str(page))
+        table(opened, page)
+        budgets(opened, folder, page)
         live(opened, folder)
 
 
-def budgets(opened: Any, folder: Path) -> None:
-    """The report at 1 % and at 100 % of the budget, side by side."""
-    shots = {}
-    for share in ("1%", "100%"):
-        out = folder / f"replay-{share.rstrip('%')}"
-        words = ["replay", STUDY, "--target", TARGET, "--budget", share, "--out", str(out)]
-        lawsmith(*words)
-        page = out / "report.html"
-        lawsmith("report", str(out), "-o", str(page))
-        shots[f"{share} of the compute"] = shot(opened, page, out / "shot.png", WIDE, TALL)
+def table(opened: Any, page: Path) -> None:
+    """The report on the whole study: on a page, in the dark, on a telephone."""
+    shot(opened, page, FIGURES / "table.png", 1280, 1500)
+    shot(opened, page, FIGURES / "dark.png", 1280, 1500, scheme="dark")
+    shot(opened, page, FIGURES / "telephone.png", 390, 1500)
+
+
+def budgets(opened: Any, folder: Path, whole: Path) -> None:
+    """The report after a search with 1 % of the compute, beside that on the whole study."""
+    out = folder / "replay"
+    lawsmith("replay", STUDY, "--target", TARGET, "--budget", "1%", "--out", str(out))
+    lawsmith("report", str(out), "-o", str(out / "report.html"))
+    pages = {"1% of the compute": out / "report.html", "all of it": whole}
+    shots = {
+        text: shot(opened, page, folder / f"{page.stem}.png", WIDE, TALL)
+        for text, page in pages.items()
+    }
     heads = "".join(
         f"<figure><figcaption>{html.escape(text)}</figcaption><img src='{path.as_uri()}'></figure>"
         for text, path in shots.items()
     )
-    page = folder / "both.html"
-    page.write_text(
+    both = folder / "both.html"
+    both.write_text(
         "<style>body{margin:0;display:flex;gap:2px;background:#888;font:600 22px sans-serif}"
         "figure{margin:0;background:#fff}figcaption{padding:14px 24px;background:#eef2f6}"
         f"img{{display:block;width:{WIDE}px}}</style>{heads}",
         encoding="utf-8",
     )
-    shot(opened, page, FIGURES / "budgets.png", 2 * WIDE + 2, TALL + 55)
-
-
-def table(opened: Any, folder: Path) -> None:
-    """The whole report on the table itself: on a page, in the dark, on a telephone."""
-    page = folder / "table.html"
-    lawsmith("report", STUDY, "--target", TARGET, "-o", str(page))
-    shot(opened, page, FIGURES / "table.png", 1280, 1500)
-    shot(opened, page, FIGURES / "dark.png", 1280, 1500, scheme="dark")
-    shot(opened, page, FIGURES / "telephone.png", 390, 1500)
+    shot(opened, both, FIGURES / "budgets.png", 2 * WIDE + 2, TALL + 55)
 
 
 def live(opened: Any, folder: Path) -> None:

@@ -1,4 +1,4 @@
-"""A report's source from a live study: its journal folded, and the answer after the runs so far."""
+"""A report's source from a live study: its journal folded, when runs were under way, its answer."""
 
 from __future__ import annotations
 
@@ -23,6 +23,11 @@ from lawsmith.runs import State
 from lawsmith.study.history import History, state_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import best_of, failures_of, window_of
+
+_ENDS = (
+    *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
+    *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
+)
 
 TAIL = 12  # lines of a failed run's log
 NONE_FITS = "no finished run is one of the candidates"
@@ -163,12 +168,6 @@ def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable
             "remark": [": ".join(filter(None, (t.reason, t.detail))) for t in kept],
         },
     )
-
-
-_ENDS = (
-    *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
-    *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
-)
 
 
 @dataclass(frozen=True)

@@ -1,4 +1,4 @@
-"""A report's source from a replay: what its runs say, and what the whole pool would have said."""
+"""A report's source from a replay: trace.json read back, what its runs and what its pool say."""
 
 from __future__ import annotations
 
@@ -36,6 +36,9 @@ from lawsmith.runs import Runs
 from lawsmith.study.earlier import prior_from
 
 TOO_FEW = "too few runs have finished"
+FILE = "trace.json"
+MAX_BYTES = 512 * 2**20
+Json = dict[str, Any]
 
 
 def replay_source(
@@ -123,11 +126,6 @@ def _runs(trace: Trace, study: Study, fit: LawFit | None) -> RunTable:
             "spent (%)": [float(f"{100 * step.cost_fraction:.4g}") for step in steps],
         },
     )
-
-
-FILE = "trace.json"
-MAX_BYTES = 512 * 2**20
-Json = dict[str, Any]
 
 
 @dataclass(frozen=True, eq=False)

@@ -24,6 +24,11 @@ from lawsmith.report.parts import (
 )
 from lawsmith.report.source import Live, Source, compute_text, share_text
 
+NO_ORDER = (
+    "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
+    "them would have told"
+)
+
 ENDED = {
     "budget": "the budget is committed",
     "candidates": "no candidate is left",
@@ -135,12 +140,6 @@ def failures(source: Source) -> Card | None:
         parts.append(Log(title, one.tail or "no log"))
     lead = "What failed or waits to be tried again, with the end of each log."
     return Card("failures", "What failed", lead, tuple(parts))
-
-
-NO_ORDER = (
-    "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
-    "them would have told"
-)
 
 
 def spend(source: Source) -> Card:

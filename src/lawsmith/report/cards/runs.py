@@ -13,6 +13,8 @@ from lawsmith.laws.fit import LawFit
 from lawsmith.report.parts import Absent, Card, RunColumn, RunTable
 from lawsmith.report.source import Source
 
+FORMS = {"N": "count", "D": "count", "C": "flops"}
+
 
 def runs(source: Source) -> Card:
     """All runs with their configuration, loss, and distance from the law."""
@@ -23,9 +25,6 @@ def runs(source: Source) -> Card:
     )
     part = source.runs if n else Absent("runs", "no run has been made yet")
     return Card("runs", "Every run", lead, (part,))
-
-
-FORMS = {"N": "count", "D": "count", "C": "flops"}
 
 
 def run_table(

@@ -12,6 +12,15 @@ from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.parts import Absent, Card, Caution, Figure, figure
 from lawsmith.report.source import Source
 
+# The card that each warning about the law concerns; one that is not listed stands with the law.
+PLACES = {
+    "isoflop_unbracketed": "isoflop",
+    "influential_point": "residuals",
+    "lack_of_fit": "residuals",
+    "at_bound": "parameters",
+    "ill_conditioned": "parameters",
+}
+
 
 def of_analysis(
     source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
@@ -52,16 +61,6 @@ def parameters(source: Source) -> Card:
     caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
     draw = partial(charts.pairs, law, phi, draws, name=source.name)
     return Card("parameters", title, lead, (figure("pairs", caption, draw, cautions=told),))
-
-
-# The card that each warning about the law concerns; one that is not listed stands with the law.
-PLACES = {
-    "isoflop_unbracketed": "isoflop",
-    "influential_point": "residuals",
-    "lack_of_fit": "residuals",
-    "at_bound": "parameters",
-    "ill_conditioned": "parameters",
-}
 
 
 def place_of(warning: Diagnostic) -> str:
