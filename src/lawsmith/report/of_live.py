@@ -41,7 +41,8 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
-    live = _live(study, ledger, history)
+    events = _events(study, ledger)
+    live = _live(study, ledger, history, events)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
@@ -64,7 +65,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         sizes=found.sizes,
         why_no_sizes=found.why_no_sizes,
         moments=found.moments,
-        events=_events(study, ledger),
+        events=events,
         live=live,
         reasons=found.reasons,
         why_not_next=found.why_not_next,
@@ -77,7 +78,7 @@ def _nothing_found(found: Found, live: Live) -> Found:
     return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
 
 
-def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
+def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Event, ...]) -> Live:
     reached, largest = window_of(study, history)
     found, driver = read_spans(study.layout.journal), driver_of(study.layout.lock)
     return Live(
@@ -94,35 +95,34 @@ def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
         failures=failures_of(study, ledger, lines=TAIL),
         by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
-        bars=_bars(study, ledger, found.spans),
+        bars=_bars(ledger, events, found.spans),
         until=time() if driver is not None else found.last or 0.0,
     )
 
 
-def _bars(study: LiveStudy, ledger: Ledger, spans: tuple[Span, ...]) -> tuple[Bar, ...]:
+def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tuple[Bar, ...]:
     """Attempts as bars; a further attempt at a run costs the study nothing more."""
-    order = {name: i for i, name in enumerate(ledger.trials)}
+    known = {event.name: event for event in events}
     found, paid = [], set()
     for span in spans:
-        trial = ledger.trials.get(span.trial)
-        row = None if trial is None else study.candidates.row_of(trial.config)
-        if trial is None or row is None:
+        event = known.get(span.trial)
+        if event is None:
             continue
-        state = "retried" if span.retried else _look(study, order[trial.name], trial)
+        state = "retried" if span.retried else event.state
         found.append(
             Bar(
-                name=trial.name,
+                name=event.name,
                 begun=span.begun,
                 ended=span.ended,
                 state="pending" if span.ended is None else state,
-                C=float(study.grid.C[row]),
-                cost=0.0 if trial.name in paid else trial.cost,
-                loss=float("nan") if trial.loss is None or span.retried else trial.loss,
-                config={k: v for k, v in trial.config.items() if k != "model"},
+                C=event.C,
+                cost=0.0 if event.name in paid else ledger.trials[event.name].cost,
+                loss=float("nan") if span.retried else event.loss,
+                config=event.config,
                 attempt=span.attempt,
             )
         )
-        paid.add(trial.name)
+        paid.add(event.name)
     return tuple(found)
 
 
@@ -135,15 +135,10 @@ def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
             continue
         loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
-        state = _look(study, i, trial)
+        state = _STATES.get(state_of(trial), "pending")
+        state = "initial" if state == "done" and i < study.method.n_first else state
         found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
     return tuple(found)
-
-
-def _look(study: LiveStudy, i: int, trial: Trial) -> str:
-    """What the ``i``-th trial is drawn as."""
-    state = _STATES.get(state_of(trial), "pending")
-    return "initial" if state == "done" and i < study.method.n_first else state
 
 
 def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable:

@@ -112,7 +112,7 @@ function mark() {
   if (!link || link === marked) return;
   marked?.removeAttribute("aria-current");
   link.setAttribute("aria-current", "location");
-  contents.scrollTo({left: link.offsetLeft - contents.offsetLeft - 40});
+  contents.scrollTo({left: link.offsetLeft - 40, top: link.offsetTop - 80});
   marked = link;
 }
 addEventListener("scroll", mark, {passive: true});
