@@ -15,7 +15,7 @@ if TYPE_CHECKING:  # it may be absent: the tests are then skipped
     from playwright.sync_api import Browser, Page
 
 NAMES = ("chromium", "chromium-browser", "google-chrome")
-PATIENCE = 30.0  # seconds for anything to happen
+PATIENCE = 120.0  # seconds for anything to happen, also on a busy machine
 FLAGS = ("--no-sandbox", "--disable-dev-shm-usage", "--force-color-profile=srgb")
 DRAW_ALL = """async () => {
   for (const place of document.querySelectorAll(".chart")) {

@@ -39,7 +39,7 @@ def test_a_finished_run_appears_and_the_answer_follows(tab, study):
 def test_cards_stay_in_order_and_a_failure_gets_its_own(tab, study):
     with served(study) as site:
         tab.open(site.url)
-        tab.until("document.querySelectorAll('.card').length === 14")
+        tab.until("document.getElementById('card-record')")
         sources.fail_one(study, f"step 3\n{sources.ATTACK}\n")
         tab.until("document.getElementById('card-failures')")
         order = tab.run("[...document.querySelectorAll('.card')].map((c) => c.id)")

@@ -66,7 +66,7 @@ def served(study: LiveStudy) -> Iterator[Served]:
         yield found
 
 
-def wait(what: Callable[[], bool], seconds: float = 60.0) -> None:
+def wait(what: Callable[[], bool], seconds: float = 120.0) -> None:
     """Until something is so."""
     end = time.monotonic() + seconds
     while not what():
