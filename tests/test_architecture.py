@@ -62,7 +62,7 @@ INNER_RANK = {
 
 # Names that two or more classes have; any other name has one. The list only gets shorter.
 SHARED_NAMES = (
-    "Asked Axis Board Branches Choice Curves Drawn Entry Failure Found Kernel Law Member Points "
+    "Asked Axis Board Branches Choice Curves Drawn Entry Found Kernel Law Member Points "
     "Prior Proposal Replayed Scores Shape Shown Source Span State Surface Task Trial Trunks"
 )
 DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so
