@@ -140,15 +140,14 @@ FOLD = "from lawsmith.study import open_study; s = open_study('study.toml'); s.h
 # All that a page has to show when it is opened, and then what it works out once.
 PAGE = """
 from pathlib import Path
-from lawsmith.report.finding import Found, Memory, find_answer, find_rest
+from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.cards import CARDS, cards_of
 from lawsmith.report.of_live import live_source
 from lawsmith.report.source import Record
 from lawsmith.study import open_study
 study = open_study(Path("study.toml"))
 ledger = study.read()
-found = find_answer(study, ledger, Found())
-found = find_rest(study, ledger, found, Memory())
+found = find_out(study, ledger, Memory())
 for name in CARDS:
     cards_of(live_source(study, ledger, found, Record()), [name])
 """

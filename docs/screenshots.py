@@ -12,12 +12,13 @@ import sys
 import tempfile
 import time
 from pathlib import Path
+from typing import Any
 
 DOCS = Path(__file__).parent
 FIGURES = DOCS / "figures" / "report"
 sys.path.insert(0, str(DOCS.parent))
 
-from tests.browser.chromium import Pipe, Tab, browser, tab  # noqa: E402
+from tests.browser.chromium import Tab, browser, tab  # noqa: E402
 
 LAWSMITH = [sys.executable, "-m", "lawsmith"]
 STUDY, TARGET = "oellm-english", "1e25"
@@ -26,47 +27,47 @@ WIDE, TALL = 900, 1560  # of one report beside another, in pixels
 
 def main() -> None:
     FIGURES.mkdir(parents=True, exist_ok=True)
-    with tempfile.TemporaryDirectory() as name, browser() as pipe:
+    with tempfile.TemporaryDirectory() as name, browser() as opened:
         folder = Path(name)
-        budgets(pipe, folder)
-        table(pipe, folder)
-        live(pipe, folder)
+        page = folder / "table.html"
+        lawsmith("report", STUDY, "--target", TARGET, "-o", str(page))
+        table(opened, page)
+        budgets(opened, folder, page)
+        live(opened, folder)
 
 
-def budgets(pipe: Pipe, folder: Path) -> None:
-    """The report at 1 % and at 100 % of the budget, side by side."""
-    shots = {}
-    for share in ("1%", "100%"):
-        out = folder / f"replay-{share.rstrip('%')}"
-        words = ["replay", STUDY, "--target", TARGET, "--budget", share, "--out", str(out)]
-        lawsmith(*words)
-        page = out / "report.html"
-        lawsmith("report", str(out), "-o", str(page))
-        shots[f"{share} of the compute"] = shot(pipe, page, out / "shot.png", WIDE, TALL)
+def table(opened: Any, page: Path) -> None:
+    """The report on the whole study: on a page, in the dark, on a telephone."""
+    shot(opened, page, FIGURES / "table.png", 1280, 1500)
+    shot(opened, page, FIGURES / "dark.png", 1280, 1500, scheme="dark")
+    shot(opened, page, FIGURES / "telephone.png", 390, 1500)
+
+
+def budgets(opened: Any, folder: Path, whole: Path) -> None:
+    """The report after a search with 1 % of the compute, beside that on the whole study."""
+    out = folder / "replay"
+    lawsmith("replay", STUDY, "--target", TARGET, "--budget", "1%", "--out", str(out))
+    lawsmith("report", str(out), "-o", str(out / "report.html"))
+    pages = {"1% of the compute": out / "report.html", "all of it": whole}
+    shots = {
+        text: shot(opened, page, folder / f"{page.stem}.png", WIDE, TALL)
+        for text, page in pages.items()
+    }
     heads = "".join(
         f"<figure><figcaption>{html.escape(text)}</figcaption><img src='{path.as_uri()}'></figure>"
         for text, path in shots.items()
     )
-    page = folder / "both.html"
-    page.write_text(
+    both = folder / "both.html"
+    both.write_text(
         "<style>body{margin:0;display:flex;gap:2px;background:#888;font:600 22px sans-serif}"
         "figure{margin:0;background:#fff}figcaption{padding:14px 24px;background:#eef2f6}"
         f"img{{display:block;width:{WIDE}px}}</style>{heads}",
         encoding="utf-8",
     )
-    shot(pipe, page, FIGURES / "budgets.png", 2 * WIDE + 2, TALL + 55)
+    shot(opened, both, FIGURES / "budgets.png", 2 * WIDE + 2, TALL + 55)
 
 
-def table(pipe: Pipe, folder: Path) -> None:
-    """The whole report on the table itself: on a page, in the dark, on a telephone."""
-    page = folder / "table.html"
-    lawsmith("report", STUDY, "--target", TARGET, "-o", str(page))
-    shot(pipe, page, FIGURES / "table.png", 1280, 1500)
-    shot(pipe, page, FIGURES / "dark.png", 1280, 1500, scheme="dark")
-    shot(pipe, page, FIGURES / "telephone.png", 390, 1500)
-
-
-def live(pipe: Pipe, folder: Path) -> None:
+def live(opened: Any, folder: Path) -> None:
     """The live page of examples/local while it runs."""
     study = folder / "local"
     shutil.copytree(DOCS.parent / "examples" / "local", study)
@@ -88,7 +89,7 @@ def live(pipe: Pipe, folder: Path) -> None:
     )
     try:
         assert serve.stdout is not None
-        with tab(pipe, width=1280, height=1500) as page:
+        with tab(opened, width=1280, height=1500) as page:
             page.open(serve.stdout.readline().strip())
             page.until(f"{says('answer', 'asked for 2[0-9] runs')} && {SETTLED}", seconds=400)
             page.until("document.querySelector('#figure-answer .chart[data-drawn]')")
@@ -108,10 +109,10 @@ SETTLED = f"{says('answer', 'from all')} && {says('next', 'expected loss')}"
 
 
 def shot(
-    pipe: Pipe, page: Path, path: Path, width: int, height: int, *, scheme: str = "light"
+    opened: Any, page: Path, path: Path, width: int, height: int, *, scheme: str = "light"
 ) -> Path:
     """The top of a page as PNG."""
-    with tab(pipe, width=width, height=height) as found:
+    with tab(opened, width=width, height=height) as found:
         found.theme(scheme)
         found.open(page.as_uri())
         if found.run("document.querySelectorAll('.chart').length"):
@@ -122,7 +123,7 @@ def shot(
 
 def capture(page: Tab, path: Path, width: int, height: int) -> None:
     time.sleep(0.3)  # for the last frame
-    page.screenshot(path, clip={"x": 0, "y": 0, "width": width, "height": height})
+    page.page.screenshot(path=path, clip={"x": 0, "y": 0, "width": width, "height": height})
 
 
 def lawsmith(*words: str) -> None:

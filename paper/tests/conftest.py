@@ -11,7 +11,7 @@ import pytest
 from lawsmith.datasets import Study
 from lawsmith_paper.cli import main
 from lawsmith_paper.studies import CATALOGUE
-from tests.browser.conftest import pipe as pipe
+from tests.browser.conftest import browser as browser
 from tests.browser.conftest import tab as tab
 from tests.charts.conftest import chinchilla as chinchilla
 from tests.charts.conftest import chinchilla_task as chinchilla_task

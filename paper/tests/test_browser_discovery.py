@@ -102,8 +102,8 @@ def test_play_goes_on_by_itself(tab, page):
 
 
 @pytest.mark.parametrize("scheme", ["light", "dark"])
-def test_on_a_telephone_nothing_is_wider_than_the_screen(pipe, page, scheme):
-    with new_tab(pipe, width=390) as tab:
+def test_on_a_telephone_nothing_is_wider_than_the_screen(browser, page, scheme):
+    with new_tab(browser, width=390) as tab:
         tab.theme(scheme)
         opened(tab, page)
         assert tab.run("document.documentElement.scrollWidth") == 390

@@ -99,7 +99,8 @@ def _table(html: str) -> Read:
     found: Read = {}
     for row in re.findall(r"<tr>(.*?)</tr>", html, re.S):
         cells = [unescape(cell) for cell in re.findall(r"<td[^>]*>(.*?)</td>", row, re.S)]
-        found.update(_row([cell for cell in cells if cell]) if cells else {})
+        told = [cell for cell in cells if cell and not cell.startswith("at the edge")]
+        found.update(_row(told) if told else {})
     return found
 
 

@@ -6,6 +6,7 @@ import os
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -25,22 +26,25 @@ from lawsmith.runs import Runs
 
 from ..report import sources
 from . import chromium
-from .chromium import Pipe, Tab
+from .chromium import Tab
 
 
-@pytest.fixture(scope="session")
-def pipe() -> Iterator[Pipe]:
-    """One browser for all tests; without one they are skipped, or fail where one is required."""
+@pytest.fixture(scope="module")
+def browser() -> Iterator[Any]:
+    """One browser for a module's tests; without one they are skipped, or fail where it is required.
+
+    Not for longer: while it is open, no test of this process can run an event loop.
+    """
     if chromium.find() is None and os.environ.get("LAWSMITH_REQUIRE_BROWSER") != "1":
-        pytest.skip("no chromium on this machine")
+        pytest.skip("no chromium and playwright on this machine")
     with chromium.browser() as found:
         yield found
 
 
 @pytest.fixture
-def tab(pipe: Pipe) -> Iterator[Tab]:
+def tab(browser: Any) -> Iterator[Tab]:
     """A new page, 1280 pixels wide."""
-    with chromium.tab(pipe) as found:
+    with chromium.tab(browser) as found:
         yield found
 
 

@@ -37,8 +37,11 @@ def test_every_card_is_there_and_every_chart_is_drawn(tab, pages, name):
     tab.open(pages[name].as_uri())
     found = tab.run("[...document.querySelectorAll('.card')].map((c) => c.id)")
     # Of live studies alone, and of tasks and curves, which were not asked for.
-    others = ("progress", "next", "failures", "tasks", "along")
-    assert found == [f"card-{n}" for n in CARDS if n not in others]
+    others = ["progress", "next", "failures", "tasks", "along"]
+    # A table does not tell the order of its runs; the last card says so.
+    others += ["spend", "timeline"] if name == "table" else []
+    last = ["card-absent"] if name == "table" else []
+    assert found == [f"card-{n}" for n in CARDS if n not in others] + last
     tab.draw_all()
     charts = tab.run(
         "[...document.querySelectorAll('.chart')].map((c) => c.querySelectorAll('svg path').length)"
@@ -168,9 +171,57 @@ def test_printing_draws_every_chart_for_paper(tab, pages, tmp_path):
 
 @pytest.mark.parametrize("name", ["table", "replay"])
 @pytest.mark.parametrize("width", [390, 760, 1280])
-def test_nothing_is_wider_than_the_window(pipe, pages, name, width):
-    with new_tab(pipe, width=width) as tab:
+def test_nothing_is_wider_than_the_window(browser, pages, name, width):
+    with new_tab(browser, width=width) as tab:
         tab.open(pages[name].as_uri())
         tab.draw_all()
         assert tab.run("document.documentElement.scrollWidth") <= width
         assert tab.errors == []
+
+
+@pytest.mark.parametrize(
+    ("name", "width", "scheme"), [("table", 1280, "light"), ("replay", 390, "dark")]
+)
+def test_axe_finds_nothing_that_keeps_a_reader_out(browser, pages, name, width, scheme):
+    """Deque's rules: names for screen readers, contrast, landmarks, headings, tables."""
+    from axe_playwright_python.sync_playwright import Axe
+
+    with new_tab(browser, width=width) as tab:
+        tab.theme(scheme)
+        tab.open(pages[name].as_uri())
+        tab.draw_all()
+        found = Axe().run(tab.page).response
+        assert len(found["passes"]) > 20
+        assert {v["id"]: v["nodes"][0]["html"] for v in found["violations"]} == {}
+
+
+@pytest.mark.parametrize("width", [390, 1280])
+def test_the_contents_stay_in_sight_and_name_the_card_being_read(browser, pages, width):
+    with new_tab(browser, width=width) as tab:
+        tab.open(pages["table"].as_uri())
+        tab.page.click("nav.contents a[href='#card-checklist']")
+        tab.until(
+            "document.querySelector('nav.contents [aria-current]').hash === '#card-checklist'"
+        )
+        box = tab.page.locator("nav.contents [aria-current]").bounding_box()
+        assert 0 <= box["y"] < 900
+        assert 0 <= box["x"] < width
+
+
+def test_every_warning_of_the_page_is_linked_from_the_answer(tab, pages):
+    tab.open(pages["table"].as_uri())
+    links = set(tab.run("[...document.querySelectorAll('#card-answer p a')].map((a) => a.hash)"))
+    places = "[...document.querySelectorAll('.cautions')].map((c) => '#' + c.closest('.card').id)"
+    assert set(tab.run(places)) - {"#card-answer"} == links
+    assert links
+
+
+def test_on_a_telephone_tables_scroll_in_their_frames(browser, pages):
+    with new_tab(browser, width=390) as tab:
+        tab.open(pages["table"].as_uri())
+        frame = "document.querySelector('#table-runs').parentNode"
+        assert tab.run(f"{frame}.scrollWidth > {frame}.clientWidth")
+        tab.run(f"{frame}.scrollLeft = 200")
+        assert tab.run(f"{frame}.scrollLeft") == 200
+        cell = "document.querySelector('#table-runs tbody td')"  # the run's name stays in sight
+        assert 0 <= tab.run(f"{cell}.getBoundingClientRect().left") < 40

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import subprocess
+import threading
+import time
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
@@ -40,6 +42,38 @@ def test_a_chart_of_more_than_5000_rows_is_drawn_and_altairs_limit_stays():
     assert len(next(iter(spec["datasets"].values()))) == 6000
     with pytest.raises(alt.MaxRowsError):
         chart.to_dict()
+
+
+def test_threads_that_draw_at_once_leave_altairs_limit_as_it_was():
+    """One enters while the other is inside, and leaves last: it must not restore the other's."""
+    entered, left = threading.Event(), threading.Event()
+
+    class First:
+        def to_dict(self, *, validate: bool) -> dict[str, object]:
+            entered.wait(0.3)  # in vain, as long as the other has to wait for this one
+            return {}
+
+    class Second:
+        def to_dict(self, *, validate: bool) -> dict[str, object]:
+            entered.set()
+            left.wait(0.3)
+            return {}
+
+    def first() -> None:
+        spec_of(First())
+        left.set()
+
+    before = dict(alt.data_transformers.options)
+    threads = [threading.Thread(target=work) for work in (first, lambda: spec_of(Second()))]
+    for thread in threads:
+        thread.start()
+        time.sleep(0.05)
+    for thread in threads:
+        thread.join()
+    assert dict(alt.data_transformers.options) == before
+    frame = pd.DataFrame({"x": np.arange(6000.0)})
+    with pytest.raises(alt.MaxRowsError):
+        alt.layer(alt.Chart(frame).mark_point().encode(x="x:Q")).to_dict()
 
 
 ATTACK = "<script>alert(1)</script>"

@@ -12,8 +12,9 @@ from lawsmith.answer import answer as make_answer
 from lawsmith.answer.text import lines
 from lawsmith.formats import count, flops, number
 from lawsmith.laws.catalogue import LC
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.parts import Absent, Listing, Tiles, Words
+from lawsmith.report.parts import Absent, Links, Listing, Tiles, Words
 from lawsmith.study.answer import answer_of
 
 from . import sources
@@ -51,7 +52,8 @@ def test_a_further_target_is_a_listing(table):
     (listing,) = [part for part in answer(table).parts if isinstance(part, Listing)]
     second = table.answer.forecasts[1]
     assert listing.columns[0].startswith("N = 7B, D = 140B, ")
-    assert listing.rows == tuple(tuple(line) for line in lines(second))
+    # A last column tells what is at the edge.
+    assert [row[:4] for row in listing.rows] == [tuple(line) for line in lines(second)]
 
 
 def test_each_further_target_has_a_place_of_its_own(table):
@@ -146,3 +148,38 @@ def test_without_a_run_the_answer_says_why(begun):
     part = answer(begun).parts[0]
     assert isinstance(part, Absent)
     assert part.reason == "no run has finished yet"
+
+
+def test_best_values_have_a_unit_and_a_mark_at_the_edge():
+    source = sources.small_table()
+    first, second = source.answer.forecasts
+    lr = source.study.grid.hp["lr"]
+    found = tiles(source)
+    assert found["Best N"].detail.startswith("parameters\n")
+    assert found["Best D/N"].detail.startswith("tokens per parameter\n")
+    tried = f"tried {number(lr.min(), 3)} to {number(lr.max(), 3)}"
+    assert found["Best lr"].detail.startswith(f"{tried}\n")
+    for edge in ((), ("lr",)):
+        forecasts = (replace(first, at_edge=edge), replace(second, at_edge=edge))
+        told = replace(source.answer, forecasts=forecasts)
+        marked = replace(source, answered=replace(source.answered, answer=told))
+        assert {k for k, tile in tiles(marked).items() if tile.mark == "at the edge"} == {
+            f"Best {name}" for name in edge
+        }
+        (listing,) = [part for part in answer(marked).parts if isinstance(part, Listing)]
+        assert {row[0] for row in listing.rows if row[-1] == "at the edge"} == set(edge)
+
+
+def test_the_unit_of_a_renamed_axis_is_that_of_its_column():
+    source = sources.small_table()
+    named = replace(source, study=replace(source.study, columns={"lr": "peak_lr"}))
+    assert tiles(named)["Best lr"].detail.split("\n")[0].endswith(" (column peak_lr)")
+
+
+def test_warnings_that_stand_elsewhere_are_linked_from_the_answer(table):
+    made = tuple(Diagnostic(code, "…") for code in ("at_bound", "lack_of_fit", "brand_new"))
+    source = replace(table, analysis=replace(table.analysis, warnings=made))
+    (links,) = [part for part in answer(source).parts if isinstance(part, Links)]
+    assert [place for _, place in links.items] == ["parameters", "residuals", "law"]
+    bare = replace(table, analysis=replace(table.analysis, warnings=()))
+    assert not any(isinstance(part, Links) for part in answer(bare).parts)

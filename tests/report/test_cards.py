@@ -4,31 +4,44 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import lru_cache
 
 import pytest
 
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import CARDS, cards_of
-from lawsmith.report.cards.cautions import PLACES
-from lawsmith.report.parts import Absent, Figure, Listing, Log, RunTable, Tiles
+from lawsmith.report.cards.trust import PLACES
+from lawsmith.report.parts import (
+    Absent,
+    Card,
+    Caution,
+    Figure,
+    Listing,
+    Log,
+    RunTable,
+    Tiles,
+    Words,
+    without_empty,
+)
 
 from . import sources
 
+cards = lru_cache(maxsize=8)(cards_of)  # drawn once for all tests of a source
 ONLY_LIVE = {"progress", "next", "failures"}
 
 
 def by_name(source):
-    return {card.name: card for card in cards_of(source)}
+    return {card.name: card for card in cards(source)}
 
 
 def figures(source):
-    parts = [part for card in cards_of(source) for part in card.parts]
+    parts = [part for card in cards(source) for part in card.parts]
     return {p.name: p for p in parts if isinstance(p, Figure | Absent)}
 
 
 def test_every_card_is_there_in_the_order_a_reader_asks(source):
-    found = [card.name for card in cards_of(source)]
+    found = [card.name for card in cards(source)]
     wanted = [n for n in CARDS if source.kind == "live" or n not in ONLY_LIVE]
     wanted.remove("along")  # no source here has curves
     if source.live is not None and not source.live.failures:
@@ -39,7 +52,7 @@ def test_every_card_is_there_in_the_order_a_reader_asks(source):
 
 
 def test_every_card_has_something_to_show(source):
-    for card in cards_of(source):
+    for card in cards(source):
         assert card.parts, card.name
         assert card.lead.endswith("."), card.name
 
@@ -110,7 +123,7 @@ def test_a_warning_stands_with_the_figure_it_concerns(table):
         table.analysis, warnings=tuple(Diagnostic(code, f"about {code}") for code in PLACES)
     )
     source = replace(table, analysis=analysis, sizes=analysis)
-    for card in cards_of(source):
+    for card in cards(source):
         own = [c.code for c in card.cautions]
         beside = [c.code for p in card.parts if isinstance(p, Figure | Absent) for c in p.cautions]
         assert set(beside) == {code for code, place in PLACES.items() if place == card.name}
@@ -174,3 +187,31 @@ def test_the_run_table_holds_every_run(kind, request):
     assert part.n_runs == n_runs
     assert {len(column.values) for column in part.columns} == {n_runs}
     json.dumps([list(column.values) for column in part.columns], allow_nan=False)
+
+
+def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
+    made = cards(source)
+    shown = without_empty(made)
+    left = [card for card in made if card.reasons]
+    for card in shown:
+        assert not all(isinstance(part, Absent) for part in card.parts), card.name
+    if not left:
+        assert shown == list(made)
+        return
+    (facts,) = shown[-1].parts
+    told = {title: reason for titles, reason in facts.rows for title in titles.split(", ")}
+    assert {title: told[title] for title in told} == {
+        card.title: "; ".join(card.reasons) + "." for card in left
+    }
+    assert {card.name for card in shown} == {c.name for c in made} - {c.name for c in left} | {
+        "absent"
+    }
+
+
+def test_a_card_with_a_warning_is_not_empty():
+    absent = Absent("law", "too few runs")
+    assert Card("law", "Law", "Lead.", (absent,)).reasons == ("too few runs",)
+    assert Card("law", "Law", "Lead.", (absent,), (Caution("odd", "look"),)).reasons == ()
+    warned = replace(absent, cautions=(Caution("odd", "look"),))
+    assert Card("law", "Law", "Lead.", (warned,)).reasons == ()
+    assert Card("law", "Law", "Lead.", (absent, Words("more"))).reasons == ()

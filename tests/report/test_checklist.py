@@ -7,7 +7,9 @@ from dataclasses import replace
 from lawsmith.datasets import demo_study
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC
+from lawsmith.report.cards.answer import answer
 from lawsmith.report.cards.checklist import OPEN, checklist
+from lawsmith.report.parts import Tiles
 
 from . import sources
 
@@ -54,3 +56,9 @@ def test_a_search_says_what_its_answer_and_its_law_rest_on(replay):
 def test_without_a_law_there_is_nothing_to_say_of_its_fit(table):
     bare = replace(table, analysis=None, why_no_law="too few")
     assert answers(bare)["How was it fitted?"] == "there is no law yet"
+
+
+def test_the_compute_of_the_runs_is_the_number_of_the_answer_card(source):
+    tiles = [part for part in answer(source).parts if isinstance(part, Tiles)]
+    (spent,) = [t for part in tiles for t in part.tiles if t.label == "Compute spent"]
+    assert answers(source)["With how much compute?"].startswith(f"{spent.value} FLOPs")

@@ -10,8 +10,7 @@ from scipy.stats import norm
 
 from lawsmith.policies import make_policy
 from lawsmith.report import Found, Memory, Record, find_out, live_source
-from lawsmith.report.answers import GROWTH, ladder
-from lawsmith.report.reasons import as_text
+from lawsmith.report.finding import GROWTH, as_text, ladder
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
 

@@ -11,7 +11,7 @@ import pytest
 from lawsmith.datasets import ReadOptions
 from lawsmith.errors import LawsmithError
 from lawsmith.replay import step_values
-from lawsmith.report.trace_file import observed_study, read_replay
+from lawsmith.report.of_replay import observed_study, read_replay
 
 
 def test_the_steps_are_what_was_written(replayed, folder):

@@ -20,10 +20,8 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.policies import Method, make_policy
 from lawsmith.replay import Answers, Stop, Task, Trace, answers_of, prepare, replay
 from lawsmith.report import write_report
-from lawsmith.report.files import study_files
-from lawsmith.report.of_replay import replay_source
-from lawsmith.report.source import Record
-from lawsmith.report.trace_file import Replayed
+from lawsmith.report.of_replay import Replayed, replay_source
+from lawsmith.report.source import Record, study_files
 from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"

@@ -23,13 +23,11 @@ from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.policies.catalogue import POLICIES
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.files import files_of, study_files
 from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.of_live import live_source
-from lawsmith.report.of_replay import replay_source
+from lawsmith.report.of_replay import FILE, read_replay, replay_source
 from lawsmith.report.of_table import table_source
-from lawsmith.report.source import Record, Source
-from lawsmith.report.trace_file import FILE, read_replay
+from lawsmith.report.source import Record, Source, files_of, study_files
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates import SURROGATES

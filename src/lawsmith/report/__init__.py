@@ -10,12 +10,11 @@ from __future__ import annotations
 from lawsmith.report.cards import CARDS, cards_of
 from lawsmith.report.finding import Found, Memory, find_out
 from lawsmith.report.of_live import live_source
-from lawsmith.report.of_replay import replay_source
+from lawsmith.report.of_replay import Replayed, read_replay, replay_source
 from lawsmith.report.of_table import table_source
+from lawsmith.report.page import report_html, write_report
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Record, Source
-from lawsmith.report.trace_file import Replayed, read_replay
-from lawsmith.report.write import report_html, write_report
 
 __all__ = [
     "CARDS",

@@ -5,33 +5,37 @@ The answer comes first and by itself, since people wait for it; the rest follows
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from lawsmith.analysis import Analysis, FitOptions
-from lawsmith.answer import LEAST_RUNS, Target
+from lawsmith.analysis import Analysis, FitOptions, analyse
+from lawsmith.answer import LEAST_RUNS, Target, answer
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.narrowing import Moment
 from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import digits, number, percent
 from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
-from lawsmith.report.answers import first_runs, ladder, moment, settled
-from lawsmith.report.laws import sizes_of, try_analyse
-from lawsmith.report.reasons import reasons
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report.source import Reason
 from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of
+from lawsmith.study.asking import config_of, propose
 from lawsmith.study.earlier import prior_of
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
+from lawsmith.surface import PUBLIC, Prior
 
 N_NEXT = 4
-
-
+SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
+GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
+UNDER_WAY = "it is being worked out"
 NONE_YET = "no run has finished yet"
 
 
@@ -40,11 +44,11 @@ class Found:
     """What was found out, field by field as `Source` has it; the rest may be of fewer runs."""
 
     answered: Answered | None = None
-    why_no_answer: str = NONE_YET
+    why_no_answer: str = UNDER_WAY
     analysis: Analysis | None = None
-    why_no_law: str = NONE_YET
+    why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None
-    why_no_sizes: str = NONE_YET
+    why_no_sizes: str = UNDER_WAY
     moments: tuple[Moment, ...] = ()
     reasons: tuple[Reason, ...] = ()
     why_not_next: str = ""
@@ -65,12 +69,11 @@ def find_out(
     n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
-    """All there is to find out after a ledger's runs.
-
-    ``alive`` is asked between steps: once it says no, what is there by then is all.
-    """
-    answer = find_answer(study, ledger, Found())
-    return find_rest(study, ledger, answer, memory, n_next=n_next, alive=alive)
+    """All there is to find out after a ledger's runs; of the way, while ``alive`` says True."""
+    found = find_answer(study, ledger, Found())
+    found = find_next(study, ledger, found, n_next=n_next)
+    found = find_laws(study, ledger, found)
+    return find_way(study, ledger, found, memory, alive=alive)
 
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
@@ -85,32 +88,49 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     return replace(before, answered=answered, why_no_answer="")
 
 
-def find_rest(
+def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N_NEXT) -> Found:
+    """The runs that would be asked for next."""
+    why_not = too_many(study, ledger)
+    asking = n_next and ledger.ended is None and not why_not
+    following = reasons(study, ledger, n_next) if asking else ()
+    return replace(found, reasons=following, why_not_next=why_not)
+
+
+def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
+    """The law of the runs made and that of N and D, each with why there is none."""
+    history = study.history(ledger)
+    part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
+    targets, level = targets_of(study), study.spec.law.level
+    options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
+    analysis, why_not = try_analyse(part, options)
+    sizes, why_no_sizes = sizes_of(part, options, analysis, why_not)
+    return replace(
+        found, analysis=analysis, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes
+    )
+
+
+def find_way(
     study: LiveStudy,
     ledger: Ledger,
-    answer: Found,
+    found: Found,
     memory: Memory,
     *,
-    n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
-    """What was known on the way to an answer, the laws of the runs, and what is next."""
-    history = study.history(ledger)
+    """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
+    history, targets = study.history(ledger), targets_of(study)
+    if not targets:
+        return replace(found, moments=())
     pool, runs = study.pool(history.pool), settled(history.pool_runs)
-    why_not_next = too_many(study, ledger)
-    asking = n_next and ledger.ended is None and not why_not_next
-    following = reasons(study, ledger, n_next) if asking else ()
-    analysis, why_no_law, sizes, why_no_sizes = _laws(study, part_of(study, pool, runs))
-    return replace(
-        answer,
-        analysis=analysis,
-        why_no_law=why_no_law,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        moments=_moments(study, pool, runs, memory, alive),
-        reasons=following,
-        why_not_next=why_not_next,
-    )
+    dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
+
+    def spend(part: Runs) -> float:
+        return study.pricing.together(pool, part.index) / dense
+
+    level, prior = study.spec.law.level, prior_of(study)
+    target = Target(targets[0])
+    way = moments(pool, runs, target, spend, memory, level=level, prior=prior, alive=alive)
+    return replace(found, moments=way)
 
 
 def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
@@ -118,10 +138,6 @@ def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
     nothing = np.zeros(len(pool), dtype=np.bool_)
     name = study.spec.name
     return Study(name, name, pool, runs, ReadLog(len(runs)), nothing, study.law.name)
-
-
-def _n_done(runs: Runs) -> int:
-    return int((runs.state == State.DONE.value).sum())
 
 
 def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
@@ -135,36 +151,102 @@ def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
     return [", ".join(names) for names in named]
 
 
-def _laws(study: LiveStudy, part: Study) -> tuple[Analysis | None, str, Analysis | None, str]:
-    """The law of the runs made and that of N and D, each with why there is none."""
-    if not _n_done(part.runs):
-        return None, NONE_YET, None, NONE_YET
-    targets, level = targets_of(study), study.spec.law.level
-    options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
-    analysis, why_not = try_analyse(part, options)
-    return analysis, why_not, *sizes_of(part, options, analysis, why_not)
-
-
-def _moments(
-    study: LiveStudy, pool: Grid, runs: Runs, memory: Memory, alive: Callable[[], bool]
+def moments(
+    grid: Grid,
+    runs: Runs,
+    target: Target,
+    spend: Callable[[Runs], float],
+    memory: Memory,
+    *,
+    level: float = 0.95,
+    prior: Prior = PUBLIC,
+    alive: Callable[[], bool] = lambda: True,
 ) -> tuple[Moment, ...]:
-    """What was known on the way; each count of runs is looked at once."""
-    targets, level = targets_of(study), study.spec.law.level
-    if not targets:
-        return ()
-    dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
+    """What was known at ``target`` after more and more of the runs, each count looked at once.
 
-    def spend(part: Runs) -> float:
-        return study.pricing.together(pool, part.index) / dense
-
+    spend   what runs cost, as a share of the dense grid
+    memory  what is known from before; nothing is added once ``alive`` says False
+    """
     found = []
     for n in ladder(LEAST_RUNS, len(runs)):
-        part = first_runs(runs, n)
-        key = part.index.tobytes() + part.loss.tobytes() + pool.C.tobytes()[:64]
+        part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
+        key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
         if key not in memory.moments and alive():
-            memory.moments[key] = moment(
-                pool, part, Target(targets[0]), spend, level=level, prior=prior_of(study)
-            )
-        known = memory.moments.get(key)
-        found += [known] if known is not None else []
-    return tuple(found)
+            memory.moments[key] = _moment(grid, part, target, spend(part), level, prior)
+        found.append(memory.moments.get(key))
+    return tuple(known for known in found if known is not None)
+
+
+def _moment(
+    grid: Grid, runs: Runs, target: Target, spend: float, level: float, prior: Prior
+) -> Moment | None:
+    """What was known after ``runs``; None with too few of them."""
+    try:
+        found = answer(grid, runs, [target], level=level, prior=prior)
+    except LawsmithError:
+        return None
+    return Moment(spend, len(runs), found.forecasts[0])
+
+
+def ladder(first: int, last: int) -> list[int]:
+    """Counts of runs from ``first`` to ``last``, each GROWTH times the one before.
+
+    They do not depend on ``last``, so that what was computed on the way is of use again.
+    """
+    counts, n = [], float(max(first, 1))
+    while round(n) < last:
+        counts.append(round(n))
+        n = max(n * GROWTH, n + 1)
+    return [*counts, last] if last >= first else []
+
+
+def settled(runs: Runs) -> Runs:
+    """Without pending runs."""
+    kept = runs.state != State.PENDING.value
+    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+
+
+def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
+    """The analysis, or None and why not."""
+    try:
+        return analyse(study, options), ""
+    except LawsmithError as error:
+        return None, str(error)
+
+
+def sizes_of(
+    study: Study, options: FitOptions, own: Analysis | None, why_not: str
+) -> tuple[Analysis | None, str]:
+    """The analysis of a law of N and D: the law's own, else Chinchilla's on the same runs."""
+    if can_allocate(options.law):
+        return own, why_not
+    if not {"N", "D"} <= set(study.grid.names):
+        return None, "the runs have no N and D"
+    other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
+    return try_analyse(study, other)
+
+
+def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
+    """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
+    return tuple(
+        Reason(
+            config_of(study, one),
+            one.cost,
+            one.choice.why,
+            as_text(one.choice.values, logs=study.method.surrogate == "surface"),
+        )
+        for one in propose(study, ledger, n, by=study.launched_by)
+    )
+
+
+def as_text(values: Mapping[str, float], *, logs: bool) -> dict[str, str]:
+    """Values by name as people read them; ``logs`` says that losses are modelled by their logs."""
+    shown = {
+        name: percent(value, 2) if logs and name in SHARES else number(value, 3)
+        for name, value in values.items()
+        if name not in ("expected loss", "SD")
+    }
+    if "expected loss" in values:
+        mean, sd = digits(values["expected loss"], ".4g"), digits(values["SD"], ".2g")
+        shown["expected loss"] = f"{mean} ± {sd}"
+    return shown

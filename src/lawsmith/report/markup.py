@@ -14,6 +14,7 @@ from lawsmith.report.parts import (
     Command,
     Facts,
     Figure,
+    Links,
     Listing,
     Log,
     Notes,
@@ -49,6 +50,9 @@ def part_html(part: Part) -> str:
             return f'<div id="absent-{name}">{why}{cautions_html(part.cautions)}</div>'
         case Words():
             return f"<p>{text(part.text)}</p>"
+        case Links():
+            links = ", ".join(link_html(name, label) for label, name in part.items)
+            return f"<p>{text(part.text)} {links}.</p>"
         case Notes():
             notes = "".join(f"<li>{text(item)}</li>" for item in part.items)
             return f'<ul class="notes">{notes}</ul>'
@@ -78,12 +82,18 @@ def cautions_html(cautions: Sequence[Caution]) -> str:
     return f'<ul class="cautions">{"".join(items)}</ul>'
 
 
+def link_html(name: str, label: str) -> str:
+    """A link to the card called ``name``."""
+    return f'<a href="#card-{html.escape(name)}">{text(label)}</a>'
+
+
 def tile_html(tile: Tile) -> str:
+    mark = f"<em>{text(tile.mark)}</em>" if tile.mark else ""
     # Not splitlines, which breaks at more than a line's end.
     lines = (f"<small>{text(line)}</small>" for line in tile.detail.split("\n") if line)
     return (
         f'<div class="tile"><span>{text(tile.label)}</span><strong>{text(tile.value)}</strong>'
-        f"{''.join(lines)}</div>"
+        f"{mark}{''.join(lines)}</div>"
     )
 
 
@@ -121,8 +131,9 @@ def listing_html(part: Listing) -> str:
         for row in part.rows
     )
     name = html.escape(part.name)
+    label = f"Table: {name.replace('-', ' ')}"
     return (
-        f'<div class="scroll" tabindex="0" role="region" aria-label="{name}"><table '
+        f'<div class="scroll" tabindex="0" role="region" aria-label="{label}"><table '
         f'class="listing" id="table-{name}"><thead><tr>{"".join(heads)}</tr></thead>'
         f"<tbody>{''.join(rows)}</tbody></table></div>"
     )
@@ -139,7 +150,8 @@ def run_table_html(part: RunTable) -> str:
         '<div class="runs"><div class="tools"><label>Filter <input type="search" '
         'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
         '<output aria-live="polite"></output></div>'
-        '<div class="scroll" tabindex="0" role="region" aria-label="runs"><table id="table-runs">'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
+        '<table id="table-runs">'
         "<thead></thead><tbody></tbody></table></div>"
         '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
         'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'

@@ -1,27 +1,36 @@
-"""A report's source from a live study: its journal folded, and the answer after the runs so far."""
+"""A report's source from a live study: its journal folded, when runs were under way, its answer."""
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+from dataclasses import dataclass, replace
+from pathlib import Path
 from time import time
 
 import numpy as np
 
 from lawsmith.charts.clock import Bar
 from lawsmith.charts.timeline import Event
-from lawsmith.journal import Ledger, Stage, Trial, driver_of
+from lawsmith.journal import Event as JournalEvent
+from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
+from lawsmith.journal.events import parse, time_of
 from lawsmith.laws.fit import LawFit
-from lawsmith.report.answers import settled
-from lawsmith.report.finding import Found, part_of
+from lawsmith.report.cards.runs import run_table
+from lawsmith.report.finding import NONE_YET, Found, part_of, settled
 from lawsmith.report.parts import RunTable
-from lawsmith.report.run_table import run_table
-from lawsmith.report.source import Failure, Live, Record, Source, Spend
-from lawsmith.report.spans import Span, read_spans
-from lawsmith.runners.results import log_tail
+from lawsmith.report.source import Live, Record, Source, Spend
 from lawsmith.runs import State
 from lawsmith.study.history import History, state_of
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.summary import best_of, failures_of, window_of
+
+_ENDS = (
+    *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
+    *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
+)
 
 TAIL = 12  # lines of a failed run's log
+NONE_FITS = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
 
@@ -32,6 +41,9 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
+    events = _events(study, ledger)
+    live = _live(study, ledger, history, events)
+    found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
         study=part_of(study, pool, settled(history.pool_runs)),
@@ -53,23 +65,21 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         sizes=found.sizes,
         why_no_sizes=found.why_no_sizes,
         moments=found.moments,
-        events=_events(study, ledger),
-        live=_live(study, ledger, history),
+        events=events,
+        live=live,
         reasons=found.reasons,
         why_not_next=found.why_not_next,
     )
 
 
-def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
-    troubled = (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
-    trials = list(ledger.trials.values())
-    done = [t for t in trials if t.stage is Stage.FINISHED and t.loss is not None]
-    seen = [
-        float(study.grid.C[row])
-        for t in trials
-        if t.stage in (Stage.FINISHED, Stage.DIVERGED)
-        and (row := study.candidates.row_of(t.config)) is not None
-    ]
+def _nothing_found(found: Found, live: Live) -> Found:
+    """The reason for all that is missing: no run of a candidate has finished."""
+    why = NONE_FITS if live.counts.get(Stage.FINISHED.value) else NONE_YET
+    return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
+
+
+def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Event, ...]) -> Live:
+    reached, largest = window_of(study, history)
     found, driver = read_spans(study.layout.journal), driver_of(study.layout.lock)
     return Live(
         counts={stage: n for stage, n in ledger.counts().items() if n},
@@ -78,49 +88,42 @@ def _live(study: LiveStudy, ledger: Ledger, history: History) -> Live:
         torn=study.journal.torn,
         strangers=history.strangers,
         n_excluded=int(history.excluded.sum()),
-        reached=max(seen, default=None),
-        largest=float(study.grid.C.max()),
-        best=min(done, key=lambda t: t.loss or 0.0, default=None),
-        under_way=tuple(t for t in trials if t.open),
-        failures=tuple(_failure(study, t) for t in trials if t.stage in troubled),
+        reached=reached,
+        largest=largest,
+        best=best_of(ledger),
+        under_way=tuple(ledger.open()),
+        failures=failures_of(study, ledger, lines=TAIL),
         by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
-        bars=_bars(study, ledger, found.spans),
+        bars=_bars(ledger, events, found.spans),
         until=time() if driver is not None else found.last or 0.0,
     )
 
 
-def _bars(study: LiveStudy, ledger: Ledger, spans: tuple[Span, ...]) -> tuple[Bar, ...]:
+def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tuple[Bar, ...]:
     """Attempts as bars; a further attempt at a run costs the study nothing more."""
-    order = {name: i for i, name in enumerate(ledger.trials)}
+    known = {event.name: event for event in events}
     found, paid = [], set()
     for span in spans:
-        trial = ledger.trials.get(span.trial)
-        row = None if trial is None else study.candidates.row_of(trial.config)
-        if trial is None or row is None:
+        event = known.get(span.trial)
+        if event is None:
             continue
-        state = "retried" if span.retried else _look(study, order[trial.name], trial)
+        state = "retried" if span.retried else event.state
         found.append(
             Bar(
-                name=trial.name,
+                name=event.name,
                 begun=span.begun,
                 ended=span.ended,
                 state="pending" if span.ended is None else state,
-                C=float(study.grid.C[row]),
-                cost=0.0 if trial.name in paid else trial.cost,
-                loss=float("nan") if trial.loss is None or span.retried else trial.loss,
-                config={k: v for k, v in trial.config.items() if k != "model"},
+                C=event.C,
+                cost=0.0 if event.name in paid else ledger.trials[event.name].cost,
+                loss=float("nan") if span.retried else event.loss,
+                config=event.config,
                 attempt=span.attempt,
             )
         )
-        paid.add(trial.name)
+        paid.add(event.name)
     return tuple(found)
-
-
-def _failure(study: LiveStudy, trial: Trial) -> Failure:
-    attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
-    folder = study.layout.attempt(trial.name, attempt)
-    return Failure(trial, log_tail(folder, TAIL) if trial.started else "")
 
 
 def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
@@ -132,15 +135,10 @@ def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
             continue
         loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
-        state = _look(study, i, trial)
+        state = _STATES.get(state_of(trial), "pending")
+        state = "initial" if state == "done" and i < study.method.n_first else state
         found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
     return tuple(found)
-
-
-def _look(study: LiveStudy, i: int, trial: Trial) -> str:
-    """What the ``i``-th trial is drawn as."""
-    state = _STATES.get(state_of(trial), "pending")
-    return "initial" if state == "done" and i < study.method.n_first else state
 
 
 def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable:
@@ -165,3 +163,62 @@ def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable
             "remark": [": ".join(filter(None, (t.reason, t.detail))) for t in kept],
         },
     )
+
+
+@dataclass(frozen=True)
+class Span:
+    """One attempt: from its beginning to its end, seconds since 1970; None while it goes on.
+
+    ``retried`` tells that another attempt follows.
+    """
+
+    trial: str
+    attempt: int
+    begun: float
+    ended: float | None = None
+    retried: bool = False
+
+
+@dataclass(frozen=True)
+class Spans:
+    """All attempts in the order they began, and the time of the last event; None where untold."""
+
+    spans: tuple[Span, ...]
+    last: float | None
+
+
+def read_spans(path: Path) -> Spans:
+    """The attempts of a journal; a line that cannot be read tells nothing."""
+    try:
+        lines = path.read_bytes().split(b"\n")
+    except OSError:
+        return Spans((), None)
+    return spans_of(event for line in lines if (event := parse(line)) is not None)
+
+
+def spans_of(events: Iterable[JournalEvent]) -> Spans:
+    """A run begins when its runner says so, else when it was handed over; one that a person
+    launches, when it was asked for. Events without a time are passed over."""
+    under_way: dict[str, Span] = {}
+    done: list[Span] = []
+    last = None
+    for event in events:
+        time, trial, kind = time_of(event), event.get("trial"), event.get("event")
+        if time is None:
+            continue
+        now = last = time.timestamp()
+        if not isinstance(trial, str):
+            continue
+        attempt = event.get("attempt")
+        number = attempt if isinstance(attempt, int) else 1
+        if kind in (Kind.SUBMITTED, Kind.RUNNING) or (
+            kind == Kind.ASKED and event.get("by") == "hand"
+        ):
+            under_way[trial] = Span(trial, number, now)
+        elif kind in _ENDS and (found := under_way.pop(trial, None)) is not None:
+            retried = kind == Kind.RETRIED
+            # A clock that was set back makes no run of less than no time.
+            end = max(now, found.begun)
+            done.append(Span(trial, found.attempt, found.begun, end, retried))
+    every = sorted([*done, *under_way.values()], key=lambda span: span.begun)
+    return Spans(tuple(every), last)

@@ -1,6 +1,11 @@
-"""A report's source from a replay: what its runs say, and what the whole pool would have said."""
+"""A report's source from a replay: trace.json read back, what its runs and what its pool say."""
 
 from __future__ import annotations
+
+import math
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -9,20 +14,31 @@ from lawsmith.answer import Target, target_of
 from lawsmith.charts.answer import Answered, answered_in
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.timeline import Event
-from lawsmith.datasets.records import Study
+from lawsmith.costs import Apart, Trunks
+from lawsmith.datasets import ReadLog, ReadOptions, Study, load
+from lawsmith.datasets.fetch import Progress
+from lawsmith.errors import LawsmithError
+from lawsmith.files import read_bytes, reason
 from lawsmith.frontier import frontier
+from lawsmith.grid import HeldOut
+from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import LawFit
-from lawsmith.replay import answers_of
-from lawsmith.replay.records import Step, Trace
-from lawsmith.report.answers import moments
-from lawsmith.report.laws import sizes_of, try_analyse
+from lawsmith.laws.law import Law
+from lawsmith.numbers import finite, read_json
+from lawsmith.plausible import SCALE
+from lawsmith.replay import Task, Trace, answers_of, prepare, steps_from
+from lawsmith.replay.records import Step
+from lawsmith.report.cards.runs import run_table
+from lawsmith.report.finding import Memory, moments, sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
-from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
-from lawsmith.report.trace_file import Replayed, observed_study
 from lawsmith.runs import Runs
+from lawsmith.study.earlier import prior_from
 
 TOO_FEW = "too few runs have finished"
+FILE = "trace.json"
+MAX_BYTES = 512 * 2**20
+Json = dict[str, Any]
 
 
 def replay_source(
@@ -77,7 +93,8 @@ def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[M
     def spend(runs: Runs) -> float:
         return trace.steps[len(runs) - 1].cost_fraction
 
-    return tuple(moments(trace.task.pool, study.runs, targets[0], spend, prior=trace.task.prior))
+    pool, prior = trace.task.pool, trace.task.prior
+    return moments(pool, study.runs, targets[0], spend, Memory(), prior=prior)
 
 
 def _event(step: Step, called: str) -> Event:
@@ -108,4 +125,139 @@ def _runs(trace: Trace, study: Study, fit: LawFit | None) -> RunTable:
             "chosen by": chosen,
             "spent (%)": [float(f"{100 * step.cost_fraction:.4g}") for step in steps],
         },
+    )
+
+
+@dataclass(frozen=True, eq=False)
+class Replayed:
+    """A replay as it was recorded.
+
+    stopped       why it ended
+    """
+
+    study: Study
+    trace: Trace
+    stopped: str
+
+
+def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
+    """The replay in a file; ``reading`` adds what the file does not tell, such as column names."""
+    told = _read(path)
+    try:
+        return _replayed(told, reading, progress)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        got = f"{type(error).__name__}: {error}"
+        raise _not_a_trace(path, got) from None
+
+
+def _read(path: Path) -> Json:
+    try:
+        told = read_json(read_bytes(path, limit=MAX_BYTES))
+    except OSError as error:
+        raise LawsmithError(str(path), got=reason(error)) from None
+    except ValueError as error:
+        raise _not_a_trace(path, str(error)) from None
+    if not isinstance(told, dict) or "trace" not in told:
+        raise _not_a_trace(path, "no key 'trace'")
+    return told
+
+
+def _not_a_trace(path: Path, got: str) -> LawsmithError:
+    return LawsmithError(str(path), got=got, want="what lawsmith replay --out writes")
+
+
+def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Replayed:
+    settings = dict(told["settings"])
+    above = settings.get("diverged_above")
+    own = ReadOptions(
+        columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
+        where=settings.get("where"),
+        drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
+        skip_bad_rows=bool(settings.get("skip_bad_rows")),
+        diverged_above=math.inf if above is None else finite(above, where="diverged_above"),
+        compute=str(settings.get("compute") or "auto"),
+    )
+    study = load(str(told["study"]), own.then(reading), progress=progress)
+    sources = [str(source) for source in settings.get("learn_from") or ()]
+    task = replace(_task(study, settings), prior=prior_from(sources))
+    _check_same(task, told)
+    records = [_record(task, step) for step in told["trace"]]
+    if not records:
+        raise ValueError("no steps")
+    steps = tuple(steps_from(task, records))
+    trace = Trace(task, str(told["method"]), int(told["seed"]), settings, steps)
+    return Replayed(study, trace, str(told.get("stopped", "")))
+
+
+def _task(study: Study, settings: Json) -> Task:
+    decay = settings.get("trunk_decay")
+    return prepare(
+        study,
+        get_law(str(settings["law"])),
+        hold_out=HeldOut.parse(str(settings["hold_out"])),
+        targets=[_scale(C) for C in settings["targets"] if not isinstance(C, dict)],
+        pricing=Apart() if decay is None else Trunks(finite(decay, where="trunk_decay")),
+        slice_by=str(settings.get("slice_by") or "C"),
+        force=bool(settings.get("force")),
+    )
+
+
+def _check_same(task: Task, told: Json) -> None:
+    """The table may have changed since, or be another of the same name."""
+    pool = told["pool"]
+    same = len(task.pool) == pool["n"]
+    if not same or not math.isclose(task.total_compute, pool["total_compute"], rel_tol=1e-9):
+        got = f"a pool of {len(task.pool)} runs, {task.total_compute:.6g} FLOPs"
+        want = f"{pool['n']} runs, {pool['total_compute']:.6g} FLOPs, as it was replayed"
+        hint = "give it its table of then; of an older replay, say --columns as it was told"
+        raise LawsmithError(task.study, got=got, want=want, hint=hint)
+
+
+def _record(task: Task, step: Json) -> Json:
+    """A step as `replay.steps_from` reads it."""
+    row = int(step["candidate"])
+    if not 0 <= row < len(task.pool):
+        raise ValueError(f"candidate {row} of {len(task.pool)}")
+    share, mixed = (step["envelope"][name] for name in ("observed", "mixed"))
+    window = step["window"]
+    return {
+        "row": row,
+        "window": None if window is None else finite(window, where="window"),
+        "envelope": [
+            finite(share, where="envelope"),
+            None if mixed is None else finite(mixed, where="envelope"),
+        ],
+        **{fit: _fit(task.law, step["fits"][fit]) for fit in ("observed", "fantasized")},
+    }
+
+
+def _scale(value: object) -> float:
+    number = finite(value, where="target")
+    if not SCALE.hold(number):
+        raise LawsmithError("target", got=f"{number:g}", want=SCALE.want)
+    return number
+
+
+def _fit(law: Law, found: Json | None) -> list[Any] | None:
+    if found is None:
+        return None
+    params = {name: finite(value, where=name) for name, value in found["params"].items()}
+    phi = law.phi(params)
+    if not np.isfinite(phi).all():
+        raise ValueError(f"parameters {params}")
+    return [phi.tolist(), int(found["n_points"])]
+
+
+def observed_study(replayed: Replayed) -> Study:
+    """The pool as a study of which only the replayed runs were made."""
+    task = replayed.trace.task
+    rows = [step.candidate for step in replayed.trace.steps]
+    called = replayed.study.config_names() if replayed.study.run_names else []
+    return replace(
+        replayed.study,
+        grid=task.pool,
+        runs=Runs.from_losses(rows, task.loss[rows]),
+        log=ReadLog(len(rows)),
+        run_names=tuple(called[task.rows[row]] for row in rows) if called else (),
+        target=replayed.study.target[task.rows],
     )

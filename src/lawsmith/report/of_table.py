@@ -14,9 +14,9 @@ from lawsmith.charts.trunks import curved_by
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.report.laws import sizes_of, try_analyse
+from lawsmith.report.cards.runs import run_table
+from lawsmith.report.finding import sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
-from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
 
 ROLES = {FITTED: "fitted", HELD_OUT: "held out"}

@@ -2,22 +2,27 @@
 
 from __future__ import annotations
 
-import html
 from collections.abc import Sequence
 from functools import cache
 from importlib.resources import files
+from pathlib import Path
 
-from lawsmith.charts.page import head, library, theme_configs
-from lawsmith.report.markup import text
-from lawsmith.report.parts import Card
+from lawsmith.arrays import saturating
+from lawsmith.charts.page import head, library, theme_configs, write_page
+from lawsmith.report.cards import cards_of
+from lawsmith.report.markup import card_html, link_html, text
+from lawsmith.report.parts import Card, without_empty
+from lawsmith.report.source import Source
 
 PAGE = """{head}
 <body>
-<header><p class="kind">{kind}</p><h1>{title}</h1>{state}
-<nav aria-label="cards">{links}</nav></header>
+<header><p class="kind">{kind}</p><h1>{title}</h1>{state}</header>
+<div class="columns">
+<nav class="contents" aria-label="Contents">{links}</nav>
 <main>
 {cards}
 </main>
+</div>
 <script>{library}</script>
 <script>
 {{
@@ -51,11 +56,23 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
 
 def links_html(cards: Sequence[Card]) -> str:
     """A link to each card."""
-    links = (f'<a href="#card-{html.escape(card.name)}">{text(card.title)}</a>' for card in cards)
-    return "".join(links)
+    return "".join(link_html(card.name, card.title) for card in cards)
 
 
 @cache
 def asset(name: str) -> str:
     """A file of the page's own script or style."""
     return files("lawsmith.report").joinpath("assets", name).read_text(encoding="utf-8")
+
+
+@saturating
+def report_html(source: Source) -> str:
+    """The whole page."""
+    cards = without_empty(cards_of(source))
+    sections = [card_html(card) for card in cards]
+    return page(sections, links_html(cards), title=source.name, kind=source.kind)
+
+
+def write_report(source: Source, path: str | Path) -> Path:
+    """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
+    return write_page(report_html(source), path, what="report")

@@ -48,6 +48,14 @@ class Words:
 
 
 @dataclass(frozen=True)
+class Links:
+    """What is said elsewhere on the page: words before the links, then (text, name of its card)."""
+
+    text: str
+    items: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True)
 class Notes:
     """Remarks, a sentence each, smaller than what they are about."""
 
@@ -56,11 +64,15 @@ class Notes:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number to be seen from afar: what it is, its value, and what qualifies it."""
+    """A number to be seen from afar: what it is, its value, and what qualifies it.
+
+    mark   a short warning that stands beside the value
+    """
 
     label: str
     value: str
     detail: str = ""
+    mark: str = ""
 
 
 @dataclass(frozen=True)
@@ -127,7 +139,7 @@ class RunTable:
         return len(self.columns[0].values)
 
 
-Part = Figure | Absent | Words | Notes | Tiles | Facts | Listing | Log | Command | RunTable
+Part = Figure | Absent | Words | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
 
 
 @dataclass(frozen=True)
@@ -144,6 +156,30 @@ class Card:
     lead: str
     parts: tuple[Part, ...]
     cautions: tuple[Caution, ...] = ()
+
+    @property
+    def reasons(self) -> tuple[str, ...]:
+        """Why it is empty; () where it has something to show."""
+        absent = [part for part in self.parts if isinstance(part, Absent) and not part.cautions]
+        if self.cautions or len(absent) < len(self.parts):
+            return ()
+        return tuple(dict.fromkeys(part.reason for part in absent))
+
+
+ABSENT = "absent"
+
+
+def without_empty(cards: Sequence[Card]) -> list[Card]:
+    """The cards that show something, and last one that says why the others are not there."""
+    why: dict[str, list[str]] = {}
+    for card in cards:
+        if card.reasons:
+            why.setdefault("; ".join(card.reasons), []).append(card.title)
+    shown = [card for card in cards if not card.reasons]
+    if why:
+        rows = tuple((", ".join(titles), f"{reason}.") for reason, titles in why.items())
+        shown.append(Card(ABSENT, "Not shown", "What could not be made, and why.", (Facts(rows),)))
+    return shown
 
 
 def figure(

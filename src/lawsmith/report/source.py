@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+import hashlib
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal
 
 import numpy as np
@@ -15,12 +17,16 @@ from lawsmith.charts.clock import Bar
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.timeline import Event
 from lawsmith.charts.trunks import Curved
+from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import flops, number, percent
 from lawsmith.grid import FloatArray
 from lawsmith.journal import Trial
 from lawsmith.laws.law import Law
 from lawsmith.replay.records import Trace
 from lawsmith.report.parts import RunTable
+from lawsmith.study.summary import Failure
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
@@ -78,14 +84,6 @@ class Reason:
     cost: float
     why: str
     values: Mapping[str, str]
-
-
-@dataclass(frozen=True)
-class Failure:
-    """A trial that failed, was set aside or waits to be tried again, and the end of its log."""
-
-    trial: Trial
-    tail: str
 
 
 @dataclass(frozen=True)
@@ -180,3 +178,46 @@ class Source:
         if self.answer is not None:
             return self.answer.level
         return self.analysis.options.level if self.analysis is not None else 0.95
+
+
+def file_of(path: Path) -> File | None:
+    """A file's checksum; None where it cannot be read."""
+    try:
+        data = path.read_bytes()
+    except OSError:
+        return None
+    return File(path.name, hashlib.sha256(data).hexdigest(), len(data))
+
+
+def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
+    """The checksums of those that can be read."""
+    return tuple(found for path in paths if (found := file_of(path)) is not None)
+
+
+def study_files(source: str) -> tuple[File, ...]:
+    """The files of a table or of a catalogued study; a synthetic one has none."""
+    base = source.partition(":")[0]
+    if base not in names():
+        return files_of([Path(source)])
+    known = entry(base)
+    if known.synthetic:
+        return ()
+    try:
+        return files_of(locate(known))
+    except LawsmithError:
+        return ()
+
+
+def compute_text(spend: Spend, compute: float) -> str:
+    """'1.8e21 FLOPs', with GPU-hours where the speed is known."""
+    text = f"{flops(compute)} FLOPs"
+    if spend.flops_per_second is None:
+        return text
+    return f"{text} ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
+
+
+def share_text(share: float) -> str:
+    """'1%', '0.042%'; never 100 % of what is not all."""
+    if 0.9995 <= share < 1.0:
+        return "99.9%"
+    return percent(share, 3)

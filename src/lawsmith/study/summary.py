@@ -9,6 +9,7 @@ from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
 from lawsmith.study.answer import Known, answer_of
 from lawsmith.study.asking import config_of, propose
+from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 
 # Runs times candidates up to which what comes next is worked out without being asked for: about
@@ -80,11 +81,6 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     history = study.history(ledger)
     trials = list(ledger.trials.values())
     settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
-    seen = history.runs.index[
-        (history.runs.state == State.DONE.value) | (history.runs.state == State.DIVERGED.value)
-    ]
-    reached = float(study.grid.C[seen].max()) if len(seen) else None
-    done = [t for t in settled if t.stage is Stage.FINISHED and t.kind != "trunk"]
     next_runs = propose(study, ledger, n_next, by=study.launched_by) if n_next else []
     return Summary(
         study=study,
@@ -94,23 +90,39 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         counts=ledger.counts(),
         spend=ledger.spend,
         finished=sum(t.spend for t in settled),
-        window=(reached, float(study.grid.C.max())),
+        window=window_of(study, history),
         n_excluded=int(history.excluded.sum()),
         strangers=history.strangers,
-        best=min(done, key=lambda t: t.loss or 0.0, default=None),
+        best=best_of(ledger),
         under_way=tuple(t for t in trials if t.open),
-        failures=tuple(_failure(study, t) for t in trials if _troubled(t)),
+        failures=failures_of(study, ledger),
         known=answer_of(study, ledger),
         proposals=tuple(Proposal(config_of(study, one), one.cost) for one in next_runs),
         why_not_next=why_not,
     )
 
 
-def _troubled(trial: Trial) -> bool:
-    return trial.stage in (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
+def window_of(study: LiveStudy, history: History) -> tuple[float | None, float]:
+    """The largest compute of a run that has a result, None without one, and of all candidates."""
+    runs = history.runs
+    seen = runs.index[(runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)]
+    return float(study.grid.C[seen].max()) if len(seen) else None, float(study.grid.C.max())
 
 
-def _failure(study: LiveStudy, trial: Trial) -> Failure:
+def best_of(ledger: Ledger) -> Trial | None:
+    """The finished run of least loss; the loss of a trunk on its way does not count."""
+    finished = (t for t in ledger.trials.values() if t.stage is Stage.FINISHED)
+    runs = [t for t in finished if t.kind != "trunk" and t.loss is not None]
+    return min(runs, key=lambda t: t.loss or 0.0, default=None)
+
+
+def failures_of(study: LiveStudy, ledger: Ledger, *, lines: int = 5) -> tuple[Failure, ...]:
+    """Every trial that failed, was quarantined or waits to be tried again, with its last lines."""
+    troubled = (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
+    return tuple(_failure(study, t, lines) for t in ledger.trials.values() if t.stage in troubled)
+
+
+def _failure(study: LiveStudy, trial: Trial, lines: int) -> Failure:
     attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
     folder = study.layout.attempt(trial.name, attempt)
-    return Failure(trial, str(folder / "log.txt"), log_tail(folder) if trial.started else "")
+    return Failure(trial, str(folder / "log.txt"), log_tail(folder, lines) if trial.started else "")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import threading
 import time
 from collections.abc import Callable, Iterator
@@ -9,6 +10,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 
 from lawsmith.report import Record
+from lawsmith.report.live.board import Board
 from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.study import LiveStudy
 
@@ -18,39 +20,53 @@ class Served:
     """Where the page is, and what it shows."""
 
     url: str
-    watch: Watch
+    board: Board
 
 
 @contextmanager
-def served(study: LiveStudy) -> Iterator[Served]:
-    """The page of a study, watched and served until the test is done with it."""
-    import asyncio
+def watching(study: LiveStudy) -> Iterator[Board]:
+    """The board of a study that is watched; at the end no thread of the watch is left."""
+    watch = Watch(study.layout.file, new_board(), lambda opened: Record())
+    watch.start()
+    try:
+        yield watch.board
+    finally:
+        assert watch.stop(60.0), "a thread of the watch is still at work"
 
+
+@contextmanager
+def serving(board: Board, title: str) -> Iterator[Served]:
+    """The page of a board; at the end its server is gone."""
     import uvicorn
 
     from lawsmith.report.live.app import LOCAL, Site, address, listen, make_app
 
-    watch = Watch(study.layout.file, new_board(), lambda opened: Record())
-    site = Site(watch.board, study.spec.name)
+    site = Site(board, title)
     with listen("127.0.0.1", 0) as sock:
         config = uvicorn.Config(
             make_app(site, LOCAL), log_level="error", timeout_graceful_shutdown=1
         )
         server = uvicorn.Server(config)
-        run = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[sock])))
-        run.start()
-        watch.start()
+        thread = threading.Thread(target=lambda: asyncio.run(server.serve(sockets=[sock])))
+        thread.start()
         try:
             wait(lambda: server.started)
-            yield Served(address(sock, "127.0.0.1", site), watch)
+            yield Served(address(sock, "127.0.0.1", site), board)
         finally:
             site.closing = True
-            watch.stop()
             server.should_exit = True
-            run.join(20)
+            thread.join(60)
+            assert not thread.is_alive(), "the server is still at work"
 
 
-def wait(what: Callable[[], bool], seconds: float = 60.0) -> None:
+@contextmanager
+def served(study: LiveStudy) -> Iterator[Served]:
+    """The page of a study, watched and served until the test is done with it."""
+    with watching(study) as board, serving(board, study.spec.name) as found:
+        yield found
+
+
+def wait(what: Callable[[], bool], seconds: float = 120.0) -> None:
     """Until something is so."""
     end = time.monotonic() + seconds
     while not what():

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from lawsmith.report.live.board import Board
-from lawsmith.report.parts import Card, Words
+from lawsmith.report.parts import Absent, Card, Words
 
 ORDER = ("a", "b", "c")
 
@@ -59,3 +59,19 @@ def test_a_new_line_of_state_is_news():
     seen = board.revision
     board.say("error: gone")
     assert (board.news(seen).state, board.revision) == ("error: gone", seen + 1)
+
+
+def test_an_empty_card_is_named_at_the_end_until_there_is_something_to_show():
+    board = Board(ORDER)
+    empty = Card("b", "B", "Lead.", (Absent("b", "too few runs"),))
+    board.put(ORDER, [card("a", "one"), empty])
+    news = board.news(0)
+    assert news.order == ("a", "absent")
+    assert "too few runs" in dict(news.cards)["absent"]
+    assert "card-b" not in news.links
+    board.put(["b"], [card("b", "two")])
+    news = board.news(news.revision)
+    assert news.order == ("a", "b")
+    assert [name for name, _ in news.cards] == ["b"]
+    board.put(["b"], [empty])
+    assert board.news(news.revision).order == ("a", "absent")

@@ -3,7 +3,7 @@
 // page, so it is done before a browser goes on to print.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const narrow = matchMedia("(max-width: 640px)");
-const drawn = new Map(); // place of a chart → what was drawn there
+const views = new Map(); // place of a chart → the view that is drawn there
 const theme = () => (dark.matches ? "dark" : "light");
 
 function rows({n, columns}) {
@@ -19,50 +19,100 @@ function specOf(place, which) {
     place.told = {specs: told.specs, datasets};
   }
   const size = narrow.matches && which !== "print" ? "narrow" : "wide";
-  return {...place.told.specs[size], datasets: place.told.datasets, config: configs[which]};
+  const description = place.parentNode.querySelector("figcaption p").textContent; // for screen readers
+  return {...place.told.specs[size], description, datasets: place.told.datasets,
+    config: configs[which]};
 }
 
-function draw(place, which = theme()) {
-  const done = vegaEmbed(place, specOf(place, which), {
-    mode: "vega-lite",
-    renderer: "svg",
-    actions: {export: true, source: false, compiled: false, editor: false},
-    downloadFileName: place.dataset.name,
-    tooltip: {theme: which === "dark" ? "dark" : "light"},
-  }).then((result) => {
-    drawn.get(place)?.finalize?.();
-    drawn.set(place, result);
-    place.style.minHeight = "0";
-    place.dataset.drawn = which;
-  }).catch((error) => {
-    place.textContent = "This chart could not be drawn: " + error.message;
+// What the reader looks at stays where it is while something above it changes its height: the last
+// part that begins above the line where links land. Browsers' own way loses it when it is replaced.
+const PARTS = ".card[id], figure[id], table[id]";
+const line = () => parseFloat(getComputedStyle(document.querySelector(".card") ?? document.body)
+  .scrollMarginTop) + 2;
+const topOf = (part) => part.getBoundingClientRect().top;
+function steady(change) {
+  const parts = scrollY > 0 ? [...document.querySelectorAll(PARTS)] : [];
+  const kept = parts.filter((part) => topOf(part) <= line()).pop();
+  const before = kept && topOf(kept);
+  change();
+  const after = kept && document.getElementById(kept.id);
+  if (after) scrollBy({top: topOf(after) - before, behavior: "instant"});
+}
+
+// A chart is one picture to a screen reader, described by its caption; its runs are in the table.
+function label(holder) {
+  const chart = holder.querySelector(".chart-wrapper");
+  chart.setAttribute("role", "img");
+  chart.firstElementChild.setAttribute("aria-hidden", "true");
+  holder.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
+}
+
+// Drawn apart and put in place as a whole: a chart never collapses while it is drawn again.
+async function draw(place, which = theme()) {
+  place.due = false;
+  const turn = place.turn = (place.turn ?? 0) + 1;
+  const holder = document.createElement("div");
+  try {
+    const view = await vegaEmbed(holder, specOf(place, which), {
+      mode: "vega-lite",
+      renderer: "svg",
+      actions: {export: true, source: false, compiled: false, editor: false},
+      downloadFileName: place.dataset.name,
+      tooltip: {theme: which === "dark" ? "dark" : "light"},
+    });
+    label(holder);
+    if (turn !== place.turn) return view.finalize(); // drawn again, or gone, in the meantime
+    views.get(place)?.finalize();
+    views.set(place, view);
+  } catch (error) {
+    holder.textContent = "This chart could not be drawn: " + error.message;
     console.error(error);
+  }
+  steady(() => {
+    place.replaceChildren(holder);
+    place.style.minHeight = "0";
   });
-  drawn.set(place, drawn.get(place) ?? {});
-  return done;
+  place.dataset.drawn = which;
 }
 
 const near = new IntersectionObserver((seen) => {
-  for (const {target, isIntersecting} of seen) {
-    if (isIntersecting && !drawn.has(target)) draw(target);
-  }
+  for (const {target, isIntersecting} of seen) if (isIntersecting && target.due) draw(target);
 }, {rootMargin: "600px 0px"});
 
 const places = () => [...document.querySelectorAll(".chart")];
 function redraw() {
-  for (const place of drawn.keys()) draw(place);
+  for (const place of views.keys()) draw(place);
 }
 for (const media of [dark, narrow]) media.addEventListener("change", redraw);
 addEventListener("beforeprint", () => places().forEach((place) => draw(place, "print")));
 addEventListener("afterprint", () => places().forEach((place) => draw(place)));
 
-function watchCharts(part) {
-  part.querySelectorAll(".chart").forEach((place) => near.observe(place));
+// To be drawn, anew if it was drawn before, once it is near the screen.
+function wait(place) {
+  place.due = true;
+  delete place.told;
+  delete place.dataset.drawn;
+  near.unobserve(place);
+  near.observe(place);
 }
-function forgetCharts(part) {
-  for (const place of part.querySelectorAll(".chart")) {
-    near.unobserve(place);
-    drawn.get(place)?.finalize?.();
-    drawn.delete(place);
-  }
+function forget(place) {
+  place.turn = -1;
+  near.unobserve(place);
+  views.get(place)?.finalize();
+  views.delete(place);
 }
+
+// The link of the card that is being read is marked, and on a telephone in sight.
+const contents = document.querySelector("nav.contents");
+let marked = null;
+function mark() {
+  const cards = [...document.querySelectorAll(".card")];
+  const card = cards.filter((one) => topOf(one) <= innerHeight / 3).pop() ?? cards[0];
+  const link = card && contents.querySelector('[href="#' + CSS.escape(card.id) + '"]');
+  if (!link || link === marked) return;
+  marked?.removeAttribute("aria-current");
+  link.setAttribute("aria-current", "location");
+  contents.scrollTo({left: link.offsetLeft - 40, top: link.offsetTop - 80});
+  marked = link;
+}
+addEventListener("scroll", mark, {passive: true});

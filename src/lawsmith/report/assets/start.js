@@ -1,3 +1,4 @@
-watchCharts(document);
+places().forEach(wait);
 let runsState = startRuns(document);
+mark();
 if (typeof live === "function") live();

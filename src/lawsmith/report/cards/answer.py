@@ -16,13 +16,28 @@ from lawsmith.answer.text import (
     loss_text,
     rests_on,
 )
+from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
-from lawsmith.report.cards.cautions import of_answer
-from lawsmith.report.parts import Absent, Card, Listing, Notes, Part, Tile, Tiles, Words, figure
-from lawsmith.report.source import Live, Source
-from lawsmith.report.words import compute_text, share_text
+from lawsmith.report.cards.progress import cautions_of
+from lawsmith.report.cards.trust import place_of
+from lawsmith.report.parts import (
+    Absent,
+    Card,
+    Caution,
+    Links,
+    Listing,
+    Notes,
+    Part,
+    Tile,
+    Tiles,
+    Words,
+    figure,
+)
+from lawsmith.report.source import Live, Source, compute_text, share_text
 
 TITLE = "The answer"
+AT_EDGE = "at the edge"
+UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
 CAPTION = (
     "Grey: every run. Blue: the best so far at each compute. The line is the best loss to expect, "
     "by all runs; the band is its interval. Hover over a point to see the run."
@@ -41,6 +56,7 @@ def answer(source: Source) -> Card:
         parts.append(Tiles(tuple(_tiles(found, source))))
         parts.append(Tiles(tuple(_cost_tiles(source))))
         parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
+    parts += _elsewhere(source)
     if source.answered is not None:
         parts.append(figure("answer", _caption(source), partial(charts.answer, source.answered)))
     parts += _against(source)
@@ -48,7 +64,8 @@ def answer(source: Source) -> Card:
         parts.append(Words(f"Learnt from: {learnt}."))
     notes = tuple(_sentence(note) for note in source.study.notes)
     parts += [Notes(notes)] if notes else []
-    return Card("answer", TITLE, _lead(source), tuple(parts), of_answer(found))
+    own = () if found is None else tuple(Caution(w.code, w.message) for w in found.warnings)
+    return Card("answer", TITLE, _lead(source), tuple(parts), own)
 
 
 def _lead(source: Source) -> str:
@@ -77,14 +94,27 @@ def _tiles(found: Answer, source: Source) -> list[Tile]:
     detail += [beyond(first)]
     detail += [] if source.live is None else [_rests_on(found, source.live)]
     tiles = [Tile(f"Best loss at {first.target.label}", loss.value, "\n".join(detail))]
-    return tiles + [_tile(line, level, first) for line in others]
+    return tiles + [_tile(line, level, first, source.study) for line in others]
 
 
-def _tile(line: Line, level: str, forecast: Forecast) -> Tile:
-    detail = [f"{level} interval {line.interval}"] if line.interval else []
+def _tile(line: Line, level: str, forecast: Forecast, study: Study) -> Tile:
+    detail = [_unit(line.what, study)]
+    detail += [f"{level} interval {line.interval}"] if line.interval else []
     detail += [f"within 0.5% of the best: {line.near}"] if line.near else []
-    detail += ["at the end of what was tried"] if line.what in forecast.at_edge else []
-    return Tile(f"Best {line.what}", line.value, "\n".join(detail))
+    mark = AT_EDGE if line.what in forecast.at_edge else ""
+    return Tile(f"Best {line.what}", line.value, "\n".join(detail), mark)
+
+
+def _unit(name: str, study: Study) -> str:
+    """The unit of an axis; of a hyperparameter, whose unit is its column's own, what was tried."""
+    if name in UNITS:
+        return UNITS[name]
+    column = study.columns.get(name, name)
+    told = "" if column == name else f" (column {column})"
+    tried = study.grid.column(name)[study.runs.index]
+    if study.grid.hp[name].dtype.kind != "f":
+        return f"of {plural(len(set(tried)), 'value')} tried{told}"
+    return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{told}"
 
 
 def _rests_on(found: Answer, live: Live) -> str:
@@ -101,8 +131,22 @@ def _listing(found: Answer, i: int) -> Listing:
     """A further target as a table."""
     forecast = found.forecasts[i]
     head = f"{forecast.target.label}, {beyond(forecast)}"
-    columns = (head, HEADS[1], f"{percent(found.level)} {HEADS[2]}", HEADS[3])
-    return Listing(f"target-{i + 1}", columns, tuple(tuple(line) for line in lines(forecast)))
+    columns = [head, HEADS[1], f"{percent(found.level)} {HEADS[2]}", HEADS[3]]
+    rows = [tuple(line) for line in lines(forecast)]
+    if any(row[0] in forecast.at_edge for row in rows):
+        columns.append("note")
+        rows = [(*row, AT_EDGE if row[0] in forecast.at_edge else "") for row in rows]
+    return Listing(f"target-{i + 1}", tuple(columns), tuple(rows))
+
+
+def _elsewhere(source: Source) -> list[Part]:
+    """Links to the warnings that stand with other cards."""
+    law = () if source.analysis is None else source.analysis.warnings
+    found = [(warning.code, place_of(warning)) for warning in law]
+    found += [(warning.code, "tasks") for one in source.tasks for warning in one.warnings]
+    found += [] if source.live is None else [(c.code, "progress") for c in cautions_of(source.live)]
+    items = tuple((f"{code} ({place})", place) for code, place in dict.fromkeys(found))
+    return [Links("Warnings further down:", items)] if items else []
 
 
 def _caption(source: Source) -> str:
@@ -111,6 +155,8 @@ def _caption(source: Source) -> str:
         told += " Stars are the best of the runs held out, which the answer has not seen."
     if source.answered is not None and source.answered.whole is not None:
         told += " The grey line is what all runs of the pool say."
+    if source.answer is not None and len(source.answer.forecasts) > 1:
+        told += " It ends at the nearest target beyond the runs."
     return told
 
 

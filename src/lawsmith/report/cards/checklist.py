@@ -13,10 +13,10 @@ import numpy as np
 
 from lawsmith.answer.text import held_out_text, rests_on
 from lawsmith.charts.titles import objective_text
-from lawsmith.formats import count, digits, flops, number, percent, plural
+from lawsmith.formats import count, digits, number, percent, plural
+from lawsmith.report.cards.laws import symbol
 from lawsmith.report.parts import Card, Listing
-from lawsmith.report.source import Source
-from lawsmith.report.words import symbol
+from lawsmith.report.source import Source, compute_text
 
 OPEN = "not known to lawsmith"
 COLUMNS = ("of", "question", "answer")
@@ -87,11 +87,10 @@ def _training(source: Source) -> list[Item]:
     ]
     n_repeated = int((runs.replicate_counts(len(grid)) > 1).sum()) if len(runs) else 0
     repeats = f"{plural(n_repeated, 'configuration')} more than once" if n_repeated else "none"
-    spent = float(grid.C[runs.index].sum())
     return [
         Item("training", "How many runs, and what became of them?", f"{len(runs)}: {became}"),
         Item("training", "Of which sizes, on how many tokens?", _ranges(source)),
-        Item("training", "With how much compute?", f"{flops(spent)} FLOPs"),
+        Item("training", "With how much compute?", compute_text(source.spend, source.spend.spent)),
         Item("training", "Which hyperparameters were tuned?", ", ".join(tuned) or "none"),
         Item("training", "Were runs repeated?", repeats),
         Item("training", "Are embeddings counted in N?", OPEN),

@@ -1,21 +1,25 @@
-"""A law that describes the runs, isoFLOP curves, and how to divide compute."""
+"""A law that describes the runs, isoFLOP curves, how to divide compute, best hyperparameters."""
 
 from __future__ import annotations
 
+from dataclasses import replace
 from functools import partial
 from math import isnan
 
+import numpy as np
+
 from lawsmith import charts
-from lawsmith.analysis import Analysis
+from lawsmith.analysis import Analysis, HyperparameterLaw, hyperparameter_laws
 from lawsmith.charts.titles import EVERY, point_name
 from lawsmith.formats import number, percent
+from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.cautions import of_law
+from lawsmith.report.cards.trust import of_analysis
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
-from lawsmith.report.words import ends, symbol
 
+GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 LETTERS = {
     "C": "the training compute in FLOPs",
     "N": "the number of parameters",
@@ -25,18 +29,12 @@ LETTERS = {
 
 def law(source: Source) -> Card:
     """A law that describes the runs, with its own band: not the answer."""
-    told = of_law(source.analysis, "law")
     caption = (
         "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
         "interval, which assumes that its form is right; the answer above does not. Hover over a "
         "point to see the run."
     )
-    main: Part
-    if source.analysis is not None:
-        main = figure("law", caption, partial(charts.law, source.analysis), cautions=told)
-    else:
-        main = Absent("law", source.why_no_law, told)
-    parts: list[Part] = [main, *_parameters(source)]
+    parts: list[Part] = [of_analysis(source, "law", caption, charts.law), *_parameters(source)]
     return Card("law", "A law that describes the runs", _letters(source.law), tuple(parts))
 
 
@@ -65,13 +63,11 @@ def _parameters(source: Source) -> list[Part]:
 def _interval(found: Interval | None) -> str:
     if found is None:
         return "–"
-    return "at its bound" if isnan(found.low) else ends(found, number)
+    return "at its bound" if isnan(found.low) else f"{number(found.low)} to {number(found.high)}"
 
 
 def isoflop(source: Source) -> Card:
     """Best loss against size at equal compute, and against tokens at equal size."""
-    told = of_law(source.analysis, "isoflop")
-    title = "At equal compute"
     lead = (
         "Which size does best at equal compute, and what more tokens bring at equal size; of the "
         "runs that were made."
@@ -81,15 +77,11 @@ def isoflop(source: Source) -> Card:
         "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
         "end of its curve: a size beyond may do better still."
     )
-    if source.analysis is None:
-        return Card("isoflop", title, lead, (Absent("isoflop", source.why_no_law, told),))
-    parts: list[Part] = [
-        figure("isoflop", caption, partial(charts.isoflop, source.analysis), cautions=told)
-    ]
-    if source.sizes is not None:
+    parts: list[Part] = [of_analysis(source, "isoflop", caption, charts.isoflop)]
+    if source.analysis is not None and source.sizes is not None:
         draw = partial(charts.curves, source.sizes)
         parts.append(figure("curves", _curves_caption(source, source.sizes), draw))
-    return Card("isoflop", title, lead, tuple(parts))
+    return Card("isoflop", "At equal compute", lead, tuple(parts))
 
 
 def _curves_caption(source: Source, sizes: Analysis) -> str:
@@ -118,3 +110,42 @@ def allocation(source: Source) -> Card:
     else:
         part = figure("allocation", caption, partial(charts.allocation, source.answered))
     return Card("allocation", "Dividing compute", lead, (part,))
+
+
+def tuning(source: Source) -> Card:
+    """Where the best hyperparameters lie, and how they move with scale."""
+    lead = "Where the best hyperparameters lie, and how they drift as models and data grow."
+    grid, runs = source.study.grid, source.study.runs
+    observed, loss = runs.config_loss(len(grid)), source.expected
+    known = np.flatnonzero(np.isfinite(loss))
+    laws = hyperparameter_laws(grid, known, loss) if len(known) else ()
+    caption = (
+        "Each map is one size and token count; its squares show how far each pair of values lies "
+        "above the best, the star. Darker is better (in dark mode brighter)."
+    )
+    if laws:
+        caption += " The line is how the best moves as compute grows, by the power laws below."
+    if source.kind != "table" and not np.isfinite(observed).all():
+        caption += " Squares without a dot were not run: they are what the answer expects."
+    draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
+    parts: list[Part] = [figure("maps", caption, draw)]
+    parts.append(_power_laws(source, loss, laws))
+    return Card("tuning", "Hyperparameters", lead, tuple(parts))
+
+
+def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw, ...]) -> Part:
+    if source.analysis is None:
+        return Absent("hyperparameters", source.why_no_law)
+    whole = replace(source.analysis, loss=loss, hyperparameters=laws)
+    caption = (
+        "Points: the best value at each size and token count. Lines: the power law through them, "
+        "one for each size."
+    )
+    if source.kind != "table":
+        caption += " Of observed losses where there are any, of expected ones elsewhere."
+    return figure("hyperparameters", caption, partial(charts.hyperparameters, whole))
+
+
+def symbol(name: str) -> str:
+    """A parameter as its law's formula writes it: α for alpha."""
+    return GREEK.get(name, name)

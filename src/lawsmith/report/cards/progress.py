@@ -1,12 +1,33 @@
-"""A live study's own cards: where it stands, what comes next and why, what failed."""
+"""A study over time: where it stands, what is next, what failed, what the compute bought."""
 
 from __future__ import annotations
 
-from lawsmith.formats import flops, plural
+from collections.abc import Mapping
+from functools import partial
+from math import isfinite
+
+from lawsmith import charts
+from lawsmith.answer.text import loss_text
+from lawsmith.formats import count, flops, number, plural
 from lawsmith.journal import Trial
-from lawsmith.report.parts import Absent, Card, Caution, Facts, Listing, Log, Part, Tile, Tiles
-from lawsmith.report.source import Live, Source
-from lawsmith.report.words import compute_text, config_text, loss, share_text
+from lawsmith.report.parts import (
+    Absent,
+    Card,
+    Caution,
+    Facts,
+    Listing,
+    Log,
+    Part,
+    Tile,
+    Tiles,
+    figure,
+)
+from lawsmith.report.source import Live, Source, compute_text, share_text
+
+NO_ORDER = (
+    "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
+    "them would have told"
+)
 
 ENDED = {
     "budget": "the budget is committed",
@@ -30,7 +51,7 @@ def progress(source: Source) -> Card | None:
         parts.append(_under_way(live))
     ended = ENDED.get(live.ended, live.ended) if live.ended else ""
     lead = f"Ended: {ended}" if ended else _going(live)
-    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), _cautions(live))
+    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), cautions_of(live))
 
 
 def _going(live: Live) -> str:
@@ -51,7 +72,7 @@ def _facts(live: Live) -> list[tuple[str, str]]:
     found = [("window", reached)]
     if live.best is not None and live.best.loss is not None:
         config = config_text(live.best.config)
-        found.append(("best run", f"{loss(live.best.loss)} by {live.best.name} ({config})"))
+        found.append(("best run", f"{loss_text(live.best.loss)} by {live.best.name} ({config})"))
     if live.n_excluded:
         found.append(("excluded", plural(live.n_excluded, "candidate")))
     return found
@@ -70,10 +91,11 @@ def _report(trial: Trial) -> str:
     if trial.report is None:
         return "–"
     tokens, value = trial.report
-    return f"{loss(value)} at {tokens:.3g} tokens"
+    return f"{loss_text(value)} at {tokens:.3g} tokens"
 
 
-def _cautions(live: Live) -> tuple[Caution, ...]:
+def cautions_of(live: Live) -> tuple[Caution, ...]:
+    """What is wrong with the record of a live study."""
     found = []
     if live.torn:
         found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
@@ -118,3 +140,71 @@ def failures(source: Source) -> Card | None:
         parts.append(Log(title, one.tail or "no log"))
     lead = "What failed or waits to be tried again, with the end of each log."
     return Card("failures", "What failed", lead, tuple(parts))
+
+
+def spend(source: Source) -> Card:
+    """What each further run bought: the interval against spend."""
+    lead = "How the answer came closer as compute was spent."
+    if source.kind == "table":
+        parts: list[Part] = [Absent("narrowing", NO_ORDER)]
+        return Card("spend", "What the compute bought", lead, tuple(parts))
+    whole = None if source.answered is None else source.answered.whole
+    reference = float("nan")
+    if whole is not None and whole.forecasts:
+        reference = whole.forecasts[0].loss
+    caption = (
+        "Above: the best loss to expect at the target with its interval, as runs were added. "
+        "Below: how wide the interval is to either side."
+    )
+    draw = partial(charts.narrowing, source.moments, name=source.name, reference=reference)
+    return Card("spend", "What the compute bought", lead, (figure("narrowing", caption, draw),))
+
+
+def timeline(source: Source) -> Card:
+    """Which runs were made when, and the window they were chosen from."""
+    title, lead = (
+        "Runs over time",
+        "Which runs were made when, and how far up in compute they went.",
+    )
+    if source.kind == "table":
+        return Card("timeline", title, lead, (Absent("timeline", NO_ORDER),))
+    parts: list[Part] = []
+    if source.live is not None:
+        clock = partial(charts.clock, source.live.bars, until=source.live.until, name=source.name)
+        caption = (
+            "Above: each run from its beginning to its end, with its FLOPs where there is room; "
+            "runs that went on at once lie below each other. Below: the compute of all runs begun."
+        )
+        if source.live.by_hand:
+            caption += " A run launched by hand counts from being asked for to being told."
+        parts.append(figure("clock", caption, clock))
+    caption = "The compute of each run in the order they were chosen, and below it added up."
+    if len({event.window for event in source.events if isfinite(event.window)}) > 1:
+        caption += " The window is the largest compute that a run could be chosen from."
+    draw = partial(charts.timeline, source.events, name=source.name)
+    parts.append(figure("timeline", caption, draw))
+    if source.trace is not None:
+        caption = "Which of the pool's runs were chosen, by when; grey ones were never run."
+        parts.append(figure("choices", caption, partial(charts.choices, source.trace)))
+    return Card("timeline", title, lead, tuple(parts))
+
+
+def config_text(config: Mapping[str, float | int | str]) -> str:
+    """'N 302M, D 20B, lr 0.001'; the model's name stands for its N."""
+    values = dict(config)
+    parts = []
+    model = values.pop("model", "")
+    if model:
+        values.pop("N", None)
+        parts.append(str(model))
+    parts += [f"{name} {value_text(name, value)}" for name, value in values.items()]
+    return ", ".join(parts)
+
+
+def value_text(name: str, value: float | int | str) -> str:
+    """A value of an axis as people read it."""
+    if isinstance(value, str):
+        return value
+    if name in ("N", "D"):
+        return count(value)
+    return flops(value) if name == "C" else number(value)

@@ -1,10 +1,19 @@
-"""Every run in a table that the reader sorts and filters."""
+"""The table of runs, to be sorted and filtered: what each was, its loss, how far from the law."""
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+import numpy as np
+
+from lawsmith.charts.runs import short
 from lawsmith.formats import plural
-from lawsmith.report.parts import Absent, Card
+from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
+from lawsmith.laws.fit import LawFit
+from lawsmith.report.parts import Absent, Card, RunColumn, RunTable
 from lawsmith.report.source import Source
+
+FORMS = {"N": "count", "D": "count", "C": "flops"}
 
 
 def runs(source: Source) -> Card:
@@ -16,3 +25,49 @@ def runs(source: Source) -> Card:
     )
     part = source.runs if n else Absent("runs", "no run has been made yet")
     return Card("runs", "Every run", lead, (part,))
+
+
+def run_table(
+    grid: Grid,
+    index: IntArray,
+    *,
+    first: Mapping[str, Sequence[float | str | None]],
+    loss: FloatArray,
+    fit: LawFit | None,
+    last: Mapping[str, Sequence[float | str | None]],
+) -> RunTable:
+    """One row a run on the rows ``index`` of ``grid``.
+
+    first, last   columns before and after those of the grid, by name
+    loss          (k,) of each run, NaN where there is none
+    fit           the law whose prediction stands beside the loss
+    """
+    scale = [name for name in ("N", "D") if name in grid.names]
+    names = [*scale, "C", *grid.hp]
+    columns = [RunColumn(name, _form(values), values) for name, values in first.items()]
+    columns += [_column(name, grid.column(name)[index]) for name in names]
+    columns.append(RunColumn("loss", "loss", _plain(loss)))
+    if fit is not None:
+        law = fit.predict({name: grid.numbers(name)[index] for name in fit.law.inputs})
+        columns.append(RunColumn("law", "loss", _plain(law)))
+        columns.append(RunColumn("above law (%)", "percent", _plain(100 * (loss / law - 1), 4)))
+    columns += [RunColumn(name, _form(values), values) for name, values in last.items()]
+    return RunTable(tuple(columns))
+
+
+def _column(name: str, values: AnyArray) -> RunColumn:
+    if values.dtype == np.float64:
+        return RunColumn(name, FORMS.get(name, "number"), _plain(values))
+    return RunColumn(name, "text", [str(value) for value in values])
+
+
+def _plain(values: FloatArray, digits: int = 6) -> list[float | str | None]:
+    """Numbers of a few digits, None where there is none; whole ones without a point."""
+    return [
+        None if not np.isfinite(v) else int(v) if v == int(v) and abs(v) < 1e15 else float(v)
+        for v in short(values, digits)
+    ]
+
+
+def _form(values: Sequence[float | str | None]) -> str:
+    return "text" if any(isinstance(value, str) for value in values) else "number"

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 from lawsmith.report.markup import card_html
 from lawsmith.report.page import links_html
-from lawsmith.report.parts import Card
+from lawsmith.report.parts import ABSENT, Card, without_empty
 
 
 @dataclass(frozen=True)
@@ -49,15 +49,18 @@ class Board:
         """Show ``cards`` in the places ``names``; a place without a card is taken away."""
         made = {card.name: Shown(card, card_html(card), 0) for card in cards}
         with self._lock:
-            changed = False
-            for name in names:
-                old, new = self._shown.get(name), made.get(name)
-                if new is None:
-                    changed |= self._shown.pop(name, None) is not None
-                elif old is None or old.html != new.html:
-                    self._shown[name] = Shown(new.card, new.html, self.revision + 1)
-                    changed = True
-            self.revision += changed
+            changed = [self._change(name, made.get(name)) for name in names]
+            self.revision += any(changed)
+
+    def _change(self, name: str, new: Shown | None) -> bool:
+        """Show what is new in a place; whether it is another card than before."""
+        old = self._shown.get(name)
+        if new is None:
+            return self._shown.pop(name, None) is not None
+        if old is not None and old.html == new.html:
+            return False
+        self._shown[name] = replace(new, revision=self.revision + 1)
+        return True
 
     def say(self, state: str) -> None:
         """One line on how things stand."""
@@ -68,11 +71,15 @@ class Board:
     def news(self, since: int) -> News:
         """What changed after a revision; 0 for all."""
         with self._lock:
-            shown = [self._shown[name] for name in self.order if name in self._shown]
+            known = [self._shown[name] for name in self.order if name in self._shown]
+            cards = without_empty([one.card for one in known])
+            html = {one.card.name: one.html for one in known if one.revision > since}
+            # It depends on all others and is small: sent with any news.
+            html |= {card.name: card_html(card) for card in cards if card.name == ABSENT}
             return News(
                 revision=self.revision,
-                cards=tuple((one.card.name, one.html) for one in shown if one.revision > since),
-                order=tuple(one.card.name for one in shown),
-                links=links_html([one.card for one in shown]),
+                cards=tuple((card.name, html[card.name]) for card in cards if card.name in html),
+                order=tuple(card.name for card in cards),
+                links=links_html(cards),
                 state=self.state,
             )

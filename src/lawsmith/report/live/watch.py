@@ -19,7 +19,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import plural
 from lawsmith.journal import Ledger
 from lawsmith.report.cards import CARDS, cards_of
-from lawsmith.report.finding import Found, Memory, find_answer, find_rest
+from lawsmith.report.finding import Found, Memory, find_answer, find_laws, find_next, find_way
 from lawsmith.report.live.board import Board
 from lawsmith.report.of_live import live_source
 from lawsmith.report.source import Record
@@ -28,9 +28,34 @@ from lawsmith.study.live import LiveStudy
 
 PAUSE = 0.3  # seconds between looks at the journal
 QUICK = ("answer", "progress", "failures", "runs", "timeline")
-FIRST = ("law",)  # of the others, those that go with the answer
-FIND = "find"  # what the rest of the cards show
-REST = (FIND, *(name for name in CARDS if name not in QUICK + FIRST))
+FIND_NEXT, FIND_LAWS, FIND_WAY = FINDS = ("find next", "find laws", "find way")
+REST = (*FINDS, *(name for name in CARDS if name not in QUICK))
+
+
+@dataclass
+class Opened:
+    """A study as its file says now: opened again when the file is another one than before."""
+
+    file: Path
+    _mark: tuple[int, ...] = ()
+    _study: LiveStudy | None = None
+
+    def study(self) -> LiveStudy:
+        """The study, or the error that its file has."""
+        mark = _mark(self.file)
+        if self._study is None or mark != self._mark:
+            self._study, self._mark = None, mark
+            self._study = open_study(self.file)
+        return self._study
+
+
+def _mark(file: Path) -> tuple[int, ...]:
+    """What tells a file from one that was edited or put in its place; () where there is none."""
+    try:
+        found = file.stat()
+    except OSError:
+        return ()
+    return found.st_mtime_ns, found.st_size, found.st_ino
 
 
 @dataclass
@@ -59,73 +84,79 @@ class Watch:
             thread.start()
             self._threads.append(thread)
 
-    def stop(self) -> None:
-        """End the threads; a thought that is under way is given up soon."""
+    def stop(self, seconds: float = 5.0) -> bool:
+        """End the threads; False if one is still at work after some seconds each."""
         self._stop.set()
         self._news.set()
         for thread in self._threads:
-            thread.join(5.0)
+            thread.join(seconds)
+        return not any(thread.is_alive() for thread in self._threads)
 
     def _look(self) -> None:
-        """Redraw what is cheap whenever the journal or what is thought of it changed."""
-        study, seen = None, (-1, self._found)
+        """Redraw what is cheap whenever the journal, the study file or what was found changed."""
+        opened = Opened(self.file)
+        seen: tuple[object, ...] = ()
         while not self._stop.is_set():
             self._news.wait(PAUSE)
             self._news.clear()
             try:
-                study = study or open_study(self.file)
+                study = opened.study()
                 ledger, found = study.read(), self._found
-                self._latest = _matter(ledger)
-                if (ledger.n_events, found) != seen:
+                self._latest = _matter(study, ledger)
+                now = (ledger.n_events, study.digest(), found)
+                if now != seen:
                     self._show(study, ledger, QUICK)
-                    seen = ledger.n_events, found
+                    seen = now
                 self.board.say(_state(ledger) + self._trouble)
             except LawsmithError as error:
-                study = None
+                opened = Opened(self.file)
                 self.board.say(f"error: {error}")
-            except Exception as error:  # a slip of one card must not end the page
+            except Exception as error:  # an error in one card must not end the page
                 self._trouble = _slip(error)
                 self.board.say(f"live{self._trouble}")
 
     def _think(self) -> None:
         """Work out what takes a while, again whenever a run got a result: the answer before all,
         then one piece of the rest at a time, those that have waited longest first."""
-        study, seen, memory = None, None, Memory()
+        opened, memory = Opened(self.file), Memory()
+        seen: tuple[object, ...] | None = None
         waiting: list[str] = []
         while not self._stop.is_set():
             try:
-                study = study or open_study(self.file)
+                study = opened.study()
                 ledger = study.read()
-                now = _matter(ledger)
+                now = _matter(study, ledger)
+                if seen is None or now[0] != seen[0]:
+                    memory = Memory()  # an edit of the study file changes targets, prices, …
                 if now != seen:
                     seen = now  # also where it fails: the same would fail again
                     self._tell(find_answer(study, ledger, self._found))
-                    self._show(study, ledger, FIRST)
                     self._trouble = ""
                     waiting += [name for name in REST if name not in waiting]
                 if waiting:
                     self._do(waiting.pop(0), study, ledger, memory)
                     continue
             except LawsmithError:
-                study = None  # told by the other thread, which reads the same files
-            except Exception as error:  # a slip of one card must not end the page
+                opened = Opened(self.file)  # told by the other thread, which reads the same files
+            except Exception as error:  # an error in one card must not end the page
                 self._trouble = _slip(error)
             self._stop.wait(PAUSE)
 
     def _do(self, name: str, study: LiveStudy, ledger: Ledger, memory: Memory) -> None:
-        """One piece of the rest: to find it out, or to draw a card of it."""
-        if name == FIND:
-            free = partial(self._free, _matter(ledger))
-            self._tell(find_rest(study, ledger, self._found, memory, alive=free))
+        """One piece of the rest: something to find out, or a card to draw."""
+        if name == FIND_NEXT:
+            self._tell(find_next(study, ledger, self._found))
+        elif name == FIND_LAWS:
+            self._tell(find_laws(study, ledger, self._found))
+        elif name == FIND_WAY:
+            free = partial(self._free, _matter(study, ledger))
+            self._tell(find_way(study, ledger, self._found, memory, alive=free))
         else:
             self._show(study, ledger, (name,))
 
-    def _alive(self) -> bool:
-        return not self._stop.is_set()
-
     def _free(self, now: tuple[object, ...]) -> bool:
         """Whether no newer result waits; what is left of the way is then found out later."""
-        return self._alive() and self._latest == now
+        return not self._stop.is_set() and self._latest == now
 
     def _tell(self, found: Found) -> None:
         """What was found out, for the quick thread to show at once."""
@@ -135,13 +166,14 @@ class Watch:
     def _show(self, study: LiveStudy, ledger: Ledger, names: tuple[str, ...]) -> None:
         source = live_source(study, ledger, self._found, self.record(study))
         for name in names:
-            self.board.put([name], cards_of(source, [name]))
+            if not self._stop.is_set():
+                self.board.put([name], cards_of(source, [name]))
 
 
-def _matter(ledger: Ledger) -> tuple[object, ...]:
-    """What an answer depends on: not that a run began, nor what it tells on the way."""
+def _matter(study: LiveStudy, ledger: Ledger) -> tuple[object, ...]:
+    """What an answer depends on: not that a run began, nor what it reports on the way."""
     settled = tuple(t.closed for t in ledger.trials.values() if not t.open)
-    return len(ledger.trials), settled, len(ledger.excluded), ledger.ended
+    return study.digest(), len(ledger.trials), settled, len(ledger.excluded), ledger.ended
 
 
 def _slip(error: Exception) -> str:
