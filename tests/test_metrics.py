@@ -16,12 +16,10 @@ from lawsmith.laws.fit import fit_law
 from lawsmith.metrics import (
     DENSE_GRID,
     difference_percent,
-    incumbent_index,
     mean_squared_error,
     not_dominated,
     recovery,
     regret,
-    running_minimum,
     speedup,
     spend_until_settled,
     value_at,
@@ -43,32 +41,6 @@ def test_regret_is_the_distance_of_each_parameter() -> None:
 def test_regret_against_another_law_is_refused() -> None:
     with pytest.raises(LawsmithError, match=r"got parameters E, A, want those of the other: E"):
         regret({"E": 1.0, "A": 2.0}, {"E": 1.0})
-
-
-def test_the_incumbent_skips_what_is_unknown_and_never_rises() -> None:
-    values = [NAN, 3.0, 1.0, NAN, 2.0, 1.0, 0.5]
-    np.testing.assert_array_equal(running_minimum(values), [NAN, 3.0, 1.0, 1.0, 1.0, 1.0, 0.5])
-    np.testing.assert_array_equal(incumbent_index(values), [-1, 1, 2, 2, 2, 2, 6])
-    assert running_minimum([]).shape == incumbent_index([]).shape == (0,)
-
-
-@given(TRACES)
-def test_the_incumbent_is_the_least_finite_value_so_far(values) -> None:
-    for step, (least, at) in enumerate(
-        zip(running_minimum(values), incumbent_index(values), strict=True)
-    ):
-        seen = [value for value in values[: step + 1] if np.isfinite(value)]
-        assert least == min(seen) if seen else np.isnan(least)
-        assert values[: step + 1].tolist().index(min(seen)) == at if seen else at == -1
-
-
-def test_the_law_of_the_incumbents_takes_each_parameter_from_its_own_step() -> None:
-    E, alpha = np.array([1.2, 1.5, 1.9]), np.array([-0.10, -0.20, -0.14])
-    steps = [incumbent_index(np.abs(E - 1.6)), incumbent_index(np.abs(alpha + 0.15))]
-    assert (E[steps[0]].tolist(), alpha[steps[1]].tolist()) == (
-        [1.2, 1.5, 1.5],
-        [-0.10, -0.10, -0.14],
-    )
 
 
 def test_the_squared_error_is_of_the_points_kept() -> None:

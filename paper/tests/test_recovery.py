@@ -16,7 +16,6 @@ from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import CHINCHILLA, GADRE, KAPLAN, LC, SKALING
 from lawsmith.policies import make_policy
 from lawsmith.replay import run_replay
-from lawsmith.replay.curves import curves_of
 from lawsmith_paper.charts.data.recovery import (
     N_GRID,
     recovery_data,
@@ -25,6 +24,7 @@ from lawsmith_paper.charts.data.recovery import (
     standing,
 )
 from lawsmith_paper.charts.draw.recovery import key_entries, recovery
+from lawsmith_paper.curves import curves_of
 
 SPENT = (0.01, 0.02, 0.1, 1.0)
 

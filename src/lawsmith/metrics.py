@@ -17,7 +17,7 @@ from collections.abc import Mapping
 import numpy as np
 import numpy.typing as npt
 
-from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.errors import LawsmithError
 
 DENSE_GRID = 1.0  # what running the whole pool spends, as a fraction
@@ -30,26 +30,6 @@ def regret(params: Mapping[str, float], reference: Mapping[str, float]) -> dict[
         got, want = ", ".join(params), ", ".join(reference)
         raise LawsmithError("regret", got=f"parameters {got}", want=f"those of the other: {want}")
     return {name: abs(value - reference[name]) for name, value in params.items()}
-
-
-def incumbent_index(values: npt.ArrayLike) -> IntArray:
-    """(T,) the step of the least value so far, the earliest of equal ones; −1 before the first.
-
-    With a parameter's regrets as values, the law of the incumbents takes each parameter from the
-    step of its own least regret.
-    """
-    found = np.asarray(values, dtype=np.float64)
-    filled = np.where(np.isfinite(found), found, np.inf)
-    least_before = np.minimum.accumulate(np.concatenate([[np.inf], filled]))[:-1]
-    return np.maximum.accumulate(np.where(filled < least_before, np.arange(len(found)), -1))
-
-
-def running_minimum(values: npt.ArrayLike) -> FloatArray:
-    """(T,) the least value so far; values that are not finite are passed over."""
-    found = np.asarray(values, dtype=np.float64)
-    step = incumbent_index(found)
-    # Where there is no step yet, −1 would be the last one: any step does, its value is not used.
-    return np.where(step < 0, np.nan, found[np.maximum(step, 0)])
 
 
 def mean_squared_error(

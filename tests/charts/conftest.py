@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -13,7 +12,6 @@ from lawsmith.datasets import ReadLog, Study, demo_study
 from lawsmith.grid import Grid, HeldOut
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.replay import Scores, Step, Task, Trace, prepare
-from lawsmith.replay.curves import Curves
 from lawsmith.runs import Runs
 
 TRUTH = {"E": 1.7, "A": 400.0, "alpha": 0.34, "B": 410.0, "beta": 0.28}
@@ -150,52 +148,6 @@ def make_trace() -> MakeTrace:
                 )
             )
         return Trace(task, policy, seed, {}, tuple(steps))
-
-    return make
-
-
-MakeCurves = Callable[..., Curves]
-
-
-@pytest.fixture
-def make_curves() -> MakeCurves:
-    """``make_curves(task, spent, fantasized, observed)``: a replay whose spends are as told.
-
-    The values are distances of the law from the reference in every searched parameter, None for
-    no law; envelope shares follow the spend. The pool is made to measure: a run for each spend,
-    and one more that is never run.
-    """
-
-    def make(
-        task: Task,
-        spent: Sequence[float],
-        fantasized: Sequence[float | None],
-        observed: Sequence[float | None] | None = None,
-        *,
-        policy: str = "window",
-        seed: int = 0,
-    ) -> Curves:
-        found = {"fantasized": fantasized, "observed": observed or fantasized}
-        shares = np.append(spent, 1.0)
-        N = np.arange(1.0, len(shares) + 1)
-        C = np.maximum(np.diff(shares, prepend=0.0), 1e-15) * 1e20
-        phi = task.reference.validation.phi
-        none = np.full(len(phi), np.nan)
-        laws = {k: [none if v is None else phi + v for v in vs] for k, vs in found.items()}
-        envelope = {"observed": [share / 2 for share in spent]}
-        pairs = zip(spent, fantasized, strict=True)
-        envelope["fantasized"] = [np.nan if v is None else share for share, v in pairs]
-        return Curves(
-            task=replace(task, pool=Grid.from_columns({"N": N, "D": C / (6 * N)})),
-            policy=policy,
-            seed=seed,
-            settings={},
-            rows=np.arange(len(spent)),
-            window=np.full(len(spent), np.nan),
-            laws={k: np.array(v).reshape(len(spent), len(phi)) for k, v in laws.items()},
-            n_points={k: np.array([0 if v is None else 5 for v in vs]) for k, vs in found.items()},
-            envelope={k: np.array(v) for k, v in envelope.items()},
-        )
 
     return make
 

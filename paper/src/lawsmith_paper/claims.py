@@ -16,7 +16,7 @@ import numpy as np
 from scipy.stats import t as student
 
 from lawsmith.grid import FloatArray
-from lawsmith.replay.curves import FitName
+from lawsmith_paper.curves import FitName
 from lawsmith_paper.remarks import READ_AT
 from lawsmith_paper.tables import Lines, Table, at, error, fixed, percent
 

@@ -12,8 +12,8 @@ from typing import Any, Literal
 from lawsmith import datasets
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import Method
-from lawsmith.replay.curves import FitName
 from lawsmith.replay.task import default_hold_out
+from lawsmith_paper.curves import FitName
 from lawsmith_paper.jobs import Job, data_digest
 from lawsmith_paper.replays import n_replay_lines, study_named, task_of
 from lawsmith_paper.studies import entry

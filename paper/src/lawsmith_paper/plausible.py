@@ -18,7 +18,7 @@ from lawsmith.frontier import floor, frontier, frontier_batch
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
-from lawsmith.laws.many import Points, fit_many
+from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 
@@ -58,7 +58,7 @@ def mixed_law(law: Law, grid: Grid, runs: Runs, posterior: Posterior) -> FloatAr
     if len(rows) < law.n_params or not (mixed[rows] > 0.0).all():
         return None
     inputs = {name: grid.numbers(name)[rows] for name in law.inputs}
-    found: FloatArray = fit_many(law, [Points.alike(inputs, mixed[rows])])[0]
+    found: FloatArray = fit_many(law, [PointSet.alike(inputs, mixed[rows])])[0]
     return found
 
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.grid import FloatArray
-from lawsmith.replay.curves import Curves, FitName
+from lawsmith_paper.curves import Curves, FitName
 from lawsmith_paper.published import COEFFICIENTS, EXTRAPOLATION, FINDINGS, SPEEDUPS, MeanSD
 from lawsmith_paper.spends import TARGET, spends, times
 from lawsmith_paper.tables import (

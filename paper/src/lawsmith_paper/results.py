@@ -12,7 +12,7 @@ from pathlib import Path
 import pandas as pd
 
 import lawsmith
-from lawsmith.replay.curves import Curves
+from lawsmith_paper.curves import Curves
 from lawsmith_paper.jobs import Job, Json, code_version
 from lawsmith_paper.kinds import KINDS
 from lawsmith_paper.plan import Figure, Options, Suite

@@ -8,11 +8,11 @@ from dataclasses import dataclass, replace
 from lawsmith.charts.titles import task_name
 from lawsmith.laws.catalogue import get_law
 from lawsmith.replay import Task, prepare
-from lawsmith.replay.curves import Curves
 from lawsmith_paper.charts.data.subsets import SubsetsData
 from lawsmith_paper.charts.draw.subsets import difference_text
 from lawsmith_paper.claims import claim_remarks, claims_table
 from lawsmith_paper.counts import count_remarks, count_tables
+from lawsmith_paper.curves import Curves
 from lawsmith_paper.figures import Picture, recovery_picture, subsets_picture
 from lawsmith_paper.methods.figures import methods_pictures
 from lawsmith_paper.methods.results import read_results

@@ -11,7 +11,7 @@ from lawsmith.arrays import BoolArray
 from lawsmith.charts.titles import task_name
 from lawsmith.formats import number
 from lawsmith.metrics import speedup, spend_until_settled
-from lawsmith.replay.curves import Curves
+from lawsmith_paper.curves import Curves
 from lawsmith_paper.published import SPEEDUPS
 from lawsmith_paper.tables import FITS, Lines, Table, error, incumbent_error
 

@@ -9,8 +9,8 @@ import numpy as np
 
 from lawsmith.charts.titles import task_name
 from lawsmith.grid import FloatArray
-from lawsmith.metrics import running_minimum, value_at
-from lawsmith.replay.curves import Curves, FitName
+from lawsmith.metrics import value_at
+from lawsmith_paper.curves import Curves, FitName, running_minimum
 from lawsmith_paper.published import COEFFICIENTS, EXTRAPOLATION, MeanSD
 from lawsmith_paper.tidy import ROUND
 

@@ -12,8 +12,7 @@ from collections.abc import Iterator, Sequence
 import numpy as np
 
 from lawsmith.grid import FloatArray
-from lawsmith.metrics import incumbent_index
-from lawsmith.replay.curves import FITS, Curves, FitName, curves_from
+from lawsmith_paper.curves import FITS, Curves, FitName, curves_from, incumbent_index
 from lawsmith_paper.jobs import Json
 from lawsmith_paper.replays import Settings, task_of
 

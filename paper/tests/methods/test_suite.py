@@ -8,8 +8,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.replay.curves import FITS
 from lawsmith_paper import sections as section_module
+from lawsmith_paper.curves import FITS
 from lawsmith_paper.methods import suite as plan
 from lawsmith_paper.methods.contenders import CONTENDERS, of_role
 from lawsmith_paper.methods.results import METRICS, SHOWN, read_results

@@ -10,7 +10,7 @@ from __future__ import annotations
 from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
-from lawsmith.replay.serial import scores_values, step_record, step_values, steps_from
+from lawsmith.replay.steps import scores_values, step_record, step_values, steps_from
 from lawsmith.replay.task import TARGETS, default_hold_out, prepare
 
 __all__ = [

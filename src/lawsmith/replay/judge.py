@@ -13,7 +13,7 @@ from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.law import Law
-from lawsmith.laws.many import Points, fit_many
+from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.metrics import difference_percent, mean_squared_error, regret
 from lawsmith.replay.records import Scores, Task
 
@@ -72,7 +72,7 @@ class Judge:
         # A surrogate may fantasize a loss below zero, of which no law can be made.
         sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
         fitted = fit_many(
-            law, [Points(inputs_at(task.pool, law, e.rows), e.loss, e.weights) for e in sound]
+            law, [PointSet(inputs_at(task.pool, law, e.rows), e.loss, e.weights) for e in sound]
         )
         laws |= {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
         return laws

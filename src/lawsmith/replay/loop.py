@@ -20,7 +20,7 @@ from lawsmith.policies import Policy, Search
 from lawsmith.replay.answering import answer_after, due
 from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
-from lawsmith.replay.steps import Found, make_step, total_cost
+from lawsmith.replay.steps import make_step, total_cost
 from lawsmith.runs import Runs, State
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
@@ -200,12 +200,9 @@ class _Walk:
         fantasized = self.fantasized.scores([t.mixed for t in taken])
         rows = self.runs.index.tolist()
         steps = []
-        for t, seen, dreamt in zip(taken, observed, fantasized, strict=True):
-            answer = Found(
-                observed=seen,
-                fantasized=dreamt,
-                envelope_observed=recovery(t.observed.rows, truth),
-                envelope_mixed=None if t.mixed is None else recovery(t.mixed.rows, truth),
-            )
-            steps.append(make_step(self.task, rows[: t.n_runs], t.window, answer))
+        for t, law_observed, law_mixed in zip(taken, observed, fantasized, strict=True):
+            mixed_share = None if t.mixed is None else recovery(t.mixed.rows, truth)
+            shares = recovery(t.observed.rows, truth), mixed_share
+            laws = (law_observed, law_mixed)
+            steps.append(make_step(self.task, rows[: t.n_runs], t.window, laws, shares))
         return steps

@@ -110,8 +110,8 @@ class Scores:
     held_out_mse_beyond: float
     pool_mse: float
     extrapolation: Mapping[str, float]
-    incumbent_params: Mapping[str, float]
     extrapolation_incumbent: Mapping[str, float]
+    incumbent_params: Mapping[str, float]
 
 
 @dataclass(frozen=True)

@@ -10,7 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Any, Literal
 
 from lawsmith.policies import Method
-from lawsmith.replay.curves import FitName
+from lawsmith_paper.curves import FitName
 from lawsmith_paper.plan import MAIN, setting
 
 Role = Literal["ours", "ablation", "rival"]

@@ -20,9 +20,9 @@ from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
-from lawsmith.metrics import running_minimum, value_at
-from lawsmith.replay.curves import Curves, FitName, curves_of
+from lawsmith.metrics import value_at
 from lawsmith.replay.records import Trace
+from lawsmith_paper.curves import Curves, FitName, curves_of, running_minimum
 
 Value = Literal["current", "incumbent"]
 FITS: tuple[FitName, ...] = ("fantasized", "observed")

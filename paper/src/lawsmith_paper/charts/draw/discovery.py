@@ -16,7 +16,7 @@ import pandas as pd
 from lawsmith.charts.draw import (
     WIDE,
     Channel,
-    Entry,
+    KeyEntry,
     field,
     key,
     layer,
@@ -111,29 +111,29 @@ def _target_layers(like: Frame, x: Channel, y: Channel) -> list[alt.Chart]:
     ]
 
 
-def key_entries(data: DiscoveryData) -> list[Entry]:
+def key_entries(data: DiscoveryData) -> list[KeyEntry]:
     """What the marks mean, for all frames."""
     level = percent(data.level)
     return [
-        Entry("point", "state-initial", "initial design"),
-        Entry("point", "run", "run"),
-        Entry("point", "envelope", "latest run"),
-        Entry("point", "fitted", "predicted frontier, run"),
-        Entry("point", "fantasized", "predicted frontier, not run"),
-        Entry("point", "held-out", "next run, as expected"),
-        Entry("line", "law", "law of the predicted frontier"),
-        Entry("area", "band", f"{level} interval of the true loss"),
-        Entry("line", "series-1-dashed", f"{level} interval of the whole pool's law"),
-        Entry("line", "law-behind", "whole pool's law, not known to the search"),
-        Entry("point", "target", f"target, {flops(data.compute)} FLOPs"),
+        KeyEntry("point", "state-initial", "initial design"),
+        KeyEntry("point", "run", "run"),
+        KeyEntry("point", "envelope", "latest run"),
+        KeyEntry("point", "fitted", "predicted frontier, run"),
+        KeyEntry("point", "fantasized", "predicted frontier, not run"),
+        KeyEntry("point", "held-out", "next run, as expected"),
+        KeyEntry("line", "law", "law of the predicted frontier"),
+        KeyEntry("area", "band", f"{level} interval of the true loss"),
+        KeyEntry("line", "series-1-dashed", f"{level} interval of the whole pool's law"),
+        KeyEntry("line", "law-behind", "whole pool's law, not known to the search"),
+        KeyEntry("point", "target", f"target, {flops(data.compute)} FLOPs"),
         *_off_entry(data),
     ]
 
 
-def _off_entry(data: DiscoveryData) -> list[Entry]:
+def _off_entry(data: DiscoveryData) -> list[KeyEntry]:
     off = ~(data.runs["loss"] <= data.top)
     text = f"diverged, or above {number(data.top, 3)}"
-    return [Entry("tick", "off-scale", text)] if off.any() else []
+    return [KeyEntry("tick", "off-scale", text)] if off.any() else []
 
 
 def path(data: DiscoveryData, *, width: int = WIDE) -> alt.LayerChart:
@@ -159,15 +159,15 @@ def path(data: DiscoveryData, *, width: int = WIDE) -> alt.LayerChart:
         named("now", points, mark("point", "target"), tooltip=names, x=x, y=field("loss", y)),
     ]
     entries = [
-        Entry("line", "law", f"loss predicted at {flops(data.compute)} FLOPs"),
-        Entry("area", "band", "interval of the true loss"),
-        Entry("line", "series-1-dashed", "of the whole pool's law"),
-        Entry("point", "target", "now"),
+        KeyEntry("line", "law", f"loss predicted at {flops(data.compute)} FLOPs"),
+        KeyEntry("area", "band", "interval of the true loss"),
+        KeyEntry("line", "series-1-dashed", "of the whole pool's law"),
+        KeyEntry("point", "target", "now"),
     ]
     if known:
         rule = mark("rule", "threshold")
         layers.insert(1, layer(pd.DataFrame({"loss": known}), rule, y=field("loss", y)))
-        entries.append(Entry("line", "threshold", "whole pool's law"))
+        entries.append(KeyEntry("line", "threshold", "whole pool's law"))
     return view([*layers, *key(entries, pixels=pixels)], width=pixels, height=PATH_HEIGHT)
 
 

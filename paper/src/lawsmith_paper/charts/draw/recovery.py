@@ -13,7 +13,7 @@ from lawsmith.charts.draw import (
     TWO_COLUMNS,
     WIDE,
     Channel,
-    Entry,
+    KeyEntry,
     field,
     key_view,
     layer,
@@ -27,7 +27,6 @@ from lawsmith.charts.runs import short
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
 from lawsmith.charts.ticks import flops_label, number_label, padded
 from lawsmith.errors import LawsmithError
-from lawsmith.replay.curves import Curves, FitName
 from lawsmith_paper.charts.data.recovery import (
     FITS,
     Panel,
@@ -37,6 +36,7 @@ from lawsmith_paper.charts.data.recovery import (
     labelled_curves,
     recovery_data,
 )
+from lawsmith_paper.curves import Curves, FitName
 
 HEIGHT, SPACING = 150, 22
 LEFT = 38  # the labels of a vertical axis, which has no title of its own
@@ -152,7 +152,7 @@ def _value_axis(panel: Panel) -> Channel:
     return {**axis, "title": None}
 
 
-def key_entries(data: RecoveryData) -> list[Entry]:
+def key_entries(data: RecoveryData) -> list[KeyEntry]:
     """What colours, dashes and bands mean, only those that there are."""
     lines = pd.concat([panel.lines for panel in data.panels])
     fits = [fit for fit in data.fits if (lines["fit"] == fit).any()]
@@ -160,13 +160,13 @@ def key_entries(data: RecoveryData) -> list[Entry]:
     style = "series-0" if one else "key-curve"
     entries = []
     if not one:
-        entries = [Entry("line", f"series-{k}", label) for k, label in enumerate(data.n_seeds)]
+        entries = [KeyEntry("line", f"series-{k}", label) for k, label in enumerate(data.n_seeds)]
     if len(data.fits) > 1:  # else the subtitle says which
-        entries += [Entry("line", f"{style}{DASHES[fit]}", FIT_TEXTS[fit]) for fit in fits]
+        entries += [KeyEntry("line", f"{style}{DASHES[fit]}", FIT_TEXTS[fit]) for fit in fits]
     if lines["low"].notna().any():
-        entries.append(Entry("area", "series-0-band" if one else "band-grey", "± 1 SD"))
+        entries.append(KeyEntry("area", "series-0-band" if one else "band-grey", "± 1 SD"))
     if any(panel.reference > 0 for panel in data.panels):
-        entries.append(Entry("line", "threshold", "MSE of the pool's own law"))
+        entries.append(KeyEntry("line", "threshold", "MSE of the pool's own law"))
     return entries
 
 

@@ -11,7 +11,7 @@ from lawsmith.charts.draw import (
     TWO_COLUMNS,
     WIDE,
     Channel,
-    Entry,
+    KeyEntry,
     field,
     key_view,
     layer,
@@ -65,10 +65,10 @@ def draw_subsets(data: SubsetsData, task: Task, *, width: int = WIDE) -> alt.VCo
 
 
 KEY = (
-    Entry("point", "fitted", "fitted"),
-    Entry("point", "unfitted", "not fitted"),
-    Entry("line", "law", "law of the points fitted"),
-    Entry("line", "law-behind", "law of all points"),
+    KeyEntry("point", "fitted", "fitted"),
+    KeyEntry("point", "unfitted", "not fitted"),
+    KeyEntry("line", "law", "law of the points fitted"),
+    KeyEntry("line", "law-behind", "law of all points"),
 )
 
 

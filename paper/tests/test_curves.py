@@ -6,13 +6,21 @@ import json
 
 import numpy as np
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from hypothesis.extra import numpy as hnp
 
 from lawsmith.datasets import demo_study
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, prepare, run_replay, step_record
-from lawsmith.replay.curves import FITS, curves_from, curves_of
 from lawsmith.surrogates.gp import GP
+from lawsmith_paper.curves import FITS, curves_from, curves_of, incumbent_index, running_minimum
+
+NAN = float("nan")
+# Few values, so that ties are common.
+VALUES = st.sampled_from([0.0, 0.5, 1.0, 2.0, NAN, np.inf])
+TRACES = hnp.arrays(np.float64, st.integers(0, 12), elements=VALUES)
 
 
 @pytest.fixture(scope="module", params=["LC", "chinchilla"])
@@ -58,3 +66,29 @@ def test_spend_and_rows_are_the_traces(trace):
     np.testing.assert_allclose(curves.cost_fraction, trace.cost_fraction, rtol=1e-12)
     assert curves.rows.tolist() == [step.candidate for step in trace.steps]
     assert len(curves) == 60
+
+
+def test_the_incumbent_skips_what_is_unknown_and_never_rises() -> None:
+    values = [NAN, 3.0, 1.0, NAN, 2.0, 1.0, 0.5]
+    np.testing.assert_array_equal(running_minimum(values), [NAN, 3.0, 1.0, 1.0, 1.0, 1.0, 0.5])
+    np.testing.assert_array_equal(incumbent_index(values), [-1, 1, 2, 2, 2, 2, 6])
+    assert running_minimum([]).shape == incumbent_index([]).shape == (0,)
+
+
+@given(TRACES)
+def test_the_incumbent_is_the_least_finite_value_so_far(values) -> None:
+    for step, (least, at) in enumerate(
+        zip(running_minimum(values), incumbent_index(values), strict=True)
+    ):
+        seen = [value for value in values[: step + 1] if np.isfinite(value)]
+        assert least == min(seen) if seen else np.isnan(least)
+        assert values[: step + 1].tolist().index(min(seen)) == at if seen else at == -1
+
+
+def test_the_law_of_the_incumbents_takes_each_parameter_from_its_own_step() -> None:
+    E, alpha = np.array([1.2, 1.5, 1.9]), np.array([-0.10, -0.20, -0.14])
+    steps = [incumbent_index(np.abs(E - 1.6)), incumbent_index(np.abs(alpha + 0.15))]
+    assert (E[steps[0]].tolist(), alpha[steps[1]].tolist()) == (
+        [1.2, 1.5, 1.5],
+        [-0.10, -0.10, -0.14],
+    )

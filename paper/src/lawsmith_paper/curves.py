@@ -13,10 +13,10 @@ from dataclasses import dataclass
 from typing import Any, Literal, get_args
 
 import numpy as np
+import numpy.typing as npt
 
 from lawsmith.analysis.design import inputs_at
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.metrics import incumbent_index
 from lawsmith.replay.judge import phi_of
 from lawsmith.replay.records import Scores, Task, Trace
 
@@ -157,7 +157,7 @@ def curves_of(trace: Trace) -> Curves:
 def curves_from(
     task: Task, records: Sequence[Mapping[str, Any]], *, policy: str, seed: int, settings: Any
 ) -> Curves:
-    """The arrays of step records (`replay.serial.step_record`), without making steps of them."""
+    """The arrays of step records (`replay.steps.step_record`), without making steps of them."""
     p = task.law.n_params
     fits = {fit: [record[fit] for record in records] for fit in FITS}
     shares = {"observed": 0, "fantasized": 1}
@@ -193,3 +193,23 @@ def _stack(found: Sequence[Any], p: int) -> FloatArray:
 
 def _shares(values: Sequence[float | None]) -> FloatArray:
     return np.array([np.nan if v is None else v for v in values], dtype=np.float64)
+
+
+def incumbent_index(values: npt.ArrayLike) -> IntArray:
+    """(T,) the step of the least value so far, the earliest of equal ones; −1 before the first.
+
+    With a parameter's regrets as values, the law of the incumbents takes each parameter from the
+    step of its own least regret.
+    """
+    found = np.asarray(values, dtype=np.float64)
+    filled = np.where(np.isfinite(found), found, np.inf)
+    least_before = np.minimum.accumulate(np.concatenate([[np.inf], filled]))[:-1]
+    return np.maximum.accumulate(np.where(filled < least_before, np.arange(len(found)), -1))
+
+
+def running_minimum(values: npt.ArrayLike) -> FloatArray:
+    """(T,) the least value so far; values that are not finite are passed over."""
+    found = np.asarray(values, dtype=np.float64)
+    step = incumbent_index(found)
+    # Where there is no step yet, −1 would be the last one: any step does, its value is not used.
+    return np.where(step < 0, np.nan, found[np.maximum(step, 0)])
