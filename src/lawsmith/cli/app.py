@@ -13,25 +13,27 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
-from lawsmith.cli.ask import ask
-from lawsmith.cli.cancel import cancel
-from lawsmith.cli.check import check
 from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
-from lawsmith.cli.exclude import exclude
-from lawsmith.cli.export import export
 from lawsmith.cli.fit import fit
 from lawsmith.cli.import_runs import import_runs
 from lawsmith.cli.init import init
-from lawsmith.cli.plan import plan
+from lawsmith.cli.live import (
+    ask,
+    cancel,
+    check,
+    exclude,
+    export,
+    plan,
+    run,
+    serve,
+    status,
+    tell,
+)
 from lawsmith.cli.replay import replay
 from lawsmith.cli.report import report
-from lawsmith.cli.run import run
-from lawsmith.cli.serve import serve
-from lawsmith.cli.status import status
-from lawsmith.cli.tell import tell
 from lawsmith.errors import LawsmithError
 
 # New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
@@ -67,7 +69,9 @@ def lawsmith(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Fit scaling laws to training runs, with honest uncertainty, and find them with less compute.

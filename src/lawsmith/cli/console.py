@@ -6,13 +6,15 @@ trailing blanks, because it is pasted and piped.
 
 from __future__ import annotations
 
+import json
 import math
 import sys
 import textwrap
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
+import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
 from rich.measure import Measurement
@@ -20,10 +22,11 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lawsmith.formats import number
+from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
     from lawsmith.datasets.fetch import Progress as Report
+    from lawsmith.study.live import LiveStudy
 
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
@@ -44,6 +47,11 @@ def _console(*, stderr: bool) -> Console:
     console = Console(stderr=stderr, markup=False, highlight=False, emoji=False)
     console.width = min(console.width, MAX_WIDTH)
     return console
+
+
+def print_json(value: Any) -> None:
+    """The result of a command for programs, on stdout."""
+    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
 
 
 def heading(console: Console, text: str) -> None:
@@ -133,6 +141,15 @@ def figure(x: float, digits: int = 4) -> str:
 def symbol(name: str) -> str:
     """A parameter as its law's formula writes it: α for alpha."""
     return _GREEK.get(name, name)
+
+
+def spent(study: LiveStudy, compute: float) -> str:
+    """FLOPs, and GPU-hours where the study knows its throughput."""
+    throughput = study.spec.throughput
+    text = f"{flops(compute)} FLOPs"
+    if throughput is None:
+        return text
+    return f"{text} ({number(compute / throughput.flops_per_second / 3600, 3)} GPU-hours)"
 
 
 @contextmanager

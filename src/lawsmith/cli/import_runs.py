@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.live_params import Json, StudyFile
+from lawsmith.cli.live import Json, StudyFile
 
 
 def import_runs(

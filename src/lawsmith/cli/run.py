@@ -1,36 +1,82 @@
-"""`lawsmith run STUDY`: start a live study, or go on with it."""
+"""Driving a study from the terminal: the lock, a line a run on stderr, Ctrl-C."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from collections.abc import Sequence
 
-import typer
+from lawsmith.cli import console as out
+from lawsmith.formats import count, number, percent, plural
+from lawsmith.journal import Event, Kind, driver_lock
+from lawsmith.runners import make_runner
+from lawsmith.study.answer import answered, stop_rule
+from lawsmith.study.changing import retry_failed
+from lawsmith.study.live import LiveStudy
+from lawsmith.study.loop import Driver, drive
 
-from lawsmith.cli.codes import INTERRUPTED
-from lawsmith.cli.live_params import DEFAULT_FILE, Json, StudyFile
+_TOLD = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
 
 
-def run(
-    study: StudyFile = DEFAULT_FILE,
-    quiet: Annotated[
-        bool, typer.Option("--quiet", help="No line a run on stderr, only the result.")
-    ] = False,
-    retry_failed: Annotated[
-        bool, typer.Option("--retry-failed", help="Try failed trials once more.")
-    ] = False,
-    as_json: Json = False,
-) -> None:
-    """Run a study until its budget is committed or its answer known; Ctrl-C, then run to go on.
+def drive_study(study: LiveStudy, *, quiet: bool, retry: bool) -> bool:
+    """Drive it to its end, failed trials first if asked for; True where Ctrl-C came first."""
+    stop_rule(study)  # a slip in it is told before anything runs
+    told = study.spec.runner
+    runner = make_runner(told.kind, told.options, study.layout.folder)
+    with driver_lock(study.layout.lock):
+        study.begin()
+        if study.journal.torn:
+            _say("the journal's last line was torn by a crash; it is left out")
+        study.note_changes()
+        if retry:
+            _say(f"{plural(len(retry_failed(study)), 'failed trial')} to be tried again")
+        driver = Driver(study, runner, lambda ledger: answered(study, ledger))
+        try:
+            for events in drive(driver):
+                if not quiet:
+                    _tell(study, events)
+        except KeyboardInterrupt:
+            _say(_interrupted(study))
+            return True
+    return False
 
-    For example: lawsmith run study.toml
-    """
-    from lawsmith.cli.run_live import drive_study
-    from lawsmith.cli.status_view import print_status
-    from lawsmith.study import open_study
 
-    opened = open_study(study)
-    interrupted = drive_study(opened, quiet=quiet, retry=retry_failed)
-    if not interrupted:
-        print_status(opened, as_json=as_json, n_next=0)
-    else:
-        raise typer.Exit(INTERRUPTED)
+def _tell(study: LiveStudy, events: Sequence[Event]) -> None:
+    """A line for every trial that was settled."""
+    spend = percent(study.journal.ledger.spend / study.budget, 3)
+    for event in events:
+        if event["event"] in _TOLD:
+            trial = study.journal.ledger.trials[event["trial"]]
+            config = ", ".join(f"{k} {_value(v)}" for k, v in trial.config.items() if k != "model")
+            _say(f"{trial.name} {_what(event)} ({config}; {spend} of the budget committed)")
+
+
+def _what(event: Event) -> str:
+    match event["event"]:
+        case "finished":
+            return f"loss {event['loss']:.4f}"
+        case "retried":
+            return f"{event['reason']}, to be tried again"
+        case "failed":
+            return f"failed: {event['reason']}"
+    return str(event["event"])
+
+
+def _value(value: float | int | str) -> str:
+    if isinstance(value, str):
+        return value
+    return count(value) if value >= 1000 else number(value)
+
+
+def _interrupted(study: LiveStudy) -> str:
+    study.journal.refresh()
+    n_open = sum(trial.by == "run" for trial in study.journal.ledger.open())
+    if not n_open:
+        return "interrupted; lawsmith run goes on from here"
+    file = study.layout.file.name
+    return (
+        f"interrupted; {plural(n_open, 'run')} under way and left alone: lawsmith run goes on from "
+        f"here, lawsmith cancel {file} --all stops what runs"
+    )
+
+
+def _say(line: str) -> None:
+    out.stderr().print(line, soft_wrap=True)

@@ -1,25 +1,39 @@
-"""`lawsmith serve STUDY`: a live study's report in the browser, up to date while it runs."""
+"""Serving a live study from the terminal: its address on stdout, then nothing until Ctrl-C."""
 
 from __future__ import annotations
 
-from typing import Annotated
+from pathlib import Path
 
 import typer
 
-from lawsmith.cli.live_params import DEFAULT_FILE, StudyFile
-from lawsmith.cli.params import whole
+from lawsmith.cli import console as out
+from lawsmith.cli.report_sources import STUDY_FILE, study_record
+from lawsmith.report.live.app import LOCAL, Site, address, listen, serve
+from lawsmith.report.live.watch import Watch, new_board
+from lawsmith.study import open_study
 
 
-def serve(
-    study: StudyFile = DEFAULT_FILE,
-    host: Annotated[
-        str, typer.Option(metavar="ADDRESS", help="Where to listen; by default only here.")
-    ] = "127.0.0.1",
-    port: Annotated[
-        int, typer.Option(parser=whole, metavar="PORT", help="0 takes a free one.")
-    ] = 0,
-) -> None:
-    """Show a live study in the browser: the report's cards, kept up to date. It changes nothing."""
-    from lawsmith.cli.serve_live import serve_study
+def serve_study(file: Path, host: str, port: int) -> None:
+    """Serve the page of a study, given by its file or its folder, until Ctrl-C."""
+    path = file / STUDY_FILE if file.is_dir() else file
+    study = open_study(path)
+    commands = (f"lawsmith report {path.name} -o report.html",)
+    board = new_board()
+    watch = Watch(path, board, lambda opened: study_record(opened, commands))
+    site = Site(board, study.spec.name)
+    with listen(host, port) as sock:
+        watch.start()
+        try:
+            serve(site, sock, host, lambda: _say(address(sock, host, site), host))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            watch.stop()
 
-    serve_study(study, host, port)
+
+def _say(url: str, host: str) -> None:
+    typer.echo(url)
+    note = "Ctrl-C ends it; the study goes on without it."
+    if host not in LOCAL:
+        note = f"Others can reach this address: whoever has the link can read. {note}"
+    out.stderr().print(note, soft_wrap=True)

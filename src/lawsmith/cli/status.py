@@ -1,36 +1,219 @@
-"""`lawsmith status STUDY`: where a live study stands."""
+"""Where a live study stands, on the terminal and as JSON; every number is in both."""
 
 from __future__ import annotations
 
-from typing import Annotated
+import time
+from collections.abc import Sequence
+from typing import Any
 
-import typer
+from rich.console import Console
+from rich.text import Text
 
-from lawsmith.cli.live_params import DEFAULT_FILE, Json, StudyFile, at_least_one
+from lawsmith import __version__
+from lawsmith.cli import console as out
+from lawsmith.cli.answer_view import show_answer
+from lawsmith.cli.payload import NO_ANSWER, plain
+from lawsmith.formats import count, flops, number, percent, plural
+from lawsmith.journal import Trial
+from lawsmith.study.live import LiveStudy
+from lawsmith.study.summary import Failure, Proposal, Summary, summarise
+
+_ENDED = {
+    "budget": "the budget is committed",
+    "candidates": "no candidate is left",
+    "stop rule": "the answer is known as well as was asked",
+}
+MAX_LISTED = 12
+WATCH_SECONDS = 2.0
 
 
-def status(
-    study: StudyFile = DEFAULT_FILE,
-    watch: Annotated[
-        bool, typer.Option("--watch", help="Show it again whenever it changes, until Ctrl-C.")
-    ] = False,
-    n_next: Annotated[
-        int | None,
-        typer.Option(
-            "--next",
-            parser=at_least_one,
-            metavar="N",
-            help="Proposals shown; 3 by default, none in a large study, where they take a while.",
-        ),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Say where a study stands: spend, runs, the law so far with its interval, what comes next."""
-    from lawsmith.cli.status_view import print_status, watch_status
-    from lawsmith.study import open_study
-
-    opened = open_study(study)
-    if watch:
-        watch_status(opened, as_json=as_json, n_next=n_next)
+def print_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
+    """The status, once."""
+    summary = summarise(study, study.read(), n_next=n_next)
+    if as_json:
+        out.print_json(status_payload(summary))
     else:
-        print_status(opened, as_json=as_json, n_next=n_next)
+        show_status(out.stdout(), summary)
+
+
+def watch_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
+    """The status whenever there is news, until Ctrl-C or the end."""
+    seen = -1
+    while True:
+        ledger = study.read()
+        if ledger.n_events != seen:
+            seen = ledger.n_events
+            if not as_json and out.stdout().is_terminal:
+                out.stdout().clear()
+            print_status(study, as_json=as_json, n_next=n_next)
+        if ledger.ended is not None:
+            return
+        time.sleep(WATCH_SECONDS)
+
+
+def show_status(console: Console, s: Summary) -> None:
+    """Facts, the answer, what is under way, what failed, what comes next."""
+    console.print(Text(s.study.spec.name, style="bold"))
+    out.facts(console, [*_facts(s), *_remarks(s)])
+    _show_answer(console, s)
+    _show_trials(console, "Under way", s.under_way)
+    _show_failures(console, s.failures)
+    _show_proposals(console, s.proposals, s.why_not_next)
+
+
+def _facts(s: Summary) -> list[tuple[str, str]]:
+    study = s.study
+    runs = [f"{n} {stage}" for stage, n in s.counts.items() if n]
+    reached, top = s.window
+    window = f"{flops(reached)} FLOPs reached, of {flops(top)}" if reached else "no run finished"
+    share = percent(s.spend / study.budget, 3)
+    found = [
+        ("runs", ", ".join(runs) or "none yet"),
+        ("committed", f"{out.spent(study, s.spend)}, {share} of {flops(study.budget)}"),
+        ("window", window),
+    ]
+    if s.best is not None and s.best.loss is not None:
+        found.append(("best", f"{s.best.loss:.4f} by {s.best.name} ({_config(s.best.config)})"))
+    return found
+
+
+def _remarks(s: Summary) -> list[tuple[str, str]]:
+    found = []
+    if s.driver:
+        found.append(("driven by", s.driver))
+    if s.ledger.ended:
+        found.append(("ended", _ENDED.get(s.ledger.ended, s.ledger.ended)))
+    if s.n_excluded:
+        found.append(("excluded", plural(s.n_excluded, "candidate")))
+    if s.strangers:
+        found.append(("strangers", f"{plural(s.strangers, 'run')} of no candidate, not in the fit"))
+    if s.torn:
+        found.append(("journal", "its last line was torn by a crash and is left out"))
+    return found
+
+
+def _show_answer(console: Console, s: Summary) -> None:
+    if s.known.answer is not None:
+        show_answer(console, s.known.answer)
+        return
+    out.heading(console, "No answer yet")
+    out.prose(console, f"{s.known.why_not}.")
+
+
+def _show_trials(console: Console, title: str, trials: Sequence[Trial]) -> None:
+    if not trials:
+        return
+    out.heading(console, title)
+    shown = trials[:MAX_LISTED]
+    reports = any(trial.report for trial in shown)
+    extra = ["on the way"] if reports else []
+    table = out.table("trial", "stage", "configuration", *extra, "FLOPs", words=3)
+    for trial in shown:
+        stage = trial.stage.value + (" (by hand)" if trial.by == "hand" else "")
+        stage += f", {trial.kind}" if trial.kind != "run" else ""
+        cells = [_report(trial)] if reports else []
+        table.add_row(trial.name, stage, _config(trial.config), *cells, flops(trial.cost))
+    out.show(console, table)
+    _more(console, len(trials))
+
+
+def _report(trial: Trial) -> str:
+    """'4.5000 at 10M tokens', or none."""
+    return f"{trial.report[1]:.4f} at {count(trial.report[0])} tokens" if trial.report else "none"
+
+
+def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
+    if not failures:
+        return
+    out.heading(console, "Failures")
+    for failure in failures[-MAX_LISTED:]:
+        trial = failure.trial
+        reason = ": ".join(part for part in (trial.reason, trial.detail) if part)
+        out.item(console, trial.name, f"{trial.stage.value}, {reason} ({_config(trial.config)})")
+        for line in failure.tail.splitlines():
+            console.print(Text(f"      {line}", style="dim"), soft_wrap=True)
+        if failure.tail:
+            console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
+
+
+def _show_proposals(console: Console, proposals: Sequence[Proposal], why_not: str) -> None:
+    if why_not:
+        out.heading(console, "Next")
+        out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())
+    if not proposals:
+        return
+    out.heading(console, "Next, if nothing else is learnt")
+    table = out.table("configuration", "FLOPs")
+    for proposal in proposals:
+        table.add_row(_config(proposal.config), flops(proposal.cost))
+    out.show(console, table)
+
+
+def _config(config: object) -> str:
+    """'30M, D 4B, lr 0.002': the model's name stands for its N."""
+    values = dict(config) if isinstance(config, dict) else {}
+    parts = [str(values.pop("model", ""))]
+    values.pop("N", None)
+    for name, value in values.items():
+        text = value if isinstance(value, str) else number(value)
+        parts.append(f"{name} {count(value) if name == 'D' else text}")
+    return ", ".join(part for part in parts if part)
+
+
+def _more(console: Console, n: int) -> None:
+    if n > MAX_LISTED:
+        out.prose(console, f"and {n - MAX_LISTED} more")
+
+
+def status_payload(s: Summary) -> dict[str, Any]:
+    """What `lawsmith status --json` prints."""
+    study = s.study
+    found: dict[str, Any] = plain(
+        {
+            "version": __version__,
+            "study": study.spec.name,
+            "id": s.ledger.id,
+            "driver": s.driver,
+            "ended": s.ledger.ended,
+            "runs": s.counts,
+            "budget": {
+                "flops": study.budget,
+                "committed": s.spend,
+                "finished": s.finished,
+                "share": s.spend / study.budget,
+            },
+            "window": {"reached": s.window[0], "largest": s.window[1]},
+            "candidates": len(study.grid),
+            "excluded": s.n_excluded,
+            "strangers": s.strangers,
+            "journal_torn": s.torn,
+            "best": None if s.best is None else _trial(s.best),
+            **(NO_ANSWER if s.known.answer is None else s.known.answer.payload()),
+            "why_no_answer": s.known.why_not or None,
+            "trials": [_trial(trial) for trial in s.ledger.trials.values()],
+            "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
+            "next": [{"config": p.config, "cost": p.cost} for p in s.proposals],
+            "why_not_next": s.why_not_next or None,
+        }
+    )
+    return found
+
+
+def _trial(trial: Trial) -> dict[str, Any]:
+    report = trial.report
+    return {
+        "trial": trial.name,
+        "state": trial.stage.value,
+        "by": trial.by,
+        "config": dict(trial.config),
+        "kind": trial.kind,
+        "parent": trial.parent or None,
+        "branch_at": trial.branch_at,
+        "cost": trial.cost,
+        "spent": trial.spend,
+        "loss": trial.loss,
+        "attempt": trial.attempt,
+        "reason": trial.reason or None,
+        "detail": trial.detail or None,
+        "on_the_way": None if report is None else {"tokens": report[0], "loss": report[1]},
+    }
