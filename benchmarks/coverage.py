@@ -37,7 +37,7 @@ from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import smooth_surface
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG
-from lawsmith.laws.selection import deselect
+from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import (
     Uncertainty,
     case_bootstrap,
@@ -188,7 +188,7 @@ def frontier_intervals(world: World, losses, fit, of, rng) -> Iterator[tuple[str
     variance = float((squares.residuals**2).sum() / dof)
     plain = Uncertainty(fit.law, squares.phi, covariance(squares, variance), dof, 0.0, "", "")
     surface = smooth_surface(np.log(losses), world.hp, world.scale, world.cells, floor=world.floor)
-    freed = surface and deselect(
+    freed = surface and correct_selection(
         world.law, world.x, losses, surface, world.among, start=squares.phi, rng=rng
     )
     if freed:

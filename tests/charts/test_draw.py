@@ -17,7 +17,7 @@ from lawsmith.charts import (
     ChartUnavailable,
     themed,
 )
-from lawsmith.charts.draw import Entry, key_places, text_width, tooltip_parts, wrap
+from lawsmith.charts.draw import KeyEntry, key_places, text_width, tooltip_parts, wrap
 from lawsmith.charts.theme import config
 
 from .answers import answered
@@ -139,7 +139,7 @@ def test_a_word_longer_than_a_line_is_broken():
 
 def test_a_key_wraps_into_rows():
     assert key_places([50, 50, 100], pixels=200) == [(0, 0), (0, 92), (1, 0)]
-    assert Entry("point", "run", "run") == Entry("point", "run", "run")
+    assert KeyEntry("point", "run", "run") == KeyEntry("point", "run", "run")
 
 
 def test_a_hyphenated_word_that_fits_a_line_is_not_broken():

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.curves.ends import cut, scheduled_ends, try_laws
-from lawsmith.curves.schedule import Law, Steps, Units, fit_law
+from lawsmith.curves.schedule import ScheduleLaw, Steps, Units, fit_law
 from lawsmith.trajectory import Path, curve, path_of
 
 UNITS = Units(3e-4, 1e10)
@@ -70,7 +70,7 @@ def test_ends_of_other_schedules_follow_from_two():
 
 
 def test_errors_by_theta_are_those_of_a_finite_step():
-    law = Law(UNITS, THETA, np.diag([1e-4, 0, 0, 0, 0, 0, 0]), 0.001)
+    law = ScheduleLaw(UNITS, THETA, np.diag([1e-4, 0, 0, 0, 0, 0, 0]), 0.001)
     value, variance = law.log_loss(path_of(D, rate("constant")), np.array([1e10]))
     slope = 2.5 / np.exp(value)  # d ln L / d ln L0
     assert np.sqrt(variance) == pytest.approx(0.01 * slope, rel=1e-3)

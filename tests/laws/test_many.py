@@ -8,7 +8,7 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.laws.many import Points, fit_many
+from lawsmith.laws.many import PointSet, fit_many
 
 
 def sets_of(law, rng, sizes):
@@ -21,7 +21,7 @@ def sets_of(law, rng, sizes):
         if law.inputs == ("C",):
             loss = 1.7 + 1100 * inputs["C"] ** -0.154
         noisy = loss * np.exp(0.004 * rng.standard_normal(n))
-        sets.append(Points.alike({name: inputs[name] for name in law.inputs}, noisy))
+        sets.append(PointSet.alike({name: inputs[name] for name in law.inputs}, noisy))
     return sets
 
 
@@ -57,11 +57,11 @@ def test_no_sets_are_no_fits_and_too_few_points_are_refused():
     law = get_law("LC")
     assert fit_many(law, []).shape == (0, 3)
     with pytest.raises(LawsmithError, match="2 points"):
-        fit_many(law, [Points.alike({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
+        fit_many(law, [PointSet.alike({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
 
 
 def test_points_that_count_alike_weigh_one():
-    points = Points.alike({"C": [1e18, 1e19]}, np.array([3.0, 2.9]))
+    points = PointSet.alike({"C": [1e18, 1e19]}, np.array([3.0, 2.9]))
     assert points.weights.tolist() == [1.0, 1.0]
 
 
@@ -69,10 +69,10 @@ def test_points_that_count_alike_weigh_one():
 def test_a_weight_counts_in_the_batch_as_it_does_alone(name):
     law, rng = get_law(name), np.random.default_rng(4)
     sets = [
-        Points(points.inputs, points.loss, rng.uniform(0.01, 1.0, len(points.loss)))
+        PointSet(points.inputs, points.loss, rng.uniform(0.01, 1.0, len(points.loss)))
         for points in sets_of(law, rng, [12, 20, 33])
     ]
-    plain = fit_many(law, [Points.alike(points.inputs, points.loss) for points in sets])
+    plain = fit_many(law, [PointSet.alike(points.inputs, points.loss) for points in sets])
     for phi, other, points in zip(fit_many(law, sets), plain, sets, strict=True):
         alone = fit_law(law, points.inputs, points.loss, weights=points.weights)
         assert_same_law(law, phi, alone, points)
@@ -86,7 +86,7 @@ def test_a_point_of_no_weight_is_as_good_as_absent():
     off[3] *= 1.5
     weights = np.ones(15)
     weights[3] = 0.0
-    (phi,) = fit_many(law, [Points(points.inputs, off, weights)])
+    (phi,) = fit_many(law, [PointSet(points.inputs, off, weights)])
     kept = np.arange(15) != 3
     alone = fit_law(law, {"C": points.inputs["C"][kept]}, points.loss[kept])
     assert_same_law(law, phi, alone, points)

@@ -10,7 +10,7 @@ from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.noise import smooth_surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
-from lawsmith.laws.selection import deselect, pad
+from lawsmith.laws.selection import correct_selection, pad
 from tests.laws.test_forms import EXAMPLES
 
 LC = get_law("LC")
@@ -42,7 +42,7 @@ def correct(kind: str, sd: float, seed: int):
     assert surface is not None
     on = pareto_batch(np.exp(x), np.exp(y)[None])[0]
     raw = fit_law(LC, {"C": np.exp(x[on])}, np.exp(y[on]), objective=LEAST_SQUARES_LOG)
-    freed = deselect(
+    freed = correct_selection(
         LC,
         x[None],
         np.exp(y),

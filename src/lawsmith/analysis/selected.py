@@ -14,7 +14,7 @@ from lawsmith.frontier import floor, frontier_batch
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.noise import MOST_RUNS, smooth_surface
-from lawsmith.laws.selection import deselect
+from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
 from lawsmith.runs import Runs
 
@@ -27,7 +27,7 @@ def frontier_uncertainty(
     fit: LawFit,
     options: FitOptions,
 ) -> Uncertainty | None:
-    """Student's t on least squares; freed of selection where there was any and it can be told.
+    """Student's t on least squares; corrected for selection where there was any and it can be told.
 
     rows: those of the pool that were fitted, in the order of the fit's points.
     """
@@ -55,7 +55,7 @@ def frontier_uncertainty(
     sd, dof = study.runs.select(known).replicate_sd()
     if dof >= 10:  # replicates show the noise itself, whatever the surface's shape
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
-    freed = deselect(
+    corrected = correct_selection(
         fit.law,
         fit.law.log_inputs(inputs_at(grid, fit.law, np.arange(len(known))))[:, 0, :],
         loss[known],
@@ -65,19 +65,19 @@ def frontier_uncertainty(
         rng=np.random.default_rng(options.seed),
         fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
     )
-    if freed is None:
+    if corrected is None:
         return plain
     return replace(
         plain,
-        phi=freed.phi,
-        cov=freed.cov,
-        dof=freed.dof,
-        residual_sd=freed.residual_sd,
+        phi=corrected.phi,
+        cov=corrected.cov,
+        dof=corrected.dof,
+        residual_sd=corrected.residual_sd,
         method="least squares on log loss, selection undone, Student's t",
-        shift=freed.shift,
-        noise_sd=freed.noise_sd,
-        noise_dof=freed.noise_dof,
-        misfit=freed.misfit,
+        shift=corrected.shift,
+        noise_sd=corrected.noise_sd,
+        noise_dof=corrected.noise_dof,
+        misfit=corrected.misfit,
     )
 
 

@@ -14,7 +14,7 @@ from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.draw import BAND, LINE, WIDE, Entry, field, layer, log_axis, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, KeyEntry, field, layer, log_axis, mark, span
 from lawsmith.charts.isoflop import isoflops
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
@@ -125,14 +125,16 @@ def _domain(lines: pd.DataFrame, minima: pd.DataFrame) -> tuple[float, float]:
     return padded(draw.band_range(drawn, low, high, room=lambda ratio: max(ratio**0.5, 4.0)))
 
 
-def _key(data: AllocationData, answered: Answered) -> list[Entry]:
+def _key(data: AllocationData, answered: Answered) -> list[KeyEntry]:
     bracketed = data.minima["bracketed"]
     return draw.present(
         {
-            Entry("line", "law", "best"): True,
-            Entry("area", "band", f"{percent(answered.answer.level)} interval"): True,
-            Entry("line", "series-1-dashed", "within 0.5% of the best loss"): True,
-            Entry("point", "observed", "lowest of an isoFLOP curve"): bracketed.any(),
-            Entry("point", "observed-open", "lowest, at an end of its curve"): not bracketed.all(),
+            KeyEntry("line", "law", "best"): True,
+            KeyEntry("area", "band", f"{percent(answered.answer.level)} interval"): True,
+            KeyEntry("line", "series-1-dashed", "within 0.5% of the best loss"): True,
+            KeyEntry("point", "observed", "lowest of an isoFLOP curve"): bracketed.any(),
+            KeyEntry(
+                "point", "observed-open", "lowest, at an end of its curve"
+            ): not bracketed.all(),
         }
     )

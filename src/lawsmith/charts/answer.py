@@ -13,7 +13,7 @@ import pandas as pd
 from lawsmith.answer import Answer
 from lawsmith.answer.text import held_out_text, rests_on
 from lawsmith.charts import draw
-from lawsmith.charts.draw import BAND, LINE, WIDE, Entry, field, layer, layer_if_any, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, KeyEntry, field, layer, layer_if_any, mark, span
 from lawsmith.charts.law import fence, loss_domain, target_layers
 from lawsmith.charts.runs import (
     MAX_RUNS,
@@ -229,18 +229,18 @@ def _held_out_names(found: Answer) -> dict[str, str]:
     return {"C": "C", "loss": "loss of the run", "predicted": "predicted", **interval}
 
 
-def key_entries(data: AnswerData, found: Answer) -> list[Entry]:
+def key_entries(data: AnswerData, found: Answer) -> list[KeyEntry]:
     """What the chart's marks mean, only those that it has."""
     kinds = set(data.runs["kind"])
     return draw.present(
         {
-            Entry("point", "run", "run"): RUN in kinds,
-            Entry("point", _style(data, BEST), "best run so far"): BEST in kinds,
-            Entry("point", "held-out", "best run held out"): len(data.held_out) > 0,
-            Entry("line", "law", "best loss to expect"): True,
-            Entry("line", "law-behind", "the same from all runs"): len(data.reference) > 0,
-            Entry("area", "band", f"{percent(found.level)} interval"): True,
-            Entry("point", "target", "target"): len(_near(data)) > 0,
-            Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
+            KeyEntry("point", "run", "run"): RUN in kinds,
+            KeyEntry("point", _style(data, BEST), "best run so far"): BEST in kinds,
+            KeyEntry("point", "held-out", "best run held out"): len(data.held_out) > 0,
+            KeyEntry("line", "law", "best loss to expect"): True,
+            KeyEntry("line", "law-behind", "the same from all runs"): len(data.reference) > 0,
+            KeyEntry("area", "band", f"{percent(found.level)} interval"): True,
+            KeyEntry("point", "target", "target"): len(_near(data)) > 0,
+            KeyEntry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
         }
     )

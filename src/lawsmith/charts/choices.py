@@ -14,7 +14,16 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, layer_if_any, layers_by, mark
+from lawsmith.charts.draw import (
+    WIDE,
+    Channel,
+    KeyEntry,
+    field,
+    layer,
+    layer_if_any,
+    layers_by,
+    mark,
+)
 from lawsmith.charts.law import N_LINE, abscissa, fence, law_inputs
 from lawsmith.charts.runs import (
     MAX_RUNS,
@@ -191,19 +200,19 @@ def _color(data: ChoicesData, *, beside: bool) -> Channel:
     }
 
 
-def key_entries(data: ChoicesData) -> list[Entry]:
+def key_entries(data: ChoicesData) -> list[KeyEntry]:
     """What the chart's marks mean, only those that it has."""
     has = set(data.lines["law"])
     initial = data.chosen["initial"]
     return draw.present(
         {
-            Entry("point", "run", "not run"): len(data.pool) > 0,
-            Entry("point", "key-cell-square", "initial design"): initial.any(),
-            Entry("point", "key-cell", "run"): not initial.all(),
-            Entry("point", "envelope", "true envelope of the pool"): True,
-            Entry("point", "target", "held-out frontier"): len(data.held_out) > 0,
-            **{Entry("line", *LINES[name]): name in has for name in LINES},
-            Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
+            KeyEntry("point", "run", "not run"): len(data.pool) > 0,
+            KeyEntry("point", "key-cell-square", "initial design"): initial.any(),
+            KeyEntry("point", "key-cell", "run"): not initial.all(),
+            KeyEntry("point", "envelope", "true envelope of the pool"): True,
+            KeyEntry("point", "target", "held-out frontier"): len(data.held_out) > 0,
+            **{KeyEntry("line", *LINES[name]): name in has for name in LINES},
+            KeyEntry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
         }
     )
 

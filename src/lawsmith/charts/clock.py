@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, layers_by, mark, text_width
+from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, layers_by, mark, text_width
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import flops_label, padded
 from lawsmith.formats import flops, number, plural
@@ -194,10 +194,12 @@ def _bars(data: ClockData, axis: Channel, room: draw.View) -> alt.LayerChart:
 
 def state_entries(
     kind: Literal["point", "area"], style: str, states: pd.Series[str]
-) -> list[Entry]:
+) -> list[KeyEntry]:
     """The key of the states that occur."""
     has = set(states)
-    return [Entry(kind, f"{style}-{state}", text) for state, text in TEXTS.items() if state in has]
+    return [
+        KeyEntry(kind, f"{style}-{state}", text) for state, text in TEXTS.items() if state in has
+    ]
 
 
 def _costs(data: ClockData, axis: Channel, y: Channel, pixels: int, height: int) -> list[alt.Chart]:

@@ -10,7 +10,7 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import WIDE, Entry, field, layers_by, mark
+from lawsmith.charts.draw import WIDE, KeyEntry, field, layers_by, mark
 from lawsmith.charts.runs import (
     HELD_OUT,
     ChartUnavailable,
@@ -121,15 +121,15 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     return room.chart(layers, heading, _subtitle(data, analysis), _key(data))
 
 
-def _key(data: CurvesData) -> list[Entry]:
+def _key(data: CurvesData) -> list[KeyEntry]:
     entries = [
-        Entry("point", "key-cell", "best run of each (N, D), fitted"),
-        Entry("line", "key-curve", "law"),
+        KeyEntry("point", "key-cell", "best run of each (N, D), fitted"),
+        KeyEntry("line", "key-curve", "law"),
     ]
     if data.points["held_out"].any():
-        entries.append(Entry("point", "key-cell-star", "held out"))
+        entries.append(KeyEntry("point", "key-cell-star", "held out"))
     if data.lines["held_out"].any():
-        entries.append(Entry("line", "key-curve-dashed", "law at a held-out size"))
+        entries.append(KeyEntry("line", "key-curve-dashed", "law at a held-out size"))
     return entries
 
 

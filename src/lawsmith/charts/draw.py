@@ -53,7 +53,7 @@ class View:
         layers: Iterable[alt.Chart],
         heading: str,
         lines: Sequence[str],
-        entries: Sequence[Entry],
+        entries: Sequence[KeyEntry],
     ) -> alt.LayerChart:
         """The chart of one view: its key above it, above that the heading and lines."""
         return themed(
@@ -67,7 +67,7 @@ class View:
         )
 
     def panel(
-        self, layers: Iterable[alt.Chart], height: int, entries: Sequence[Entry] = ()
+        self, layers: Iterable[alt.Chart], height: int, entries: Sequence[KeyEntry] = ()
     ) -> alt.LayerChart:
         """One of the views of `stack`, with a key of its own if it has entries."""
         above = key(entries, pixels=self.width) if entries else []
@@ -110,7 +110,7 @@ class Panels:
         panels: Sequence[alt.LayerChart],
         heading: str,
         lines: Sequence[str],
-        entries: Sequence[Entry],
+        entries: Sequence[KeyEntry],
         *,
         below: int = 4,
     ) -> alt.VConcatChart:
@@ -301,7 +301,7 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
 
 
 @dataclass(frozen=True)
-class Entry:
+class KeyEntry:
     """One entry of a key: a mark in its style, and what it means."""
 
     mark: Literal["point", "line", "area", "tick"]
@@ -309,12 +309,12 @@ class Entry:
     text: str
 
 
-def present(entries: Mapping[Entry, object]) -> list[Entry]:
+def present(entries: Mapping[KeyEntry, object]) -> list[KeyEntry]:
     """The entries of the marks that a chart has."""
     return [entry for entry, shown in entries.items() if shown]
 
 
-def key(entries: Sequence[Entry], *, pixels: int) -> list[alt.Chart]:
+def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
     """Layers that write a key above a view, in as many rows as it takes."""
     layers: list[alt.Chart] = []
     places = key_places([text_width(entry.text, 11) for entry in entries], pixels=pixels)
@@ -326,7 +326,7 @@ def key(entries: Sequence[Entry], *, pixels: int) -> list[alt.Chart]:
     return layers
 
 
-def key_view(entries: Sequence[Entry], *, pixels: int) -> alt.LayerChart:
+def key_view(entries: Sequence[KeyEntry], *, pixels: int) -> alt.LayerChart:
     """A key as a view of its own, for charts of several panels."""
     return view(key(entries, pixels=pixels), width=pixels, height=1)
 
@@ -342,7 +342,7 @@ def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
     return places
 
 
-def _symbol(entry: Entry, x: int, y: int) -> alt.Chart:
+def _symbol(entry: KeyEntry, x: int, y: int) -> alt.Chart:
     match entry.mark:
         case "point":
             return _still(mark("point", entry.style), x=x + 9, y=y)

@@ -11,7 +11,7 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, isoflop_cells
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Entry, field, layer, layer_if_any, mark
+from lawsmith.charts.draw import WIDE, KeyEntry, field, layer, layer_if_any, mark
 from lawsmith.charts.runs import ChartUnavailable, called_in, short, with_names
 from lawsmith.charts.ticks import padded
 from lawsmith.datasets.records import study_name
@@ -118,13 +118,13 @@ def _points(data: IsoflopData) -> dict[str, pd.DataFrame]:
     }
 
 
-def _key(data: IsoflopData) -> list[Entry]:
-    entries = [Entry("point", "key-cell", "best run of each (N, D)")]
+def _key(data: IsoflopData) -> list[KeyEntry]:
+    entries = [KeyEntry("point", "key-cell", "best run of each (N, D)")]
     if data.minima["bracketed"].any():
-        entries.append(Entry("point", "key-minimum", "lowest of its level"))
+        entries.append(KeyEntry("point", "key-minimum", "lowest of its level"))
     if not data.minima["bracketed"].all():
         text = "lowest, at an end: the optimum may lie beyond"
-        entries.append(Entry("point", "key-minimum-open", text))
+        entries.append(KeyEntry("point", "key-minimum-open", text))
     return entries
 
 

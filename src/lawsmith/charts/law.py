@@ -15,7 +15,7 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, Prediction
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, Entry, field, layer, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, KeyEntry, field, layer, mark, span
 from lawsmith.charts.runs import (
     FITTED,
     HELD_OUT,
@@ -261,19 +261,19 @@ def target_text(loss: float, low: float, high: float) -> str:
     return f"{loss:#.4g} [{low:#.4g}, {high:#.4g}]"
 
 
-def key_entries(data: LawData, analysis: Analysis) -> list[Entry]:
+def key_entries(data: LawData, analysis: Analysis) -> list[KeyEntry]:
     """What the chart's marks mean, only those that it has."""
     kinds, point = set(data.runs.frame["kind"]), titles.point_name(analysis)
     one, level = len(analysis.law.inputs) == 1, percent(analysis.options.level)
     return draw.present(
         {
-            Entry("point", "run", "run"): RUN in kinds,
-            Entry("point", fitted_style(data), f"fitted: {point}"): True,
-            Entry("point", "held-out", f"held out: {point}"): HELD_OUT in kinds,
-            Entry("line", "law", "law, as fitted" if one else "law at its best N and D"): True,
-            Entry("area", "band", f"{level} interval"): data.line["low"].notna().any(),
-            Entry("point", "target", "target"): len(data.targets) > 0,
-            Entry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
+            KeyEntry("point", "run", "run"): RUN in kinds,
+            KeyEntry("point", fitted_style(data), f"fitted: {point}"): True,
+            KeyEntry("point", "held-out", f"held out: {point}"): HELD_OUT in kinds,
+            KeyEntry("line", "law", "law, as fitted" if one else "law at its best N and D"): True,
+            KeyEntry("area", "band", f"{level} interval"): data.line["low"].notna().any(),
+            KeyEntry("point", "target", "target"): len(data.targets) > 0,
+            KeyEntry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
         }
     )
 

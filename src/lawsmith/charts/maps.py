@@ -15,7 +15,7 @@ import pandas as pd
 
 from lawsmith.analysis import HyperparameterLaw
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.formats import count, flops
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
@@ -297,15 +297,15 @@ def _color(top: float, *, beside: bool) -> Channel:
     return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
 
 
-def key_entries(data: MapsData) -> list[Entry]:
+def key_entries(data: MapsData) -> list[KeyEntry]:
     """What the maps' marks mean, only those that they have."""
     law = any(panel.optimum is not None for panel in data.panels)
     return draw.present(
         {
-            Entry("point", "map-best", "best of its cell"): True,
-            Entry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
-            Entry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
-            Entry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
+            KeyEntry("point", "map-best", "best of its cell"): True,
+            KeyEntry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
+            KeyEntry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
+            KeyEntry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
         }
     )
 

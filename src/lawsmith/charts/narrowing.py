@@ -11,7 +11,7 @@ import pandas as pd
 
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
-from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, Entry, field, layer, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, KeyEntry, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import digits
@@ -79,11 +79,11 @@ def _prediction_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.L
     domain = draw.band_range(drawn, *ends, room=lambda ratio: 1.12 * ratio**0.35)
     y = draw.loss_axis(padded(domain), pixels=HEIGHT)
     layers = [layer(points, BAND, x=x, **span(y))]
-    entries = [Entry("line", "law", "best loss"), Entry("area", "band", "interval")]
+    entries = [KeyEntry("line", "law", "best loss"), KeyEntry("area", "band", "interval")]
     if known:
         frame = pd.DataFrame({"loss": known})
         layers.append(layer(frame, mark("rule", "threshold"), y=field("loss", y)))
-        entries.append(Entry("line", "threshold", "from all runs of the pool"))
+        entries.append(KeyEntry("line", "threshold", "from all runs of the pool"))
     where = {"x": x, "y": field("loss", y)}
     layers.append(layer(points, LINE, **where))
     layers.append(layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where))

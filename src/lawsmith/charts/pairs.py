@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
@@ -93,7 +93,10 @@ def pairs(
         f"{data.names[strongest[1]]}, correlation {strongest[2]:+.2f}".replace("-", "−")
     )
     heading = f"{draw.named('Parameters of plausible laws', name)}, {draw.unbroken(law.formula)}"
-    entries = [Entry("point", "draw", "a plausible law"), Entry("point", "target", "as fitted")]
+    entries = [
+        KeyEntry("point", "draw", "a plausible law"),
+        KeyEntry("point", "target", "as fitted"),
+    ]
     panels = [_panel(data, pair, axes, room.width) for pair in data.pairs]
     return room.chart(panels, heading, [text], entries)
 

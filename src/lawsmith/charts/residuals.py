@@ -10,7 +10,7 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, influence_target
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
 from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, short, with_names
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import number
@@ -93,7 +93,7 @@ def _residual_panel(
     layers = draw.layers_by(data.points, "kind", marks, tooltip=names, **where)
     has, point = set(data.points["kind"]), titles.point_name(analysis)
     entries = {
-        Entry("point", style, f"{text}: {point}"): kind in has
+        KeyEntry("point", style, f"{text}: {point}"): kind in has
         for kind, (style, text) in styles.items()
     }
     return room.panel([_zero(y), *layers], HEIGHT, draw.present(entries))
@@ -114,8 +114,8 @@ def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.La
         layer(frame, mark("point", "fitted-many"), tooltip=names, x=x, y=change),
     ]
     entries = [
-        Entry("point", "fitted-many", f"change at {data.target} when left out"),
-        Entry("area", "band", f"one standard error ({number(error, 2)}%)"),
+        KeyEntry("point", "fitted-many", f"change at {data.target} when left out"),
+        KeyEntry("area", "band", f"one standard error ({number(error, 2)}%)"),
     ]
     return room.panel(layers, HEIGHT, entries)
 

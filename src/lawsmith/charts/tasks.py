@@ -12,7 +12,17 @@ import pandas as pd
 from lawsmith.answer import Target
 from lawsmith.arrays import FloatArray
 from lawsmith.charts import draw
-from lawsmith.charts.draw import BAND, LINE, Channel, Entry, field, layer, layer_if_any, mark, span
+from lawsmith.charts.draw import (
+    BAND,
+    LINE,
+    Channel,
+    KeyEntry,
+    field,
+    layer,
+    layer_if_any,
+    mark,
+    span,
+)
 from lawsmith.charts.runs import ChartUnavailable, even, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
@@ -166,13 +176,13 @@ def _accuracy_axis(data: TaskData, pixels: int) -> Channel:
     return draw.linear_axis("Accuracy", domain, n_ticks=max(pixels // 45, 4))
 
 
-def _entries(data: TaskData, answer: TaskAnswer) -> list[Entry]:
+def _entries(data: TaskData, answer: TaskAnswer) -> list[KeyEntry]:
     return draw.present(
         {
-            Entry("point", "fitted-many", "run"): True,
-            Entry("point", "held-out", "run held out"): len(data.held_out) > 0,
-            Entry("line", "law", "accuracy to expect"): True,
-            Entry("area", "band", f"{percent(answer.level)} interval of a run"): True,
-            Entry("point", "target", "target"): len(data.targets) > 0,
+            KeyEntry("point", "fitted-many", "run"): True,
+            KeyEntry("point", "held-out", "run held out"): len(data.held_out) > 0,
+            KeyEntry("line", "law", "accuracy to expect"): True,
+            KeyEntry("area", "band", f"{percent(answer.level)} interval of a run"): True,
+            KeyEntry("point", "target", "target"): len(data.targets) > 0,
         }
     )

@@ -12,7 +12,16 @@ import pandas as pd
 
 from lawsmith.charts import draw
 from lawsmith.charts.clock import TEXTS, spend_panel, state_entries
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, layer_if_any, layers_by, mark
+from lawsmith.charts.draw import (
+    WIDE,
+    Channel,
+    KeyEntry,
+    field,
+    layer,
+    layer_if_any,
+    layers_by,
+    mark,
+)
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, plural
@@ -122,10 +131,10 @@ def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerCha
         layer(data.reached, reached, x=x, y=y),
         *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
     ]
-    bound = Entry("line", "threshold", "window: largest to choose from")
+    bound = KeyEntry("line", "threshold", "window: largest to choose from")
     entries = [
         *([] if data.window.empty else [bound]),
         *state_entries("point", "state", data.runs["state"]),
-        Entry("line", "curve-reached", "largest so far"),
+        KeyEntry("line", "curve-reached", "largest so far"),
     ]
     return room.panel(layers, HEIGHT, entries)

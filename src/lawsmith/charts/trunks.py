@@ -10,7 +10,7 @@ import pandas as pd
 
 from lawsmith.answer import Answer
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, Entry, field, layer, mark, span
+from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
@@ -151,12 +151,12 @@ def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) ->
     ]
 
 
-def _key(data: TrunksData) -> list[Entry]:
-    entries = [Entry("line", "key-curve", "along a run")]
+def _key(data: TrunksData) -> list[KeyEntry]:
+    entries = [KeyEntry("line", "key-curve", "along a run")]
     if not data.branches.empty:
-        entries.append(Entry("point", "key-cell", "after a decay"))
+        entries.append(KeyEntry("point", "key-cell", "after a decay"))
     if not data.ends.empty:
-        entries.append(Entry("point", "key-cell-star", "predicted end, interval of a run"))
+        entries.append(KeyEntry("point", "key-cell-star", "predicted end, interval of a run"))
     return entries
 
 

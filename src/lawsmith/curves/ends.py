@@ -15,7 +15,7 @@ import numpy as np
 
 from lawsmith.arrays import FloatArray
 from lawsmith.curves.records import End
-from lawsmith.curves.schedule import Law, Units, fit_law
+from lawsmith.curves.schedule import ScheduleLaw, Units, fit_law
 from lawsmith.curves.trunks import end_of
 from lawsmith.formats import percent, plural
 from lawsmith.trajectory import Curve
@@ -28,7 +28,7 @@ SAME_N = 1e-6
 
 
 @dataclass(frozen=True)
-class Trial:
+class EndTrial:
     """Hold-outs at one share: how many, and the root mean square error of log loss."""
 
     n: int
@@ -57,7 +57,7 @@ def scheduled_ends(
     open_runs = [c for c in known if c.kind == "scheduled" and not c.finished]
     notes, ends, y, variance, sizes = [], [], [], [], []
     trials = {p: try_laws(groups, p) for p in sorted({share_of(c) for c in open_runs})}
-    laws: dict[int, Law] = {}
+    laws: dict[int, ScheduleLaw] = {}
     n_refused = 0
     for c in open_runs:
         trial = trials[share_of(c)]
@@ -83,7 +83,7 @@ def scheduled_ends(
     return tuple(ends), (np.array(y), cov), tuple(notes)
 
 
-def _why(trials: Iterable[Trial]) -> str:
+def _why(trials: Iterable[EndTrial]) -> str:
     worst = [trial for trial in trials if not trial.proven]
     if not worst or min(trial.n for trial in worst) < LEAST_TRIALS:
         need = f"at least {LEAST_TRIALS} finished runs with a learning rate"
@@ -93,7 +93,7 @@ def _why(trials: Iterable[Trial]) -> str:
     return f"the law of the schedule {erred}"
 
 
-def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> Trial:
+def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> EndTrial:
     """How far laws err on ends of finished runs that are cut at a share of their tokens."""
     cases = [
         (group, c)
@@ -107,10 +107,10 @@ def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> Trial:
     for group, c in cases:
         law = fit_group([cut(o, share) if o is c else o for o in group])
         errors.append(law.end(c)[0] - float(np.log(c.loss[-1])))
-    return Trial(len(errors), float(np.sqrt(np.mean(np.square(errors)))) if errors else np.inf)
+    return EndTrial(len(errors), float(np.sqrt(np.mean(np.square(errors)))) if errors else np.inf)
 
 
-def fit_group(group: Sequence[Curve]) -> Law:
+def fit_group(group: Sequence[Curve]) -> ScheduleLaw:
     """The law of all curves of a size that have losses."""
     told = [c for c in group if len(c.D)]
     return fit_law(told, Units.of(group))

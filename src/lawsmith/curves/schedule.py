@@ -50,7 +50,7 @@ class Units:
 
 
 @dataclass(frozen=True, eq=False)
-class Law:
+class ScheduleLaw:
     """A fit to curves of one size; make it with `fit_law`.
 
     cov   of theta; sd of log loss about the law
@@ -105,7 +105,7 @@ class Steps:
         return np.asarray(np.log(np.maximum(loss, 1e-3 * L0)))
 
 
-def fit_law(curves: Sequence[Curve], units: Units) -> Law:
+def fit_law(curves: Sequence[Curve], units: Units) -> ScheduleLaw:
     """The most probable law of curves of one size, each with a path; far rows count less."""
     level = float(np.median([c.loss[-1] for c in curves]))
     mean = np.log([m * (level if i in (0, 1, 3) else 1.0) for i, (m, _) in enumerate(PRIOR)])
@@ -129,4 +129,4 @@ def fit_law(curves: Sequence[Curve], units: Units) -> Law:
         sd = max(1.4826 * float(np.median(np.abs(off))), LEAST_SD)
     J = np.asarray(found.jac, dtype=np.float64)
     cov = np.asarray(np.linalg.inv(J.T @ J + 1e-9 * np.eye(7)) * np.outer(spread, spread), float)
-    return Law(units, theta, cov, sd)
+    return ScheduleLaw(units, theta, cov, sd)

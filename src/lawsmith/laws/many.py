@@ -29,7 +29,7 @@ from lawsmith.laws.optimise import Problem, minimise
 
 
 @dataclass(frozen=True, eq=False)
-class Points:
+class PointSet:
     """What one law is fitted to.
 
     inputs    the law's, by name, (n,) each
@@ -42,13 +42,13 @@ class Points:
     weights: FloatArray
 
     @classmethod
-    def alike(cls, inputs: Mapping[str, Any], loss: FloatArray) -> Points:
-        """Points that count alike."""
+    def alike(cls, inputs: Mapping[str, Any], loss: FloatArray) -> PointSet:
+        """PointSet that count alike."""
         return cls(inputs, loss, np.ones(len(loss)))
 
 
 @saturating
-def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
+def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
     """(B, p) phi of the law's own objective on each set, from cold starts.
 
     Every set needs as many points as the law has parameters. A set's answer agrees with
@@ -75,7 +75,7 @@ def fit_many(law: Law, sets: Sequence[Points]) -> FloatArray:
     return phi
 
 
-def _single(law: Law, points: Points) -> Problem:
+def _single(law: Law, points: PointSet) -> Problem:
     n = len(points.loss)
     if n < law.n_params:
         want = f"at least {law.n_params}"

@@ -31,7 +31,7 @@ Floor = Callable[[FloatArray], FloatArray]  # log losses (m,) → the frontier's
 
 
 @dataclass(frozen=True)
-class Surface:
+class NoiseSurface:
     """A smooth estimate of log loss (m,), the runs it was fitted to, and the noise around it."""
 
     mean: FloatArray  # (m,) only to be trusted where near
@@ -50,7 +50,7 @@ class Surface:
 @saturating
 def smooth_surface(
     y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray, *, floor: Floor
-) -> Surface | None:
+) -> NoiseSurface | None:
     """The surface near the frontier, or None when there are too few runs to tell noise from shape.
 
     None as well of more than MOST_RUNS runs: their redrawn frontiers would not fit in memory.
@@ -61,7 +61,7 @@ def smooth_surface(
         return None
     excess = y - floor(y)
     near = excess <= np.quantile(excess, 0.8)
-    surface: Surface | None = None
+    surface: NoiseSurface | None = None
     for _ in range(_PASSES):
         surface = _best_regression(y, _shapes(h, s, cells, near), near, cells)
         if surface is None:
@@ -72,7 +72,7 @@ def smooth_surface(
     return surface
 
 
-def _nearest(surface: Surface, cells: IntArray, floor: Floor) -> BoolArray:
+def _nearest(surface: NoiseSurface, cells: IntArray, floor: Floor) -> BoolArray:
     """The runs that noise could put on the frontier.
 
     Chosen by *fitted* loss: choosing by observed loss would truncate the noise. A crowded cell
@@ -90,7 +90,7 @@ def _nearest(surface: Surface, cells: IntArray, floor: Floor) -> BoolArray:
     return np.asarray(near | (np.isin(cells, cells[near]) & (rank < MIN_NEAR)))
 
 
-def _plausible(surface: Surface, y: FloatArray) -> BoolArray:
+def _plausible(surface: NoiseSurface, y: FloatArray) -> BoolArray:
     """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
     residual = np.abs(y - surface.mean)
     middle = float(np.median(residual[surface.near]))
@@ -121,7 +121,7 @@ def _group_means(y: FloatArray, groups: FloatArray) -> FloatArray:
 
 def _best_regression(
     y: FloatArray, shapes: list[FloatArray], near: BoolArray, cells: IntArray
-) -> Surface | None:
+) -> NoiseSurface | None:
     """The regression of least BIC: a rougher surface than the data ask for hides near ties."""
     n = int(near.sum())
     fits = (_regress(y, shape, near, cells) for shape in shapes)
@@ -129,7 +129,7 @@ def _best_regression(
     if not found:
         return None
 
-    def bic(r: Surface) -> float:
+    def bic(r: NoiseSurface) -> float:
         rank = n - r.dof
         return n * float(np.log(max(r.noise_sd**2 * r.dof / n, 1e-300))) + rank * float(np.log(n))
 
@@ -150,7 +150,9 @@ def _polynomial(u: FloatArray, degree: int) -> FloatArray:
     return np.stack(columns, axis=1)
 
 
-def _regress(y: FloatArray, shape: FloatArray, near: BoolArray, cells: IntArray) -> Surface | None:
+def _regress(
+    y: FloatArray, shape: FloatArray, near: BoolArray, cells: IntArray
+) -> NoiseSurface | None:
     """Least squares on intercepts and ``shape`` (m, b), the intercepts swept out first."""
     every = _groups(cells)
     groups = every[near][:, every[near].any(axis=0)]
@@ -168,7 +170,7 @@ def _regress(y: FloatArray, shape: FloatArray, near: BoolArray, cells: IntArray)
     mean = np.where(_occupied(every, near), mean, np.inf)
     residual = y[near] - mean[near]
     noise_sd = float(np.sqrt((residual**2).sum() / dof))
-    return Surface(mean, near, noise_sd, dof, groups, span)
+    return NoiseSurface(mean, near, noise_sd, dof, groups, span)
 
 
 def _occupied(groups: FloatArray, near: BoolArray) -> BoolArray:

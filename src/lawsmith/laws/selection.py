@@ -21,7 +21,7 @@ from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
-from lawsmith.laws.noise import Surface
+from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.uncertainty import scatter_covariance
 
@@ -31,7 +31,7 @@ N_REDRAWS, N_INNER = 100, 4
 
 
 @dataclass(frozen=True)
-class Deselected:
+class CorrectedLaw:
     """A law freed of selection: parameters, covariance, and how optimistic the frontier was."""
 
     phi: FloatArray  # (p,) corrected
@@ -52,18 +52,18 @@ class _Fits:
 
 
 @saturating
-def deselect(
+def correct_selection(
     law: Law,
     x: FloatArray,
     losses: FloatArray,
-    surface: Surface,
+    surface: NoiseSurface,
     among: SelectAmong,
     *,
     start: FloatArray,
     rng: np.random.Generator,
     fixed: Mapping[str, float] | None = None,
     n_redraws: int = N_REDRAWS,
-) -> Deselected | None:
+) -> CorrectedLaw | None:
     """Correct the law of the frontier of ``losses`` (m,). x (q, m) log inputs; start (p,).
 
     None when a frontier is too short for the law.
@@ -95,8 +95,8 @@ def deselect(
         return None
     plane = _tangent(law, x[:, on[0]], start, fixed or {})
     base = plane.flat(truth.phi)[0]
-    draws, below = (_tame(plane, f.phi, base) for f in (outer, inner_truth))
-    around = _tame(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
+    draws, below = (_pull_in(plane, f.phi, base) for f in (outer, inner_truth))
+    around = _pull_in(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
     around = around.reshape(n_redraws, N_INNER, -1)
     bias = draws.mean(axis=0) - base
     corrected = draws - (around.mean(axis=1) - below)  # (B, p) what correcting does to redraws
@@ -110,8 +110,8 @@ def deselect(
     observed = float(raw.variance[0])
     free = np.array([name not in (fixed or {}) for name in law.names])
     cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
-    phi, cov = _back(plane, raw.phi[0] - bias - remaining, cov, fixed or {})
-    return Deselected(
+    phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov, fixed or {})
+    return CorrectedLaw(
         phi=phi,
         cov=cov,
         dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
@@ -168,7 +168,7 @@ def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float
     return _Tangent(law, phi, x[:, None, :], f, jac[0], inverse)
 
 
-def _tame(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
+def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
     """Draws (B, p) in the plane, those over three median lengths from their centre pulled in.
 
     A redraw whose frontier lost an end point can bend away beyond it. Of normal draws in three
@@ -193,7 +193,7 @@ def _widened(
     return np.asarray(cov + scatter_covariance(jac, observed - noise, free))
 
 
-def _back(
+def _from_plane(
     plane: _Tangent, phi: FloatArray, cov: FloatArray, fixed: Mapping[str, float]
 ) -> tuple[FloatArray, FloatArray]:
     """From the plane back to the law: the parameters of the corrected curve, and their covariance.

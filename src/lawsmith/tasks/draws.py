@@ -22,7 +22,7 @@ N, N_ALONG = 4000, 2000
 SEED = 19
 
 
-class Drawn(NamedTuple):
+class TaskDraws(NamedTuple):
     """(n,) the mean accuracy of runs at a target, what one run measures, and whose draw it is."""
 
     mean: FloatArray
@@ -32,7 +32,7 @@ class Drawn(NamedTuple):
 
 def draw_at(
     members: Sequence[Member], weight: FloatArray, surface: Surface | None, target: Target
-) -> Drawn:
+) -> TaskDraws:
     """Draws of the accuracy at a target."""
     loss = np.full(N, np.nan)
     if surface is not None:
@@ -51,7 +51,7 @@ def draw_at(
         centre, scale = (values[:, 0] for values in part.accuracy(x))
         mean[own] = centre
         measured[own] = np.clip(centre + scale * tail[own], 0.0, 1.0)
-    return Drawn(mean, measured, which.astype(np.int64))
+    return TaskDraws(mean, measured, which.astype(np.int64))
 
 
 def draw_along(

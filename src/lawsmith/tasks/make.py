@@ -15,7 +15,7 @@ from lawsmith.surface import Surface
 from lawsmith.tasks import cautions
 from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored, best_of_cells, scored
-from lawsmith.tasks.draws import Drawn, draw_at, ends
+from lawsmith.tasks.draws import TaskDraws, draw_at, ends
 from lawsmith.tasks.members import Member, Way, fit_members
 from lawsmith.tasks.records import HeldOutScores, Span, TaskAnswer, TaskForecast
 from lawsmith.tasks.weigh import weigh
@@ -126,7 +126,7 @@ class _Made:
             ways=self._ways(drawn),
         )
 
-    def _ways(self, drawn: Drawn) -> dict[str, Span]:
+    def _ways(self, drawn: TaskDraws) -> dict[str, Span]:
         """What each way says by itself, where it has draws enough to say it."""
         found: dict[str, Span] = {}
         for way in dict.fromkeys(member.way for member in self.members):

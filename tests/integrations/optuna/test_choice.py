@@ -12,20 +12,24 @@ from tests.conftest import extra
 
 optuna = extra("optuna")
 
-from lawsmith.integrations.optuna.choice import Choice  # noqa: E402
+from lawsmith.integrations.optuna.choice import Chooser  # noqa: E402
 from lawsmith.integrations.optuna.claims import Claim  # noqa: E402
-from lawsmith.integrations.optuna.history import Entry, outcome, runs_of  # noqa: E402
+from lawsmith.integrations.optuna.history import ClaimedTrial, outcome, runs_of  # noqa: E402
 
 GRID = Grid.from_columns({"N": [1.0, 2.0, 3.0, 4.0], "D": [1.0] * 4}, compute="N")
 POLICY = make_policy("full", None, n_init=1)
 
 
-def choice(budget: float) -> Choice:
-    return Choice(GRID, POLICY, budget, retries=1)
+def choice(budget: float) -> Chooser:
+    return Chooser(GRID, POLICY, budget, retries=1)
 
 
-def entry(number: int, row: int, *, settled: bool = True, state: State = State.PENDING) -> Entry:
-    return Entry(number, Claim(row, settled), state, 3.0 if state is State.DONE else float("nan"))
+def entry(
+    number: int, row: int, *, settled: bool = True, state: State = State.PENDING
+) -> ClaimedTrial:
+    return ClaimedTrial(
+        number, Claim(row, settled), state, 3.0 if state is State.DONE else float("nan")
+    )
 
 
 def test_claims_on_the_row_are_rivals_unless_they_failed():

@@ -8,7 +8,7 @@ from optuna.study import Study
 from optuna.trial import FrozenTrial, TrialState
 
 from lawsmith.integrations.optuna.claims import Claim, Claims
-from lawsmith.integrations.optuna.history import CLAIM, OVER, Entry, claim_of, entries_of
+from lawsmith.integrations.optuna.history import CLAIM, OVER, ClaimedTrial, claim_of, entries_of
 
 # A trial that began this much earlier and has no row yet has lost its worker.
 _LATE = timedelta(seconds=60)
@@ -23,7 +23,7 @@ class TrialBoard:
 
     def __init__(self, study: Study, trial: FrozenTrial, diverged_above: float) -> None:
         self._study, self._trial, self._diverged_above = study, trial, diverged_above
-        self.entries: list[Entry] = []
+        self.entries: list[ClaimedTrial] = []
         self.ahead = 0
 
     def read(self) -> Claims:

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.grid import BoolArray, Grid, IntArray
-from lawsmith.integrations.optuna.history import Entry, runs_of
+from lawsmith.integrations.optuna.history import ClaimedTrial, runs_of
 from lawsmith.policies import Policy, choose_within
 from lawsmith.runs import State
 
@@ -16,7 +16,7 @@ _SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last
 
 
 @dataclass(frozen=True)
-class Choice:
+class Chooser:
     """What is chosen from; see `LawsmithSampler`."""
 
     grid: Grid
@@ -24,7 +24,7 @@ class Choice:
     budget: float
     retries: int
 
-    def ask(self, entries: Sequence[Entry], rng: np.random.Generator) -> int | None:
+    def ask(self, entries: Sequence[ClaimedTrial], rng: np.random.Generator) -> int | None:
         """What the policy wants, of what can be paid for."""
         open_rows = self.open_rows(entries)
         if not open_rows.any():
@@ -37,19 +37,19 @@ class Choice:
             found = choose_within(self.policy, self.grid, runs, 1, rng, **given)
         return found[0].row if found else None
 
-    def enqueued(self, entries: Sequence[Entry], rows: IntArray) -> int | None:
+    def enqueued(self, entries: Sequence[ClaimedTrial], rows: IntArray) -> int | None:
         """The first of ``rows`` that neither runs nor ran, and can be paid for."""
         taken = [entry.claim.row for entry in entries if entry.state is not State.FAILED]
         free = rows[~np.isin(rows, taken) & (self.grid.C[rows] <= self._left(entries))]
         return int(free[0]) if len(free) else None
 
-    def open_rows(self, entries: Sequence[Entry]) -> BoolArray:
+    def open_rows(self, entries: Sequence[ClaimedTrial]) -> BoolArray:
         """(m,) rows that may be asked for and can be paid for."""
         rows: BoolArray = np.less_equal(self.grid.C, self._left(entries))
         rows[runs_of(entries, self.retries).index] = False
         return rows
 
-    def rivals(self, row: int, entries: Sequence[Entry]) -> list[int]:
+    def rivals(self, row: int, entries: Sequence[ClaimedTrial]) -> list[int]:
         """Claims on the row; if all together cost too much, the unsettled ones, or else any."""
         alive = [entry for entry in entries if entry.state is not State.FAILED]
         same = [entry.number for entry in alive if entry.claim.row == row]
@@ -58,6 +58,6 @@ class Choice:
         unsettled = [entry.number for entry in alive if not entry.claim.settled]
         return unsettled or [entry.number for entry in entries]
 
-    def _left(self, entries: Sequence[Entry]) -> float:
+    def _left(self, entries: Sequence[ClaimedTrial]) -> float:
         paid = (e for e in entries if e.claim.settled or e.state is State.PENDING)
         return self.budget * _SLACK - float(sum(self.grid.C[e.claim.row] for e in paid))

@@ -28,7 +28,7 @@ class Claim:
 Claims = Mapping[int, Claim]
 
 
-class Board(Protocol):
+class ClaimBoard(Protocol):
     """Where the claims of all trials stand, by number, as one trial sees it."""
 
     def read(self) -> Claims:
@@ -56,7 +56,7 @@ class Rules:
     looks: int = 100
 
 
-def claim_row(board: Board, number: int, rules: Rules) -> int | None:
+def claim_row(board: ClaimBoard, number: int, rules: Rules) -> int | None:
     """The row that is now this trial's own; None, with no claim left, if there is none to have."""
     while True:
         row = rules.choose(board.read())
@@ -69,7 +69,7 @@ def claim_row(board: Board, number: int, rules: Rules) -> int | None:
         board.write(None)
 
 
-def _stands(board: Board, number: int, row: int, rules: Rules) -> bool:
+def _stands(board: ClaimBoard, number: int, row: int, rules: Rules) -> bool:
     """Whether our claim, which is on the board, can stay."""
     for look in range(rules.looks):
         if look:

@@ -27,7 +27,7 @@ DIVERGED = "diverged"
 
 
 @dataclass(frozen=True)
-class Entry:
+class ClaimedTrial:
     """A trial that has a claim."""
 
     number: int
@@ -36,14 +36,14 @@ class Entry:
     loss: float = math.nan
 
 
-def entries_of(trials: Sequence[FrozenTrial], diverged_above: float) -> list[Entry]:
+def entries_of(trials: Sequence[FrozenTrial], diverged_above: float) -> list[ClaimedTrial]:
     """The trials with a claim, in order."""
-    found: list[Entry] = []
+    found: list[ClaimedTrial] = []
     for trial in trials:
         claim = claim_of(trial)
         if claim is not None:
             state, loss = outcome(trial, diverged_above)
-            found.append(Entry(trial.number, claim, state, loss))
+            found.append(ClaimedTrial(trial.number, claim, state, loss))
     return found
 
 
@@ -72,11 +72,11 @@ def outcome(trial: FrozenTrial, diverged_above: float) -> tuple[State, float]:
     return State.PENDING, math.nan
 
 
-def runs_of(entries: Sequence[Entry], retries: int) -> Runs:
+def runs_of(entries: Sequence[ClaimedTrial], retries: int) -> Runs:
     """The runs; a row that only failed, and not too often, has none and may be asked again."""
     failures = Counter(entry.claim.row for entry in entries if entry.state is State.FAILED)
     alive = {entry.claim.row for entry in entries if entry.state is not State.FAILED}
-    kept: dict[tuple[int, bool], Entry] = {}
+    kept: dict[tuple[int, bool], ClaimedTrial] = {}
     for entry in entries:
         row, failed = entry.claim.row, entry.state is State.FAILED
         if not failed:

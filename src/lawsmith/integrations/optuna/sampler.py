@@ -23,7 +23,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.integrations.optuna.board import TrialBoard
-from lawsmith.integrations.optuna.choice import Choice
+from lawsmith.integrations.optuna.choice import Chooser
 from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
 from lawsmith.integrations.optuna.history import (
     DIVERGED,
@@ -65,7 +65,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         diverged_above: float = math.inf,
     ) -> None:
         self.grid, self.seed, self.diverged_above = grid, seed, diverged_above
-        self._choice = Choice(grid, policy, budget, retries)
+        self._choice = Chooser(grid, policy, budget, retries)
         self.distributions = distributions(grid)
         self._digest = digest(grid)
         self._one_at_a_time = threading.Lock()  # surrogates keep what saves time, for one thread

@@ -32,7 +32,7 @@ from lawsmith.runners.slurm.options import SlurmOptions
 from lawsmith.runners.slurm.script import batch_script
 from lawsmith.runners.slurm.states import read_state
 from lawsmith.runners.slurm.status import (
-    Shown,
+    QueueView,
     by_key,
     key_of,
     left_by,
@@ -194,7 +194,7 @@ def batch_name(batch: Sequence[Job]) -> str:
     return f"{batch[0].name}.and-{len(batch) - 1}.{digest}"
 
 
-def _handle(job: Job, shown: Shown) -> str:
+def _handle(job: Job, shown: QueueView) -> str:
     """The id of the job's entry, or of the job that began it."""
     seen = pick(shown, job)
     return seen.id if seen is not None else read_owner(job)

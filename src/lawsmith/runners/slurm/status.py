@@ -30,7 +30,7 @@ _STOPS = {
 
 
 @dataclass(frozen=True)
-class Shown:
+class QueueView:
     """Slurm's entries by name and task. Ids are used again after a reset; names are not.
 
     arrays   the id of every array of which a task is shown, by its name
@@ -40,7 +40,7 @@ class Shown:
     arrays: Mapping[str, str]
 
 
-def by_key(entries: Iterable[Seen]) -> Shown:
+def by_key(entries: Iterable[Seen]) -> QueueView:
     """The entries, put in order."""
     found: dict[Key, list[Seen]] = {}
     arrays: dict[str, str] = {}
@@ -48,7 +48,7 @@ def by_key(entries: Iterable[Seen]) -> Shown:
         found.setdefault((seen.name, seen.task), []).append(seen)
         if seen.task is not None:
             arrays[seen.name] = seen.id.partition("_")[0]
-    return Shown(found, arrays)
+    return QueueView(found, arrays)
 
 
 def key_of(job: Job) -> Key:
@@ -57,7 +57,7 @@ def key_of(job: Job) -> Key:
     return (job.name, None) if intent is None else (intent.name, intent.task)
 
 
-def pick(shown: Shown, job: Job) -> Seen | None:
+def pick(shown: QueueView, job: Job) -> Seen | None:
     """The entry that tells of the job: of the one that began, else of the one submitted."""
     name, task = key_of(job)
     own = shown.entries.get((name, task), ())

@@ -56,7 +56,7 @@ class Recipe(Protocol):
 
 
 @dataclass(eq=False)
-class State:
+class FittedState:
     """Where a history left off."""
 
     grid: Grid
@@ -67,26 +67,32 @@ class State:
 
 
 def follow(
-    recipe: Recipe, schedule: Schedule, memory: Sequence[State], grid: Grid, found: Observations
-) -> State:
+    recipe: Recipe,
+    schedule: Schedule,
+    memory: Sequence[FittedState],
+    grid: Grid,
+    found: Observations,
+) -> FittedState:
     """The state after ``found``, from the remembered one where that is its beginning."""
     for state in memory:
         if state.grid is grid and _begins_with(found, state.seen):
             return _advance(recipe, schedule, state, found)
     first = schedule.points(len(found.rows))[0]
     beginning = first_of(found, first)
-    state = State(grid, beginning, first, recipe.refit(grid, beginning, None))
+    state = FittedState(grid, beginning, first, recipe.refit(grid, beginning, None))
     return _advance(recipe, schedule, state, found)
 
 
-def _advance(recipe: Recipe, schedule: Schedule, state: State, found: Observations) -> State:
+def _advance(
+    recipe: Recipe, schedule: Schedule, state: FittedState, found: Observations
+) -> FittedState:
     """``state`` brought up to ``found``, run by run, with the refits that are due."""
     n, grid = len(found.rows), state.grid
     for point in schedule.points(n):
         if point > state.refitted_at:
             start = None if point <= schedule.cold_until else state.model.start
             beginning = first_of(found, point)
-            state = State(grid, beginning, point, recipe.refit(grid, beginning, start))
+            state = FittedState(grid, beginning, point, recipe.refit(grid, beginning, start))
     model = state.model
     for i in range(len(state.seen.rows), n):
         row = int(found.rows[i])
@@ -122,7 +128,7 @@ def first_of(found: Observations, n: int) -> Observations:
     )
 
 
-def posterior(state: State, found: Observations, scale: Scale) -> Posterior:
+def posterior(state: FittedState, found: Observations, scale: Scale) -> Posterior:
     """The posterior of a state; pending rows of ``found`` are observed at its mean."""
     if state.posterior is None:
         model = state.model
@@ -141,14 +147,14 @@ def posterior(state: State, found: Observations, scale: Scale) -> Posterior:
 
 
 def _posterior(
-    state: State, factor: Factor, mean: FloatArray, scale: Scale, best: float
+    state: FittedState, factor: Factor, mean: FloatArray, scale: Scale, best: float
 ) -> Posterior:
     sd = state.model.spread * np.sqrt(factor.variance())
     noise = state.model.spread * float(np.sqrt(state.model.kernel.noise(state.model.eta)))
     return Posterior(mean, sd, scale, best, _sampler(state, factor, mean), noise)
 
 
-def _sampler(state: State, factor: Factor, mean: FloatArray) -> Sampler:
+def _sampler(state: FittedState, factor: Factor, mean: FloatArray) -> Sampler:
     """Joint draws at some rows, by a factor of their posterior covariance.
 
     ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay

@@ -14,7 +14,7 @@ from lawsmith.grid import FloatArray, Grid
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Observations, Posterior, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.history import Refit, State, follow, posterior
+from lawsmith.surrogates.gp.history import FittedState, Refit, follow, posterior
 from lawsmith.surrogates.gp.hyperparameters import Targets, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.surrogates.gp.schedule import Schedule
@@ -35,7 +35,7 @@ class GP:
     priors: str = "free"
     scale: Scale = "loss"
     schedule: Schedule = field(default_factory=Schedule)
-    _memory: list[State] = field(default_factory=list, repr=False, compare=False)
+    _memory: list[FittedState] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def name(self) -> str:

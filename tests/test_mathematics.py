@@ -1,0 +1,91 @@
+"""docs/mathematics.md: the functions it names exist, and its closed forms hold."""
+
+from __future__ import annotations
+
+import re
+from importlib import import_module
+from pathlib import Path
+
+import numpy as np
+import pytest
+from scipy.stats import norm
+
+from lawsmith.surface import fit
+from lawsmith.surface.locate import vertex
+from lawsmith.surrogates.base import Aim
+
+PAGE = (Path(__file__).parents[1] / "docs" / "mathematics.md").read_text(encoding="utf-8")
+NAMES = sorted(set(re.findall(r"`(lawsmith(?:\.\w+)+)`", PAGE)))
+
+
+def resolve(name: str) -> object:
+    """The object of a dotted name: a module, then attributes of it."""
+    parts = name.split(".")
+    for n in range(len(parts), 0, -1):
+        try:
+            found: object = import_module(".".join(parts[:n]))
+        except ModuleNotFoundError:
+            continue
+        for part in parts[n:]:
+            found = getattr(found, part)
+        return found
+    raise AssertionError(name)
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_every_function_that_the_page_names_is_there(name):
+    assert resolve(name) is not None
+
+
+def test_the_page_names_functions():
+    assert len(NAMES) >= 15
+
+
+@pytest.mark.parametrize(("k", "gap"), [(2, 0.564), (3, 0.846), (4, 1.029)])
+def test_the_gap_of_ties_is_the_expected_maximum_of_normals(k, gap):
+    x = np.linspace(-12.0, 12.0, 200_001)
+    density = k * norm.pdf(x) * norm.cdf(x) ** (k - 1)
+    assert np.trapezoid(x * density, x) == pytest.approx(gap, abs=5e-4)
+
+
+def test_at_the_most_probable_parameters_the_linearised_mean_is_the_trend():
+    """(2.7) for every member of a surface fitted to a law with noise."""
+    rng = np.random.default_rng(0)
+    N, D = (
+        grid.ravel() for grid in np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6))
+    )
+    loss = (1.7 + 400.0 * N**-0.34 + 410.0 * D**-0.28) * np.exp(0.003 * rng.standard_normal(len(N)))
+    for member in fit({"N": N, "D": D}, loss).members:
+        z = member.theta_and_residual(member.data.points)[0][: member.trend.p]
+        np.testing.assert_allclose(member.trend.mean + member.trend.sd * z, member.theta, atol=2e-3)
+
+
+def test_the_bottom_of_a_parabola_is_found_between_its_points():
+    places = np.arange(7.0)
+    curves = np.stack([(places - 2.3) ** 2, 5.0 * (places - 4.0) ** 2])
+    np.testing.assert_allclose(vertex(curves), [2.3, 4.0], rtol=1e-12)
+
+
+def test_the_gain_is_the_fall_of_the_standard_deviation_and_of_the_regret():
+    """Against conditioning the joint normal of (place, centre of a bowl, run), for a weak run."""
+    b = 0.7
+    cov = np.array([[0.04, 0.0, 3e-4], [0.0, 0.09, 4e-4], [3e-4, 4e-4, 0.25]])
+    aim = Aim(
+        covariance=cov[:1, 2:],
+        variance=cov[0, :1],
+        chance=np.ones(1),
+        tuning=np.array([b * cov[1, 2] ** 2]),
+        regret=b * cov[1, 1],
+    )
+    after = cov[:2, :2] - np.outer(cov[:2, 2], cov[2, :2]) / cov[2, 2]
+    fall = np.sqrt(cov[0, 0]) - np.sqrt(after[0, 0]) + b * (cov[1, 1] - after[1, 1])
+    assert aim.gain(np.array([cov[2, 2]]))[0] == pytest.approx(fall, rel=1e-4)
+
+
+def test_a_run_at_the_expected_bottom_varies_by_twice_the_square_of_what_it_loses():
+    """E and Var of b·(c − E c)² for normal c: b·Var c and 2·(b·Var c)²."""
+    x = np.linspace(-12.0, 12.0, 200_001)
+    square = 0.7 * 0.3 * x**2
+    mean = np.trapezoid(square * norm.pdf(x), x)
+    variance = np.trapezoid((square - mean) ** 2 * norm.pdf(x), x)
+    assert (mean, variance) == (pytest.approx(0.21, rel=1e-6), pytest.approx(2 * 0.21**2, rel=1e-6))
