@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Full, Window, space_named, unasked
-from lawsmith.policies.spaces import frontier
+from lawsmith.policies.spaces import highest_reached
 from lawsmith.runs import Runs
 from tests.policies.fakes import ladder, runs_of
 
@@ -55,15 +55,15 @@ def test_the_order_of_rows_does_not_matter_to_the_window():
 
 def test_a_diverged_run_moves_the_window_and_a_pending_or_failed_one_does_not():
     grid = ladder(LEVELS)
-    assert frontier(grid, runs_of(done=[0], diverged=[2])) == 14.0
-    assert frontier(grid, runs_of(done=[0], pending=[2])) == 10.0
-    assert frontier(grid, runs_of(done=[0], failed=[2])) == 10.0
+    assert highest_reached(grid, runs_of(done=[0], diverged=[2])) == 14.0
+    assert highest_reached(grid, runs_of(done=[0], pending=[2])) == 10.0
+    assert highest_reached(grid, runs_of(done=[0], failed=[2])) == 10.0
     assert rows(Window(1.5), grid, runs_of(done=[0], pending=[2])) == [1]
 
 
 def test_before_any_run_has_finished_those_asked_place_the_window():
     grid = ladder(LEVELS)
-    assert frontier(grid, runs_of(pending=[0], failed=[2])) == 14.0
+    assert highest_reached(grid, runs_of(pending=[0], failed=[2])) == 14.0
     assert rows(Window(None), grid, runs_of(pending=[1])) == [0, 2]
 
 

@@ -21,7 +21,6 @@ from lawsmith.numbers import read_json, shown
 VERSION = 1
 Event = Mapping[str, Any]
 _TRIAL = re.compile(r"[ti][0-9]{4,9}")
-MAX_LINE = 2**20
 
 
 class Kind(StrEnum):

@@ -8,9 +8,8 @@ from __future__ import annotations
 
 from lawsmith.policies.base import Choice, Policy, unasked
 from lawsmith.policies.catalogue import Method, make_policy, space_named
-from lawsmith.policies.choosing import choose_within, with_pending
+from lawsmith.policies.choosing import InitialDesign, choose_within, with_pending
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
 from lawsmith.policies.spaces import Full, Space, Window
 

@@ -10,8 +10,8 @@ from lawsmith.acquisition import KAPPA, get_acquisition
 from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.policies.base import Policy
+from lawsmith.policies.choosing import InitialDesign
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.initial import InitialDesign
 from lawsmith.policies.search import Search
 from lawsmith.policies.spaces import REACH, Full, Space, Window
 from lawsmith.surface import PUBLIC, Prior
@@ -23,7 +23,6 @@ N_INIT = 10  # runs of an initial design where none is said; the surface needs n
 MODEL_SETTINGS = ("kernel", "priors", "scale")  # what a surrogate may be told
 
 MakeSurrogate = Callable[..., Surrogate | None]
-MakePolicy = Callable[..., Policy]
 
 
 @dataclass(frozen=True)

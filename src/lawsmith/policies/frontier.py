@@ -32,8 +32,7 @@ from lawsmith.costs import Apart, Pricing
 from lawsmith.frontier import floor
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.policies.base import Choice, unasked
-from lawsmith.policies.choosing import TIE, Designed, at_random, best_row
-from lawsmith.policies.initial import InitialDesign
+from lawsmith.policies.choosing import TIE, Designed, InitialDesign, at_random, best_row
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Hints, Posterior, Surrogate
 

@@ -11,8 +11,7 @@ from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, at_random, best_row
-from lawsmith.policies.initial import InitialDesign
+from lawsmith.policies.choosing import Designed, InitialDesign, at_random, best_row
 from lawsmith.policies.spaces import Space
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate

@@ -3,7 +3,7 @@
 Notation and shapes
     m    candidates (rows) of the grid
     s    (m,) the variable that slices the study (`Grid.slicer`), compute unless said otherwise
-    s_p  the frontier: the highest s among finished runs
+    s_p  the highest s among finished runs
 """
 
 from __future__ import annotations
@@ -59,11 +59,11 @@ class Window:
 
     def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
         """(m,) free rows of the window; a used-up window moves up to the next level."""
-        window = grid.reach_window(frontier(grid, runs), self.reach)
+        window = grid.reach_window(highest_reached(grid, runs), self.reach)
         return first_open(grid, window, free)
 
 
-def frontier(grid: Grid, runs: Runs) -> float:
+def highest_reached(grid: Grid, runs: Runs) -> float:
     """s_p: the highest s of a done or diverged run; if none has finished, of any run asked.
 
     −∞ without runs, so that the level next above it is the first. A pending run does not move

@@ -9,7 +9,7 @@ import numpy as np
 
 from lawsmith.arrays import BoolArray
 from lawsmith.grid import Grid
-from lawsmith.policies.spaces import REACH, Window, first_open, frontier
+from lawsmith.policies.spaces import REACH, Window, first_open, highest_reached
 from lawsmith.runs import Runs
 
 
@@ -27,6 +27,6 @@ class NewSlice:
     def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
         """(m,) free rows of the new slice."""
         window = Window(self.reach)
-        reached = frontier(grid, runs)
+        reached = highest_reached(grid, runs)
         above = grid.reach_window(reached, window.reach) & np.greater(grid.slicer, reached)
         return first_open(grid, above, free)

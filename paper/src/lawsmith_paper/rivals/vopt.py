@@ -31,8 +31,7 @@ from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, at_random, best_row
-from lawsmith.policies.initial import InitialDesign
+from lawsmith.policies.choosing import Designed, InitialDesign, at_random, best_row
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lawsmith.runners.ray.options import RayOptions
-from lawsmith.runners.ray.runner import RayRunner
+from lawsmith.runners.ray.runner import RayOptions, RayRunner
 
 __all__ = ["RayOptions", "RayRunner"]

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from lawsmith.runners.slurm.options import SlurmOptions
-from lawsmith.runners.slurm.runner import SlurmRunner
+from lawsmith.runners.slurm.runner import SlurmOptions, SlurmRunner
 
 __all__ = ["SlurmOptions", "SlurmRunner"]

@@ -14,6 +14,9 @@ import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
+from typing import Annotated
+
+from pydantic import Field
 
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_file
@@ -28,21 +31,36 @@ from lawsmith.runners.slurm.folder import (
     read_owner,
     write_intent,
 )
-from lawsmith.runners.slurm.options import SlurmOptions
 from lawsmith.runners.slurm.script import batch_script
-from lawsmith.runners.slurm.states import read_state
 from lawsmith.runners.slurm.status import (
     QueueView,
     by_key,
     key_of,
     left_by,
     pick,
+    read_state,
     status_alone,
     status_of,
     status_unknown,
 )
 from lawsmith.runners.slurm.template import Rendered, Template
 from lawsmith.runners.template import Value
+from lawsmith.spec.models import Seconds
+from lawsmith.spec.reading import Table
+
+
+class SlurmOptions(Table):
+    """How jobs are submitted.
+
+    template   the sbatch script, relative to the study's folder; {{name}} stands for a run's value
+    array      at most so many jobs of one round go into one array; 1: every run is its own job
+    patience   seconds one call of a Slurm command may take before Slurm counts as away
+    """
+
+    template: str
+    array: Annotated[int, Field(ge=1, le=100_000)] = 100
+    patience: Seconds = 60.0
+
 
 _log = logging.getLogger(__name__)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
+from lawsmith.surrogates.gp.history import Schedule
 from lawsmith.surrogates.gp.model import GP
 from lawsmith.surrogates.gp.priors import PRIORS
-from lawsmith.surrogates.gp.schedule import Schedule
 from lawsmith.surrogates.inputs import KERNELS
 
 __all__ = ["GP", "KERNELS", "PRIORS", "Schedule"]

@@ -20,8 +20,34 @@ from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale
 from lawsmith.surrogates.gp.factor import Covariance, Factor
 from lawsmith.surrogates.gp.hyperparameters import cholesky
-from lawsmith.surrogates.gp.schedule import Schedule
 from lawsmith.threads import one_thread
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Refit at every count up to ``every_until``, then whenever the count has grown by ``growth``.
+
+    growth 0 refits at every count. Up to ``cold_until`` each refit starts from the priors' modes;
+    with so few observations the last answer is no better a start.
+    """
+
+    growth: float = 0.05
+    every_until: int = 200
+    cold_until: int = 10
+
+    def points(self, n: int) -> list[int]:
+        """Counts at which a history of ``n`` rows was refitted, ascending; the first is cold."""
+        if n <= self.cold_until:
+            return [n]
+        points = [self.cold_until]
+        while (following := self._after(points[-1])) <= n:
+            points.append(following)
+        return points
+
+    def _after(self, point: int) -> int:
+        if point < self.every_until:
+            return point + 1
+        return max(point + 1, int(point * (1.0 + self.growth)))
 
 
 @dataclass(frozen=True, eq=False)

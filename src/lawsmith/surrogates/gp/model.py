@@ -14,10 +14,9 @@ from lawsmith.grid import FloatArray, Grid
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Observations, Posterior, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.history import FittedState, Refit, follow, posterior
+from lawsmith.surrogates.gp.history import FittedState, Refit, Schedule, follow, posterior
 from lawsmith.surrogates.gp.hyperparameters import Targets, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
-from lawsmith.surrogates.gp.schedule import Schedule
 from lawsmith.threads import one_thread
 
 FEW = 50  # runs; a lengthscale that this many agree on is not lost again
