@@ -99,8 +99,8 @@ def curve(
     path = None
     if lr is not None and np.isfinite(lr).sum() >= 2:
         rate = lr[order]
-        told = np.isfinite(rate)
-        path = path_of(D[told], rate[told])
+        known = np.isfinite(rate)
+        path = path_of(D[known], rate[known])
     at, values = thin(*_merged(D[known], np.log(loss[known])))
     return Curve(run, kind, at, np.exp(values), path, N, hp or {})
 

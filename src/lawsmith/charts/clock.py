@@ -154,8 +154,8 @@ def _texts(bar: Bar, begun: float, ended: float) -> dict[str, str]:
 def duration(seconds: float) -> str:
     """'1.5 hours', '2 minutes', '0.21 seconds'."""
     size, unit = next(((s, u) for s, u, _ in UNITS if seconds >= s), (1.0, "seconds"))
-    told = number(seconds / size, 2)
-    return f"{told} {unit.removesuffix('s') if told == '1' else unit}"
+    text = number(seconds / size, 2)
+    return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
 
 
 def clock(

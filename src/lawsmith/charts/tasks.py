@@ -61,9 +61,9 @@ def by_loss(answer: TaskAnswer) -> TaskData:
     if not answer.via:
         raise ChartUnavailable("no loss was named on the way to accuracy (--via)")
     data = answer.data
-    told = [(f.loss.loss, f) for f in answer.forecasts if f.loss is not None]
-    targets = [(x, f.value, f.low, f.high, f.target.label) for x, f in told]
-    ends = [*np.exp(data.log_loss).tolist(), *[x for x, _ in told]]
+    losses = [(f.loss.loss, f) for f in answer.forecasts if f.loss is not None]
+    targets = [(x, f.value, f.low, f.high, f.target.label) for x, f in losses]
+    ends = [*np.exp(data.log_loss).tolist(), *[x for x, _ in losses]]
     x = np.geomspace(min(ends), max(ends), N_CURVE)
     means, measured = draw_along(answer.members, answer.weight, np.log(x))
     return TaskData(

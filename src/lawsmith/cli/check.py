@@ -76,10 +76,10 @@ def _buys(found: Checkup) -> str:
 
 
 def _place(study: LiveStudy) -> str:
-    told = study.spec.runner
-    if not told.model_fields_set:
+    place = study.spec.runner
+    if not place.model_fields_set:
         return "a launcher of your own: lawsmith ask and tell"
-    return f"{told.kind}, {told.slots} at a time"
+    return f"{place.kind}, {place.slots} at a time"
 
 
 def _targets(study: LiveStudy) -> str:

@@ -32,8 +32,8 @@ def show_demo(console: Console, found: Demo, files: Files) -> None:
         ],
     )
     out.heading(console, "What matters")
-    told = (_forecast(found), _held_out(found), _search(found))
-    out.facts(console, [(f"{i}.", line) for i, line in enumerate(told, start=1)])
+    lines = (_forecast(found), _held_out(found), _search(found))
+    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
     out.heading(console, "The report: open it in a browser, it needs no network")
     out.paths(console, [files.report])
 

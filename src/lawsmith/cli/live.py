@@ -214,15 +214,15 @@ def tell(
     opened = open_study(study)
     opened.begin()
     if results is not None:
-        told = read_results(results)
+        given = read_results(results)
     else:
         reached = None if tokens is None else number_of(tokens, where="--tokens")
-        told = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
-    events = record(opened, told)
+        given = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
+    events = record(opened, given)
     if as_json:
         print_json([dict(event) for event in events])
     else:
-        known = len(told) - len(events)
+        known = len(given) - len(events)
         typer.echo(f"{len(events)} told" + (f", {known} known before" if known else ""))
 
 
@@ -285,9 +285,9 @@ def cancel(
     opened = open_study(study)
     ledger = opened.begin()
     names = [trial.name for trial in ledger.open()] if everything else list(trials or ())
-    told = opened.spec.runner
+    place = opened.spec.runner
     launched = any(t.by == "run" and t.handle for n in names if (t := ledger.trials.get(n)))
-    runner = make_runner(told.kind, told.options, opened.layout.folder) if launched else None
+    runner = make_runner(place.kind, place.options, opened.layout.folder) if launched else None
     events = stop(opened, runner, names)
     for event in events:
         typer.echo(f"{event['trial']} {event['event']}")

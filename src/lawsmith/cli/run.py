@@ -19,8 +19,8 @@ _TOLD = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTIN
 def drive_study(study: LiveStudy, *, quiet: bool, retry: bool) -> bool:
     """Drive it to its end, failed trials first if asked for; True where Ctrl-C came first."""
     stop_rule(study)  # a slip in it is told before anything runs
-    told = study.spec.runner
-    runner = make_runner(told.kind, told.options, study.layout.folder)
+    place = study.spec.runner
+    runner = make_runner(place.kind, place.options, study.layout.folder)
     with driver_lock(study.layout.lock):
         study.begin()
         if study.journal.torn:

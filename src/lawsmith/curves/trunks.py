@@ -71,9 +71,9 @@ class Trunks:
     ) -> End:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
-        told = self.foretell(np.array([trunk]), np.array([D]))
-        mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, told.noise, float(told.df[0]), level)
+        ahead = self.foretell(np.array([trunk]), np.array([D]))
+        mean, scale2 = float(ahead.mean[0]) + more[0], float(ahead.cov[0, 0]) + more[1]
+        return end_of(curve, D, mean, scale2, ahead.noise, float(ahead.df[0]), level)
 
 
 def end_of(
@@ -103,9 +103,9 @@ def fit_trunks(
     found = np.flatnonzero(ok)
     found = found[_few(known.parent[found], D[found])]
     parent, at = known.parent[found], known.at[found]
-    told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
-    usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
-    share = np.where(told, 1.0 - at / D[found], usual)
+    stated = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
+    usual = float(np.median(1.0 - at[stated] / D[found][stated])) if stated.any() else USUAL_SHARE
+    share = np.where(stated, 1.0 - at / D[found], usual)
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share)
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
@@ -199,7 +199,7 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     return spread2, odd
 
 
-def normal_cov(told: Foretold) -> FloatArray:
+def normal_cov(ahead: Foretold) -> FloatArray:
     """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(told.df, 0.975) / 1.959964
-    return np.asarray(told.cov * np.outer(wider, wider))
+    wider = stdtrit(ahead.df, 0.975) / 1.959964
+    return np.asarray(ahead.cov * np.outer(wider, wider))

@@ -60,8 +60,8 @@ def at_bound(fit: LawFit) -> Diagnostic | None:
         text = f"{capped[0]} is held at {number(lowest)}, the lowest loss in the data: left free, "
         text += f"{fit.law.name} would not go below a loss that was reached. Try another form"
     else:
-        told = ", ".join(f"{name} = {number(value, 3)}" for name, value in values.items())
-        text = f"{told} sits at the edge of its range; read it as 'no limit', or fix it with --fix"
+        found = ", ".join(f"{name} = {number(value, 3)}" for name, value in values.items())
+        text = f"{found} sits at the edge of its range; read it as 'no limit', or fix it with --fix"
     return Diagnostic("at_bound", text, {**values, "lowest_loss": lowest})
 
 
@@ -298,11 +298,11 @@ def laws_disagree(target: str, claims: Mapping[str, Interval], level: float) -> 
     if claims[low].low > claims[high].low:
         low, high = high, low
     ends = {name: interval(claims[name].low, claims[name].high, _loss) for name in (low, high)}
-    told = " and ".join(f"{name} {text}" for name, text in ends.items())
+    ranges = " and ".join(f"{name} {text}" for name, text in ends.items())
     others = f"; {len(disjoint)} of {len(pairs)} pairs are apart" if len(pairs) > 1 else ""
     return Diagnostic(
         "laws_disagree",
-        f"at {target} the {percent(level)} intervals of {told} do not overlap{others}: an "
+        f"at {target} the {percent(level)} intervals of {ranges} do not overlap{others}: an "
         "interval of a law holds only if its form is right. Go by the answer, and see with "
         "--compare which form predicts runs that it has not seen",
         {

@@ -304,17 +304,8 @@ def _adapt(
 def _choose(better: BoolArray, after: _Point, before: _Point) -> _Point:
     if better.all():
         return after
-    b1, b2 = better[:, None], better[:, None, None]
-    return _Point(
-        np.where(better, after.value, before.value),
-        np.where(b1, after.grad, before.grad),
-        np.where(b2, after.hess, before.hess),
-        np.where(b1, after.scale, before.scale),
-        np.where(better, after.cosine, before.cosine),
-        np.where(b1, after.f, before.f),
-        np.where(b2, after.jac, before.jac),
-        np.where(b1, after.pull, before.pull),
-    )
+    pairs = ((getattr(after, part.name), getattr(before, part.name)) for part in fields(after))
+    return _Point(*(np.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs))
 
 
 def _take(point: _Point, rows: np.ndarray) -> _Point:

@@ -110,12 +110,12 @@ class LocalRunner:
         with _lock(job.folder) as lock:
             if lock is None or (job.folder / "exit.json").exists():
                 return "local"
-            told = {
+            values = {
                 "command": self.preview(job.values),
                 "timeout": self.options.timeout,
                 "grace": self.options.grace,
             }
-            write_file(job.folder / "job.json", json.dumps(told))
+            write_file(job.folder / "job.json", json.dumps(values))
             with os.fdopen(append_to(job.folder / LOG), "ab") as log:
                 child = subprocess.Popen(
                     [sys.executable, "-I", "-S", str(_WRAPPER), str(job.folder), str(lock)],

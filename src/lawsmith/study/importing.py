@@ -54,13 +54,13 @@ def import_runs(study: LiveStudy, table: Columns, *, source: str) -> Imported:
             if row < 0:
                 count["strangers"] += 1
                 continue
-            told = _told(study, row, loss, where=f"{source}: row {number:g}")
-            if told["key"] in seen:
+            values = _told(study, row, loss, where=f"{source}: row {number:g}")
+            if values["key"] in seen:
                 count["known"] += 1
                 continue
-            seen.add(told["key"])
+            seen.add(values["key"])
             name = f"i{first + len(events):04d}"
-            events.append(make(Kind.IMPORTED, name, **told, source=source))
+            events.append(make(Kind.IMPORTED, name, **values, source=source))
         return events
 
     events = study.journal.update(decide)
@@ -73,9 +73,9 @@ def _told(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, A
     if result.found is Found.CONTRADICTION:
         raise LawsmithError(where, got=result.detail, want="a loss above 0")
     config = dict(study.candidates.configs[row])
-    told: dict[str, Any] = {"config": config, "loss": result.loss}
-    told["key"] = _key(config, result.loss)
-    return {**told, "diverged": True} if result.found is Found.DIVERGED else told
+    values: dict[str, Any] = {"config": config, "loss": result.loss}
+    values["key"] = _key(config, result.loss)
+    return {**values, "diverged": True} if result.found is Found.DIVERGED else values
 
 
 def _key(config: Mapping[str, float | int | str], loss: float | None) -> str:

@@ -36,8 +36,8 @@ class TrialBoard:
 
     def write(self, claim: Claim | None) -> None:
         """Put the trial's claim on its record."""
-        told = None if claim is None else {"row": claim.row, "settled": claim.settled}
-        self._study._storage.set_trial_system_attr(self._trial._trial_id, CLAIM, told)
+        values = None if claim is None else {"row": claim.row, "settled": claim.settled}
+        self._study._storage.set_trial_system_attr(self._trial._trial_id, CLAIM, values)
 
     def _is_ahead(self, other: FrozenTrial) -> bool:
         if other.number > self._trial.number or other.state is not TrialState.RUNNING:

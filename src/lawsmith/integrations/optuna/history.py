@@ -49,10 +49,10 @@ def entries_of(trials: Sequence[FrozenTrial], diverged_above: float) -> list[Cla
 
 def claim_of(trial: FrozenTrial) -> Claim | None:
     """What a trial has written on the board."""
-    told = trial.system_attrs.get(CLAIM)
-    if not isinstance(told, dict) or not isinstance(told.get("row"), int):
+    claim = trial.system_attrs.get(CLAIM)
+    if not isinstance(claim, dict) or not isinstance(claim.get("row"), int):
         return None
-    return Claim(told["row"], bool(told.get("settled")))
+    return Claim(claim["row"], bool(claim.get("settled")))
 
 
 def outcome(trial: FrozenTrial, diverged_above: float) -> tuple[State, float]:
@@ -83,9 +83,9 @@ def runs_of(entries: Sequence[ClaimedTrial], retries: int) -> Runs:
             kept[entry.number, False] = entry
         elif row not in alive and failures[row] > retries:
             kept[-1 - row, True] = entry  # one is enough to close the row
-    told = list(kept.values())
+    chosen = list(kept.values())
     return Runs(
-        np.array([entry.claim.row for entry in told], dtype=np.int64),
-        np.array([entry.loss for entry in told]),
-        np.array([entry.state.value for entry in told], dtype="<U8"),
+        np.array([entry.claim.row for entry in chosen], dtype=np.int64),
+        np.array([entry.loss for entry in chosen]),
+        np.array([entry.state.value for entry in chosen], dtype="<U8"),
     )

@@ -113,13 +113,13 @@ class RayRunner:
         )
 
     def _status(self, job: Job, *, alive: bool) -> Status:
-        told = read_exit(job)
-        if told is not None and (status := ended_by_itself(job, told)) is not None:
+        exit_values = read_exit(job)
+        if exit_values is not None and (status := ended_by_itself(job, exit_values)) is not None:
             return status
         if alive:
             return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
         cause = self.cluster.cause(job.handle)
         # The wrapper may still be stopping the run, or its last word be on its way.
-        if told is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
+        if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
             return Status(Phase.RUNNING, detail="its actor is gone; waiting for its last word")
         return ended_by_ray(job, cause)

@@ -44,21 +44,21 @@ def gone_for(job: Job) -> float:
 def read_exit(job: Job) -> dict[str, Any] | None:
     """What the wrapper left."""
     try:
-        told = read_json(read_bytes(job.folder / "exit.json", limit=MAX_BYTES))
+        values = read_json(read_bytes(job.folder / "exit.json", limit=MAX_BYTES))
     except (OSError, ValueError):
         return None
-    return told if isinstance(told, dict) and isinstance(told.get("code"), int) else None
+    return values if isinstance(values, dict) and isinstance(values.get("code"), int) else None
 
 
-def ended_by_itself(job: Job, told: dict[str, Any]) -> Status | None:
+def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
     """The status of a run whose wrapper told; None if it was stopped from outside."""
-    code, why = told["code"], str(told.get("why"))
+    code, why = values["code"], str(values.get("why"))
     if why == "cancelled" and not was_cancelled(job):
         return None  # its worker died: Ray knows why
     if code == 137 and why == "exit" and (job.folder / "ray" / "oom").exists():
         return Status(Phase.ENDED, Ending.OUT_OF_MEMORY, "killed by the kernel for memory", code)
     ending = _STOPS.get(why, Ending.COMPLETED if code == 0 else Ending.FAILED)
-    return Status(Phase.ENDED, ending, _detail(told), code)
+    return Status(Phase.ENDED, ending, _detail(values), code)
 
 
 def ended_by_ray(job: Job, cause: str) -> Status:
@@ -80,10 +80,10 @@ def ended_by_ray(job: Job, cause: str) -> Status:
     return Status(Phase.LOST, detail="Ray knows no such actor")
 
 
-def _detail(told: dict[str, Any]) -> str:
-    code, why = told["code"], told.get("why")
-    if told.get("detail"):
-        return str(told["detail"])
+def _detail(values: dict[str, Any]) -> str:
+    code, why = values["code"], values.get("why")
+    if values.get("detail"):
+        return str(values["detail"])
     if why == "timeout":
         return "stopped at its time limit"
     if code > 128:

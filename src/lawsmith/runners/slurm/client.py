@@ -63,11 +63,11 @@ class SlurmClient:
         text = done.stdout.strip().split(";")[0]
         if done.returncode == 0 and text.isdigit():
             return text
-        told = _told(done)
-        if any(part in told.lower() for part in _MAY_PASS):
-            raise SlurmAway(told)
+        message = _told(done)
+        if any(part in message.lower() for part in _MAY_PASS):
+            raise SlurmAway(message)
         raise LawsmithError(
-            "sbatch", got=told, want="a job", hint="see the template's #SBATCH lines"
+            "sbatch", got=message, want="a job", hint="see the template's #SBATCH lines"
         )
 
     def queue(self) -> list[Seen]:

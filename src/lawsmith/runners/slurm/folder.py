@@ -64,9 +64,11 @@ def write_intent(job: Job, intent: Intent, script: str) -> None:
 def read_intent(job: Job) -> Intent | None:
     """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
     try:
-        told = read_json(read_bytes(own(job) / "intent", limit=MAX_BYTES))
-        task = told["task"]
-        return Intent(str(told["name"]), None if task is None else int(task), str(told["output"]))
+        values = read_json(read_bytes(own(job) / "intent", limit=MAX_BYTES))
+        task = values["task"]
+        return Intent(
+            str(values["name"]), None if task is None else int(task), str(values["output"])
+        )
     except (OSError, ValueError, KeyError, TypeError, OverflowError):
         return None
 

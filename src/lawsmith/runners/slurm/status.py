@@ -114,8 +114,8 @@ def left_by(job: Job, seen: Seen) -> Exit | None:
     """What the job of an entry that ended badly left of itself, by this start or an earlier one."""
     left = read_exit(job)
     phase, ending = read_state(seen.state)
-    told = left is not None and left.id == seen.id and phase is Phase.ENDED
-    return left if told and ending is not Ending.COMPLETED else None
+    same_job = left is not None and left.id == seen.id and phase is Phase.ENDED
+    return left if same_job and ending is not Ending.COMPLETED else None
 
 
 def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
@@ -180,8 +180,8 @@ def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
     if was_cancelled(job):
         return Status(Phase.ENDED, Ending.CANCELLED, f"Slurm job {id_} was cancelled", code)
     ending = _STOPS.get(why, Ending.NODE_FAILURE)
-    told = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"
-    return Status(Phase.ENDED, ending, f"Slurm job {id_} was {told}", code)
+    text = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"
+    return Status(Phase.ENDED, ending, f"Slurm job {id_} was {text}", code)
 
 
 def code_text(code: int) -> str:
