@@ -31,7 +31,6 @@ from lawsmith import (
 )
 from lawsmith.charts import WIDE
 from lawsmith.charts.isoflop import draw_isoflop
-from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.datasets import ReadOptions
 from lawsmith.formats import count, flops, interval
 from lawsmith.metrics import value_at
@@ -255,7 +254,7 @@ def draw(dense: Dense) -> None:
     figures = {
         "law": charts.law(compute),
         "curves": charts.curves(size),
-        "isoflop": themed(draw_isoflop(dense.isoflop(), size, width=WIDE), LIGHT),
+        "isoflop": draw_isoflop(dense.isoflop(), size, width=WIDE),
         "hyperparameters": charts.hyperparameters(size),
     }
     for name, chart in figures.items():
