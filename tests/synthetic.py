@@ -5,9 +5,9 @@ from __future__ import annotations
 from functools import cache
 
 from lawsmith.datasets import Study
-from lawsmith.datasets.synthetic import Bowl, Shape, Surface, make_study
+from lawsmith.datasets.synthetic import Bowl, Shape, SyntheticSurface, make_study
 
-SURFACE = Surface(
+SURFACE = SyntheticSurface(
     *(1.62, 170.0, 0.287, 190.0, 0.264),
     bowls={
         "lr": Bowl(6e-4, drift_N=-0.6, drift_D=0.1, curvature=0.009, diverges_at=6.0),

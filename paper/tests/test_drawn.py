@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lawsmith.datasets.surfaces import Bowl, Surface
+from lawsmith.datasets.surfaces import Bowl, SyntheticSurface
 from lawsmith.errors import LawsmithError
 from lawsmith_paper.studies import load
 from lawsmith_paper.studies.drawn import SHAPES, drawn_study
@@ -62,13 +62,13 @@ def test_the_true_best_loss_is_the_least_over_every_split_of_compute(seed):
 
 
 def test_joined_terms_lie_between_the_larger_and_the_sum():
-    added = Surface(E=0.0, A=400.0, B=300.0)
+    added = SyntheticSurface(E=0.0, A=400.0, B=300.0)
     of_N, of_D = 400.0 * 1e9**-added.alpha, 300.0 * 1e10**-added.beta
     at = {"N": np.array([1e9]), "D": np.array([1e10])}
     assert np.exp(added.mean_log_loss(at))[0] == pytest.approx(of_N + of_D)
-    half = Surface(E=0.0, A=400.0, B=300.0, joint=0.5)
+    half = SyntheticSurface(E=0.0, A=400.0, B=300.0, joint=0.5)
     assert half.best_loss(1e9, 1e10) == pytest.approx(np.hypot(of_N, of_D))
-    nearly = Surface(E=0.0, A=400.0, B=300.0, joint=0.02)
+    nearly = SyntheticSurface(E=0.0, A=400.0, B=300.0, joint=0.02)
     assert nearly.best_loss(1e9, 1e10) == pytest.approx(max(of_N, of_D), rel=1e-2)
 
 

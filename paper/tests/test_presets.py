@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.datasets import ReadOptions, Study, count
 from lawsmith.datasets.entries import differences
-from lawsmith.datasets.surfaces import Surface
+from lawsmith.datasets.surfaces import SyntheticSurface
 from lawsmith.datasets.synthetic import make_frame, make_study
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import cell_minima, pareto
@@ -34,7 +34,7 @@ def twin(real: str, seed: int = 0) -> Study:
     return of(f"synthetic-{real}", seed)
 
 
-def expected_log_loss(surface: Surface, study: Study) -> np.ndarray:
+def expected_log_loss(surface: SyntheticSurface, study: Study) -> np.ndarray:
     """The formula of the documentation, row by row, written a second time."""
     found = []
     for i in range(len(study.grid)):
@@ -275,9 +275,11 @@ def test_options_narrow_a_twin_and_its_truth() -> None:
 
 
 def test_an_effect_is_added_by_level_and_an_unknown_level_is_named() -> None:
-    surface = Surface(levels={"method": {"a": 0.0, "b": 0.25}, "beta2": {0.9: 0.5, 0.99: 0.0}})
+    surface = SyntheticSurface(
+        levels={"method": {"a": 0.0, "b": 0.25}, "beta2": {0.9: 0.5, 0.99: 0.0}}
+    )
     columns = {"N": np.full(3, 1e8), "D": np.full(3, 1e9)}
-    plain = Surface().mean_log_loss(columns)
+    plain = SyntheticSurface().mean_log_loss(columns)
     columns |= {"method": np.array(["b", "a", "b"]), "beta2": np.array([0.99, 0.9, 0.9])}
     np.testing.assert_allclose(surface.mean_log_loss(columns) - plain, [0.25, 0.5, 0.75])
     with pytest.raises(LawsmithError, match="level of method: got 'c', want one of a, b"):

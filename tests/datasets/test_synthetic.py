@@ -14,7 +14,7 @@ from lawsmith.datasets.synthetic import (
     DEMO_SURFACE,
     Bowl,
     Shape,
-    Surface,
+    SyntheticSurface,
     make_frame,
     make_study,
 )
@@ -66,7 +66,7 @@ def test_the_best_of_each_cell_follows_the_law_up_to_the_spacing_of_the_grid() -
 
 def test_a_bowl_is_zero_at_its_drifting_centre_and_grows_as_a_square() -> None:
     bowl = Bowl(1e-3, drift_N=-0.5, drift_D=0.25, curvature=0.02)
-    surface = Surface(bowls={"lr": bowl})
+    surface = SyntheticSurface(bowls={"lr": bowl})
     N, D = np.array([1e8, 1e9]), np.array([4e10, 1e10])
     centre = 1e-3 * (N / 1e9) ** -0.5 * (D / 1e10) ** 0.25
     law = np.log(1.69 + 406.4 * N**-0.34 + 410.7 * D**-0.28)
@@ -80,7 +80,7 @@ def test_a_bowl_is_zero_at_its_drifting_centre_and_grows_as_a_square() -> None:
     ("alpha", "beta", "A", "B"), [(0.31, 0.31, 400, 400), (0.465, 0.155, 406.4, 410.7)]
 )
 def test_the_compute_law_is_the_minimum_over_every_split_of_compute(alpha, beta, A, B) -> None:
-    surface = Surface(alpha=alpha, beta=beta, A=A, B=B)
+    surface = SyntheticSurface(alpha=alpha, beta=beta, A=A, B=B)
     law = surface.compute_law
     for C in (1e17, 1e20, 1e24):
 
@@ -102,7 +102,7 @@ def test_the_true_frontier_is_the_frontier_without_noise() -> None:
 
 
 def test_noise_has_the_stated_spread() -> None:
-    surface = Surface(noise=0.01)
+    surface = SyntheticSurface(noise=0.01)
     columns = {"N": np.full(20_000, 1e8), "D": np.full(20_000, 1e9)}
     rng = np.random.default_rng(5)
     residual = np.log(surface.sample(columns, rng)) - surface.mean_log_loss(columns)
@@ -120,7 +120,7 @@ def test_a_diverged_run_may_report_a_huge_loss_instead() -> None:
 
 def test_sparse_shapes_fill_their_cells_evenly() -> None:
     shape = Shape((1e8, 1e9, 4), (1e9, 1e11, 9), {"lr": (1e-4, 1e-2, 5)}, 20, 50)
-    frame = make_frame(Surface(bowls={"lr": Bowl(1e-3)}), shape, seed=2)
+    frame = make_frame(SyntheticSurface(bowls={"lr": Bowl(1e-3)}), shape, seed=2)
     sizes = frame.groupby(["N", "D"]).size()
     assert len(sizes) == 20
     assert set(sizes) == {2, 3}

@@ -32,7 +32,7 @@ TRUNK_DF, TRUNK_ROUNDS = 4.0, 20
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
+class TrunkBranches:
     """n runs that were branched from trunks: their trunk, sizes, log loss, share of decay."""
 
     rows: Rows
@@ -43,14 +43,14 @@ class Branches:
 
 
 @dataclass(frozen=True, eq=False)
-class Trunks:
+class TrunkModel:
     """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
 
     share    of decay that a target is taken to have
     """
 
     fits: Mapping[int, TrunkCurve]
-    branches: Branches
+    branches: TrunkBranches
     gain: Gain
     share: float
 
@@ -92,7 +92,7 @@ def usable(curve: Curve) -> bool:
 
 def fit_trunks(
     known: Along, N: FloatArray, D: FloatArray, loss: FloatArray, wanted: Sequence[int]
-) -> Trunks:
+) -> TrunkModel:
     """The gain of the branches among k runs: N, D and loss (k,) of each, NaN without a loss.
 
     wanted   trunks that something will be asked of, beside those that have branches
@@ -109,11 +109,11 @@ def fit_trunks(
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share)
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
-    branches = Branches(rows, np.log(loss[found]))
+    branches = TrunkBranches(rows, np.log(loss[found]))
     t, T = along(fits, rows)
     centre = _centre(rows, [curves[i] for i in chosen])
     gain = fit_gain(rows, branches.y, t, T, centre)
-    return Trunks(fits, branches, gain, usual)
+    return TrunkModel(fits, branches, gain, usual)
 
 
 def _few(parent: IntArray, D: FloatArray) -> IntArray:
@@ -153,7 +153,7 @@ def along(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, Float
     return t, T
 
 
-def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArray]:
+def speaking_points(trunks: TrunkModel, least_D: float) -> tuple[IntArray, FloatArray]:
     """Where trunks say something that no branch of theirs does: trunk (r,) and D (r,).
 
     least_D   of the runs: what lies below says nothing of larger ones

@@ -52,7 +52,7 @@ class Bowl:
 
 
 @dataclass(frozen=True)
-class Surface:
+class SyntheticSurface:
     """The mean of log loss and how runs scatter about it.
 
     levels           e by level, for the axes without a bowl; the best level's is 0

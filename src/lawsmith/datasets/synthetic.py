@@ -1,8 +1,8 @@
-"""Synthetic studies of known truth: runs drawn from a Surface at the rows of a Design.
+"""Synthetic studies of known truth: runs drawn from a SyntheticSurface at the rows of a Design.
 
 Bowls are zero at their centres and the best levels cost nothing, so the best loss of a cell (N, D)
 follows the Chinchilla law up to the spacing of the λ grid, and the best loss at a compute C = 6ND
-follows E + A'·C^α' (see `Surface.compute_law`). Shapes: m rows, every column (m,).
+follows E + A'·C^α' (see `SyntheticSurface.compute_law`). Shapes: m rows, every column (m,).
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from lawsmith.datasets.designs import Design as Design
 from lawsmith.datasets.designs import Shape as Shape
 from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.datasets.surfaces import Bowl as Bowl
-from lawsmith.datasets.surfaces import Surface as Surface
+from lawsmith.datasets.surfaces import SyntheticSurface as SyntheticSurface
 from lawsmith.datasets.tables import study_from_frame
 from lawsmith.frontier import pareto
 from lawsmith.grid import FloatArray, Grid, IntArray
@@ -33,12 +33,12 @@ class Truth:
     frontier  rows of the grid on the true compute frontier, ascending in C
     """
 
-    surface: Surface
+    surface: SyntheticSurface
     loss: FloatArray
     frontier: IntArray
 
     @classmethod
-    def on(cls, surface: Surface, grid: Grid) -> Truth:
+    def on(cls, surface: SyntheticSurface, grid: Grid) -> Truth:
         """The truth at every row of ``grid``."""
         loss = np.exp(surface.mean_log_loss(grid.columns))
         loss[surface.diverges(grid.columns)] = np.nan
@@ -56,7 +56,7 @@ class Truth:
         return float(law["E"] + law["A"] * C ** law["alpha"])
 
 
-DEMO_SURFACE = Surface(
+DEMO_SURFACE = SyntheticSurface(
     bowls={
         "lr": Bowl(1.0e-3, drift_N=-0.35, drift_D=0.15, curvature=0.012, diverges_at=4.5),
         "batch": Bowl(180.0, drift_D=0.5, curvature=0.006),
@@ -72,7 +72,7 @@ DEMO_SHAPE = Shape(
 )
 
 
-def make_frame(surface: Surface, design: Design, *, seed: int) -> pd.DataFrame:
+def make_frame(surface: SyntheticSurface, design: Design, *, seed: int) -> pd.DataFrame:
     """The table such a study would have published: one row per run."""
     import pandas as pd
 
@@ -82,7 +82,7 @@ def make_frame(surface: Surface, design: Design, *, seed: int) -> pd.DataFrame:
 
 
 def make_study(
-    surface: Surface,
+    surface: SyntheticSurface,
     design: Design,
     *,
     name: str,

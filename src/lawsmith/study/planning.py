@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lawsmith.curves.gain import GAIN
-from lawsmith.datasets.surfaces import Bowl, Surface
+from lawsmith.datasets.surfaces import Bowl, SyntheticSurface
 from lawsmith.grid import Grid
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
 from lawsmith.study.answer import answer_of, targets_of
@@ -48,7 +48,7 @@ def plan(study: LiveStudy, *, draws: int) -> Iterator[Point]:
         yield from _played(study, losses, draw)
 
 
-def draw_surface(grid: Grid, rng: np.random.Generator) -> Surface:
+def draw_surface(grid: Grid, rng: np.random.Generator) -> SyntheticSurface:
     """A surface of the prior over the axes of a grid."""
     bowls: dict[str, Bowl] = {}
     levels: dict[str, dict[Any, float]] = {}
@@ -62,7 +62,7 @@ def draw_surface(grid: Grid, rng: np.random.Generator) -> Surface:
             excess = rng.exponential(0.01, size=len(np.unique(values)))
             names = np.unique(values).tolist()
             levels[axis.name] = dict(zip(names, (excess - excess.min()).tolist(), strict=True))
-    return Surface(
+    return SyntheticSurface(
         E=float(rng.uniform(1.5, 1.9)),
         A=float(406.4 * np.exp(rng.normal(0.0, 0.3))),
         alpha=float(rng.normal(0.34, 0.02)),

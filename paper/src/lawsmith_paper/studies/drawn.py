@@ -14,7 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from lawsmith.datasets.records import Study
-from lawsmith.datasets.surfaces import Bowl, Columns, Surface
+from lawsmith.datasets.surfaces import Bowl, Columns, SyntheticSurface
 from lawsmith.datasets.synthetic import make_study
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith_paper.studies.presets import PRESETS
@@ -41,7 +41,9 @@ def drawn_study(shape: str, seed: int, *, noise: float = 1.0) -> Study:
     return make_study(scaled, twin.design, name=name, seed=seed)
 
 
-def drawn_surface(like: Surface, columns: Columns, seed: int, rng: np.random.Generator) -> Surface:
+def drawn_surface(
+    like: SyntheticSurface, columns: Columns, seed: int, rng: np.random.Generator
+) -> SyntheticSurface:
     """A surface whose losses at the middle of a plan are about those of ``like``.
 
     E is half to four fifths of the loss there, N and D share the rest, exponents lie between 0.2

@@ -15,7 +15,7 @@ import numpy as np
 
 from lawsmith.datasets.designs import Design, spaced
 from lawsmith.datasets.records import ReadOptions, Study
-from lawsmith.datasets.surfaces import Bowl, Columns, Surface
+from lawsmith.datasets.surfaces import Bowl, Columns, SyntheticSurface
 from lawsmith.datasets.synthetic import make_study
 from lawsmith.errors import unknown
 from lawsmith_paper.studies.sweeps import Sweep, crossed, joined
@@ -25,7 +25,7 @@ from lawsmith_paper.studies.sweeps import Sweep, crossed, joined
 class Preset:
     """A synthetic study but for its seed; ``note`` says whose shape it has."""
 
-    surface: Surface
+    surface: SyntheticSurface
     design: Design
     note: str
 
@@ -51,7 +51,7 @@ _ENGLISH_CELLS = [
     *product(_ENGLISH_N[-1:], _OELLM_D[3:]),
 ]
 # E, A, α, B, β are those of a fit to the published table, rounded.
-_ENGLISH = Surface(
+_ENGLISH = SyntheticSurface(
     *(1.489, 149.6, 0.2812, 160.6, 0.2593),
     bowls={
         "lr": Bowl(5.5e-4, drift_N=-0.5, drift_D=0.1, curvature=0.008, diverges_at=3.6),
@@ -67,7 +67,7 @@ _ENGLISH_SWEEP = Sweep(
     thinning=0.05,
 )
 
-_MULTILINGUAL = Surface(
+_MULTILINGUAL = SyntheticSurface(
     *(1.62, 170.0, 0.287, 190.0, 0.264),
     bowls={
         "lr": Bowl(6e-4, drift_N=-0.6, drift_D=0.1, curvature=0.009, diverges_at=3.0),
@@ -98,7 +98,7 @@ _STEPLAW_CELLS = [
     }.items()
     for D in budgets
 ]
-_STEPLAW = Surface(
+_STEPLAW = SyntheticSurface(
     *(1.42, 111.0, 0.268, 163.0, 0.255),
     bowls={
         "lr": Bowl(1.1e-3, drift_N=-0.71, drift_D=0.31, curvature=0.008, diverges_at=4.0),
@@ -139,7 +139,7 @@ def _porian_candidates() -> Columns:
     return dict(zip(("N", "D", "bs", "lr"), np.array(rows).T, strict=True))
 
 
-_PORIAN = Surface(
+_PORIAN = SyntheticSurface(
     *(2.67, 330.0, 0.338, 310.0, 0.335),
     bowls={
         "bs": Bowl(420.0, drift_D=0.6, curvature=0.004),
@@ -181,7 +181,7 @@ _WARMSTART_SEARCHED = {
     "lr": Bowl(4.5e-3, drift_D=0.07, curvature=0.012),
     "batch": Bowl(480.0, drift_D=0.5, curvature=0.005),
 }
-_WARMSTART = Surface(
+_WARMSTART = SyntheticSurface(
     *(1.85, 260.0, 0.315, 330.0, 0.282),
     bowls={
         **_WARMSTART_SEARCHED,
@@ -207,7 +207,7 @@ _WARMSTART_SWEEP = Sweep(
 )
 
 
-def _twin(study: str, surface: Surface, design: Design) -> Preset:
+def _twin(study: str, surface: SyntheticSurface, design: Design) -> Preset:
     return Preset(surface, design, f"shaped like {study}: its counts, none of its losses")
 
 
