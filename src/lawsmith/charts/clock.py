@@ -139,7 +139,7 @@ _NAMES = {
 
 
 def _texts(bar: Bar, begun: float, ended: float) -> dict[str, str]:
-    """What a reader is told of a bar."""
+    """The texts of a bar."""
     again = f", attempt {bar.attempt}" if bar.attempt > 1 else ""
     return {
         "name": f"{bar.name}{again}",

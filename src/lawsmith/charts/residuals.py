@@ -1,4 +1,4 @@
-"""The residual chart: how far each point lies from the law, and what hangs on it."""
+"""The residual chart: how far each point lies from the law, and how much depends on it."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""Runs as rows of a chart: what each is to the law, and an even thinning where they are many.
+"""Runs as rows of a chart: the part of each in the fit, and even thinning of large studies.
 
 Rows carry numbers only. Hyperparameters sit in columns h0, h1, …, because a study may call its
 axes anything and Vega reads dots and brackets in a field's name; ``RunRows.names`` says which is

@@ -64,7 +64,7 @@ def run(
     ] = False,
     as_json: Json = False,
 ) -> None:
-    """Run a study until its budget is committed or its answer known; Ctrl-C, then run to go on.
+    """Run a study until its budget is spent or its answer known; after Ctrl-C, run it again.
 
     For example: lawsmith run study.toml
     """
@@ -114,7 +114,7 @@ def serve(
         int, typer.Option(parser=whole, metavar="PORT", help="Port; 0 picks a free one.")
     ] = 0,
 ) -> None:
-    """Show a live study in the browser: the report's cards, kept up to date. It changes nothing."""
+    """Show a live study in the browser, updated while it runs. Nothing in the study changes."""
     from lawsmith.cli.serve import serve_study
 
     serve_study(study, host, port)
@@ -127,7 +127,7 @@ def ask(
     ] = 1,
     as_json: Json = False,
 ) -> None:
-    """Ask for runs to do by hand; they are on record as pending until `lawsmith tell`.
+    """Ask for runs to do by hand; they stay pending until `lawsmith tell`.
 
     For example: lawsmith ask study.toml -n 4 --json > round1.json
     """
@@ -183,18 +183,18 @@ def tell(
         ),
     ] = None,
     trial: Annotated[
-        str | None, typer.Option(metavar="t0004", help="Which run, where there is no file.")
+        str | None, typer.Option(metavar="t0004", help="Trial to report on, without a file.")
     ] = None,
     loss: Annotated[
         str | None, typer.Option(metavar="2.31", help="Its loss; nan where it diverged.")
     ] = None,
     tokens: Annotated[
         str | None,
-        typer.Option(metavar="1e9", help="After so many tokens: a loss on the way, not final."),
+        typer.Option(metavar="1e9", help="Tokens trained so far: the loss is not final."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Tell results of runs that were asked for; a file is taken as a whole or not at all.
+    """Report results of runs that were asked for; a file is recorded as a whole or not at all.
 
     For example: lawsmith tell study.toml --trial t0004 --loss 2.31
     """
@@ -230,11 +230,13 @@ def exclude(
     study: StudyFile = DEFAULT_FILE,
     where: Annotated[
         str | None,
-        typer.Option(metavar="EXPR", help="Candidates to be left alone: batch == 512 and N > 1e9"),
+        typer.Option(
+            metavar="EXPR", help="Exclude candidates where this holds: batch == 512 and N > 1e9"
+        ),
     ] = None,
     trial: Annotated[
         list[str] | None,
-        typer.Option(metavar="t0004", help="Trials whose results are not to be used."),
+        typer.Option(metavar="t0004", help="Trials whose results to ignore."),
     ] = None,
     because: Because = "",
 ) -> None:
@@ -264,10 +266,10 @@ def cancel(
     study: StudyFile,
     trials: Annotated[
         list[str] | None,
-        typer.Argument(metavar="[TRIAL]…", show_default=False, help="Their names."),
+        typer.Argument(metavar="[TRIAL]…", show_default=False, help="Names of the trials."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="All that are under way, those asked by hand too.")
+        bool, typer.Option("--all", help="All runs under way, also those asked by hand.")
     ] = False,
 ) -> None:
     """Stop runs; one that ends before it can be stopped keeps its result.
@@ -302,7 +304,7 @@ def export(
         typer.Option(metavar="FILE", help="runs.csv or runs.jsonl; CSV on stdout by default."),
     ] = None,
     everything: Annotated[
-        bool, typer.Option("--all", help="Trials without a result as well.")
+        bool, typer.Option("--all", help="Include trials without a result.")
     ] = False,
     curves: Annotated[
         bool, typer.Option("--curves", help="The losses along trunks instead, for fit --curves.")

@@ -1,4 +1,4 @@
-"""The optimism of a frontier: what taking the minimum of noisy runs does to a law, and its undoing.
+"""The selection bias of a frontier, which is a minimum of noisy runs, and its correction.
 
 The minimum of noisy losses lies below the loss of the best configuration, the more so the more
 runs nearly tie. Losses are redrawn around a smooth surface through the runs
@@ -34,7 +34,7 @@ N_REDRAWS, N_INNER = 100, 4
 
 @dataclass(frozen=True)
 class CorrectedLaw:
-    """A law freed of selection: parameters, covariance, and how optimistic the frontier was."""
+    """A law corrected for selection: parameters, covariance, and how optimistic the frontier was."""
 
     phi: FloatArray  # (p,) corrected
     cov: FloatArray  # (p, p)
