@@ -34,7 +34,7 @@ N_REDRAWS, N_INNER = 100, 4
 
 @dataclass(frozen=True)
 class CorrectedLaw:
-    """A law corrected for selection: parameters, covariance, and how optimistic the frontier was."""
+    """A law corrected for selection: parameters, covariance, and the optimism of the frontier."""
 
     phi: FloatArray  # (p,) corrected
     cov: FloatArray  # (p, p)
