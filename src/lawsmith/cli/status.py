@@ -16,7 +16,7 @@ from lawsmith.cli.payload import NO_ANSWER, plain
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Trial
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import FailedTrial, NextRun, Summary, summarise
+from lawsmith.study.summary import Failure, Proposal, Summary, summarise
 
 _ENDED = {
     "budget": "the budget is committed",
@@ -122,7 +122,7 @@ def _report(trial: Trial) -> str:
     return f"{trial.report[1]:.4f} at {count(trial.report[0])} tokens" if trial.report else "none"
 
 
-def _show_failures(console: Console, failures: Sequence[FailedTrial]) -> None:
+def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
     if not failures:
         return
     out.heading(console, "Failures")
@@ -136,7 +136,7 @@ def _show_failures(console: Console, failures: Sequence[FailedTrial]) -> None:
             console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
 
 
-def _show_proposals(console: Console, proposals: Sequence[NextRun], why_not: str) -> None:
+def _show_proposals(console: Console, proposals: Sequence[Proposal], why_not: str) -> None:
     if why_not:
         out.heading(console, "Next")
         out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())

@@ -11,7 +11,7 @@ from lawsmith.arrays import AnyArray, FloatArray, IntArray
 from lawsmith.curves.ends import scheduled_ends
 from lawsmith.curves.records import Along, CurveFinding, End
 from lawsmith.curves.trunks import (
-    TrunkModel,
+    Trunks,
     fit_trunks,
     normal_cov,
     particular,
@@ -38,7 +38,7 @@ class CurveModel:
     """
 
     known: Along
-    trunks: TrunkModel
+    trunks: Trunks
     ends: tuple[End, ...]
     inferred: Inferred
     notes: tuple[str, ...]
@@ -143,7 +143,7 @@ def _complete(curve: Curve, grid: Grid) -> bool:
     return bool(np.isfinite(curve.N)) and all(name in curve.hp for name in _names(grid))
 
 
-def _of_trunks(trunks: TrunkModel, speaking: set[int], least_D: float, grid: Grid) -> Inferred:
+def _of_trunks(trunks: Trunks, speaking: set[int], least_D: float, grid: Grid) -> Inferred:
     of, D = speaking_points(trunks, least_D)
     kept = np.isin(of, sorted(speaking))
     of, D = of[kept], D[kept]

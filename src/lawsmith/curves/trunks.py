@@ -32,7 +32,7 @@ TRUNK_DF, TRUNK_ROUNDS = 4.0, 20
 
 
 @dataclass(frozen=True, eq=False)
-class TrunkBranches:
+class Branches:
     """n runs that were branched from trunks: their trunk, sizes, log loss, share of decay."""
 
     rows: Rows
@@ -43,14 +43,14 @@ class TrunkBranches:
 
 
 @dataclass(frozen=True, eq=False)
-class TrunkModel:
+class Trunks:
     """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
 
     share    of decay that a target is taken to have
     """
 
     fits: Mapping[int, TrunkCurve]
-    branches: TrunkBranches
+    branches: Branches
     gain: Gain
     share: float
 
@@ -71,9 +71,9 @@ class TrunkModel:
     ) -> End:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
-        ahead = self.foretell(np.array([trunk]), np.array([D]))
-        mean, scale2 = float(ahead.mean[0]) + more[0], float(ahead.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, ahead.noise, float(ahead.df[0]), level)
+        told = self.foretell(np.array([trunk]), np.array([D]))
+        mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
+        return end_of(curve, D, mean, scale2, told.noise, float(told.df[0]), level)
 
 
 def end_of(
@@ -92,7 +92,7 @@ def usable(curve: Curve) -> bool:
 
 def fit_trunks(
     known: Along, N: FloatArray, D: FloatArray, loss: FloatArray, wanted: Sequence[int]
-) -> TrunkModel:
+) -> Trunks:
     """The gain of the branches among k runs: N, D and loss (k,) of each, NaN without a loss.
 
     wanted   trunks that something will be asked of, beside those that have branches
@@ -103,17 +103,17 @@ def fit_trunks(
     found = np.flatnonzero(ok)
     found = found[_few(known.parent[found], D[found])]
     parent, at = known.parent[found], known.at[found]
-    stated = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
-    usual = float(np.median(1.0 - at[stated] / D[found][stated])) if stated.any() else USUAL_SHARE
-    share = np.where(stated, 1.0 - at / D[found], usual)
+    told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
+    usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
+    share = np.where(told, 1.0 - at / D[found], usual)
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share)
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
-    branches = TrunkBranches(rows, np.log(loss[found]))
+    branches = Branches(rows, np.log(loss[found]))
     t, T = along(fits, rows)
     centre = _centre(rows, [curves[i] for i in chosen])
     gain = fit_gain(rows, branches.y, t, T, centre)
-    return TrunkModel(fits, branches, gain, usual)
+    return Trunks(fits, branches, gain, usual)
 
 
 def _few(parent: IntArray, D: FloatArray) -> IntArray:
@@ -153,7 +153,7 @@ def along(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, Float
     return t, T
 
 
-def speaking_points(trunks: TrunkModel, least_D: float) -> tuple[IntArray, FloatArray]:
+def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArray]:
     """Where trunks say something that no branch of theirs does: trunk (r,) and D (r,).
 
     least_D   of the runs: what lies below says nothing of larger ones
@@ -199,7 +199,7 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     return spread2, odd
 
 
-def normal_cov(ahead: Foretold) -> FloatArray:
+def normal_cov(told: Foretold) -> FloatArray:
     """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(ahead.df, 0.975) / 1.959964
-    return np.asarray(ahead.cov * np.outer(wider, wider))
+    wider = stdtrit(told.df, 0.975) / 1.959964
+    return np.asarray(told.cov * np.outer(wider, wider))

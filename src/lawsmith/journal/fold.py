@@ -112,8 +112,8 @@ class Trial:
     @property
     def D(self) -> float:
         """Tokens at its end, from the start of its trunk; NaN where its configuration has none."""
-        tokens = self.config.get("D")
-        return float(tokens) if isinstance(tokens, int | float) else math.nan
+        told = self.config.get("D")
+        return float(told) if isinstance(told, int | float) else math.nan
 
     @property
     def start(self) -> float:
@@ -244,7 +244,7 @@ def fold(events: Iterable[Event]) -> Ledger:
 
 def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, Any]:
     """The fields of a trial that an event about it changes."""
-    words = {"reason": str(event.get("reason", "")), "detail": str(event.get("detail", ""))}
+    told = {"reason": str(event.get("reason", "")), "detail": str(event.get("detail", ""))}
     time = {"time": str(event.get("time", ""))}
     match kind:
         case Kind.SUBMITTED:
@@ -269,13 +269,13 @@ def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, An
             following = {"attempt": int(event["attempt"]) + 1, "wait": float(event["wait"])}
             following["crashes"] = trial.crashes + (event["reason"] in CRASHES)
             opened = {"stage": Stage.WAITING, "handle": "", "closed": -1, "loss": None}
-            return {**following, **opened, **_going_on(trial, event), **words, **time}
+            return {**following, **opened, **_going_on(trial, event), **told, **time}
         case Kind.CANCELLING:
-            return {"stage": Stage.CANCELLING, "closed": -1, **words, **time}
+            return {"stage": Stage.CANCELLING, "closed": -1, **told, **time}
     loss = _loss(event) if kind in (Kind.FINISHED, Kind.DIVERGED) else None
-    words["reason"] = words["reason"] or (trial.reason if kind is Kind.CANCELLED else "")
+    told["reason"] = told["reason"] or (trial.reason if kind is Kind.CANCELLED else "")
     last = {"last": _trained(event)} if kind is not Kind.QUARANTINED else {}
-    return {"stage": _STAGES[kind], "loss": loss, "closed": number, **last, **words, **time}
+    return {"stage": _STAGES[kind], "loss": loss, "closed": number, **last, **told, **time}
 
 
 def _asked(event: Event, name: str, config: Config, time: str) -> Trial:
@@ -306,8 +306,8 @@ def _going_on(trial: Trial, event: Event) -> dict[str, Any]:
 
 
 def _trained(event: Event) -> float | None:
-    trained = event.get("trained")
-    return None if trained is None else float(trained)
+    told = event.get("trained")
+    return None if told is None else float(told)
 
 
 def _with(trial: Trial, changes: dict[str, Any]) -> Trial:

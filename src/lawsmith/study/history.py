@@ -56,7 +56,7 @@ class History:
         return self.runs.select(self.pool)
 
 
-class HistoryEntry(NamedTuple):
+class Entry(NamedTuple):
     """A run on the grid; ``order`` sorts settled ones by the event that settled them."""
 
     order: tuple[bool, int]
@@ -68,7 +68,7 @@ class HistoryEntry(NamedTuple):
 
 def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> History:
     """The history of a ledger."""
-    found: list[HistoryEntry] = []
+    found: list[Entry] = []
     strangers = 0
     awaited = {trial.parent for trial in ledger.trials.values() if trial.kind == "branch"}
     for trial in ledger.trials.values():
@@ -99,7 +99,7 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
     )
 
 
-def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[HistoryEntry]:
+def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:
     """A trial at its candidate, and what it passed on its way at theirs."""
     found = []
     for tokens, loss, number in trial.passed:
@@ -107,25 +107,21 @@ def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Hist
             continue  # its own end, which has its own event
         row = row_near(candidates, trial.config, tokens, tolerance)
         if row is not None:
-            found.append(HistoryEntry((False, number), row, loss, State.DONE, trial))
+            found.append(Entry((False, number), row, loss, State.DONE, trial))
     row = candidates.row_of(trial.config)
     if row is not None:
         order = (trial.open, 0 if trial.open else trial.closed)
-        found.append(HistoryEntry(order, row, _loss(trial), state_of(trial), trial))
+        found.append(Entry(order, row, _loss(trial), state_of(trial), trial))
     return found
 
 
-def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[HistoryEntry]:
+def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
     """A trunk without a branch, at the candidate it is for; a finished one is no run."""
     state = state_of(trial)
     row = row_near(candidates, trial.config, trial.D / (1.0 - spec.trunks.decay), 1e-6)
     if row is None or state is State.DONE:
         return []
-    return [
-        HistoryEntry(
-            (trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial
-        )
-    ]
+    return [Entry((trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial)]
 
 
 def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: float) -> int | None:

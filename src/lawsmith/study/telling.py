@@ -19,6 +19,7 @@ from lawsmith.runners.results import Found, contradiction, judge
 from lawsmith.study.live import LiveStudy
 
 MAX_BYTES = 64 * 2**20
+_TAKES = (Stage.ASKED, Stage.FAILED, Stage.CANCELLED, Stage.QUARANTINED)
 
 
 @dataclass(frozen=True)

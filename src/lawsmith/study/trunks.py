@@ -16,7 +16,7 @@ import numpy as np
 
 from lawsmith.curves import Along
 from lawsmith.curves.gain import Rows
-from lawsmith.curves.trunks import TrunkModel, fit_trunks, normal_cov, usable
+from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.journal.fold import Config
@@ -111,7 +111,7 @@ class Heard:
 
     along: Along
     cells: tuple[Cell, ...]
-    trunks: TrunkModel | None
+    trunks: Trunks | None
 
     @property
     def trusted(self) -> bool:
