@@ -62,8 +62,8 @@ INNER_RANK = {
 
 # Names that two or more classes have. No other name may be shared.
 SHARED_NAMES = (
-    "Asked Axis Board Branches Choice Curves Drawn Entry Found Kernel Law Member Points "
-    "Prior Proposal Replayed Scores Shape Shown Source Span State Surface Task Trial Trunks"
+    "Asked Axis Branches Entry Found Kernel Member Prior Proposal Replayed Scores Shape Source "
+    "Span Task Trunks"
 )
 DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so
 

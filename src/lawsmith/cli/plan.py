@@ -14,7 +14,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, number, percent, plural
 from lawsmith.study.answer import targets_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.planning import SHARES, PlanPoint, plan
+from lawsmith.study.planning import SHARES, Point, plan
 
 
 def run_plan(study: LiveStudy, *, draws: int, as_json: bool) -> None:
@@ -22,7 +22,7 @@ def run_plan(study: LiveStudy, *, draws: int, as_json: bool) -> None:
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
         raise LawsmithError(where, got="none", want="a compute at which the loss is to be known")
-    points: list[PlanPoint] = []
+    points: list[Point] = []
     with out.working(f"playing {plural(draws, 'world')} through") as _:
         points.extend(plan(study, draws=draws))
     if as_json:
@@ -31,7 +31,7 @@ def run_plan(study: LiveStudy, *, draws: int, as_json: bool) -> None:
         _show(study, points, draws)
 
 
-def _payload(study: LiveStudy, points: Sequence[PlanPoint]) -> dict[str, object]:
+def _payload(study: LiveStudy, points: Sequence[Point]) -> dict[str, object]:
     return {
         "study": study.spec.name,
         "budget": study.budget,
@@ -45,11 +45,11 @@ def _payload(study: LiveStudy, points: Sequence[PlanPoint]) -> dict[str, object]
     }
 
 
-def expected(points: Sequence[PlanPoint]) -> list[tuple[float, float, list[float]]]:
+def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
     """(share, runs, half-width at each target): medians over the draws, at or above each share."""
     found = []
     for share in SHARES:
-        firsts: dict[int, PlanPoint] = {}
+        firsts: dict[int, Point] = {}
         for point in points:
             if point.share >= share - 1e-9 or share == SHARES[-1]:
                 kept = firsts.get(point.draw)
@@ -65,7 +65,7 @@ def expected(points: Sequence[PlanPoint]) -> list[tuple[float, float, list[float
     return found
 
 
-def _show(study: LiveStudy, points: Sequence[PlanPoint], draws: int) -> None:
+def _show(study: LiveStudy, points: Sequence[Point], draws: int) -> None:
     console = out.stdout()
     level = percent(study.spec.law.level)
     console.print(Text(f"{study.spec.name}: what to expect of the budget", style="bold"))
