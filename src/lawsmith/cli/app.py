@@ -20,6 +20,7 @@ from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
+from lawsmith.cli.docs import docs
 from lawsmith.cli.exclude import exclude
 from lawsmith.cli.export import export
 from lawsmith.cli.fit import fit
@@ -49,6 +50,7 @@ app.command()(replay)
 app.command()(report)
 app.command()(count)
 app.command()(demo)
+app.command()(docs)
 _LIVE = "Live studies"
 for _command in (init, check, plan, run, status, serve, ask, tell, exclude, cancel, export):
     app.command(rich_help_panel=_LIVE)(_command)
@@ -67,7 +69,9 @@ def lawsmith(
     context: typer.Context,
     version: Annotated[
         bool,
-        typer.Option("--version", callback=_show_version, is_eager=True, help="Say which it is."),
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
     ] = False,
 ) -> None:
     """Fit scaling laws to training runs, with honest uncertainty, and find them with less compute.

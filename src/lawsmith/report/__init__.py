@@ -14,7 +14,7 @@ from lawsmith.report.of_replay import replay_source
 from lawsmith.report.of_table import table_source
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Record, Source
-from lawsmith.report.trace_file import Replayed, read_replay
+from lawsmith.report.trace_file import read_replay
 from lawsmith.report.write import report_html, write_report
 
 __all__ = [
@@ -23,7 +23,6 @@ __all__ = [
     "Found",
     "Memory",
     "Record",
-    "Replayed",
     "Source",
     "cards_of",
     "find_out",

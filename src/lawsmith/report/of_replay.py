@@ -12,23 +12,21 @@ from lawsmith.charts.timeline import Event
 from lawsmith.datasets.records import Study
 from lawsmith.frontier import frontier
 from lawsmith.laws.fit import LawFit
-from lawsmith.replay import answers_of
+from lawsmith.replay import Replayed, answers_of
 from lawsmith.replay.records import Step, Trace
 from lawsmith.report.answers import moments
 from lawsmith.report.laws import sizes_of, try_analyse
 from lawsmith.report.parts import RunTable
 from lawsmith.report.run_table import run_table
 from lawsmith.report.source import Record, Source, Spend
-from lawsmith.report.trace_file import Replayed, observed_study
+from lawsmith.report.trace_file import observed_study
 from lawsmith.runs import Runs
 
 TOO_FEW = "too few runs have finished"
 
 
-def replay_source(
-    replayed: Replayed, record: Record, *, answered: Answered | None = None
-) -> Source:
-    """The source of a report on a replay; ``answered`` where its answer is known already."""
+def replay_source(replayed: Replayed, record: Record) -> Source:
+    """The source of a report on a replay; its answers are worked out where it has none."""
     trace, task = replayed.trace, replayed.trace.task
     study, targets = observed_study(replayed), _targets(trace)
     computes = tuple(target for target in targets if not target.sized)
@@ -36,7 +34,7 @@ def replay_source(
     options = FitOptions(task.law, targets=computes[:1], force=force)
     analysis, why_no_law = try_analyse(study, options)
     sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
-    answered = answered or _answered(replayed, targets)
+    answered = _answered(replayed, targets)
     last = trace.steps[-1]
     return Source(
         kind="replay",
@@ -65,7 +63,7 @@ def _targets(trace: Trace) -> tuple[Target, ...]:
 def _answered(replayed: Replayed, targets: tuple[Target, ...]) -> Answered | None:
     trace, study = replayed.trace, replayed.study
     rows = [step.candidate for step in trace.steps]
-    answers = answers_of(trace.task, study, rows, targets)
+    answers = replayed.answers or answers_of(trace.task, study, rows, targets)
     return None if answers is None else answered_in(trace, study, answers)
 
 

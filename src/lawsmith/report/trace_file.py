@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -19,24 +19,12 @@ from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.numbers import finite, read_json
 from lawsmith.plausible import SCALE
-from lawsmith.replay import Task, Trace, prepare, steps_from
+from lawsmith.replay import Replayed, Task, Trace, prepare, steps_from
 from lawsmith.study.earlier import prior_from
 
 FILE = "trace.json"
 MAX_BYTES = 512 * 2**20
 Json = dict[str, Any]
-
-
-@dataclass(frozen=True, eq=False)
-class Replayed:
-    """A replay as it was recorded.
-
-    stopped       why it ended
-    """
-
-    study: Study
-    trace: Trace
-    stopped: str
 
 
 def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
