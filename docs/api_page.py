@@ -26,8 +26,9 @@ GROUPS = {
 }
 INTRODUCTION = """# API reference
 
-These are the public names of lawsmith; `from lawsmith import …` gives them. Everything else is private and may change
-without notice. The examples are run by the tests. [Python](python.md) is a shorter way in.
+These are the public names of lawsmith; `from lawsmith import …` gives them. Everything else is
+private and may change without notice. The examples are run by the tests. [Python](python.md) is a
+shorter way in.
 """
 METHODS = (
     "at",

@@ -19,7 +19,7 @@ RANKS = {
     -1.0: "errors",
     -0.5: "numbers plausible files",
     -0.2: "spreadsheet",
-    0.0: "expressions formats arrays threads counting listing",
+    0.0: "expressions formats arrays threads counting digest",
     1.0: "grid runs trajectory",
     2.0: "laws frontier metrics costs",
     2.5: "surface",
@@ -65,7 +65,7 @@ INNER_RANK = {
 # Names that two or more classes have; any other name has one. The list only gets shorter.
 SHARED_NAMES = (
     "Asked Axis Board Branches Choice Curves Drawn Entry Failure Found Kernel Law Member Points "
-    "Prior Proposal Replayed Scores Shape Shown Source Span State Surface Task Trial Trunks"
+    "Prior Proposal Scores Shape Shown Source Span State Surface Task Trial Trunks"
 )
 DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so
 

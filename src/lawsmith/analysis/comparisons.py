@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Any
 from lawsmith.analysis.payload import Json, plain, prediction_payload, prediction_row
 from lawsmith.analysis.records import Comparison
 from lawsmith.datasets.frames import frame_of
+from lawsmith.digest import Columns, Digest
 from lawsmith.formats import digits, number, percent
-from lawsmith.listing import Listing, Table
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
@@ -47,10 +47,10 @@ class Comparisons:
     def _repr_html_(self) -> str:
         return self._listing().html()
 
-    def _listing(self) -> Listing:
+    def _listing(self) -> Digest:
         heads = ("law", "held-out error", "AICc", "predictions", "")
         rows = [_line(one) for one in self.laws]
-        return Listing(f"Laws of {self.study}, best first", [Table("", heads, rows)])
+        return Digest(f"Laws of {self.study}, best first", [Columns("", heads, rows)])
 
 
 def _line(one: Comparison) -> tuple[str, ...]:

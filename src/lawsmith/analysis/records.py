@@ -12,6 +12,7 @@ from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.records import Target as Target
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
+from lawsmith.digest import short
 from lawsmith.grid import FloatArray, HeldOut, IntArray
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit, Prior
@@ -19,7 +20,6 @@ from lawsmith.laws.influence import Influence
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval, Uncertainty
-from lawsmith.listing import short
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame

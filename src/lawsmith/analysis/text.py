@@ -5,10 +5,10 @@ from __future__ import annotations
 import math
 
 from lawsmith.analysis.records import Analysis, Prediction
+from lawsmith.digest import Columns, Digest, codes
 from lawsmith.formats import digits, interval, number, percent, plural
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.listing import Listing, Table, codes
 
 
 def title(a: Analysis) -> str:
@@ -24,7 +24,7 @@ def lines(a: Analysis) -> list[str]:
     return [*told, *_held_out(a), *codes([w.code for w in a.warnings])]
 
 
-def listing(a: Analysis) -> Listing:
+def listing(a: Analysis) -> Digest:
     """All that the law says."""
     level = percent(a.options.level)
     known = a.uncertainty.params(a.options.level) if a.uncertainty else {}
@@ -32,12 +32,12 @@ def listing(a: Analysis) -> Listing:
         (name, number(value), parameter_interval(a.fit, name, known.get(name)))
         for name, value in a.fit.params.items()
     ]
-    params = Table("Parameters", ("", "fitted", f"{level} interval"), rows)
+    params = Columns("Parameters", ("", "fitted", f"{level} interval"), rows)
     heads = ("target", "loss", f"{level} interval", "of a further run")
     told = [(p.target.label, digits(p.loss, "#.4g"), *_ends(p)) for p in a.predictions]
-    predictions = [Table("Predictions, if the law holds", heads, told)] if told else []
+    predictions = [Columns("Predictions, if the law holds", heads, told)] if told else []
     warned = [f"{w.code}: {w.message}" for w in a.warnings]
-    return Listing(title(a), [params, *predictions, *_held_out(a), *warned])
+    return Digest(title(a), [params, *predictions, *_held_out(a), *warned])
 
 
 def parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:

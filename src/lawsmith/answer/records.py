@@ -14,11 +14,11 @@ import numpy as np
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.curves import Along, CurveFinding
 from lawsmith.datasets.records import Study
+from lawsmith.digest import codes, short
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number
 from lawsmith.grid import HeldOut
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.listing import codes, short
 from lawsmith.surface import Lesson, Range, Surface
 
 if TYPE_CHECKING:

@@ -17,6 +17,7 @@ from lawsmith.laws.catalogue import LAWS
 from lawsmith.laws.fit import Prior as LawPrior
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective
+from lawsmith.laws.own import read_law
 from lawsmith.surface import Prior
 from lawsmith.tasks import Task, TaskAnswer
 
@@ -185,7 +186,7 @@ def compare_laws(
     ['LC', 'chinchilla']
     """
     study = reading.load(source, columns=columns)
-    named = tuple(reading.read_law(one) if isinstance(one, str) else one for one in laws)
+    named = tuple(read_law(one) if isinstance(one, str) else one for one in laws)
     options = FitOptions(
         law=named[0],
         hold_out=reading.as_hold_out(hold_out),

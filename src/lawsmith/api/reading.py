@@ -162,7 +162,7 @@ def as_targets(given: TargetLike | Sequence[TargetLike], study: Study) -> tuple[
 
 def as_options(given: TargetLike | Sequence[TargetLike]) -> list[tuple[str, str]]:
     """Targets as the command line is told them: an option and its text each."""
-    if isinstance(given, Target | Mapping | str | Real):
+    if isinstance(given, Target | Mapping | str | float | Real):
         return [_option(given)]
     return [_option(target) for target in given]
 

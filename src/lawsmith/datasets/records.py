@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lawsmith.datasets.cells import Fault
+from lawsmith.digest import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray, Grid
-from lawsmith.listing import short
 from lawsmith.runs import Runs
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lawsmith.digest import Columns, Digest
 from lawsmith.formats import count, flops, interval, number, plural
-from lawsmith.listing import Listing, Table
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -24,15 +24,15 @@ def lines(study: Study) -> list[str]:
     return found
 
 
-def listing(study: Study) -> Listing:
+def listing(study: Study) -> Digest:
     """What was read: runs, inputs with their columns and ranges, notes."""
     rows = []
     for axis in study.grid.axes:
         values = study.grid.column(axis.name)
         column = study.columns.get(axis.name, axis.name)
         rows.append((axis.name, column, str(len(np.unique(values))), _range(axis.name, values)))
-    table = Table("Inputs", ("name", "column", "values", "range"), rows)
-    return Listing(f"Study: {study.title}", [_runs(study), table, *study.notes])
+    table = Columns("Inputs", ("name", "column", "values", "range"), rows)
+    return Digest(f"Study: {study.title}", [_runs(study), table, *study.notes])
 
 
 def _runs(study: Study) -> str:

@@ -9,8 +9,8 @@ from lawsmith.answer import Forecast
 from lawsmith.answer.text import headline, loss_text
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
+from lawsmith.digest import Columns, Digest, short
 from lawsmith.formats import interval, percent, plural
-from lawsmith.listing import Listing, Table, short
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.loop import Stop
 from lawsmith.replay.records import Step, Trace
@@ -103,17 +103,17 @@ class Replayed:
             for ours, theirs in pairs
         ]
 
-    def _listing(self) -> Listing:
-        parts: list[str | Table] = [self._spent()]
+    def _listing(self) -> Digest:
+        parts: list[str | Columns] = [self._spent()]
         if self.answers is None:
-            return Listing(self._title(), [*parts, *self._answers()])
+            return Digest(self._title(), [*parts, *self._answers()])
         chosen, pool = self.answers.chosen, self.answers.pool
         rows = [
             (ours.target.label, _ends(ours), _ends(theirs))
             for ours, theirs in zip(chosen.forecasts, pool.forecasts, strict=True)
         ]
         heads = ("target", "from the runs chosen", "from the whole pool")
-        return Listing(self._title(), [*parts, chosen.verdict, Table("Best loss", heads, rows)])
+        return Digest(self._title(), [*parts, chosen.verdict, Columns("Best loss", heads, rows)])
 
 
 def _ends(forecast: Forecast) -> str:

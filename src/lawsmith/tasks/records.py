@@ -10,8 +10,8 @@ import numpy as np
 
 from lawsmith.answer import Answer, Forecast, Target
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.digest import codes, short
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.listing import codes, short
 from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member

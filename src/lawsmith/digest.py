@@ -1,4 +1,4 @@
-"""Listing: what a result says to people, as plain text and as HTML for notebooks."""
+"""Digest: what a result says to people, as plain text and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ Row = tuple[str, ...]
 
 
 @dataclass(frozen=True)
-class Table:
+class Columns:
     """A heading, the names of the columns, and rows of as many cells."""
 
     title: str
@@ -37,20 +37,20 @@ class Table:
 
 
 @dataclass(frozen=True)
-class Listing:
+class Digest:
     """A heading, then sentences and tables in the order they are read."""
 
     title: str
-    parts: Sequence[str | Table]
+    parts: Sequence[str | Columns]
 
     def text(self) -> str:
         """One part below the other; a table has an empty line above it."""
-        told = [f"\n{part.text()}" if isinstance(part, Table) else part for part in self.parts]
+        told = [f"\n{part.text()}" if isinstance(part, Columns) else part for part in self.parts]
         return "\n".join([self.title, *told])
 
     def html(self) -> str:
         told = [
-            part.html() if isinstance(part, Table) else f"<p>{escape(part)}</p>"
+            part.html() if isinstance(part, Columns) else f"<p>{escape(part)}</p>"
             for part in self.parts
         ]
         return "".join([f"<p><b>{escape(self.title)}</b></p>", *told])
