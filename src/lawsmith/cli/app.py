@@ -76,7 +76,7 @@ def lawsmith(
 ) -> None:
     """Fit scaling laws to training runs, with honest uncertainty, and find them with less compute.
 
-    Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`.
+    Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`. `lawsmith docs` shows the manual.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help().rstrip())
