@@ -49,4 +49,5 @@ def _name(option: str) -> str:
 
 
 def _mapping(pairs: str) -> dict[str, str]:
-    return dict(pair.split("=", 1) for pair in pairs.rstrip(",").split(","))  # type: ignore[misc]
+    parts = (pair.partition("=") for pair in pairs.rstrip(",").split(","))
+    return {name: value for name, _, value in parts}
