@@ -4,6 +4,8 @@
 #                   their law, and hold it against one larger run (some five minutes on two free cores)
 #   make test       create the environment, install lawsmith and the test tools, test lawsmith
 #   make test-all   the same with all extras and lawsmith-paper (torch among them): test both
+#   make docs       build the documentation site into site/, its notebooks executed
+#   make wheel      build the sdist and the wheel into dist/
 #   make paper      run every table and figure of the paper again
 # `make test` skips the tests of extras that are not installed; in `make test-all` an absent extra is
 # a failure. Tests on a real Slurm and PostgreSQL run where tests/daemons has started them, as
@@ -26,7 +28,7 @@ ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo live-demo clean-live-demo test test-all check lint types bench paper coverage figures clean
+.PHONY: demo live-demo clean-live-demo test test-all check lint types docs wheel bench paper coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
@@ -63,6 +65,15 @@ lint: $(VENV)/.dev
 
 types: $(VENV)/.dev
 	$(VENV)/bin/mypy
+
+# Every warning is an error; the notebooks call lawsmith, which is in the environment.
+docs: $(VENV)/.docs
+	rm -rf .cache
+	PATH="$(abspath $(VENV))/bin:$$PATH" NO_MKDOCS_2_WARNING=1 $(VENV)/bin/mkdocs build --strict --quiet
+
+wheel: $(VENV)/.dev
+	rm -rf build dist
+	$(VENV)/bin/python -m build --outdir dist
 
 # The speed bars of the fitter, side by side with the classical multi-start grid.
 bench: $(VENV)/.dev
@@ -102,9 +113,13 @@ $(VENV)/.paper: $(VENV)/.base paper/pyproject.toml
 	$(PIP) -e . -e paper
 	touch $@
 
+$(VENV)/.docs: $(VENV)/.base
+	$(PIP) -e ".[docs]"
+	touch $@
+
 $(VENV)/.extras: $(VENV)/.dev paper/pyproject.toml
 	$(PIP) -e ".[dev,ray,optuna,serve,lm]" -e paper
 	touch $@
 
 clean:
-	rm -rf $(VENV) build .pytest_cache .mypy_cache .ruff_cache
+	rm -rf $(VENV) build dist site .cache .pytest_cache .mypy_cache .ruff_cache

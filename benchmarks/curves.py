@@ -28,8 +28,7 @@ from typing import Any
 import numpy as np
 import pandas as pd
 
-from lawsmith import answer_study
-from lawsmith.analysis import Target
+from lawsmith.analysis import Target, answer_study
 from lawsmith.curves import trunks as trunk_model
 from lawsmith.curves.ends import cut, scheduled_ends
 from lawsmith.curves.trunk import TrunkCurve, fit_trunk

@@ -23,7 +23,8 @@ import numpy as np
 import pandas as pd
 from tinylm import rows, with_blocks
 
-from lawsmith import FitOptions, Target, analyse, answer_study, charts, get_law, load
+from lawsmith import Target, charts, get_law, load
+from lawsmith.analysis import FitOptions, analyse, answer_study
 from lawsmith.answer import Answer, answer
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.narrowing import Moment

@@ -16,25 +16,14 @@ import numpy as np
 import pandas as pd
 from tinylm_numbers import SEED_BATCH, Dense, rms
 
-from lawsmith import (
-    Analysis,
-    FitOptions,
-    Target,
-    analyse,
-    charts,
-    get_law,
-    load,
-    make_policy,
-    make_surrogate,
-    prepare,
-    run_replay,
-)
+from lawsmith import Analysis, Target, charts, get_law, load, make_policy, make_surrogate
+from lawsmith.analysis import FitOptions, analyse
 from lawsmith.charts import WIDE
 from lawsmith.charts.isoflop import draw_isoflop
 from lawsmith.datasets import ReadOptions
 from lawsmith.formats import count, flops, interval
 from lawsmith.metrics import value_at
-from lawsmith.replay import Stop
+from lawsmith.replay import Stop, prepare, run_replay
 
 DOCS = Path(__file__).parent
 TARGET = 1e16

@@ -19,7 +19,7 @@ RANKS = {
     -1.0: "errors",
     -0.5: "numbers plausible files",
     -0.2: "spreadsheet",
-    0.0: "expressions formats arrays threads counting",
+    0.0: "expressions formats arrays threads counting digest",
     1.0: "grid runs trajectory",
     2.0: "laws frontier metrics costs",
     2.5: "surface",
@@ -36,6 +36,7 @@ RANKS = {
     7.0: "charts",
     8.0: "report",
     9.0: "cli",
+    9.5: "api",
     10.0: "__main__",
 }
 RANK = {part: rank for rank, parts in RANKS.items() for part in parts.split()}
@@ -73,7 +74,7 @@ ONLY_UNDER = {
     "vl_convert": {"charts"},
     "typer": {"cli"},
     "rich": {"cli"},
-    "pandas": {"datasets", "charts"},
+    "pandas": {"datasets", "charts", "api"},
     "pyarrow": {"datasets"},
     # The rivals' libraries, and the package of the rivals: lawsmith does without.
     "torch": set(),

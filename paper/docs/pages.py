@@ -3,18 +3,18 @@
 python paper/docs/pages.py DIR    # the folder that the suite was run into
 
 The suite paper makes paper.md, scalebench makes scalebench.md; methods makes methods-compared.md,
-and methods-studies.md with the tables of single studies.
+and methods-studies.csv with the numbers of single studies.
 """
 
 from __future__ import annotations
 
 import sys
-from dataclasses import replace
 from pathlib import Path
 
 import vl_convert
 
 from lawsmith.charts import WIDE
+from lawsmith.spreadsheet import csv_text
 from lawsmith_paper.figures import Picture
 from lawsmith_paper.page import read_summary
 from lawsmith_paper.plan import Options
@@ -50,16 +50,12 @@ finished when this was written, up to {seeds} seeds a line.
 The frontier policy, its ablations and eight other methods on every study. Made by `lawsmith-paper
 run methods --out DIR` and `python paper/docs/pages.py DIR`;
 [search.md](../../docs/search.md) says how the policy works and what follows from these tables,
-[methods-studies.md](methods-studies.md) has every study for itself. Code {code}; {finished} of
-{planned} trials were finished when this was written, {seeds} seeds.
+[methods-studies.csv](methods-studies.csv) has every study for itself: one row for each study,
+metric and method, with the mean and SD over seeds at each budget. Code {code}; {finished} of
+{planned} trials were finished
+when this was written, {seeds} seeds.
 """,
 }
-STUDIES_INTRODUCTION = """# Methods compared, study by study
-
-What [methods-compared.md](methods-compared.md) is made of; regrets of parameters are on the page
-that `lawsmith-paper page DIR` makes. Columns are budgets, shares of the pool's compute; values at
-that moment, mean ± SD over seeds.
-"""
 PAGES = {("scalebench",): "scalebench", ("methods",): METHODS}
 
 
@@ -82,15 +78,20 @@ def _figure(picture: Picture, page: str) -> str:
     return f"![{picture.name}](figures/{page}/{picture.name}.png)\n\n{picture.caption}"
 
 
-def studies_text(section: Section) -> str:
-    """The tables of single studies, without the regrets of their parameters."""
-    parts = [STUDIES_INTRODUCTION.strip()]
-    for table in section.tables:
-        if table.detail:
-            study = table.title.removesuffix(": mean ± SD over seeds")
-            rows = tuple(row for row in table.rows if not row[0].startswith("regret of"))
-            parts += [f"## {study}", replace(table, rows=rows).markdown()]
-    return "\n\n".join(parts)
+def study_rows(section: Section) -> list[dict[str, str]]:
+    """The numbers of single studies: a row a method, mean and SD over seeds at each budget."""
+    found = []
+    for table in (table for table in section.tables if table.detail):
+        study = table.title.removesuffix(": mean ± SD over seeds")
+        for metric, method, *cells in table.rows:
+            if metric.startswith("regret of"):  # those are on the page of lawsmith-paper
+                continue
+            row = {"study": study, "metric": metric, "method": method}
+            for budget, cell in zip(table.columns[2:], cells, strict=True):
+                mean, _, sd = cell.split(",")[0].split(" (")[0].partition(" ± ")
+                row |= {f"mean at {budget}": mean.replace("–", ""), f"SD at {budget}": sd}
+            found.append(row)
+    return found
 
 
 def main(folder: Path) -> None:
@@ -111,7 +112,9 @@ def main(folder: Path) -> None:
     body = "\n\n".join([head.strip(), *(text(section, page) for section in made)])
     (DOCS / f"{page}.md").write_text(body + "\n", encoding="utf-8")
     if page == METHODS:
-        (DOCS / "methods-studies.md").write_text(studies_text(made[0]) + "\n", encoding="utf-8")
+        rows = study_rows(made[0])
+        table = csv_text(list(dict.fromkeys(name for row in rows for name in row)), rows)
+        (DOCS / "methods-studies.csv").write_text(table, encoding="utf-8")
 
 
 if __name__ == "__main__":

@@ -1,7 +1,13 @@
-"""lawsmith: scaling laws with honest uncertainty, found with less compute.
+"""lawsmith: the best loss to expect at a larger compute, with intervals that hold.
 
-The names below are the public ones; each is imported when first used, so that ``import lawsmith``
-(and the command line's ``--help``) stays quick.
+>>> import lawsmith
+>>> lawsmith.fit("tinylm", targets=1e16)
+Answer of tinylm, from 1739 runs, up to 1.69e15 FLOPs
+  1.19... at 1e16 FLOPs, 95% interval [1.16..., 1.21...]
+  Firm: ...
+
+The names below are the public ones, and they are all of them: everything else may change without
+notice. Each is imported when it is first used, so that ``import lawsmith`` stays quick.
 """
 
 from __future__ import annotations
@@ -14,22 +20,25 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from lawsmith import charts as charts
     from lawsmith.analysis import Analysis as Analysis
-    from lawsmith.analysis import FitOptions as FitOptions
-    from lawsmith.analysis import Target as Target
-    from lawsmith.analysis import analyse as analyse
-    from lawsmith.analysis import answer_study as answer_study
-    from lawsmith.analysis import answer_tasks as answer_tasks
-    from lawsmith.analysis import compare_laws as compare_laws
-    from lawsmith.analysis import learn as learn
+    from lawsmith.analysis import Comparisons as Comparisons
+    from lawsmith.analysis import Prediction as Prediction
     from lawsmith.answer.records import Answer as Answer
+    from lawsmith.answer.records import Forecast as Forecast
+    from lawsmith.answer.records import Target as Target
+    from lawsmith.api.fitting import analyse as analyse
+    from lawsmith.api.fitting import compare_laws as compare_laws
+    from lawsmith.api.fitting import fit as fit
+    from lawsmith.api.fitting import fit_tasks as fit_tasks
+    from lawsmith.api.reading import learn as learn
+    from lawsmith.api.reading import load as load
+    from lawsmith.api.reading import load_curves as load_curves
+    from lawsmith.api.replaying import replay_study as replay_study
+    from lawsmith.api.reporting import write_report as write_report
     from lawsmith.counting import Arch as Arch
     from lawsmith.counting import count as count
     from lawsmith.datasets import CurveOptions as CurveOptions
     from lawsmith.datasets import ReadOptions as ReadOptions
     from lawsmith.datasets import Study as Study
-    from lawsmith.datasets import demo_study as demo_study
-    from lawsmith.datasets import load as load
-    from lawsmith.datasets import load_curves as load_curves
     from lawsmith.errors import LawsmithError as LawsmithError
     from lawsmith.grid import Grid as Grid
     from lawsmith.grid import HeldOut as HeldOut
@@ -37,48 +46,38 @@ if TYPE_CHECKING:
     from lawsmith.laws.catalogue import get_law as get_law
     from lawsmith.laws.fit import LawFit as LawFit
     from lawsmith.laws.fit import Prior as Prior
-    from lawsmith.laws.fit import fit_batch as fit_batch
     from lawsmith.laws.fit import fit_law as fit_law
     from lawsmith.laws.law import Law as Law
     from lawsmith.laws.law import asymptote as asymptote
     from lawsmith.laws.law import coefficient as coefficient
     from lawsmith.laws.law import define as define
     from lawsmith.laws.law import exponent as exponent
-    from lawsmith.laws.uncertainty import law_uncertainty as law_uncertainty
     from lawsmith.policies import make_policy as make_policy
-    from lawsmith.replay import Stop as Stop
-    from lawsmith.replay import prepare as prepare
-    from lawsmith.replay import run_replay as run_replay
+    from lawsmith.replay import Replayed as Replayed
     from lawsmith.runs import Runs as Runs
     from lawsmith.surrogates import make_surrogate as make_surrogate
     from lawsmith.tasks import Task as Task
     from lawsmith.tasks import TaskAnswer as TaskAnswer
 
 _HOME = {
-    "analysis": (
-        "Analysis",
-        "FitOptions",
-        "Target",
-        "analyse",
-        "answer_study",
-        "answer_tasks",
-        "compare_laws",
-        "learn",
-    ),
-    "answer.records": ("Answer",),
-    "counting": ("Arch", "count"),
-    "datasets": ("CurveOptions", "ReadOptions", "Study", "demo_study", "load", "load_curves"),
-    "errors": ("LawsmithError",),
-    "grid": ("Grid", "HeldOut"),
-    "laws.catalogue": ("LAWS", "get_law"),
-    "laws.fit": ("LawFit", "Prior", "fit_batch", "fit_law"),
-    "laws.law": ("Law", "asymptote", "coefficient", "define", "exponent"),
-    "laws.uncertainty": ("law_uncertainty",),
-    "policies": ("make_policy",),
-    "replay": ("Stop", "prepare", "run_replay"),
-    "runs": ("Runs",),
-    "surrogates": ("make_surrogate",),
+    "api.fitting": ("fit", "fit_tasks", "analyse", "compare_laws"),
+    "api.reading": ("load", "load_curves", "learn"),
+    "api.replaying": ("replay_study",),
+    "api.reporting": ("write_report",),
+    "answer.records": ("Answer", "Forecast", "Target"),
+    "analysis": ("Analysis", "Comparisons", "Prediction"),
+    "datasets": ("CurveOptions", "ReadOptions", "Study"),
+    "replay": ("Replayed",),
     "tasks": ("Task", "TaskAnswer"),
+    "laws.catalogue": ("LAWS", "get_law"),
+    "laws.fit": ("LawFit", "Prior", "fit_law"),
+    "laws.law": ("Law", "asymptote", "coefficient", "define", "exponent"),
+    "grid": ("Grid", "HeldOut"),
+    "runs": ("Runs",),
+    "policies": ("make_policy",),
+    "surrogates": ("make_surrogate",),
+    "counting": ("Arch", "count"),
+    "errors": ("LawsmithError",),
 }
 _WHERE = {name: module for module, names in _HOME.items() for name in names}
 

@@ -9,8 +9,18 @@ from difflib import get_close_matches
 class LawsmithError(Exception):
     """Bad input, told in one line: ``where: got …, want … (hint)``.
 
-    The command line prints the message and exits with 2; a library user catches it.
-    ``where`` alone may carry a whole sentence when got/want do not apply.
+    The command line prints the message and exits with 2; in Python, catch it.
+
+    where   what is wrong: a file and row, an option, a key; or a whole sentence
+    got     the value found
+    want    the value expected
+    hint    what to try
+
+    >>> try:
+    ...     load("tinylm", where="lr <")
+    ... except LawsmithError as error:
+    ...     print("caught", type(error.want).__name__)
+    caught ...
     """
 
     def __init__(

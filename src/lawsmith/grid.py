@@ -26,6 +26,7 @@ from lawsmith.arrays import FloatArray as FloatArray
 from lawsmith.arrays import IntArray as IntArray
 from lawsmith.arrays import as_column, cell_ids, check_lengths, check_numbers, frozen, row_index
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.formats import flops
 from lawsmith.numbers import as_float
 
 AxisKind = Literal["log", "linear", "categorical"]
@@ -51,8 +52,17 @@ class Axis:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Which rows are kept apart to judge by; make it with `nothing`, `by_compute`, `largest` or
-    `parse`."""
+    """Which runs are held out to judge by; text such as '50%' or 'largest-N' does as well.
+
+    kind       'nothing', 'compute' or 'largest'
+    fraction   of compute: 0.5 holds out the runs above half of the largest compute
+    name       the column whose largest value is held out
+
+    >>> HeldOut.parse("50%") == HeldOut.by_compute(0.5)
+    True
+    >>> str(HeldOut.largest("N"))
+    'largest-N'
+    """
 
     kind: Literal["nothing", "compute", "largest"]
     fraction: float
@@ -104,7 +114,7 @@ class HeldOut:
         return round(1.0 - self.fraction, 12) * top if self.kind == "compute" else top
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Grid:
     """The candidates of a study: named columns, the axes of a configuration, and the cost C.
 
@@ -113,6 +123,9 @@ class Grid:
     slice_by   'C' or a column: the variable that slices, separate from the cost
     tolerance  relative; a level takes in the values up to (1 + tolerance) times its least one,
                for tokens rounded to whole batches. 0: levels are exact.
+
+    >>> Grid.from_columns({"N": [1e8, 3e8], "D": [2e9, 6e9], "lr": [1e-3, 1e-3]})
+    Grid of 2 configurations: N (2), D (2), lr (1); 1.2e18 to 1.08e19 FLOPs
     """
 
     columns: Mapping[str, AnyArray]
@@ -160,6 +173,11 @@ class Grid:
             slice_by=slice_by,
             tolerance=tolerance,
         )
+
+    def __repr__(self) -> str:
+        axes = [f"{axis.name} ({len(np.unique(self.columns[axis.name]))})" for axis in self.axes]
+        spent = f"{flops(float(self.C.min()))} to {flops(float(self.C.max()))} FLOPs"
+        return f"Grid of {len(self)} configurations: {', '.join(axes)}; {spent}"
 
     def __len__(self) -> int:
         return len(self.C)

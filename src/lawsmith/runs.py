@@ -30,9 +30,17 @@ class State(StrEnum):
     PENDING = "pending"
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Runs:
-    """Observations on a grid. Only done runs count; a diverged one keeps its loss if finite."""
+    """Observations on a grid. Only done runs count; a diverged one keeps its loss if finite.
+
+    index   (k,) row of the grid of each run; several runs may share one
+    loss    (k,)
+    state   (k,) 'done', 'diverged', 'failed' or 'pending'
+
+    >>> Runs.from_losses([0, 1, 1], [3.1, 2.9, float("nan")])
+    Runs: 3 (2 done, 1 diverged)
+    """
 
     index: IntArray
     loss: FloatArray
@@ -63,6 +71,10 @@ class Runs:
     def empty(cls) -> Runs:
         """No runs yet."""
         return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, "<U8"))
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{n} {state}" for state, n in self.counts().items() if n)
+        return f"Runs: {len(self)}{f' ({told})' if told else ''}"
 
     def __len__(self) -> int:
         return len(self.index)

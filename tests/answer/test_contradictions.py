@@ -59,7 +59,7 @@ def test_there_is_one_best_N_for_one_fit(answers, studies, name):
     N = f.scales["N"]
     told = of_text(made.summary(), [TARGET.label])[TARGET.label]["N"]
     assert told == pytest.approx(tuple(N), rel=5.1e-3)
-    (first, *_) = made.payload()["answers"]
+    (first, *_) = made.to_dict()["answers"]
     assert first["N"] == N.centre
     assert first["scales"]["N"]["interval"] == [N.low, N.high]
     only = answer(studies[name].grid, studies[name].runs, [TARGET])

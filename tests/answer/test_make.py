@@ -169,7 +169,7 @@ def test_given_hyperparameters_are_the_ones_told(sweep):
     assert at.hp["lr"] == (8e-3,) * 5
     assert "lr" not in at.at_edge
     assert best.hp["lr"].centre < 4e-3
-    (told,) = [a["hyperparameters"]["lr"] for a in found.payload()["answers"][:1]]
+    (told,) = [a["hyperparameters"]["lr"] for a in found.to_dict()["answers"][:1]]
     assert told == {"value": 8e-3, "interval": [8e-3, 8e-3], "near": [8e-3, 8e-3]}
 
 

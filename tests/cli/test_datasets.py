@@ -61,10 +61,10 @@ def test_an_absent_study_is_shown_with_the_counts_it_must_have(lawsmith, nowhere
 
 
 def test_a_study_that_cannot_be_fetched_says_how_to_have_it(lawsmith, nowhere):
-    assert "docs/datasets.md shows how" in lawsmith("datasets", "show", "porian-hp").text
+    assert "`lawsmith docs datasets` shows how" in lawsmith("datasets", "show", "porian-hp").text
     result = lawsmith("datasets", "fetch", "porian-hp")
     assert (result.code, result.out, result.err.count("\n")) == (2, "", 1)
-    assert "docs/datasets.md shows how to convert it to porian_hp_sweep.csv" in result.err
+    assert "`lawsmith docs datasets` shows how to convert it to porian_hp_sweep.csv" in result.err
 
 
 def test_a_study_at_hand_is_shown_with_its_own_counts_and_path(lawsmith, published, data_dir):

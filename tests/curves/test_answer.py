@@ -107,9 +107,9 @@ def test_without_curves_an_answer_says_nothing_of_them():
     runs, curves = study(7)
     plain = answers(runs, None, [target(1e9, 1e11)])
     assert plain.curves is None
-    assert "curves" not in plain.payload()
-    assert "source" not in plain.payload()["answers"][0]
-    told = answers(runs, curves, [target(1e9, 1e11)]).payload()
+    assert "curves" not in plain.to_dict()
+    assert "source" not in plain.to_dict()["answers"][0]
+    told = answers(runs, curves, [target(1e9, 1e11)]).to_dict()
     assert told["curves"]["n_branches"] == len(runs)
     assert told["curves"]["gain"] == pytest.approx(0.03, abs=0.003)
     assert told["curves"]["decay_share"] == pytest.approx(0.1)

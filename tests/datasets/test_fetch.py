@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import re
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
@@ -10,8 +11,9 @@ from threading import Thread
 
 import pytest
 
+from lawsmith.datasets import ENTRIES
 from lawsmith.datasets.entries import Entry, Source, Variant
-from lawsmith.datasets.fetch import cache_dir, locate, present
+from lawsmith.datasets.fetch import BUILT_IN, cache_dir, locate, present
 from lawsmith.datasets.records import ReadOptions
 from lawsmith.errors import LawsmithError
 
@@ -128,7 +130,8 @@ def test_a_missing_address_says_what_was_tried(server, own_cache) -> None:
     assert _message(_entry(f"{server}/gone.csv")) == (
         f"toy: download of {server}/gone.csv: got HTTP 404 Not Found, want toy/table.csv in "
         f"$LAWSMITH_DATA, which is not set, or in the cache {own_cache} "
-        "(put table.csv there, or give its path instead of the name)"
+        "(put table.csv there, or give its path instead of the name; without a network: tinylm and "
+        "synthetic-demo are built in)"
     )
 
 
@@ -137,8 +140,15 @@ def test_offline_says_what_was_tried(server, own_cache, monkeypatch, tmp_path) -
     assert _message(_entry("http://127.0.0.1:1/table.csv")) == (
         "toy: download of http://127.0.0.1:1/table.csv: got Connection refused, want "
         f"toy/table.csv in $LAWSMITH_DATA or in the cache {own_cache} "
-        "(put table.csv there, or give its path instead of the name)"
+        "(put table.csv there, or give its path instead of the name; without a network: tinylm and "
+        "synthetic-demo are built in)"
     )
+
+
+def test_the_studies_named_without_a_network_are_built_in(own_cache) -> None:
+    built_in = {e.name for e in ENTRIES.values() if e.bundled or e.synthetic}
+    assert set(re.findall(r"\S+(?= and| are)", BUILT_IN)) == {"tinylm", "synthetic-demo"}
+    assert {"tinylm", "synthetic-demo"} <= built_in
 
 
 def test_a_study_without_an_address_says_how_to_have_it(own_cache, monkeypatch) -> None:

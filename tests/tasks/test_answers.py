@@ -57,13 +57,13 @@ def test_a_given_chance_is_kept_and_a_missing_one_estimated(found):
     guessed = answer_task(world(0), replace(TASK, chance=None), TARGETS)
     assert guessed.estimated_chance
     assert guessed.chance.low < 0.25 < guessed.chance.high
-    assert guessed.payload()["chance"]["estimated"] is True
+    assert guessed.to_dict()["chance"]["estimated"] is True
 
 
 def test_without_a_loss_the_direct_way_answers_alone():
     alone = answer_task(world(0, via=""), TASK, TARGETS)
     assert set(alone.way_weights()) == {"direct"}
-    assert alone.payload()["answers"][0]["loss"] is None
+    assert alone.to_dict()["answers"][0]["loss"] is None
     assert all(f.low <= truth(f.target) <= f.high for f in alone.forecasts)
 
 

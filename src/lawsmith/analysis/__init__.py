@@ -8,6 +8,7 @@ from __future__ import annotations
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.answering import answer_study, learn
 from lawsmith.analysis.compare import compare_laws, rolling_cuts, surface_on_cuts
+from lawsmith.analysis.comparisons import Comparisons
 from lawsmith.analysis.fitting import analyse, held_out_score
 from lawsmith.analysis.hyperparameters import hyperparameter_laws
 from lawsmith.analysis.isoflop import isoflop_cells
@@ -27,6 +28,7 @@ from lawsmith.answer.records import Target
 __all__ = [
     "Analysis",
     "Comparison",
+    "Comparisons",
     "Cut",
     "FitOptions",
     "HeldOutScore",

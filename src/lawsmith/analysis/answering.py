@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import replace
 
 from lawsmith.analysis.along import with_curves
-from lawsmith.answer import Answer, Target, answer, default_target
+from lawsmith.answer import Answer, Origin, Target, answer, default_target
 from lawsmith.curves import Along
 from lawsmith.datasets.curve_tables import Curves
 from lawsmith.datasets.records import Study
@@ -42,7 +43,7 @@ def answer_study(
     if not wanted and study.has_compute:
         wanted = [default_target(study.grid, study.runs)]
     held_out = None if hold_out is None else study.grid.split(hold_out)[1]
-    return answer(
+    found = answer(
         study.grid,
         study.runs,
         wanted,
@@ -52,6 +53,7 @@ def answer_study(
         prior=prior,
         along=along,
     )
+    return replace(found, origin=Origin(study, hold_out, along))
 
 
 def learn(studies: Sequence[Study], prior: Prior = PUBLIC) -> Prior:

@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.records import Target as Target
+from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
+from lawsmith.digest import short
 from lawsmith.grid import FloatArray, HeldOut, IntArray
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit, Prior
@@ -17,6 +20,9 @@ from lawsmith.laws.influence import Influence
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval, Uncertainty
+
+if TYPE_CHECKING:
+    from lawsmith.datasets.frames import Frame
 
 
 @dataclass(frozen=True)
@@ -36,15 +42,25 @@ class FitOptions:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The loss at a target: as fitted, with the law's interval and that of a further best run."""
+    """The loss that a law predicts at a target, with its interval and that of a further best run.
+
+    inputs      where the law was evaluated; N and D may be its own optimum
+    interval    of the law, ``run_interval`` of a further best run; None with too few points
+    decades     beyond the largest compute in the data, below 0 inside it
+    allocation  N, D and D/N at this compute, of laws of N and D only
+
+    >>> (prediction,) = analyse("synthetic-demo", targets=1e24, law="chinchilla").predictions
+    >>> sorted(prediction.allocation)
+    ['D', 'D/N', 'N']
+    """
 
     target: Target
-    inputs: Mapping[str, float]  # where the law was evaluated; N and D may be its own optimum
+    inputs: Mapping[str, float]
     loss: float
     interval: Interval | None
     run_interval: Interval | None
-    decades: float  # beyond the largest compute (or input) in the data, below 0 inside it
-    allocation: Mapping[str, Interval] | None  # N, D, D/N at this compute, laws of N and D only
+    decades: float
+    allocation: Mapping[str, Interval] | None
 
 
 @dataclass(frozen=True)
@@ -110,9 +126,26 @@ class Comparison:
     warnings: tuple[Diagnostic, ...] = ()
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Analysis:
-    """A study, its law, and all that is known of how far to trust it. Rows are of study.grid."""
+    """A study, its law, and all that is known of how far to trust it: the result of `analyse`.
+
+    fit           the fitted law: ``fit.params``, ``fit.predict``
+    uncertainty   ``uncertainty.params(0.95)`` are intervals by name; None with too few points
+    predictions   at the targets, in their order
+    score         how the law does on the held-out runs; None where none were held out
+    frontier, pool, held_out   rows of study.grid
+
+    >>> study = load("synthetic-demo")
+    >>> analysis = analyse(study, [1e24], law="LC")
+    >>> analysis
+    Analysis of synthetic-demo: LC, L(C) = E + A·C^α, 12 points
+      E = 1.6..., A = ..., alpha = -0.1...
+      1.9... at 1e24 FLOPs, 95% interval [1.8..., 1.9...]
+      ... warnings: extrapolation_decades, frontier_optimism
+    >>> analysis.to_frame()[["target", "loss", "low", "high"]].shape
+    (1, 4)
+    """
 
     study: Study
     options: FitOptions
@@ -131,3 +164,31 @@ class Analysis:
     @property
     def law(self) -> Law:
         return self.options.law
+
+    def __repr__(self) -> str:
+        from lawsmith.analysis.text import lines, title
+
+        return short(title(self), lines(self))
+
+    def summary(self) -> str:
+        """The law as text: parameters with intervals, predictions, warnings."""
+        from lawsmith.analysis.text import listing
+
+        return listing(self).text()
+
+    def to_frame(self) -> Frame:
+        """One row a target: the law's loss with its intervals, N, D and D/N."""
+        from lawsmith.analysis.payload import prediction_row
+
+        return frame_of(prediction_row(p) for p in self.predictions)
+
+    def to_dict(self) -> dict[str, Any]:
+        """The analysis as plain values, as ``--json`` has it."""
+        from lawsmith.analysis.payload import payload
+
+        return payload(self)
+
+    def _repr_html_(self) -> str:
+        from lawsmith.analysis.text import listing
+
+        return listing(self).html()

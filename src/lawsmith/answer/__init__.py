@@ -7,13 +7,14 @@ found.forecasts[0].loss, found.forecasts[0].low, found.forecasts[0].high
 from __future__ import annotations
 
 from lawsmith.answer.make import LEAST_RUNS, answer, default_target
-from lawsmith.answer.records import Answer, Forecast, HeldOutRuns, Target, target_of
+from lawsmith.answer.records import Answer, Forecast, HeldOutRuns, Origin, Target, target_of
 
 __all__ = [
     "LEAST_RUNS",
     "Answer",
     "Forecast",
     "HeldOutRuns",
+    "Origin",
     "Target",
     "answer",
     "default_target",

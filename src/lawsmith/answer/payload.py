@@ -73,6 +73,23 @@ def forecast_payload(forecast: Forecast, level: float) -> Json:
     }
 
 
+def forecast_row(forecast: Forecast) -> Json:
+    """One answer as a flat row of a table; the ends of intervals as NAME_low and NAME_high."""
+    row: Json = {
+        "target": forecast.target.label,
+        "C": forecast.compute,
+        "loss": forecast.loss,
+        "low": forecast.low,
+        "high": forecast.high,
+        "run_low": forecast.run_low,
+        "run_high": forecast.run_high,
+        "decades": forecast.decades,
+    }
+    for name, found in {**forecast.scales, **forecast.hp}.items():
+        row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
+    return {**row, **forecast.levels}
+
+
 def _range(found: Range) -> Json:
     return {
         "value": found.centre,

@@ -12,21 +12,32 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.curves import CurveFinding
+from lawsmith.curves import Along, CurveFinding
+from lawsmith.datasets.records import Study
+from lawsmith.digest import codes, short
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import count, flops, number
+from lawsmith.formats import count, flops, interval, number
+from lawsmith.grid import HeldOut
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Lesson, Range, Surface
 
 if TYPE_CHECKING:
     from lawsmith.answer.payload import Json
+    from lawsmith.datasets.frames import Frame
 
 
 @dataclass(frozen=True)
 class Target:
     """Where a loss is wanted: at a compute, or at an N and a D, perhaps with hyperparameters.
 
-    A study without compute has targets of N or D alone, whose C is NaN.
+    A study without compute has targets of N or D alone, whose C is NaN. Text does as well wherever
+    a target is wanted: '1e24', 'N=7B,D=140B,lr=3e-4'.
+
+    C, N, D   compute in FLOPs, parameters, training tokens
+    hp        hyperparameters by name
+
+    >>> Target(1e24).label, Target(5.88e21, N=7e9, D=140e9).label
+    ('1e24 FLOPs', 'N = 7B, D = 140B')
     """
 
     C: float
@@ -67,9 +78,9 @@ def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
     return Target(float(plain.get("C", np.nan)), **sizes, hp=hp)
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Forecast:
-    """The loss of the best run at a target.
+    """The loss of the best run at a target: one for each target of an `Answer`.
 
     loss               the noise-free loss: as likely higher as lower
     low, high          interval of that
@@ -80,6 +91,13 @@ class Forecast:
                        the target gives them
     at_edge            names of those whose best value is at the end of what was tried
     source             the run whose curve the loss is predicted from; '' for the surface
+
+    >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
+    >>> forecast = fit(small, targets=1e16).forecasts[0]
+    >>> forecast
+    Forecast: 1... [1..., 1...] at 1e16 FLOPs
+    >>> forecast.scales["N"].low < forecast.scales["N"].centre < forecast.scales["N"].high
+    True
     """
 
     target: Target
@@ -98,6 +116,12 @@ class Forecast:
     @property
     def compute(self) -> float:
         return self.target.C
+
+    def __repr__(self) -> str:
+        from lawsmith.answer.text import loss_text
+
+        ends = interval(self.low, self.high, loss_text)
+        return f"Forecast: {loss_text(self.loss)} {ends} at {self.target.label}"
 
     @property
     def half_width(self) -> float:
@@ -136,8 +160,19 @@ class HeldOutRuns:
 
 
 @dataclass(frozen=True, eq=False)
+class Origin:
+    """What an answer was made of: a study, which runs were kept out, and curves beside the runs."""
+
+    study: Study
+    hold_out: HeldOut | None = None
+    along: Along | None = None
+
+
+@dataclass(frozen=True, eq=False, repr=False)
 class Answer:
-    """What the runs of a study say.
+    """What the runs of a study say: the result of `fit`.
+
+    forecasts  one for each target, in their order
 
     n_runs     finished runs it rests on, and how many of them diverged
     largest    compute of the largest of them
@@ -145,6 +180,17 @@ class Answer:
     verdict    one line: how far to trust it, and why
     public, learnt_from   public studies, and earlier ones that were named, that its prior is from
     curves     what it used of losses along runs; None where it was given none
+    origin     the study it was made of; None where it was made of a grid and runs alone
+
+    >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
+    >>> found = fit(small, targets=[1e16, 1e17])
+    >>> found.at(1e17).loss < found.at(1e16).loss
+    True
+    >>> print(found.summary())
+    Answer: from 42 runs, up to 1.69e15 FLOPs
+    ...
+    >>> found.to_frame()["target"].tolist()
+    ['1e16 FLOPs', '1e17 FLOPs']
     """
 
     study: str
@@ -161,6 +207,15 @@ class Answer:
     public: tuple[str, ...] = field(default=(), repr=False)
     learnt_from: tuple[Lesson, ...] = ()
     curves: CurveFinding | None = None
+    origin: Origin | None = None
+
+    def __repr__(self) -> str:
+        from lawsmith.answer.text import headline, rests_on
+
+        told = [headline(self, forecast) for forecast in self.forecasts]
+        named = codes([warning.code for warning in self.warnings])
+        title = f"Answer of {self.study}, from {rests_on(self)}"
+        return short(title, [line for line in (*told, self.verdict, *named) if line])
 
     def at(self, compute: float) -> Forecast:
         """The forecast at one of the targets that are a compute."""
@@ -176,7 +231,14 @@ class Answer:
 
         return summary(self)
 
-    def payload(self) -> Json:
+    def to_frame(self) -> Frame:
+        """One row a target: the loss with its intervals, then N, D and hyperparameters."""
+        from lawsmith.answer.payload import forecast_row
+        from lawsmith.datasets.frames import frame_of
+
+        return frame_of(forecast_row(forecast) for forecast in self.forecasts)
+
+    def to_dict(self) -> Json:
         """The answer as plain values, as ``--json`` has it."""
         from lawsmith.answer.payload import payload
 

@@ -13,13 +13,14 @@ import pandas as pd
 from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import Answered, answered_of
 from lawsmith.charts.draw import BAND, LINE, WIDE, KeyEntry, field, layer, log_axis, mark, span
 from lawsmith.charts.isoflop import isoflops
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.grid import FloatArray
+from lawsmith.replay.replayed import Replayed
 
 QUANTITIES = ("N", "D", "D/N")
 N_LINE = 9  # computes at which the best N and D are worked out
@@ -80,8 +81,9 @@ def _minima(answered: Answered) -> pd.DataFrame:
     return pd.concat(frames, ignore_index=True)
 
 
-def allocation(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
+def allocation(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.VConcatChart:
     """The best N, D and D/N against compute with what is as good, and observed isoFLOP minima."""
+    answered = answered_of(found)
     data = allocation_data(answered)
     n_columns = 3 if width >= draw.TWO_COLUMNS else 1
     panels = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)

@@ -36,6 +36,7 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.records import Trace
+from lawsmith.replay.replayed import Replayed
 from lawsmith.runs import Runs, State
 
 N_LINE = 15  # computes at which the best loss is worked out: it bends slowly
@@ -71,6 +72,19 @@ def answered_by(answer: Answer, study: Study, *, whole: Answer | None = None) ->
     runs = study.runs
     used = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
     return Answered(study_name(study), answer, study.grid, used, whole, called_in(study))
+
+
+def answered_of(found: Answered | Answer | Replayed) -> Answered:
+    """An answer with its runs: of `lawsmith.fit`, or of the runs that a replay chose."""
+    if isinstance(found, Answered):
+        return found
+    if isinstance(found, Replayed):
+        if found.answers is None:
+            raise ChartUnavailable("the replay made too few runs for an answer")
+        return answered_in(found.trace, found.study, found.answers)
+    if found.origin is None:
+        raise ChartUnavailable("the answer does not know its runs: make it with lawsmith.fit")
+    return answered_by(found, found.origin.study)
 
 
 def answered_in(trace: Trace, study: Study, answers: Answers) -> Answered:
@@ -186,8 +200,12 @@ def _empty(*names: str) -> pd.DataFrame:
     return pd.DataFrame({name: [] for name in names})
 
 
-def answer(answered: Answered, *, width: int = WIDE) -> alt.LayerChart:
+def answer(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against compute: what was run, and the best loss to expect with its interval."""
+    return draw_answer(answered_of(found), width=width)
+
+
+def draw_answer(answered: Answered, *, width: int) -> alt.LayerChart:
     data, found = answer_data(answered), answered.answer
     room = draw.view_of(width)
     x = field("C", draw.log_axis("C", padded([*data.line["C"]]), pixels=room.width))

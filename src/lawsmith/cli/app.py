@@ -17,6 +17,7 @@ from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
+from lawsmith.cli.docs import docs
 from lawsmith.cli.fit import fit
 from lawsmith.cli.import_runs import import_runs
 from lawsmith.cli.init import init
@@ -51,6 +52,7 @@ app.command()(replay)
 app.command()(report)
 app.command()(count)
 app.command()(demo)
+app.command()(docs)
 _LIVE = "Live studies"
 for _command in (init, check, plan, run, status, serve, ask, tell, exclude, cancel, export):
     app.command(rich_help_panel=_LIVE)(_command)
@@ -76,7 +78,7 @@ def lawsmith(
 ) -> None:
     """Fit scaling laws to training runs, with honest uncertainty, and find them with less compute.
 
-    Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`.
+    Start with `lawsmith demo`, then `lawsmith fit YOUR.csv`. `lawsmith docs` shows the manual.
     """
     if context.invoked_subcommand is None:
         typer.echo(context.get_help().rstrip())

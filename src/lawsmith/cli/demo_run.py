@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 
 from lawsmith.answer import Target
-from lawsmith.charts.answer import Answered, answered_in
+from lawsmith.charts.answer import answered_in
 from lawsmith.cli.draw import Drawn, draw_replay
 from lawsmith.cli.replay_progress import collect, replaying
 from lawsmith.cli.report_sources import now
@@ -18,9 +18,9 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
 from lawsmith.policies import Method, make_policy
-from lawsmith.replay import Answers, Stop, Task, Trace, answers_of, prepare, replay
+from lawsmith.replay import Answers, Replayed, Stop, Task, Trace, answers_of, prepare, replay
 from lawsmith.report import write_report
-from lawsmith.report.of_replay import Replayed, replay_source
+from lawsmith.report.of_replay import replay_source
 from lawsmith.report.source import Record, study_files
 from lawsmith.spreadsheet import csv_text
 
@@ -97,17 +97,17 @@ def write_files(found: Demo, folder: Path) -> Files:
     table = _write_runs(found, folder / "runs.csv")
     answered = answered_in(found.trace, found.study, found.answers)
     charts = draw_replay(found.trace, answered, folder / "charts")
-    return Files(_write_report(found, answered, folder / "report.html"), table, charts)
+    return Files(_write_report(found, folder / "report.html"), table, charts)
 
 
-def _write_report(found: Demo, answered: Answered, path: Path) -> Path:
+def _write_report(found: Demo, path: Path) -> Path:
     """The replay as a page."""
     trace = found.trace
-    replayed = Replayed(found.study, trace, "budget")
+    replayed = Replayed(found.study, trace, "budget", found.answers)
     settings = {"study": STUDY, "seed": trace.seed, **trace.settings}
     command = f"lawsmith demo --seed {trace.seed}"
     record = Record((command,), settings, study_files(STUDY), now())
-    return write_report(replay_source(replayed, record, answered=answered), path)
+    return write_report(replay_source(replayed, record), path)
 
 
 def _write_runs(found: Demo, path: Path) -> Path:

@@ -73,8 +73,8 @@ def payload(study: Study, found: dict[str, Answer]) -> dict[str, Any]:
         {
             "version": __version__,
             "study": {"name": study.name, "title": study.title, "compute": compute_rule(study)},
-            **first.payload(),
-            "metrics": {name: answer.payload() for name, answer in found.items()},
+            **first.to_dict(),
+            "metrics": {name: answer.to_dict() for name, answer in found.items()},
             "notes": list(study.notes),
         }
     )

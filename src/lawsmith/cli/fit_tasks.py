@@ -65,12 +65,12 @@ def reading(options: ReadOptions, tasks: Sequence[Task], via: str) -> ReadOption
 
 def payload(study: Study, found: Sequence[TaskAnswer], drawn: Drawn) -> dict[str, Any]:
     """The first task's answer, and all of them by name where there are several."""
-    several = {answer.task.name: answer.payload() for answer in found} if len(found) > 1 else {}
+    several = {answer.task.name: answer.to_dict() for answer in found} if len(found) > 1 else {}
     made: dict[str, Any] = plain(
         {
             "version": __version__,
             "study": {"name": study.name, "title": study.title, "compute": compute_rule(study)},
-            **found[0].payload(),
+            **found[0].to_dict(),
             "metrics": several,
             "charts": drawn.paths,
             "charts_missing": drawn.missing,

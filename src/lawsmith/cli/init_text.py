@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 STUDY = """\
-# A live study of lawsmith. Every key is explained in docs/study-file.md.
+# A live study of lawsmith. `lawsmith docs study-file` explains every key.
 #   lawsmith check   what the budget buys        lawsmith plan    what it would teach
 #   lawsmith run     start, or go on             lawsmith status  where it stands
 name = "my-study"       # also the beginning of its jobs' names

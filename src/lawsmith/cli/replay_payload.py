@@ -9,9 +9,9 @@ from __future__ import annotations
 from lawsmith import __version__
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.payload import NO_ANSWER, Json, plain
-from lawsmith.cli.replay_summary import FITS, Reached, Replayed, at_budgets, reached
+from lawsmith.cli.replay_summary import FITS, Reached, at_budgets, reached
 from lawsmith.laws.fit import LawFit
-from lawsmith.replay import Task, Trace, step_values
+from lawsmith.replay import Replayed, Task, Trace, step_values
 
 
 def replay_payload(done: Replayed, drawn: Drawn) -> Json:
@@ -48,7 +48,7 @@ def _answers(done: Replayed) -> Json:
     """By the runs chosen, as `lawsmith fit --json` has it, and by the whole pool."""
     if done.answers is None:
         return {**NO_ANSWER, "whole_pool": None}
-    return {**done.answers.chosen.payload(), "whole_pool": done.answers.pool.payload()}
+    return {**done.answers.chosen.to_dict(), "whole_pool": done.answers.pool.to_dict()}
 
 
 def _pool(done: Replayed) -> Json:

@@ -27,15 +27,24 @@ from lawsmith.cli.replay_options import (
 )
 from lawsmith.cli.replay_payload import replay_payload
 from lawsmith.cli.replay_progress import collect, replaying
-from lawsmith.cli.replay_summary import Replayed, stopped_by
 from lawsmith.cli.replay_view import show_replay
 from lawsmith.costs import Apart, Pricing, Trunks
-from lawsmith.datasets import ReadOptions, load
+from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.policies import Method, Policy
-from lawsmith.replay import Stop, Task, Trace, answers_of, prepare, replay
+from lawsmith.replay import (
+    Replayed,
+    Step,
+    Stop,
+    Task,
+    Trace,
+    answers_of,
+    prepare,
+    replay,
+    stopped_by,
+)
 from lawsmith.stopping import StopRule
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import PUBLIC, Prior
@@ -131,11 +140,20 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> Asked:
     )
 
 
-def run(asked: Asked) -> Replayed:
-    """Replay until the end or Ctrl-C; what was found until then is kept."""
+@dataclass(frozen=True, eq=False)
+class Begun:
+    """All that a replay walks on: the task, when to stop, who chooses, where losses are wanted."""
+
+    study: Study
+    task: Task
+    stop: Stop
+    policy: Policy
+    wanted: tuple[Target, ...]
+
+
+def begin(asked: Asked, study: Study, prior: Prior | None = None) -> Begun:
+    """The replay asked for, before its first run; ``prior`` replaces what ``learn_from`` says."""
     choices = asked.choices
-    with downloads() as progress:
-        study = load(asked.study, asked.reading, progress=progress, entries=choices.entries)
     check_inputs(study, asked.law)
     wanted = targets(asked.targets, study, catalogued(asked.study, choices))
     computes = [target.C for target in wanted if not target.sized]
@@ -151,23 +169,39 @@ def run(asked: Asked) -> Replayed:
         slice_by=asked.method.slice_by or "C",
         force=asked.force,
     )
-    task = replace(task, prior=prior_from(asked.learn_from, entries=choices.entries))
+    learnt = prior or prior_from(asked.learn_from, entries=choices.entries)
+    task = replace(task, prior=learnt)
     check_pool(asked.method, task)
     stop = replace(stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
-    policy = asked.policy(computes, task.prior)
+    return Begun(study, task, stop, asked.policy(computes, task.prior), wanted)
+
+
+def finish(asked: Asked, begun: Begun, steps: Sequence[Step], *, interrupted: bool) -> Replayed:
+    """What a replay's steps come to."""
+    task, stop, wanted = begun.task, begun.stop, begun.wanted
+    check_ran(len(steps), stop, task)
+    settings = asked.settings(task, stop, wanted)
+    trace = Trace(task, begun.policy.name, asked.seed, settings, tuple(steps))
+    found = answers_of(task, begun.study, [step.candidate for step in steps], wanted)
+    ended = stopped_by(trace, stop, found, interrupted=interrupted)
+    return Replayed(begun.study, trace, ended, found)
+
+
+def run(asked: Asked) -> Replayed:
+    """Replay until the end or Ctrl-C; what was found until then is kept."""
+    with downloads() as progress:
+        study = load(asked.study, asked.reading, progress=progress, entries=asked.choices.entries)
+    begun = begin(asked, study)
+    task, stop = begun.task, begun.stop
     with replaying(task, stop) as report_step:
         # Laws fitted together come sooner; where a run takes a second, each is shown at once.
         block = 16 if asked.method.surrogate in FAST else 1
-        walk = replay(task, policy, seed=asked.seed, stop=stop, block=block)
+        walk = replay(task, begun.policy, seed=asked.seed, stop=stop, block=block)
         steps, interrupted = collect(walk, report_step)
     if interrupted and not steps:
         raise KeyboardInterrupt
-    check_ran(len(steps), stop, task)
-    trace = Trace(task, policy.name, asked.seed, asked.settings(task, stop, wanted), tuple(steps))
     with working("Working out the answer"):
-        found = answers_of(task, study, [step.candidate for step in steps], wanted)
-    ended = stopped_by(trace, stop, found, interrupted=interrupted)
-    return Replayed(study, trace, ended, found)
+        return finish(asked, begun, steps, interrupted=interrupted)
 
 
 def report(done: Replayed, folders: tuple[Path | None, Path | None], *, as_json: bool) -> None:

@@ -9,9 +9,8 @@ from typing import Literal
 
 import numpy as np
 
-from lawsmith.datasets import Study
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
-from lawsmith.replay import Answers, Scores, Step, Stop, Trace
+from lawsmith.replay import Replayed, Scores, Step, Trace
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 WITHIN = (1.0, 0.5)  # per cent of predicted loss
@@ -19,21 +18,6 @@ RECOVERED = 0.9
 FitName = Literal["fantasized", "observed"]
 FITS: tuple[FitName, ...] = ("fantasized", "observed")
 FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
-Stopped = Literal["exhausted", "iterations", "budget", "answered", "interrupted"]
-
-
-@dataclass(frozen=True)
-class Replayed:
-    """A replay as it ended: the study, the trace, what ended it, and the answers then."""
-
-    study: Study
-    trace: Trace
-    stopped: Stopped
-    answers: Answers | None = None
-
-    @property
-    def last(self) -> Step:
-        return self.trace.steps[-1]
 
 
 @dataclass(frozen=True)
@@ -57,17 +41,6 @@ class Reached:
 def scores(step: Step, fit: FitName) -> Scores | None:
     """The scores of one of the two fits."""
     return step.fantasized if fit == "fantasized" else step.observed
-
-
-def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:
-    """What ended a replay; a limit that the pool's end forestalled did not."""
-    if interrupted:
-        return "interrupted"
-    if len(trace.steps) == len(trace.task.pool):
-        return "exhausted"
-    if stop.rule is not None and found is not None and stop.rule.met(found.chosen):
-        return "answered"
-    return "iterations" if len(trace.steps) == stop.iterations else "budget"
 
 
 def at_budgets(done: Replayed) -> list[tuple[float, Step]]:

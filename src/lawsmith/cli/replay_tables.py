@@ -11,12 +11,11 @@ from lawsmith.cli.replay_summary import (
     FIT_TEXTS,
     FITS,
     FitName,
-    Replayed,
     at_budgets,
     scores,
 )
 from lawsmith.formats import number, percent
-from lawsmith.replay import Scores
+from lawsmith.replay import Replayed, Scores
 
 NONE = "–"
 

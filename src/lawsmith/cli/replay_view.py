@@ -15,11 +15,11 @@ from lawsmith.cli.answer_view import show_answer
 from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_view import show_charts, show_notes
-from lawsmith.cli.replay_summary import FIT_TEXTS, Replayed
+from lawsmith.cli.replay_summary import FIT_TEXTS
 from lawsmith.cli.replay_tables import show_budgets, signed
 from lawsmith.cli.study_view import held_out_text
 from lawsmith.formats import digits, flops, interval, percent, plural
-from lawsmith.replay import Answers, Scores
+from lawsmith.replay import Answers, Replayed, Scores
 
 _TRUNKS = "runs that differ in D alone share a trunk, paid once"
 _PLAIN = {

@@ -188,7 +188,7 @@ def status_payload(s: Summary) -> dict[str, Any]:
             "strangers": s.strangers,
             "journal_torn": s.torn,
             "best": None if s.best is None else _trial(s.best),
-            **(NO_ANSWER if s.known.answer is None else s.known.answer.payload()),
+            **(NO_ANSWER if s.known.answer is None else s.known.answer.to_dict()),
             "why_no_answer": s.known.why_not or None,
             "trials": [_trial(trial) for trial in s.ledger.trials.values()],
             "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],

@@ -35,6 +35,9 @@ class Arch:
     biases      of linear maps: 'none', 'qkv' or 'all' (the output matrix never has one)
     norm        'rms' (a scale), 'layer' (a scale and a shift) or 'none' (no parameters)
     positions   learned positions; 0 for rotary and other ones without parameters
+
+    >>> Arch(layers=12, width=768, heads=12, vocab=50257).inner
+    3072
     """
 
     layers: int

@@ -67,7 +67,16 @@ class Count:
 
 
 def count(arch: Arch) -> Count:
-    """The parameters and FLOPs of ``arch``."""
+    """The parameters and FLOPs of an architecture.
+
+    arch   an `Arch`
+
+    >>> found = count(Arch(layers=12, width=768, heads=12, vocab=50257, tied=True))
+    >>> found.total, found.without_embeddings
+    (123551232, 84953856)
+    >>> f"{found.training():.3g} FLOPs a token"
+    '8.54e+08 FLOPs a token'
+    """
     w = arch.width
     attention = w * arch.head_width * (2 * arch.heads + 2 * arch.key_heads)
     expert = (3 if arch.gated else 2) * w * arch.inner

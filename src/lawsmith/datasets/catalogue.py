@@ -137,8 +137,8 @@ PORIAN_HP = Entry(
     hold_out=0.5,
     reach=2.0,
     notes=_PORIAN_NOTES,
-    obtain="the original is a pickle, which is never opened: docs/datasets.md shows how to convert "
-    "it to porian_hp_sweep.csv",
+    obtain="the original is a pickle, which is never opened: `lawsmith docs datasets` shows how to "
+    "convert it to porian_hp_sweep.csv",
 )
 
 CHINCHILLA = Entry(

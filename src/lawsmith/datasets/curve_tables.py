@@ -34,6 +34,11 @@ class CurveOptions:
     kind           of every curve, where the table has no column for it
     carry          further columns to keep, one value a run: the hyperparameters of the study
     skip_bad_rows  leave out rows with a bad cell instead of refusing the table
+
+    >>> import pandas as pd
+    >>> table = pd.DataFrame({"job": ["a", "a"], "tokens": [1e9, 2e9], "loss": [3.5, 3.2]})
+    >>> load_curves(table, CurveOptions(columns={"run": "job"}, kind="scheduled")).name
+    'DataFrame'
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)

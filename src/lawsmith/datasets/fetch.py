@@ -24,6 +24,7 @@ from lawsmith.errors import LawsmithError
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known
 
+BUILT_IN = "tinylm and synthetic-demo are built in"
 TIMEOUT_S = 30.0
 MAX_BYTES = 64 * 2**20
 _CHUNK = 2**16
@@ -161,7 +162,8 @@ def _write(data: bytes, path: Path) -> None:
 def _failed(entry: Entry, source: Source, reason: str) -> LawsmithError:
     """The download failed: say what was tried, and where the file can be put by hand."""
     where = f"{entry.name}: download of {source.url}"
-    return LawsmithError(where, got=reason, want=_tried(entry, source), hint=_by_hand(source))
+    hint = f"{_by_hand(source)}; without a network: {BUILT_IN}"
+    return LawsmithError(where, got=reason, want=_tried(entry, source), hint=hint)
 
 
 def _not_at_hand(entry: Entry, source: Source) -> LawsmithError:

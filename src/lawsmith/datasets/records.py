@@ -4,16 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lawsmith.datasets.cells import Fault
+from lawsmith.digest import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray, Grid
 from lawsmith.runs import Runs
 
 if TYPE_CHECKING:
+    import pandas as pd
+
     from lawsmith.datasets.synthetic import Truth
 
 _MAX_LISTED = 3  # names of replicates
@@ -33,6 +36,10 @@ class ReadOptions:
     compute            'auto' (the C column if there is one, else 6ND), '6ND', or a column
     loss_sign          'any' for losses relative to a baseline; laws of log loss cannot use those
     metrics            further columns of numbers to keep beside the loss, such as accuracies
+
+    >>> options = ReadOptions(where="lr < 0.01", diverged_above=4.0)
+    >>> load("tinylm", options).log.n_filtered > 0
+    True
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -100,9 +107,18 @@ class Branches:
     faults: tuple[Fault, ...] = ()
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """Runs on a grid, with what a reader of results must know about them.
+    """Runs on a grid, with what a reader of results must know about them: what `load` returns.
+
+    >>> study = load("tinylm")
+    >>> study
+    Study tinylm
+      1739 runs of 1519 configurations: 1739 done
+      inputs (values): N (6), D (7), lr (8), batch (5)
+      compute from 6.57e11 to 1.69e15 FLOPs
+    >>> study.to_frame().columns.tolist()
+    ['N', 'D', 'C', 'lr', 'batch', 'loss', 'state']
 
     target       (m,) configurations of the source's own held-out target region
     notes        one sentence each, to be shown beside results
@@ -150,6 +166,34 @@ class Study:
         """Whether what a run costs is known: by a column, or by N and D."""
         names = set(self.grid.names)
         return "C" in names or {"N", "D"} <= names
+
+    def __repr__(self) -> str:
+        from lawsmith.datasets.showing import lines
+
+        return short(f"Study {self.name}", lines(self))
+
+    def summary(self) -> str:
+        """What was read, as text: runs, inputs with their columns and ranges, notes."""
+        from lawsmith.datasets.showing import listing
+
+        return listing(self).text()
+
+    def to_frame(self) -> pd.DataFrame:
+        """One row a run: its configuration, compute C, loss and state."""
+        from lawsmith.datasets.showing import to_frame
+
+        return to_frame(self)
+
+    def to_dict(self) -> dict[str, Any]:
+        """What was read as plain values, without the runs."""
+        from lawsmith.datasets.showing import to_dict
+
+        return to_dict(self)
+
+    def _repr_html_(self) -> str:
+        from lawsmith.datasets.showing import listing
+
+        return listing(self).html()
 
 
 def _listed(names: list[str]) -> str:

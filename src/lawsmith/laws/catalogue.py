@@ -141,11 +141,18 @@ HYPERPARAMETER = _sum_law(
     LEAST_SQUARES_LOG,
 )
 
+# The built-in laws by name.
 LAWS = {law.name: law for law in (LC, LN, LD, CHINCHILLA, KAPLAN, SKALING, GADRE)}
 
 
 def get_law(name: str) -> Law:
-    """The built-in law of that name."""
+    """The built-in law of that name.
+
+    name   a key of `LAWS`
+
+    >>> get_law("chinchilla")
+    Law chinchilla: L(N, D) = E + A·N^-α + B·D^-β
+    """
     if name not in LAWS:
         raise unknown("law", name, LAWS)
     return LAWS[name]

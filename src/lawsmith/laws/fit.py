@@ -16,6 +16,7 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
+from lawsmith.formats import number
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
@@ -34,17 +35,32 @@ from lawsmith.laws.starts import spread_over_bounds
 class Prior:
     """Knowledge about one parameter: normal in phi (so log-normal for a positive parameter).
 
-    ``value`` is in natural units; ``sd`` is that of phi: relative for a positive parameter
-    (0.02 means 2 %), absolute for an exponent.
+    value   in natural units
+    sd      relative for a positive parameter (0.02 means 2 %), absolute for an exponent
+
+    >>> analysis = analyse("synthetic-demo", law="LC", priors={"E": Prior(1.69, 0.001)})
+    >>> round(analysis.fit.params["E"], 2)
+    1.69
     """
 
     value: float
     sd: float
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class LawFit:
-    """A finished fit: the law, its parameters, and how the optimiser got there."""
+    """A finished fit: the law, its parameters, and how the optimiser got there.
+
+    params     by name, in natural units
+    status     'converged' or 'stalled'
+    at_bounds  names of parameters at the end of their range
+
+    >>> found = fit_law(get_law("LC"), {"C": [1e18, 1e19, 1e20, 1e21]}, [3.9, 3.3, 2.9, 2.6])
+    >>> found
+    LawFit LC, 4 points, converged: E = 1..., A = ..., alpha = -0...
+    >>> found.predict({"C": [1e22, 1e23]}).shape
+    (2,)
+    """
 
     law: Law
     phi: FloatArray  # (p,)
@@ -60,6 +76,10 @@ class LawFit:
     at_bounds: tuple[str, ...]
     fixed: Mapping[str, float]
     priors: Mapping[str, Prior]
+
+    def __repr__(self) -> str:
+        told = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
+        return f"LawFit {self.law.name}, {self.n_points} points, {self.status}: {told}"
 
     @property
     def n_points(self) -> int:
@@ -121,10 +141,21 @@ def fit_law(
     priors: Mapping[str, Prior] | None = None,
     start: FloatArray | None = None,
 ) -> LawFit:
-    """Fit ``law`` to losses at named inputs, from cold starts unless a ``start`` (p,) is given.
+    """Fit a law to points; `analyse` does this for a study, with intervals and warnings.
 
-    weights (n,) multiply each point's share of the objective; ``fixed`` pins parameters at
-    natural values; ``priors`` pull them softly.
+    law        from `get_law`, or your own from `define`
+    inputs     the law's inputs by name, (n,) each
+    loss       (n,)
+    weights    (n,) multiply each point's share of the objective
+    objective  by default the one that the law's authors use
+    fixed      parameters held at a value
+    priors     parameters pulled to a value
+    start      (p,) where to start; by default many starts are tried
+
+    >>> C = [1e18, 1e19, 1e20, 1e21]
+    >>> found = fit_law(get_law("LC"), {"C": C}, [1.7 + 900 * c**-0.15 for c in C])
+    >>> round(found.params["E"], 3)
+    1.7
     """
     x, losses = law.log_inputs(inputs)[:, 0, :], _check_losses(loss)
     if losses.size != x.shape[1]:

@@ -50,17 +50,38 @@ class Param:
 
 
 def coefficient(name: str, *, lower: float = 1e-6, upper: float = 1e30) -> Param:
-    """A positive factor (A, B, …), fitted as its log."""
+    """A positive factor (A, B, …) of a law made with `define`, fitted as its log.
+
+    name           of the parameter
+    lower, upper   its bounds
+
+    >>> coefficient("A", lower=1, upper=1e5).positive
+    True
+    """
     return Param(name, positive=True, lower=lower, upper=upper)
 
 
 def asymptote(name: str = "E", *, lower: float = 1e-6, upper: float = 1e30) -> Param:
-    """A positive term of its own that may vanish, such as the irreducible loss E."""
+    """A positive term of its own that may vanish, such as the irreducible loss E.
+
+    name           of the parameter
+    lower, upper   its bounds
+
+    >>> asymptote("E", lower=0.1, upper=5).name
+    'E'
+    """
     return Param(name, positive=True, additive=True, lower=lower, upper=upper)
 
 
 def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
-    """An exponent, fitted as it is."""
+    """An exponent of a law made with `define`, fitted as it is.
+
+    name           of the parameter
+    lower, upper   its bounds
+
+    >>> exponent("alpha").upper
+    3.0
+    """
     return Param(name, lower=lower, upper=upper)
 
 
@@ -84,12 +105,20 @@ class Form(Protocol):
 Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, repr=False)
 class Law:
     """A scaling law: predicted loss as a function of named inputs, with named parameters.
 
-    ``objective`` is the one the law's authors publish fits with; it is the fitter's default.
-    ``starts(x, log_loss, weights, fixed)`` proposes starting points (S, p) for a cold fit.
+    inputs     names of what the loss depends on: C, N, D, …
+    params     one Param each
+    objective  the one that the law's authors publish fits with; the fitter's default
+    starts     ``starts(x, log_loss, weights, fixed)`` proposes points (S, p) to start a fit from
+
+    >>> law = get_law("LC")
+    >>> law.inputs, law.names
+    (('C',), ('E', 'A', 'alpha'))
+    >>> law.predict({"E": 1.7, "A": 1000.0, "alpha": -0.15}, {"C": [1e20, 1e22]}).round(2).tolist()
+    [2.7, 2.2]
     """
 
     name: str
@@ -99,6 +128,9 @@ class Law:
     form: Form = field(repr=False)
     starts: Starts | None = field(default=None, repr=False)
     objective: Objective = HUBER
+
+    def __repr__(self) -> str:
+        return f"Law {self.name}: {self.formula}"
 
     @property
     def n_params(self) -> int:
@@ -226,17 +258,21 @@ def define(
     params: Sequence[Param],
     formula: str = "",
 ) -> Law:
-    """A law of the user's own: ``predict(inputs, **params)`` returns the loss.
+    """A law of your own: ``predict(inputs, **params)`` returns the loss.
 
-    ``inputs`` maps each input's name to an array; parameters arrive as arrays that broadcast
-    against it. Give each parameter finite bounds: cold fits start from points spread over them.
+    predict   called with a mapping of each input's name to an array, and with the parameters as
+              arrays that broadcast against it
+    inputs    names of what the loss depends on
+    params    made with `asymptote`, `coefficient` and `exponent`; each needs finite bounds, because
+              fits start from points spread over them
+    formula   for titles
 
     >>> import numpy as np
     >>> law = define(
     ...     "saturating", lambda x, E, A, alpha: E + A / (1 + x["D"]) ** alpha,
     ...     inputs=["D"], params=[coefficient("E", lower=0.1, upper=10),
     ...                           coefficient("A", lower=1, upper=1e4), exponent("alpha")])
-    >>> float(law.predict({"E": 2.0, "A": 100.0, "alpha": 0.5}, {"D": 1e4 - 1})[0])
+    >>> round(float(law.predict({"E": 2.0, "A": 100.0, "alpha": 0.5}, {"D": 1e4 - 1})[0]), 6)
     3.0
     """
     form = FormulaForm(predict, tuple(inputs), tuple(params))

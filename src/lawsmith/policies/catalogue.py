@@ -113,8 +113,18 @@ def make_policy(
     """A policy by name: 'frontier', or a search in the space 'window' or 'full'.
 
     acquisition, kappa, reach   of a search; without a surrogate it is random
+    n_init                      random runs to begin with
     target, replicates          the compute at which 'frontier' wants to know the best loss, and
                                 whether it may make a finished run again
+    pricing                     what runs cost; by default each its own compute
+
+    >>> import numpy as np
+    >>> N, D = (v.ravel() for v in np.meshgrid([1e8, 3e8, 1e9], [2e9, 6e9, 2e10]))
+    >>> grid = Grid.from_columns({"N": N, "D": D})
+    >>> policy = make_policy("frontier", make_surrogate("surface"), n_init=0)
+    >>> rows = policy.ask(grid, Runs.empty(), 2, np.random.default_rng(0))
+    >>> len(rows)
+    2
     """
     prices = pricing or Apart()
     if name == "frontier":

@@ -10,6 +10,7 @@ from __future__ import annotations
 from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
+from lawsmith.replay.replayed import Replayed, Stopped, stopped_by
 from lawsmith.replay.steps import scores_values, step_record, step_values, steps_from
 from lawsmith.replay.task import TARGETS, default_hold_out, prepare
 
@@ -18,9 +19,11 @@ __all__ = [
     "Answers",
     "HeldOutFrontier",
     "Reference",
+    "Replayed",
     "Scores",
     "Step",
     "Stop",
+    "Stopped",
     "Task",
     "Trace",
     "default_hold_out",
@@ -33,4 +36,5 @@ __all__ = [
     "step_record",
     "step_values",
     "steps_from",
+    "stopped_by",
 ]

@@ -10,7 +10,7 @@ from __future__ import annotations
 from lawsmith.report.cards import CARDS, cards_of
 from lawsmith.report.finding import Found, Memory, find_out
 from lawsmith.report.of_live import live_source
-from lawsmith.report.of_replay import Replayed, read_replay, replay_source
+from lawsmith.report.of_replay import read_replay, replay_source
 from lawsmith.report.of_table import table_source
 from lawsmith.report.page import report_html, write_report
 from lawsmith.report.parts import Card
@@ -22,7 +22,6 @@ __all__ = [
     "Found",
     "Memory",
     "Record",
-    "Replayed",
     "Source",
     "cards_of",
     "find_out",

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +26,7 @@ from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
 from lawsmith.numbers import finite, read_json
 from lawsmith.plausible import SCALE
-from lawsmith.replay import Task, Trace, answers_of, prepare, steps_from
+from lawsmith.replay import Replayed, Task, Trace, answers_of, prepare, steps_from
 from lawsmith.replay.records import Step
 from lawsmith.report.cards.runs import run_table
 from lawsmith.report.finding import Memory, moments, sizes_of, try_analyse
@@ -41,10 +41,8 @@ MAX_BYTES = 512 * 2**20
 Json = dict[str, Any]
 
 
-def replay_source(
-    replayed: Replayed, record: Record, *, answered: Answered | None = None
-) -> Source:
-    """The source of a report on a replay; ``answered`` where its answer is known already."""
+def replay_source(replayed: Replayed, record: Record) -> Source:
+    """The source of a report on a replay; its answers are worked out where it has none."""
     trace, task = replayed.trace, replayed.trace.task
     study, targets = observed_study(replayed), _targets(trace)
     computes = tuple(target for target in targets if not target.sized)
@@ -52,7 +50,7 @@ def replay_source(
     options = FitOptions(task.law, targets=computes[:1], force=force)
     analysis, why_no_law = try_analyse(study, options)
     sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
-    answered = answered or _answered(replayed, targets)
+    answered = _answered(replayed, targets)
     last = trace.steps[-1]
     return Source(
         kind="replay",
@@ -81,7 +79,7 @@ def _targets(trace: Trace) -> tuple[Target, ...]:
 def _answered(replayed: Replayed, targets: tuple[Target, ...]) -> Answered | None:
     trace, study = replayed.trace, replayed.study
     rows = [step.candidate for step in trace.steps]
-    answers = answers_of(trace.task, study, rows, targets)
+    answers = replayed.answers or answers_of(trace.task, study, rows, targets)
     return None if answers is None else answered_in(trace, study, answers)
 
 
@@ -126,18 +124,6 @@ def _runs(trace: Trace, study: Study, fit: LawFit | None) -> RunTable:
             "spent (%)": [float(f"{100 * step.cost_fraction:.4g}") for step in steps],
         },
     )
-
-
-@dataclass(frozen=True, eq=False)
-class Replayed:
-    """A replay as it was recorded.
-
-    stopped       why it ended
-    """
-
-    study: Study
-    trace: Trace
-    stopped: str
 
 
 def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:

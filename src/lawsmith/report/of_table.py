@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, answer_study
-from lawsmith.answer import Target
+from lawsmith.answer import Answer, Target
 from lawsmith.charts.answer import Answered, answered_by
 from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
 from lawsmith.charts.trunks import curved_by
@@ -28,9 +28,18 @@ def table_source(
     targets: Sequence[Target],
     record: Record,
     along: Along | None = None,
+    found: Answer | None = None,
 ) -> Source:
-    """The source of a report on a study whose runs are all made; ``along``: losses along runs."""
-    answered, why_no_answer = _answered(study, options, targets, along)
+    """The source of a report on a study whose runs are all made.
+
+    along   losses along runs
+    found   the answer, where it is known already
+    """
+    answered: Answered | None
+    if found is not None:
+        answered, why_no_answer = answered_by(found, study), ""
+    else:
+        answered, why_no_answer = _answered(study, options, targets, along)
     curved = None
     if answered is not None and along is not None:
         curved = curved_by(answered.answer, study, along)

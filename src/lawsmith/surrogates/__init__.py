@@ -28,6 +28,9 @@ def make_surrogate(
     kernel, priors  of gp
     prior           of surface: what is expected of a study before its runs are seen
     scale           what gp models: 'loss', or 'log' for its logarithm, as surface always does
+
+    >>> make_surrogate("gp").name
+    'gp'
     """
     if name not in SURROGATES:
         raise unknown("surrogate", name, SURROGATES)

@@ -39,6 +39,9 @@ class Task:
     name       the column of its accuracies
     chance     the accuracy of guessing; None: estimated
     questions  how many it has; 0: not known
+
+    >>> Task("arc_easy", chance=0.25, questions=2376)
+    Task(name='arc_easy', chance=0.25, questions=2376)
     """
 
     name: str

@@ -57,6 +57,20 @@ def forecast_payload(forecast: TaskForecast, level: float) -> Json:
     }
 
 
+def forecast_row(forecast: TaskForecast) -> Json:
+    """One answer as a flat row of a table."""
+    return {
+        "target": forecast.target.label,
+        "C": forecast.target.C,
+        "accuracy": forecast.value,
+        "low": forecast.low,
+        "high": forecast.high,
+        "mean_low": forecast.mean_low,
+        "mean_high": forecast.mean_high,
+        "decades": forecast.decades,
+    }
+
+
 def held_out_payload(judged: HeldOutScores) -> Json:
     """Runs that were kept out, each beside its prediction."""
     columns = zip(

@@ -4,16 +4,20 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith.answer import Answer, Forecast, Target
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.digest import codes, short
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member
+
+if TYPE_CHECKING:
+    from lawsmith.datasets.frames import Frame
 
 
 @dataclass(frozen=True)
@@ -74,14 +78,22 @@ class HeldOutScores:
         return float(np.mean(np.abs(self.predicted - self.accuracy)))
 
 
-@dataclass(frozen=True, eq=False)
+@dataclass(frozen=True, eq=False, repr=False)
 class TaskAnswer:
-    """What the runs of a study say of a task.
+    """What the runs of a study say of a task: the result of `fit_tasks`.
 
     via        the column of the loss; '' for the direct way alone
     chance     the floor of accuracy: as given (a little of freedom), or estimated
     members    ways and windows, and (m,) how much each counts
     loss       the answer for the loss, for two steps
+
+    >>> import numpy as np, pandas as pd
+    >>> N, D = (v.ravel() for v in np.meshgrid([1e8, 3e8, 1e9, 3e9], [3e9, 1e10, 3e10, 1e11]))
+    >>> right = 0.25 + 0.6 / (1 + np.exp(400 * N**-0.34 + 410 * D**-0.28 - 1))
+    >>> table = pd.DataFrame({"N": N, "D": D, "loss": 2 + 1e3 * (N * D) ** -0.15, "quiz": right})
+    >>> (quiz,) = fit_tasks(table, ["quiz"], targets=1e22)
+    >>> quiz.to_frame()["target"].tolist()
+    ['1e22 FLOPs']
     """
 
     study: str
@@ -100,6 +112,14 @@ class TaskAnswer:
     members: tuple[Member, ...] = field(repr=False)
     weight: FloatArray = field(repr=False)
 
+    def __repr__(self) -> str:
+        from lawsmith.tasks.text import headline
+
+        told = [headline(self, forecast) for forecast in self.forecasts]
+        named = codes([warning.code for warning in self.warnings])
+        title = f"Answer of {self.study} for {self.task.name}, from {self.n_runs} runs"
+        return short(title, [line for line in (*told, self.verdict, *named) if line])
+
     @property
     def estimated_chance(self) -> bool:
         return self.task.chance is None
@@ -117,7 +137,14 @@ class TaskAnswer:
 
         return summary(self)
 
-    def payload(self) -> dict[str, Any]:
+    def to_frame(self) -> Frame:
+        """One row a target: the accuracy with its intervals."""
+        from lawsmith.datasets.frames import frame_of
+        from lawsmith.tasks.payload import forecast_row
+
+        return frame_of(forecast_row(forecast) for forecast in self.forecasts)
+
+    def to_dict(self) -> dict[str, Any]:
         """The answer as plain values, as ``--json`` has it."""
         from lawsmith.tasks.payload import payload
 

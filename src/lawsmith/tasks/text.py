@@ -18,6 +18,13 @@ def accuracy_text(value: float) -> str:
     return f"{100.0 * value:.1f}%"
 
 
+def headline(found: TaskAnswer, forecast: TaskForecast) -> str:
+    """'71.3% at 1e23 FLOPs, 95% interval of one run [66.0%, 75.2%]'."""
+    ends = interval(forecast.low, forecast.high, accuracy_text)
+    at = f"{accuracy_text(forecast.value)} at {forecast.target.label}"
+    return f"{at}, {percent(found.level)} interval of one run {ends}"
+
+
 def lines(forecast: TaskForecast) -> list[Row]:
     """The accuracy, its mean over runs, the loss on the way, and what each way says."""
     found = [

@@ -11,9 +11,9 @@ from lawsmith.cli.options import folder
 from lawsmith.cli.replay_ends import stop_rule
 from lawsmith.cli.replay_progress import described_bars
 from lawsmith.cli.replay_run import Asked
-from lawsmith.cli.replay_summary import Replayed
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Frontier, Method
+from lawsmith.replay import Replayed
 
 DRAWN = ("surface", "gp", "botorch")  # surrogates with joint draws, which an outlook is made of
 

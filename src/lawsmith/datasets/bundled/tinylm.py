@@ -40,8 +40,8 @@ TINYLM = Entry(
         "real training runs: one architecture on one corpus, sources of the Linux kernel",
         "N counts all parameters, the tied embedding once; exact FLOPs, 1.16 to 1.47 times 6ND, "
         "are read with --compute flops_exact",
-        "seeds differ more where small models change regime; docs/tinylm.md has the noise, the "
-        "missing corners of the grid and other flaws",
+        "seeds differ more where small models change regime; `lawsmith docs tinylm` has the noise, "
+        "the missing corners of the grid and other flaws",
     ),
     bundled=True,
 )

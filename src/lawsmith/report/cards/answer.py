@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from functools import partial
 
+import numpy as np
+
 from lawsmith import charts
 from lawsmith.answer import Answer, Forecast
 from lawsmith.answer.text import (
@@ -38,6 +40,7 @@ from lawsmith.report.source import Live, Source, compute_text, share_text
 TITLE = "The answer"
 AT_EDGE = "at the edge"
 UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
+MOST_UNSEEN = 8  # held-out runs that are listed
 CAPTION = (
     "Grey: every run. Blue: the best so far at each compute. The line is the best loss to expect, "
     "by all runs; the band is its interval. Hover over a point to see the run."
@@ -171,7 +174,26 @@ def _against(source: Source) -> list[Part]:
     whole = None if source.answered is None else source.answered.whole
     if whole is not None and found.forecasts:
         told.append(_beside(found.forecasts[0], whole.forecasts[0], whole))
-    return [Words(text) for text in told]
+    return [*(Words(text) for text in told), *_unseen(found)]
+
+
+def _unseen(found: Answer) -> list[Part]:
+    """The largest runs held out, each beside its prediction."""
+    judged = found.held_out
+    if judged is None or not len(judged.rows):
+        return []
+    rows = []
+    for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
+        ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
+        told = "inside" if judged.inside[i] else "outside"
+        measured, predicted = float(judged.loss[i]), float(judged.predicted[i])
+        off = percent(abs(predicted / measured - 1.0), 2)
+        rows.append(
+            (flops(float(judged.C[i])), loss_text(measured), loss_text(predicted), off, ends, told)
+        )
+    level = f"{percent(found.level)} interval of a run"
+    heads = ("FLOPs of a run it had not seen", "its loss", "predicted", "error", level, "")
+    return [Listing("unseen", heads, tuple(rows))]
 
 
 def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:

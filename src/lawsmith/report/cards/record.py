@@ -24,7 +24,7 @@ def record(source: Source) -> Card:
         files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in told.files)
         parts.append(Listing("files", ("file", "sha256", "bytes"), files, n_words=2))
     else:
-        parts.append(Words("No file was read: the study is built into lawsmith."))
+        parts.append(Words("No file was read."))
     parts.append(Facts(_versions(told.made)))
     return Card(
         "record", "To make it again", "Commands, settings, checksums, versions.", tuple(parts)

@@ -23,8 +23,8 @@ try:
     from starlette.routing import Route
 except ModuleNotFoundError as error:
     missing = f"no package {(error.name or 'starlette').split('.')[0]}"
-    hint = "the extra (pip install 'lawsmith[serve]')"
-    raise LawsmithError("serve", got=missing, want=hint) from None
+    hint = "pip install starlette uvicorn"
+    raise LawsmithError("serve", got=missing, want="starlette and uvicorn", hint=hint) from None
 
 PATIENCE = 20.0  # seconds that a page's question may stay open
 GLANCE = 0.1  # seconds between looks at the board

@@ -18,8 +18,8 @@ def load_ray() -> Any:
     try:
         import ray
     except ImportError:
-        hint = "pip install 'lawsmith[ray]'"
-        raise LawsmithError("runner ray", got="no package ray", want="it", hint=hint) from None
+        hint = "pip install ray"
+        raise LawsmithError("runner ray", got="no package ray", want="ray", hint=hint) from None
     return ray
 
 

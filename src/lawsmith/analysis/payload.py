@@ -1,0 +1,177 @@
+"""An analysis as plain values: what ``--json`` prints of a law."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Mapping
+from typing import Any
+
+import numpy as np
+
+from lawsmith.analysis.records import Analysis, HeldOutScore, HyperparameterLaw, Prediction
+from lawsmith.answer.payload import warning_payload
+from lawsmith.laws.fit import LawFit
+from lawsmith.laws.uncertainty import Interval, Uncertainty
+
+Json = dict[str, Any]
+
+
+def payload(a: Analysis) -> Json:
+    """All of an analysis: the law, its warnings and the study it is of."""
+    warned = [warning_payload(w) for w in a.warnings]
+    made: Json = plain({"study": a.study.name, **law_payload(a), "warnings": warned})
+    return made
+
+
+def law_payload(a: Analysis) -> Json:
+    """The law, its intervals, its own predictions, and the points it was fitted to."""
+    return {
+        **_fit(a.fit),
+        "intervals": _intervals(a.uncertainty, a.options.level),
+        "predictions": [prediction_payload(p) for p in a.predictions],
+        "held_out": _score(a),
+        "hyperparameters": [_hyperparameter(h, a.options.level) for h in a.hyperparameters],
+        "frontier": _frontier(a),
+    }
+
+
+def prediction_row(p: Prediction) -> Json:
+    """A prediction as a flat row of a table; NaN where there is no interval."""
+    none = Interval(p.loss, math.nan, math.nan)
+    law, run = p.interval or none, p.run_interval or none
+    row: Json = {"target": p.target.label, "C": p.target.C, "loss": p.loss}
+    row |= {"low": law.low, "high": law.high, "run_low": run.low, "run_high": run.high}
+    for name, found in (p.allocation or {}).items():
+        row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
+    return {**row, "decades": p.decades}
+
+
+def plain(value: Any) -> Any:
+    """Mappings, sequences and numpy values as JSON knows them; NaN and infinities are null."""
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple() | np.ndarray():
+            return [plain(item) for item in value]
+        case bool() | np.bool_():
+            return bool(value)
+        case int() | np.integer():
+            return int(value)
+        case float() | np.floating():
+            return float(value) if math.isfinite(value) else None
+        case None:
+            return None
+    return str(value)
+
+
+def _fit(fit: LawFit) -> Json:
+    delta = fit.objective.delta
+    return {
+        "law": fit.law.name,
+        "formula": fit.law.formula,
+        "n_points": fit.n_points,
+        "params": fit.params,
+        "log_params": fit.log_params,
+        "objective": fit.value,
+        "objective_name": fit.objective.name,
+        "delta": delta if fit.objective.name == "huber" else None,
+        "status": fit.status,
+        "gradient": fit.gradient,
+        "n_basins": fit.n_basins,
+        "condition": fit.condition,
+        "at_bounds": fit.at_bounds,
+        "fixed": fit.fixed,
+        "priors": {k: {"value": p.value, "sd": p.sd} for k, p in fit.priors.items()},
+    }
+
+
+def _intervals(u: Uncertainty | None, level: float) -> Json | None:
+    """None where as many parameters are free as there are points."""
+    if u is None:
+        return None
+    params = u.params(level)
+    return {
+        "level": level,
+        "method": u.method,
+        "estimand": u.estimand,
+        "dof": u.dof,
+        "params": {name: _param(i) for name, i in params.items()},
+        "residual_sd": u.residual_sd,
+        "noise_sd": u.noise_sd,
+        "optimism": -u.shift,
+    }
+
+
+def _param(found: Interval) -> Json:
+    """A parameter that the runs do not tell has no interval (laws.uncertainty says when)."""
+    told = not math.isnan(found.low)
+    return {"value": found.centre, "low": found.low, "high": found.high, "identified": told}
+
+
+def _ends(interval: Interval | None) -> list[float] | None:
+    return None if interval is None else [interval.low, interval.high]
+
+
+def prediction_payload(p: Prediction) -> Json:
+    return {
+        "target": {"C": p.target.C, "N": p.target.N, "D": p.target.D},
+        "inputs": p.inputs,
+        "loss": p.loss,
+        "interval": _ends(p.interval),
+        "run_interval": _ends(p.run_interval),
+        "decades": p.decades,
+        "allocation": _allocation(p),
+    }
+
+
+def _allocation(p: Prediction) -> Json | None:
+    """N*, D* and D/N of the law at the target's compute C = 6ND."""
+    if p.allocation is None:
+        return None
+    return {name: {"value": i.centre, "interval": _ends(i)} for name, i in p.allocation.items()}
+
+
+def _score(a: Analysis) -> Json | None:
+    if a.score is None or a.options.hold_out is None:
+        return None
+    rule = a.options.hold_out
+    return {
+        "rule": str(rule),
+        "threshold": rule.threshold(a.study.grid),
+        **score_payload(a.score),
+    }
+
+
+def score_payload(score: HeldOutScore) -> Json:
+    return {
+        "n_points": len(score.rows),
+        "mse": score.mse,
+        "rmse": score.rmse,
+        "relative_rmse": score.relative_rmse,
+    }
+
+
+def _hyperparameter(h: HyperparameterLaw, level: float) -> Json:
+    fit = _fit(h.fit)
+    kept = ("formula", "n_points", "params", "log_params", "fixed")
+    return {
+        "axis": h.axis,
+        **{key: fit[key] for key in kept},
+        "intervals": _intervals(h.uncertainty, level),
+    }
+
+
+def _frontier(a: Analysis) -> list[Json]:
+    """The points fitted; 'row' counts the study's configurations from 0."""
+    grid = a.study.grid
+    names = [*grid.names, *(["C"] if "C" not in grid.names else [])]
+    fitted = a.fit.predict({name: grid.numbers(name)[a.frontier] for name in a.law.inputs})
+    return [
+        {
+            "row": row,
+            **{name: grid.column(name)[row] for name in names},
+            "loss": a.loss[row],
+            "fitted": fitted[i],
+        }
+        for i, row in enumerate(a.frontier.tolist())
+    ]

@@ -1,0 +1,196 @@
+"""The best loss to expect, accuracies of tasks, and laws, from whatever holds the runs."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lawsmith import analysis
+from lawsmith.analysis import Analysis, Comparisons, FitOptions
+from lawsmith.answer import Answer
+from lawsmith.api import reading
+from lawsmith.api.wording import in_python
+from lawsmith.cli import options as read
+from lawsmith.datasets import ReadOptions, Study
+from lawsmith.grid import HeldOut
+from lawsmith.laws.catalogue import LAWS
+from lawsmith.laws.fit import Prior as LawPrior
+from lawsmith.laws.law import Law
+from lawsmith.laws.objective import Objective, get_objective
+from lawsmith.laws.own import read_law
+from lawsmith.surface import Prior
+from lawsmith.tasks import Task, TaskAnswer
+
+if TYPE_CHECKING:
+    from lawsmith.api.reading import CurveSource, Source, TargetLike
+
+
+@in_python
+def fit(
+    source: Source,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    columns: Mapping[str, str] | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    level: float = 0.95,
+    learn_from: Prior | Sequence[Source] = (),
+    curves: CurveSource | None = None,
+) -> Answer:
+    """The best loss to expect at larger computes, and which N, D and hyperparameters reach it.
+
+    source      a DataFrame, a file, the name of a study, or a Study (see `load`)
+    targets     computes in FLOPs, or sizes such as 'N=7B,D=140B'; by default one compute half a
+                decade or more above the largest run
+    columns     which column is N, D, C, the loss or a hyperparameter, as for `load`
+    hold_out    runs to keep out and predict instead: '50%' of compute, or 'largest-N'
+    level       confidence level of the intervals
+    learn_from  earlier studies like this one, each as ``source``; or what `learn` returned
+    curves      losses along the runs, as `load_curves` takes them
+
+    >>> import lawsmith
+    >>> found = lawsmith.fit("tinylm", targets=1e16)
+    >>> found
+    Answer of tinylm, from 1739 runs, up to 1.69e15 FLOPs
+      1.19... at 1e16 FLOPs, 95% interval [1.16..., 1.21...]
+      Firm: 1e16 FLOPs is 0.8 decades beyond the largest run, and the loss there is known to ...
+    >>> found.forecasts[0].low < found.forecasts[0].loss < found.forecasts[0].high
+    True
+    >>> found.to_frame()[["C", "loss", "N", "D", "lr"]].shape
+    (1, 5)
+    """
+    study = reading.load(source, columns=columns)
+    return analysis.answer_study(
+        study,
+        reading.as_targets(targets, study),
+        level=read.level(level),
+        hold_out=reading.as_hold_out(hold_out),
+        prior=reading.as_prior(learn_from),
+        curves=None if curves is None else reading.load_curves(curves),
+    )
+
+
+@in_python
+def fit_tasks(
+    source: Source,
+    tasks: Sequence[Task | str],
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    via: str = "",
+    columns: Mapping[str, str] | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    level: float = 0.95,
+) -> list[TaskAnswer]:
+    """The accuracy of tasks to expect at larger computes; of several, their average last.
+
+    tasks     columns of accuracies, or Tasks that also say chance and the number of questions
+    via       the column of a loss that accuracy depends on; '' predicts from scale alone
+    the rest  as for `fit`
+
+    >>> import numpy as np, pandas as pd
+    >>> N, D = (v.ravel() for v in np.meshgrid([1e8, 3e8, 1e9, 3e9], [3e9, 1e10, 3e10, 1e11]))
+    >>> loss = 1.7 + 400 * N**-0.34 + 410 * D**-0.28
+    >>> right = 0.25 + 0.6 / (1 + np.exp(4 * (loss - 2.7)))
+    >>> table = pd.DataFrame({"N": N, "D": D, "loss": loss, "quiz": right})
+    >>> (quiz,) = fit_tasks(table, [Task("quiz", chance=0.25)], targets=1e22, via="loss")
+    >>> quiz.forecasts[0].low < quiz.forecasts[0].value < quiz.forecasts[0].high
+    True
+    """
+    asked = [task if isinstance(task, Task) else Task(task) for task in tasks]
+    if not isinstance(source, Study):
+        named = read.with_loss(columns or {}, via or None)
+        options = ReadOptions(columns=named, metrics=tuple(task.name for task in asked))
+        source = reading.load(source, options)
+    return analysis.answer_tasks(
+        source,
+        asked,
+        reading.as_targets(targets, source),
+        via=via,
+        level=read.level(level),
+        hold_out=reading.as_hold_out(hold_out),
+    )
+
+
+@in_python
+def analyse(
+    source: Source,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    law: Law | str | None = None,
+    columns: Mapping[str, str] | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    level: float = 0.95,
+    objective: Objective | str | None = None,
+    fixed: Mapping[str, float] | None = None,
+    priors: Mapping[str, LawPrior | str] | None = None,
+    force: bool = False,
+) -> Analysis:
+    """Describe the best runs by a law: its parameters, its predictions, and warnings about it.
+
+    law        a name such as 'chinchilla', 'FILE.py:NAME', or a Law; by default the usual one
+    objective  'huber', 'least-squares-log', … ; by default the one that the law's authors use
+    fixed      parameters held at a value: {'E': 1.69}
+    priors     parameters pulled to a value: {'E': '1.69±0.05'}
+    force      fit also where the runs cannot tell the parameters apart
+    the rest   as for `fit`
+
+    >>> import lawsmith
+    >>> analysis = lawsmith.analyse("synthetic-demo", targets=1e24, law="chinchilla")
+    >>> sorted(analysis.fit.params)
+    ['A', 'B', 'E', 'alpha', 'beta']
+    >>> interval = analysis.predictions[0].interval
+    >>> interval.low < analysis.predictions[0].loss < interval.high
+    True
+    """
+    study = reading.load(source, columns=columns)
+    found = reading.as_law(law, study)
+    pinned = read.fixed([f"{name}={value}" for name, value in (fixed or {}).items()], found)
+    options = FitOptions(
+        law=found,
+        hold_out=reading.as_hold_out(hold_out),
+        targets=reading.as_targets(targets, study),
+        objective=get_objective(objective) if isinstance(objective, str) else objective,
+        fixed=pinned,
+        priors=_priors(priors or {}, found, pinned),
+        level=read.level(level),
+        force=force,
+    )
+    return analysis.analyse(study, options)
+
+
+def _priors(
+    given: Mapping[str, LawPrior | str], law: Law, pinned: Mapping[str, float]
+) -> dict[str, LawPrior]:
+    """Priors, those given as text read."""
+    texts = [f"{name}={value}" for name, value in given.items() if isinstance(value, str)]
+    made = {name: value for name, value in given.items() if isinstance(value, LawPrior)}
+    return {**read.priors(texts, law, pinned), **made}
+
+
+@in_python
+def compare_laws(
+    source: Source,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    laws: Sequence[Law | str] = tuple(LAWS),
+    columns: Mapping[str, str] | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    level: float = 0.95,
+) -> Comparisons:
+    """Several laws beside each other, best first: predictions, and errors on held-out large runs.
+
+    laws      names or Laws; by default every built-in one
+    the rest  as for `fit`
+
+    >>> compared = compare_laws("synthetic-demo", targets=1e24, laws=["LC", "chinchilla"])
+    >>> sorted(compared.to_frame()["law"])
+    ['LC', 'chinchilla']
+    """
+    study = reading.load(source, columns=columns)
+    named = tuple(read_law(one) if isinstance(one, str) else one for one in laws)
+    options = FitOptions(
+        law=named[0],
+        hold_out=reading.as_hold_out(hold_out),
+        targets=reading.as_targets(targets, study),
+        level=read.level(level),
+    )
+    return Comparisons(study.name, analysis.compare_laws(study, options, named))

@@ -1,0 +1,82 @@
+"""A finished study replayed: how few of its runs would have done."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
+
+from lawsmith.api import reading
+from lawsmith.api.wording import in_python
+from lawsmith.cli.replay_ends import answer_rule, pricing
+from lawsmith.cli.replay_ends import budget as read_budget
+from lawsmith.cli.replay_options import catalogued, method, split
+from lawsmith.cli.replay_run import Asked, begin, finish
+from lawsmith.datasets import ReadOptions
+from lawsmith.grid import HeldOut
+from lawsmith.laws.law import Law
+from lawsmith.replay import Replayed, replay
+from lawsmith.replay.loop import BLOCK
+from lawsmith.surface import Prior
+
+if TYPE_CHECKING:
+    from lawsmith.api.reading import Source, TargetLike
+
+
+@in_python
+def replay_study(
+    source: Source,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    law: Law | str = "LC",
+    budget: str | float | None = None,
+    iterations: int | None = None,
+    stop_when: str | None = None,
+    policy: str = "frontier",
+    surrogate: str | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    columns: Mapping[str, str] | None = None,
+    learn_from: Prior | Sequence[Source] = (),
+    seed: int = 0,
+) -> Replayed:
+    """Act as if the runs of a finished study were still to be made, and choose among them.
+
+    law         the law that is judged after every run; LC, of compute, by default
+    budget      share of the pool's compute, '5%' or 0.05, or FLOPs
+    iterations  most runs to make
+    stop_when   end when the answer is known: 'loss@1e23 within 2%'
+    policy      'frontier', lawsmith's own; 'window' or 'full', the paper's
+    surrogate   'surface' or 'gp'; by default the policy's own
+    seed        decides the choice of runs together with their losses
+    the rest    as for `fit`
+
+    >>> import lawsmith
+    >>> small = lawsmith.load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
+    >>> replayed = lawsmith.replay_study(small, targets=1e16, iterations=8)
+    >>> replayed
+    Replay of tinylm by frontier..., seed 0
+      8 runs of ..., ... of the compute; ended by: iterations
+      1... at 1e16 FLOPs, 95% interval [...]; the whole pool says 1... at 1e16 FLOPs, ...
+    >>> replayed.to_frame()["cost_fraction"].is_monotonic_increasing
+    True
+    """
+    study = reading.load(source, columns=columns)
+    known = catalogued(study.name)
+    chosen = reading.as_law(law, study)
+    rule = reading.as_hold_out(hold_out)
+    asked = Asked(
+        study=study.name,
+        reading=ReadOptions(columns=columns or {}),
+        law=chosen,
+        hold_out=rule or split(None, chosen, known),
+        force=False,
+        method=method(policy, surrogate, None, known=known, given={}),
+        seed=seed,
+        iterations=iterations,
+        budget=read_budget(None if budget is None else str(budget)),
+        targets=tuple(reading.as_options(targets)),
+        rule=answer_rule(stop_when),
+        pricing=pricing(None),
+    )
+    begun = begin(asked, study, reading.as_prior(learn_from))
+    walk = replay(begun.task, begun.policy, seed=seed, stop=begun.stop, block=BLOCK)
+    return finish(asked, begun, list(walk), interrupted=False)

@@ -1,0 +1,93 @@
+"""A result to a report: one page that opens offline."""
+
+from __future__ import annotations
+
+from os import PathLike
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from lawsmith.analysis import Analysis, FitOptions
+from lawsmith.answer import Answer
+from lawsmith.api import fitting, reading
+from lawsmith.api.wording import in_python
+from lawsmith.cli.report_sources import now
+from lawsmith.datasets import Study
+from lawsmith.errors import LawsmithError
+from lawsmith.laws.catalogue import LC
+from lawsmith.laws.law import Law
+from lawsmith.replay import Replayed
+from lawsmith.report import Record, Source, replay_source, table_source
+from lawsmith.report import write_report as write_source
+from lawsmith.report.source import File, study_files
+
+if TYPE_CHECKING:
+    from lawsmith.api.reading import Source as Runs
+
+
+@in_python
+def write_report(found: Answer | Analysis | Replayed | Runs, path: str | PathLike[str]) -> Path:
+    """Write a report: the answer, the charts, every run and all warnings on one offline page.
+
+    found   what `fit`, `analyse` or `replay_study` returned; or runs, as `fit` takes them
+    path    the page to write, such as 'report.html'
+
+    >>> import lawsmith
+    >>> small = lawsmith.load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
+    >>> found = lawsmith.fit(small, targets=1e16)
+    >>> lawsmith.write_report(found, "report.html").name
+    'report.html'
+    """
+    if isinstance(found, Replayed):
+        return write_source(replay_source(found, _record_of_replay(found)), Path(path))
+    if isinstance(found, Analysis):
+        options, study = found.options, found.study
+        source = table_source(study, options, options.targets, _record(study, options))
+        return write_source(source, Path(path))
+    answer = found if isinstance(found, Answer) else fitting.fit(found)
+    return write_source(_of_answer(answer), Path(path))
+
+
+def _of_answer(found: Answer) -> Source:
+    """The page of an answer: that very answer, and the study's usual law as a description."""
+    origin = found.origin
+    if origin is None:
+        want = "an answer that knows its runs, as lawsmith.fit returns it"
+        raise LawsmithError("report", got="an answer of a grid and runs alone", want=want)
+    targets = tuple(forecast.target for forecast in found.forecasts)
+    options = FitOptions(
+        law=_law(origin.study),
+        hold_out=origin.hold_out,
+        targets=tuple(target for target in targets if not target.hp),
+        level=found.level,
+    )
+    record = _record(origin.study, options)
+    return table_source(origin.study, options, targets, record, origin.along, found)
+
+
+def _law(study: Study) -> Law:
+    """The study's usual law; LC where it has none, which the page then says cannot be fitted."""
+    try:
+        return reading.as_law(None, study)
+    except LawsmithError:
+        return LC
+
+
+def _record(study: Study, options: FitOptions) -> Record:
+    settings = {
+        "study": study.title,
+        "law": options.law.name,
+        "held out": None if options.hold_out is None else str(options.hold_out),
+        "targets": [target.label for target in options.targets],
+        "level": options.level,
+        "columns": {name: column for name, column in study.columns.items() if name != column},
+    }
+    return Record(settings=settings, files=_files(study), made=now())
+
+
+def _record_of_replay(found: Replayed) -> Record:
+    settings = {"study": found.trace.task.study, "seed": found.trace.seed, **found.trace.settings}
+    return Record(settings=settings, files=_files(found.study), made=now())
+
+
+def _files(study: Study) -> tuple[File, ...]:
+    return () if study.name == reading.FRAME else study_files(study.name)
