@@ -89,17 +89,21 @@ model = torch.nn.Sequential(*layers, torch.nn.ReLU(), torch.nn.Linear(run["width
 adam = torch.optim.AdamW(model.parameters(), lr=run["lr"], betas=(0.9, 0.95))
 batch, warmup = 128, 4096  # in tokens
 
+
 def loss_on(rows):
     return torch.nn.functional.cross_entropy(model(rows[:, :8].int()), rows[:, 8].long())
+
 
 def tell(**line):
     with open(os.environ["LAWSMITH_PROGRESS"], "a") as file:
         file.write(json.dumps(line) + "\\n")
 
+
 def save(tokens, name):  # beside its place, then renamed: a checkpoint is whole or not there
     torch.save((tokens, model.state_dict(), adam.state_dict()), folder / "part")
     (folder / "part").rename(folder / f"{name:.0f}.pt")
     tell(saved=name)
+
 
 tokens, own = 0, sorted(folder.glob("*.pt"), key=lambda path: int(path.stem))
 parent = run["parent"] and pathlib.Path(run["parent_folder"]) / f"{run['branch_at']:.0f}.pt"
