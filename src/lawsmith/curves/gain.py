@@ -93,9 +93,11 @@ class Centre:
 
     @classmethod
     def of(cls, rows: Rows) -> Centre:
-        columns = (rows.log_N, rows.log_D, np.log(rows.share))
         middle = rows.hp.mean(axis=0).tolist() if rows.hp.size else ()
-        return cls(*(float(column.mean()) for column in columns), tuple(middle))
+        N, D, share = (
+            float(column.mean()) for column in (rows.log_N, rows.log_D, np.log(rows.share))
+        )
+        return cls(N, D, share, tuple(middle))
 
     def X(self, rows: Rows) -> FloatArray:
         origin = (self.log_N, self.log_D, self.log_share)
