@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.analysis import with_curves
-from lawsmith.datasets import load
+from lawsmith.analysis import answer_study, with_curves
+from lawsmith.datasets import ReadOptions, load
 from lawsmith.datasets.bundled import FOLDER
 
 ROOT = Path(__file__).parents[2]
@@ -64,6 +64,14 @@ def test_the_variant_without_curves_has_the_same_runs() -> None:
     with_them, without = load("tinylm-wsd"), load("tinylm-wsd:finals")
     assert without.curves is None
     np.testing.assert_array_equal(with_them.runs.loss, without.runs.loss)
+
+
+def test_an_answer_uses_the_curves_that_a_study_comes_with() -> None:
+    some = ReadOptions(where="N < 3e5 and D > 4e6")
+    found = [answer_study(load(name, some)).curves for name in ("tinylm-wsd", "tinylm-wsd:finals")]
+    assert found[0] is not None
+    assert found[0].n_branches > 50
+    assert found[1] is None
 
 
 def test_a_decay_lowers_the_loss_and_runs_agree_with_those_of_tinylm() -> None:
