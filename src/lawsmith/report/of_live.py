@@ -98,7 +98,9 @@ def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Even
         by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
         bars=_bars(ledger, events, found.spans),
-        stopped=tuple(t for t in trials if t.stage is Stage.CANCELLED and t.reason == STOPPED),
+        stopped=tuple(
+            t for t in ledger.trials.values() if t.stage is Stage.CANCELLED and t.reason == STOPPED
+        ),
         until=time() if driver is not None else found.last or 0.0,
     )
 
