@@ -1,4 +1,4 @@
-"""How far losses along runs help: Gemstones' trunks and branches, MultiPowerLaw's schedules.
+"""How far losses along runs help: trunks of Gemstones and tinylm-wsd, MultiPowerLaw's schedules.
 
     python benchmarks/curves.py --out out.json                      # all of it; 6 minutes on a core
     python benchmarks/curves.py --out out.json --page docs/curves.md
@@ -9,6 +9,10 @@ each cooldown. A branch is taken to leave its trunk at D/1.1, which the table do
 the curves: the surface without them, and the trunk's loss at the branch point plus the mean gain of
 the other shapes. MultiPowerLaw. Of each size two schedules are known to their end, of the others
 only the learning rate (or also the first half of the losses). What is predicted is their last loss.
+
+tinylm-wsd. From sizes up to 4.2M and decays up to 2^25 tokens of one seed, the best loss of every
+size at 2^26 tokens, 11M among them. Whole runs cost 6·N·D each; trunks cost their tokens once, and
+each decay its own.
 
 Intervals are those of a further run, 95 %. Errors and half-widths are of log loss, in per cent.
 """
@@ -33,9 +37,11 @@ from lawsmith.curves import trunks as trunk_model
 from lawsmith.curves.ends import cut, scheduled_ends
 from lawsmith.curves.trunk import TrunkCurve, fit_trunk
 from lawsmith.datasets import CurveOptions, Curves, curves_from_frame, study_from_frame
+from lawsmith.datasets.bundled import FOLDER
 from lawsmith.trajectory import Curve
 
 LEVEL = 0.95
+LONGEST = 2**26  # tokens, of tinylm-wsd
 DECAY = 1.1  # tokens at the end of a cooldown over those at its branch point
 PAIRS = (
     ("constant_24000", "cosine_24000"),
@@ -71,11 +77,17 @@ def gemstones() -> tuple[pd.DataFrame, pd.DataFrame]:
 
 
 def predict(
-    runs: pd.DataFrame, trunks: pd.DataFrame | None, held: pd.DataFrame, case: str, method: str
+    runs: pd.DataFrame,
+    trunks: pd.DataFrame | None,
+    held: pd.DataFrame,
+    case: str,
+    method: str,
+    *,
+    carry: tuple[str, ...] = (),
 ) -> Iterator[Row]:
-    """The held-out runs beside what the others say of them."""
-    study = study_from_frame(runs, name="gemstones")
-    curves = None if trunks is None else curves_from_frame(trunks, CurveOptions())
+    """The held-out runs beside what the others say of them; ``carry``: hyperparameters."""
+    study = study_from_frame(runs, name=case)
+    curves = None if trunks is None else curves_from_frame(trunks, CurveOptions(carry=carry))
     pairs = zip(held["N"].astype(float), held["D"].astype(float), strict=True)
     targets = [Target(6.0 * N * D, N, D) for N, D in pairs]
     found = answer_study(study, targets, level=LEVEL, curves=curves).forecasts
@@ -176,12 +188,44 @@ def schedules() -> Iterator[Row]:
                 yield row | {"error": float(np.log(end.loss / loss)), "half": half, "in": inside}
 
 
+def tinylm_wsd() -> Iterator[Row]:
+    """The best loss of every size at 2^26 tokens, from whole runs and from trunks with decays."""
+    runs, curves = (
+        pd.read_csv(FOLDER / f"tinylm-wsd{more}.csv").query("seed == 0") for more in ("", "-curves")
+    )
+    held = runs[runs["D"] == LONGEST]
+    held = held.loc[held.groupby("N")["loss"].idxmin()]
+    known = runs[(runs["D"] <= LONGEST / 2) & (runs["N"] < 1e7)]
+    trunks = curves[(curves["D"] <= known["branch_at"].max()) & (curves["N"] < 1e7)]
+    for exponents in ((21, 22, 23, 24, 25), (21, 22, 23, 24)):
+        some = known[np.log2(known["D"]).isin(exponents)]
+        paid = 6.0 * float((some["N"] * some["D"]).sum())
+        yield from _wsd_rows(some, None, held, f"whole runs to 2^{exponents[-1]}, {paid:.3g} FLOPs")
+    ends = trunks.groupby("run").agg({"N": "first", "D": "max"}).prod(axis=1).sum()
+    for exponents in ((21, 22, 23, 24, 25), (23, 25), (21, 22, 23)):
+        some = known[np.log2(known["D"]).isin(exponents)]
+        paid = 6.0 * float((some["N"] * (some["D"] - some["branch_at"])).sum() + ends)
+        at = ", ".join(f"2^{k}" for k in exponents)
+        cost = f"trunks and decays at {at}, {paid:.3g} FLOPs"
+        yield from _wsd_rows(some, trunks, held, f"{cost}, with curves")
+        yield from _wsd_rows(some, None, held, f"{cost}, without")
+
+
+def _wsd_rows(
+    runs: pd.DataFrame, trunks: pd.DataFrame | None, held: pd.DataFrame, method: str
+) -> Iterator[Row]:
+    axes = ["run", "parent", "branch_at", "N", "D", "lr", "loss"]
+    some = None if trunks is None else trunks[["run", "kind", "N", "lr", "D", "loss"]]
+    yield from predict(runs[axes], some, held, "wsd", method, carry=("lr",))
+
+
 CASES: dict[str, Callable[[], Iterator[Row]]] = {
     "shape": leave_shapes_out,
     "beyond": beyond_the_trunk,
     "no-trunk": without_a_trunk,
     "schedules": schedules,
     "branches": known_branches,
+    "wsd": tinylm_wsd,
 }
 TITLES = {
     "shape": "a shape left out, its trunk known",
@@ -192,6 +236,7 @@ TITLES = {
     "no trunk": "D > 80B without a trunk, from cooldowns of D < 34B",
     "schedules 0": "ends of schedules, their rate known",
     "schedules 0.5": "ends of schedules, half of the losses known",
+    "wsd": "tinylm-wsd: the best loss of 7 sizes at 2^26 tokens",
 }
 
 

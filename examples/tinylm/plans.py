@@ -1,8 +1,8 @@
 """Which trunks the bundled grids are made of.
 
 dense   `tinylm`: every size with every budget, learning rate and batch
-wsd     `tinylm-wsd`: trunks evaluated on the way; learning rates around the best of each size, one
-        size more, other seeds of every size, and a small batch for short runs
+wsd     `tinylm-wsd`: trunks of one batch that are evaluated on the way; learning rates around the
+        best of each size, one size more, and another seed
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ SMALL_LRS = (*LRS, 2.0**-4.5)  # the two smallest sizes want more than the other
 SEED_CELLS = (((48, 2), 8), ((96, 3), 8), ((128, 4), 8))
 SEED_BUDGETS = tuple(2**k for k in range(20, 25))
 
-WSD_BATCH, WSD_SMALL_BATCH = 16, 4
+WSD_BATCH = 16
 WSD_BUDGETS = tuple(2**k for k in range(21, 27))
 WSD_MARKS = tuple(round(2 ** (18 + k / 3)) for k in range(24))
 # The highest of each size's learning rates as an exponent of 2; six of them, by factors of 2.
@@ -60,22 +60,16 @@ def _dense_plan(shape: tuple[int, int], batch: int) -> Plan:
 
 
 def wsd_plans() -> list[Plan]:
-    """All trunks, the most telling first: every size, then the large one, seeds, a small batch."""
-    sizes = tuple(reversed(WSD_TOP))
-    plans = [_wsd_plan(shape) for shape in sizes]
+    """All trunks, the most telling first: every size, then a larger one, then another seed."""
+    plans = [_wsd_plan(shape) for shape in reversed(WSD_TOP)]
     large = Size(*WSD_LARGE)
     plans.append(Plan(large, WSD_BATCH, 0, WSD_LARGE_LRS, WSD_BUDGETS, WSD_MARKS))
-    plans += [replace(_wsd_plan(shape), seed=1, budgets=WSD_BUDGETS[:-1]) for shape in sizes]
-    plans += [
-        replace(_wsd_plan(shape, WSD_SMALL_BATCH), budgets=WSD_BUDGETS[:-2]) for shape in sizes
-    ]
-    return plans + [replace(_wsd_plan(shape), seed=2, budgets=WSD_BUDGETS[:-2]) for shape in sizes]
+    return plans + [replace(plan, seed=1, budgets=WSD_BUDGETS[:-1]) for plan in plans[:-1]]
 
 
-def _wsd_plan(shape: tuple[int, int], batch: int = WSD_BATCH) -> Plan:
-    top = WSD_TOP[shape] if batch == WSD_BATCH else WSD_TOP[shape] - 1.0
-    lrs = tuple(2.0 ** (top - k) for k in reversed(range(6)))
-    return Plan(Size(*shape), batch, 0, lrs, WSD_BUDGETS, WSD_MARKS)
+def _wsd_plan(shape: tuple[int, int]) -> Plan:
+    lrs = tuple(2.0 ** (WSD_TOP[shape] - k) for k in reversed(range(6)))
+    return Plan(Size(*shape), WSD_BATCH, 0, lrs, WSD_BUDGETS, WSD_MARKS)
 
 
 GRIDS: Mapping[str, Callable[[], list[Plan]]] = {"dense": dense_plans, "wsd": wsd_plans}

@@ -4,9 +4,10 @@
     trunk    branch_at ─▶ D          the same, from a checkpoint of its parent: an extension
     branch   branch_at ─╲ D          the rate falls to 0, from a checkpoint of its parent
 
-Checkpoints lie in the trial's folder, which all its attempts share, under the count of their
-tokens. A trunk that is started again goes on from its own last one. Losses on the way and
-checkpoints are told as lines of a progress file, each appended once what it tells of is there.
+Tokens that are no whole number of steps are rounded to one. Checkpoints lie in the trial's folder,
+which all its attempts share, under the count of tokens at which they were asked for. A trunk that
+is started again goes on from its own last one. Losses on the way and checkpoints are told as lines
+of a progress file, each appended once what it tells of is there.
 """
 
 from __future__ import annotations
@@ -31,19 +32,21 @@ Tell = Callable[[Mapping[str, float]], None]
 class Segment:
     """What a trial trains; tokens are counted from the start of the trunk.
 
+    end      where it ends
     start    (folder of the parent, tokens of its checkpoint), None for a start from scratch
     save_at  tokens at which a trunk leaves a checkpoint, beside its end
     folder   where it leaves them
     """
 
     kind: str
+    end: int
     start: tuple[Path, int] | None
     save_at: tuple[int, ...]
     folder: Path
 
 
-def read_segment(config: Mapping[str, Any]) -> Segment:
-    """The segment that lawsmith's config of a trial asks for; without a kind, a run."""
+def read_segment(config: Mapping[str, Any], tokens: int) -> Segment:
+    """The segment to ``tokens`` that lawsmith's config of a trial asks for; usually a run."""
     kind, above, at = (config.get(key) for key in ("kind", "parent_folder", "branch_at"))
     if kind not in (None, *KINDS):
         raise TinylmError(f"kind {kind!r}: want {', '.join(KINDS)}")
@@ -51,7 +54,7 @@ def read_segment(config: Mapping[str, Any]) -> Segment:
     if kind == "branch" and start is None:
         raise TinylmError("a branch without parent_folder and branch_at has no checkpoint to go on")
     points = tuple(round(tokens) for tokens in config.get("save_at") or ())
-    return Segment(kind or "run", start, points, Path(config.get("folder") or "."))
+    return Segment(kind or "run", tokens, start, points, Path(config.get("folder") or "."))
 
 
 def checkpoint_of(folder: Path, tokens: int) -> Path:
@@ -69,20 +72,21 @@ def progress(file: Path) -> Tell:
 
 
 def train_segment(trunk: Trunk, segment: Segment, tell: Tell) -> float:
-    """Train a trunk or a branch to the one budget of its plan; the held-out loss at its end."""
-    step_tokens, (end,) = trunk.plan.step_tokens, trunk.plan.budgets
+    """Train a trunk or a branch to its end; the held-out loss there."""
+    step_tokens = trunk.plan.step_tokens
     begin(trunk, segment, tell)
-    total = end // step_tokens
+    total = round(segment.end / step_tokens)
     if segment.kind == "branch":
         _work(trunk.decay(total))
         return evaluated(trunk)
-    saves = {round(tokens / step_tokens) for tokens in segment.save_at} | {total}
-    for step in sorted({step for step in saves | marks(trunk, total) if trunk.at < step <= total}):
+    saves = {round(tokens / step_tokens): tokens for tokens in (*segment.save_at, segment.end)}
+    stops = saves.keys() | marks(trunk, total)
+    for step in sorted(step for step in stops if trunk.at < step <= total):
         _work(trunk.advance(step))
         loss = evaluated(trunk)
         if step in saves:
-            trunk.checkpoint(checkpoint_of(segment.folder, step * step_tokens))
-            tell({"saved": step * step_tokens})
+            trunk.checkpoint(checkpoint_of(segment.folder, saves[step]))
+            tell({"saved": saves[step]})
         if math.isfinite(loss):
             tell({"tokens": step * step_tokens, "loss": loss})
     return evaluated(trunk)
@@ -91,7 +95,7 @@ def train_segment(trunk: Trunk, segment: Segment, tell: Tell) -> float:
 def begin(trunk: Trunk, segment: Segment, tell: Tell) -> None:
     """Bring a trunk to where the segment starts, or to the last checkpoint of its own."""
     own = own_checkpoints(segment) if segment.kind == "trunk" else []
-    own = [tokens for tokens in own if tokens <= trunk.plan.budgets[0]]
+    own = [tokens for tokens in own if tokens <= segment.end]
     if own:
         trunk.resume(checkpoint_of(segment.folder, own[-1]))
         tell({"resumed": own[-1]})

@@ -51,9 +51,9 @@ def train_part(plan: Plan, corpus: Corpus, segment: Segment) -> Row:
     return {"loss": loss if finite else None, "diverged": diverged, "D": plan.budgets[0]}
 
 
-def _segment() -> Segment:
+def _segment(tokens: int) -> Segment:
     told = os.environ.get("LAWSMITH_CONFIG")
-    return read_segment(json.loads(Path(told).read_text()) if told else {})
+    return read_segment(json.loads(Path(told).read_text()) if told else {}, tokens)
 
 
 def write_result(row: Row, path: Path) -> None:
@@ -87,10 +87,12 @@ def _main() -> None:
             raise TinylmError(f"--heldout {args.heldout}: want {args.context} to {most}")
         corpus = replace(corpus, heldout=corpus.heldout[: args.heldout + 1])
     size = Size(args.width, args.depth, corpus.vocabulary, args.context)
-    plan = Plan(size, args.batch, args.seed, (args.lr,), (args.tokens,))
-    segment = _segment()
+    segment = _segment(args.tokens)
+    whole = segment.kind == "run"
+    a_step = 1 if whole else max(1, args.batch * args.context)
+    budget = round(args.tokens / a_step) * a_step
+    plan = Plan(size, args.batch, args.seed, (args.lr,), (budget,))
     try:
-        whole = segment.kind == "run"
         row = train(plan, corpus) if whole else train_part(plan, corpus, segment)
     except torch.cuda.OutOfMemoryError:
         raise TinylmError(f"{plan.name}: out of GPU memory; use a smaller batch") from None

@@ -116,3 +116,25 @@ def test_degrees_of_freedom_have_the_interval_of_the_mixture():
     df = effective_df(chance, np.zeros(3, dtype=bool))
     q = student.ppf(0.975, df)
     assert chance @ student.sf(q, DFS) == pytest.approx(0.025, rel=1e-3)
+
+
+def test_a_gain_that_grows_with_the_rate_is_told_for_a_rate_that_no_branch_has():
+    rng = np.random.default_rng(8)
+    plain = rows_of(12, 4)
+    v = np.tile(np.log([1e-3, 2e-3, 4e-3, 8e-3]), 3)[plain.trunk][:, None]
+    rows = Rows(plain.trunk, plain.log_N, plain.log_D, plain.share, v)
+    d = draw(rows, rng, a=5e-4) + 0.04 * (v[:, 0] - np.log(2e-3))
+    known = np.flatnonzero(~np.isclose(v[:, 0], np.log(4e-3)))
+    at = rows.take(np.flatnonzero(np.isclose(v[:, 0], np.log(4e-3))))
+    n = len(known)
+    some = rows.take(known)
+    fit = fit_gain(some, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(some))
+    q = len(at)
+    told = fit.foretell(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
+    truth = np.delete(d, known)
+    assert -told.mean == pytest.approx(truth, abs=0.004)
+    # Without the rate, the trunks that were left out look like the others.
+    blind = Rows(some.trunk, some.log_N, some.log_D, some.share)
+    fit = fit_gain(blind, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(blind))
+    wide = fit.foretell(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
+    assert np.median(wide.cov.diagonal()) > 20.0 * np.median(told.cov.diagonal())

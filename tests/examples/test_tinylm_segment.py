@@ -48,7 +48,8 @@ def trial(corpus: Corpus, tokens: int, **config: Any) -> tuple[float, list[dict[
     told: list[dict[str, float]] = []
     folder = Path(config["folder"])
     folder.mkdir(exist_ok=True)
-    return train_segment(Trunk(plan(tokens), corpus), read_segment(config), told.append), told
+    segment = read_segment(config, tokens)
+    return train_segment(Trunk(plan(round(tokens / 128) * 128), corpus), segment, told.append), told
 
 
 def test_a_branch_of_a_trunk_ends_where_a_run_of_its_budget_ends(corpus: Corpus, tmp_path: Path):
@@ -63,6 +64,17 @@ def test_a_branch_of_a_trunk_ends_where_a_run_of_its_budget_ends(corpus: Corpus,
     assert run["branch_at"] == 3328
     assert loss == run["loss"]
     assert loss < points[3328]
+
+
+def test_tokens_between_two_steps_are_kept_under_the_count_they_were_asked_for(
+    corpus: Corpus, tmp_path: Path
+):
+    _, told = trial(corpus, 6554, kind="trunk", save_at=[3277], folder=tmp_path / "a")
+    assert [line["saved"] for line in told if "saved" in line] == [3277, 6554]
+    (run,) = rows_of(Trunk(plan(4096), corpus))
+    above = {"parent_folder": str(tmp_path / "a"), "branch_at": 3277.0}
+    loss, _ = trial(corpus, 4096, kind="branch", folder=tmp_path / "b", **above)
+    assert loss == run["loss"]
 
 
 def test_an_extension_goes_on_where_the_trunk_ended(corpus: Corpus, tmp_path: Path):

@@ -34,8 +34,10 @@ def answer_study(
                the largest run
     hold_out   which runs to keep out and predict instead
     prior      what earlier studies let expect: `learn`
-    curves     losses along runs: a table of them, or one joined to the study by `with_curves`
+    curves     losses along runs: a table of them, or one joined to the study by `with_curves`; by
+               default those that the study comes with
     """
+    curves = study.curves if curves is None else curves
     along = curves if isinstance(curves, Along) else None
     if isinstance(curves, Curves):
         study, along = with_curves(study, curves)

@@ -2,9 +2,9 @@
 
 A trunk says what a decay from it ends at, with the trunk's own hyperparameters. Where a study has
 others that are better there, the surface's difference between the two is added, with its variance.
-Once some branch says what a decay gains, a target that has a trunk is predicted from it, beyond the
-end of the trunk too: the surface cannot know what is particular to a trunk. Without any branch, the
-narrower interval of a further run decides.
+Between the surface and a curve the narrower interval of a further run decides. The surface has rows
+from the trunks as well: far beyond the end of a short trunk, or far from its hyperparameters, many
+trunks together say more than the one.
 """
 
 from __future__ import annotations
@@ -38,8 +38,7 @@ def from_curves(model: CurveModel, surface: Surface, forecast: Forecast, level: 
     if not found:
         return forecast
     best = min(found, key=_width)
-    known = len(model.trunks.branches) > 0 or best.kind == "scheduled"
-    if not known and _width(best) > np.log(forecast.run_high / forecast.run_low):
+    if _width(best) > np.log(forecast.run_high / forecast.run_low):
         return forecast
     return replace(
         forecast,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
+from itertools import zip_longest
 
 import altair as alt
 import numpy as np
@@ -69,11 +70,18 @@ def trunks_data(curved: Curved) -> TrunksData:
 
 
 def _some(rows: list[int], curves: tuple[Curve, ...]) -> list[int]:
-    """All, or MAX_CURVES of them, even in N."""
-    rows = sorted(rows, key=lambda i: (curves[i].N, i))
-    if len(rows) <= MAX_CURVES:
-        return rows
-    return [rows[i] for i in np.linspace(0, len(rows) - 1, MAX_CURVES).round().astype(int)]
+    """All, or MAX_CURVES of them: the lowest of each N, then the second of each, and so on.
+
+    Of more sizes than that, some, even in N.
+    """
+    sizes: dict[float, list[int]] = {}
+    for i in sorted(rows, key=lambda i: (curves[i].N, float(curves[i].loss[-1]), i)):
+        sizes.setdefault(curves[i].N, []).append(i)
+    kept = list(sizes.values())
+    if len(kept) > MAX_CURVES:
+        kept = [kept[i] for i in np.linspace(0, len(kept) - 1, MAX_CURVES).round().astype(int)]
+    ranked = [i for rank in zip_longest(*kept) for i in rank if i is not None]
+    return sorted(ranked[:MAX_CURVES], key=lambda i: (curves[i].N, i))
 
 
 def _line(curve: Curve, longest: float) -> pd.DataFrame:

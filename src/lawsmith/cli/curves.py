@@ -1,4 +1,4 @@
-"""`--curves FILE`: losses along runs, read and joined to the study that they belong to."""
+"""Losses along runs, of `--curves FILE` or of a study that has its own, joined to their study."""
 
 from __future__ import annotations
 
@@ -14,8 +14,10 @@ def join_curves(
     study: Study, path: Path | None, options: CurveOptions | None
 ) -> tuple[Study, Along | None]:
     """The study and the curves beside it; notes on the curves are the study's."""
-    if path is None or options is None:
+    table = study.curves
+    if path is not None and options is not None:
+        table = load_curves(path, replace(options, carry=tuple(study.grid.hp)))
+    if table is None:
         return study, None
-    table = load_curves(path, replace(options, carry=tuple(study.grid.hp)))
     joined, along = with_curves(study, table)
     return replace(joined, notes=(*joined.notes, *along.notes)), along

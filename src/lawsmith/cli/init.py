@@ -12,23 +12,44 @@ def init(
     file: Annotated[
         Path, typer.Argument(metavar="FILE", help="Where to write it.", show_default=True)
     ] = Path("study.toml"),
+    wsd: Annotated[
+        bool,
+        typer.Option(
+            "--wsd",
+            help="A study of trunks with decays that branch from them, and a trainer for it, "
+            "train.py. Both work as they stand.",
+        ),
+    ] = False,
 ) -> None:
     """Write a commented study file; edit it, then `lawsmith check` it.
 
     For example: lawsmith init my-study/study.toml
     """
+    from lawsmith.cli import init_wsd
     from lawsmith.cli.console import stdout
     from lawsmith.cli.init_text import STUDY
+
+    files = {file: STUDY}
+    if wsd:
+        files = {file: init_wsd.STUDY, file.parent / init_wsd.TRAINER_FILE: init_wsd.TRAINER}
+    _write_new(files)
+    named = " and ".join(map(str, files))
+    stdout().print(f"Wrote {named}. Edit it, then: lawsmith check {file}", soft_wrap=True)
+
+
+def _write_new(files: dict[Path, str]) -> None:
+    """Write all of the files, or none where one is there already."""
     from lawsmith.errors import LawsmithError
 
-    try:
-        file.parent.mkdir(parents=True, exist_ok=True)
-        with file.open("x", encoding="utf-8") as new:
-            new.write(STUDY)
-    except FileExistsError:
-        hint = "choose another name: it is not overwritten"
-        raise LawsmithError(str(file), got="a file that is there already", hint=hint) from None
-    except OSError as error:
-        got = error.strerror or str(error)
-        raise LawsmithError(str(file), got=got, want="a file that can be written") from None
-    stdout().print(f"Wrote {file}. Edit it, then: lawsmith check {file}", soft_wrap=True)
+    for path in files:
+        if path.exists():
+            hint = "choose another name: it is not overwritten"
+            raise LawsmithError(str(path), got="a file that is there already", hint=hint)
+    for path, text in files.items():
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            with path.open("x", encoding="utf-8") as new:
+                new.write(text)
+        except OSError as error:
+            got = error.strerror or str(error)
+            raise LawsmithError(str(path), got=got, want="a file that can be written") from None

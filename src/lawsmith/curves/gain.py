@@ -6,22 +6,24 @@ Notation and shapes
     t        (n,) log loss of the trunk at the branch point, T (n, n) covariance of its errors
     y        (n,) log loss after the decay
     d        = t − y, the gain;  d = X β + u + e − (error of t)
-    X        (n, 4) 1, ln N, ln D and ln of the share of decay, centred
-    β        (4,) normal prior; its errors are shared by all trunks
+    X        (n, p) 1, ln N, ln D and ln of the share of decay, centred; and for each numeric
+             hyperparameter its coordinate v, v², v·ln N and v·ln D
+    β        (p,) normal prior; its errors are shared by all trunks
     u        Gaussian process in ln D within a trunk, Matérn-5/2, SD a, lengthscale ℓ, so branches
              of one trunk err together; Student's t between trunks, with ν degrees of freedom: SD
              a/√τ in each
     e        noise of a run, SD σ, Student's t: σ/√w for each row
     eta      (3,) ln a, ln ℓ, ln σ, with normal priors
 
-The gain is of log loss, and linear in its inputs. It is fitted by expectation-maximisation over τ
+The gain is of log loss, and linear in its inputs. A learning rate moves it several times: what a
+decay takes off is the noise of a high rate. It is fitted by expectation-maximisation over τ
 and w; ν is averaged over. A target's y has mean, covariance and degrees of freedom, given all
 branches.
 """
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cached_property
 
 import numpy as np
@@ -37,6 +39,8 @@ DFS = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0])  # ν is one of them, each as lik
 GAIN, GAIN_SD = 0.03, 0.02
 BY_SIZE_SD = 0.004  # per e-fold of N or D
 BY_SHARE, BY_SHARE_SD = 0.008, 0.006  # per e-fold of the share of decay
+# Of a hyperparameter, per unit of its coordinate (an e-fold of a rate): v, v², v·ln N, v·ln D.
+BY_HP_SD = (0.03, 0.01, 0.006, 0.006)
 ETA = ((0.002, 1.0), (1.5, 0.7), (0.001, 1.0))
 ROUNDS, FIRST_ROUNDS = 6, 5
 # Scales are a tenth larger, as those of `surface.priors`: forms were compared on one published set
@@ -46,18 +50,23 @@ MARGIN = 1.1
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Branches or targets; see the module's notation. ``share`` of a run that is decay."""
+    """Branches or targets; see the module's notation. ``share`` of a run that is decay.
+
+    hp   (n, h) coordinates of hyperparameters; (0, 0) where they are not known: the usual ones
+    """
 
     trunk: IntArray
     log_N: FloatArray
     log_D: FloatArray
     share: FloatArray
+    hp: FloatArray = field(default_factory=lambda: np.empty((0, 0)))
 
     def __len__(self) -> int:
         return len(self.trunk)
 
     def take(self, rows: IntArray) -> Rows:
-        return Rows(self.trunk[rows], self.log_N[rows], self.log_D[rows], self.share[rows])
+        hp = self.hp[rows] if self.hp.size else self.hp
+        return Rows(self.trunk[rows], self.log_N[rows], self.log_D[rows], self.share[rows], hp)
 
     def join(self, other: Rows) -> Rows:
         return Rows(
@@ -65,6 +74,7 @@ class Rows:
             np.concatenate([self.log_N, other.log_N]),
             np.concatenate([self.log_D, other.log_D]),
             np.concatenate([self.share, other.share]),
+            np.concatenate([self.hp, other.hp]),
         )
 
 
@@ -74,22 +84,37 @@ BETA_SD = np.array([GAIN_SD, BY_SIZE_SD, BY_SIZE_SD, BY_SHARE_SD])
 
 @dataclass(frozen=True)
 class Centre:
-    """Where X has its origin."""
+    """Where X has its origin; ``hp`` (h,) of the hyperparameters' coordinates."""
 
     log_N: float
     log_D: float
     log_share: float
+    hp: tuple[float, ...] = ()
 
     @classmethod
     def of(cls, rows: Rows) -> Centre:
-        columns = (rows.log_N, rows.log_D, np.log(rows.share))
-        return cls(*(float(column.mean()) for column in columns))
+        middle = rows.hp.mean(axis=0).tolist() if rows.hp.size else ()
+        N, D, share = (
+            float(column.mean()) for column in (rows.log_N, rows.log_D, np.log(rows.share))
+        )
+        return cls(N, D, share, tuple(middle))
 
     def X(self, rows: Rows) -> FloatArray:
         origin = (self.log_N, self.log_D, self.log_share)
         columns = (rows.log_N, rows.log_D, np.log(rows.share))
         steps = [column - zero for column, zero in zip(columns, origin, strict=True)]
-        return np.stack([np.ones(len(rows)), *steps], axis=1)
+        more: list[FloatArray] = []
+        for j, middle in enumerate(self.hp):
+            v = rows.hp[:, j] - middle if rows.hp.size else np.zeros(len(rows))
+            more += [v, v**2, v * steps[0], v * steps[1]]
+        return np.stack([np.ones(len(rows)), *steps, *more], axis=1)
+
+    @property
+    def beta(self) -> tuple[FloatArray, FloatArray]:
+        """(p,) mean and SD of β before branches are seen."""
+        n = len(self.hp)
+        mean = np.concatenate([BETA, np.zeros(len(BY_HP_SD) * n)])
+        return mean, np.concatenate([BETA_SD, np.tile(BY_HP_SD, n)])
 
 
 @dataclass(frozen=True, eq=False)
@@ -126,7 +151,7 @@ class Gain:
         """(a, b) covariance of the gain, without noise and without errors of t."""
         u = within(self.eta, A, B)
         scale = np.array([1.0 / self.tau.get(int(i), 1.0) for i in A.trunk])
-        shared = (self.centre.X(A) * BETA_SD**2) @ self.centre.X(B).T
+        shared = (self.centre.X(A) * self.centre.beta[1] ** 2) @ self.centre.X(B).T
         return np.asarray(shared + scale[:, None] * u)
 
     @cached_property
@@ -134,8 +159,12 @@ class Gain:
         """Cholesky factor of the covariance of d, and its inverse times d about the prior mean."""
         K = self.prior_cov(self.rows, self.rows) + self.T + np.diag(self.noise / self.w)
         L = cholesky(K)
-        off = self.d - self.centre.X(self.rows) @ BETA
-        return L, solve(L, off)
+        return L, solve(L, self.off)
+
+    @property
+    def off(self) -> FloatArray:
+        """(n,) d about its mean before branches are seen."""
+        return np.asarray(self.d - self.centre.X(self.rows) @ self.centre.beta[0])
 
     @property
     def noise(self) -> float:
@@ -143,17 +172,18 @@ class Gain:
 
     @property
     def beta(self) -> FloatArray:
-        """(4,) posterior mean of β."""
+        """(p,) posterior mean of β."""
+        mean, sd = self.centre.beta
         if not len(self.rows):
-            return BETA
-        return np.asarray(BETA + BETA_SD**2 * (self.centre.X(self.rows).T @ self.factor[1]))
+            return mean
+        return np.asarray(mean + sd**2 * (self.centre.X(self.rows).T @ self.factor[1]))
 
     def foretell(self, at: Rows, t: FloatArray, T: FloatArray, cross: FloatArray) -> Foretold:
         """Annealed loss at targets: t (q,) of their trunks, T (q, q), cross (q, n) with the rows.
 
         y = t + error − gain. Errors of t at a branch and at a target of one trunk go together.
         """
-        mean = t - self.centre.X(at) @ BETA
+        mean = t - self.centre.X(at) @ self.centre.beta[0]
         cov = self.prior_cov(at, at) + T
         if len(self.rows):
             L, alpha = self.factor
@@ -205,9 +235,8 @@ def _with_eta(fit: Gain) -> Gain:
     def negative(eta: FloatArray) -> float:
         now = replace(fit, eta=eta)
         L, alpha = now.factor
-        off = now.d - now.centre.X(now.rows) @ BETA
         z = (eta - mean) / spread
-        return 0.5 * float(off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
+        return 0.5 * float(now.off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
 
     bounds = [(np.log(1e-5), np.log(0.1)), (np.log(0.1), np.log(30.0)), (np.log(1e-5), np.log(0.1))]
     found = minimize(negative, fit.eta, method="L-BFGS-B", bounds=bounds, options={"maxiter": 25})

@@ -47,17 +47,19 @@ class Trunks:
     """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
 
     share    of decay that a target is taken to have
+    hp       (c, h) coordinates of the hyperparameters of all curves
     """
 
     fits: Mapping[int, TrunkCurve]
     branches: Branches
     gain: Gain
     share: float
+    hp: FloatArray
 
     def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
         """Annealed log loss of runs of D tokens on these trunks, jointly."""
         log_N = np.log([self.fits[i].curve.N for i in trunk.tolist()])
-        at = Rows(trunk, log_N, np.log(D), np.full(len(D), self.share))
+        at = Rows(trunk, log_N, np.log(D), np.full(len(D), self.share), self.hp[trunk])
         # Of the branches only those on the same trunks have errors in common with the targets.
         near = np.flatnonzero(np.isin(self.branches.rows.trunk, trunk))
         n = len(near)
@@ -106,14 +108,33 @@ def fit_trunks(
     told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
     usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
     share = np.where(told, 1.0 - at / D[found], usual)
-    rows = Rows(parent, np.log(N[found]), np.log(D[found]), share)
+    hp = coordinates(curves)
+    rows = Rows(parent, np.log(N[found]), np.log(D[found]), share, hp[parent])
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
     branches = Branches(rows, np.log(loss[found]))
     t, T = along(fits, rows)
     centre = _centre(rows, [curves[i] for i in chosen])
     gain = fit_gain(rows, branches.y, t, T, centre)
-    return Trunks(fits, branches, gain, usual)
+    return Trunks(fits, branches, gain, usual, hp)
+
+
+def coordinates(curves: Sequence[Curve]) -> FloatArray:
+    """(c, h) hyperparameters that are numbers and vary among trunks: logs where all are positive,
+    else in units of their SD. Where a curve does not tell its own, it has the mean."""
+    names = sorted({name for c in curves for name in c.hp})
+    columns = []
+    for name in names:
+        told = [c.hp.get(name, np.nan) for c in curves]
+        if any(isinstance(value, str) for value in told):
+            continue
+        v = np.array(told, dtype=np.float64)
+        known = v[np.isfinite(v)]
+        if len(np.unique(known)) < 2:
+            continue
+        v = np.log(v) if (known > 0.0).all() else v / known.std()
+        columns.append(np.where(np.isfinite(v), v, np.nanmean(v)))
+    return np.stack(columns, axis=1) if columns else np.empty((len(curves), 0))
 
 
 def _few(parent: IntArray, D: FloatArray) -> IntArray:

@@ -13,8 +13,8 @@ from typing import TYPE_CHECKING
 
 from lawsmith.datasets.catalogue import ENTRIES, entry, names
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
-from lawsmith.datasets.entries import Counts, Entry, count, differences, verify
-from lawsmith.datasets.fetch import Progress, locate, present
+from lawsmith.datasets.entries import Counts, Entry, Variant, count, differences, verify
+from lawsmith.datasets.fetch import Progress, locate, locate_file, present
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.synthetic import Truth, demo_study
@@ -87,8 +87,22 @@ def _load_entry(
     if options != ReadOptions():
         study = study_from_frame(frame, variant.options.then(options), name=name)
     return replace(
-        study, title=entry.title, default_law=entry.default_law, notes=(*notes, *study.notes)
+        study,
+        title=entry.title,
+        default_law=entry.default_law,
+        notes=(*notes, *study.notes),
+        curves=_curves(entry, variant, tuple(study.grid.hp), progress),
     )
+
+
+def _curves(
+    entry: Entry, variant: Variant, hp: tuple[str, ...], progress: Progress | None
+) -> Curves | None:
+    """The losses along its runs that a study comes with."""
+    if variant.curves is None:
+        return None
+    path = locate_file(entry, variant.curves, progress)
+    return curves_from_frame(read_frame(path), CurveOptions(carry=hp), name=f"{entry.name}, curves")
 
 
 def _read_sources(entry: Entry, paths: Sequence[Path]) -> pd.DataFrame:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
-from lawsmith.datasets.bundled.tinylm import TINYLM
+from lawsmith.datasets.bundled.tinylm import TINYLM, TINYLM_WSD
 from lawsmith.datasets.entries import Counts, Entry, Source, Variant
 from lawsmith.datasets.gadre import GADRE
 from lawsmith.datasets.records import ReadOptions
@@ -191,6 +191,7 @@ ENTRIES: Mapping[str, Entry] = {
     entry.name: entry
     for entry in (
         TINYLM,
+        TINYLM_WSD,
         OELLM_ENGLISH,
         STEPLAW,
         PORIAN_HP,

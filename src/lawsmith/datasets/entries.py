@@ -72,13 +72,17 @@ class Source:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to read a study, asked for as ``name:variant``; '' is the default one."""
+    """One way to read a study, asked for as ``name:variant``; '' is the default one.
+
+    curves   the file of losses along its runs, where it has one
+    """
 
     about: str
     options: ReadOptions
     expected: Counts = field(default_factory=Counts)
     prepare: Callable[[pd.DataFrame], pd.DataFrame] | None = None
     notes: tuple[str, ...] = ()
+    curves: Source | None = None
 
 
 @dataclass(frozen=True)

@@ -46,7 +46,7 @@ def data_dir() -> Path | None:
 
 def locate(entry: Entry, *, progress: Progress | None = None) -> tuple[Path, ...]:
     """The files of ``entry`` on this machine, in the order of its sources; fetched if need be."""
-    return tuple(_locate(entry, source, progress) for source in entry.sources)
+    return tuple(locate_file(entry, source, progress) for source in entry.sources)
 
 
 def present(entry: Entry) -> bool:
@@ -62,7 +62,8 @@ def _places(entry: Entry, source: Source) -> list[Path]:
     return [folder / entry.folder / source.file for folder in folders]
 
 
-def _locate(entry: Entry, source: Source, progress: Progress | None) -> Path:
+def locate_file(entry: Entry, source: Source, progress: Progress | None) -> Path:
+    """One file of ``entry`` on this machine, fetched if need be."""
     if entry.bundled:
         return _in_package(FOLDER / source.file, source)
     *given, cached = _places(entry, source)

@@ -17,6 +17,7 @@ from lawsmith.runs import Runs
 if TYPE_CHECKING:
     import pandas as pd
 
+    from lawsmith.datasets.curve_tables import Curves
     from lawsmith.datasets.synthetic import Truth
 
 _MAX_LISTED = 3  # names of replicates
@@ -129,6 +130,7 @@ class Study:
     run_names    what the table calls its runs, in their order; empty where it does not name them
     metrics      further columns by name, one value a run, NaN where there is none
     branches     which run each was branched from, and where; None where the table does not say
+    curves       losses along runs that the study comes with
     """
 
     name: str
@@ -144,6 +146,7 @@ class Study:
     run_names: tuple[str, ...] = ()
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
     branches: Branches | None = None
+    curves: Curves | None = None
 
     def __post_init__(self) -> None:
         if self.run_names and len(self.run_names) != len(self.runs):

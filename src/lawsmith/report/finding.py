@@ -14,6 +14,7 @@ from lawsmith.analysis import Analysis, FitOptions, analyse
 from lawsmith.answer import LEAST_RUNS, Target, answer
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.narrowing import Moment
+from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
@@ -30,6 +31,7 @@ from lawsmith.study.earlier import prior_of
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
+from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
 
 N_NEXT = 4
@@ -45,6 +47,7 @@ class Found:
 
     answered: Answered | None = None
     why_no_answer: str = UNDER_WAY
+    curved: Curved | None = None
     analysis: Analysis | None = None
     why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None
@@ -81,11 +84,15 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     history = study.history(ledger)
     known = answer_of(study, ledger)
     if known.answer is None:
-        return replace(before, answered=None, why_no_answer=known.why_not)
+        return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
     pool, runs = study.pool(history.pool), settled(history.pool_runs)
     called = _called(study, ledger, history)
     answered = Answered(study.spec.name, known.answer, pool, runs, called=called)
-    return replace(before, answered=answered, why_no_answer="")
+    curved = None
+    if known.answer.curves is not None:
+        along = along_of(study, ledger)
+        curved = Curved(study.spec.name, along, study.grid, history.runs, known.answer)
+    return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 
 def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N_NEXT) -> Found:

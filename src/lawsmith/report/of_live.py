@@ -21,6 +21,7 @@ from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Live, Record, Source, Spend
 from lawsmith.runs import State
 from lawsmith.study.history import History, state_of
+from lawsmith.study.hopeless import STOPPED
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import best_of, failures_of, window_of
 
@@ -60,6 +61,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         record=record,
         answered=found.answered,
         why_no_answer=found.why_no_answer,
+        curved=found.curved,
         analysis=found.analysis,
         why_no_law=found.why_no_law,
         sizes=found.sizes,
@@ -96,6 +98,9 @@ def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Even
         by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
         bars=_bars(ledger, events, found.spans),
+        stopped=tuple(
+            t for t in ledger.trials.values() if t.stage is Stage.CANCELLED and t.reason == STOPPED
+        ),
         until=time() if driver is not None else found.last or 0.0,
     )
 

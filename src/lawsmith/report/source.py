@@ -98,6 +98,7 @@ class Live:
     reached    the largest compute of a run with a result; ``largest`` of all candidates
     best       the trial of least loss
     by_hand    whether a person launches the runs: lawsmith ask and tell
+    stopped    trunks that lawsmith stopped, since they were hopeless
     n_finished finished runs of candidates, all that an answer could rest on
     bars       when each attempt was under way, those without a time left out
     until      the moment up to which that is known, seconds since 1970
@@ -114,6 +115,7 @@ class Live:
     best: Trial | None
     under_way: tuple[Trial, ...]
     failures: tuple[Failure, ...]
+    stopped: tuple[Trial, ...] = ()
     by_hand: bool = False
     n_finished: int = 0
     bars: tuple[Bar, ...] = ()

@@ -171,9 +171,13 @@ class Watch:
 
 
 def _matter(study: LiveStudy, ledger: Ledger) -> tuple[object, ...]:
-    """What an answer depends on: not that a run began, nor what it reports on the way."""
+    """What an answer depends on: not that a run began, nor every loss that it reports on the way.
+
+    A trunk's losses are looked at whenever it has left a checkpoint.
+    """
     settled = tuple(t.closed for t in ledger.trials.values() if not t.open)
-    return study.digest(), len(ledger.trials), settled, len(ledger.excluded), ledger.ended
+    saved = sum(len(t.saved) for t in ledger.trials.values())
+    return study.digest(), len(ledger.trials), settled, saved, len(ledger.excluded), ledger.ended
 
 
 def _slip(error: Exception) -> str:
