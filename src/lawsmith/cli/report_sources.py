@@ -134,6 +134,7 @@ def _of_table(asked: Asked) -> Source:
         "targets": [target.label for target in targets],
         "level": asked.level,
         "seed": asked.seed,
+        "ignore": list(asked.reading.ignore) or None,
         "where": asked.reading.where,
         "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": asked.reading.compute,
@@ -196,6 +197,8 @@ def replay_command(
     columns = settings.get("columns")
     if isinstance(columns, dict) and columns:
         words += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
+    if ignored := settings.get("ignore"):
+        words += ["--ignore", ",".join(map(str, ignored))]
     words += ["--skip-bad-rows"] if settings.get("skip_bad_rows") else []
     if settings.get("drop_largest_loss"):
         words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]
