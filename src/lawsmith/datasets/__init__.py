@@ -18,6 +18,7 @@ from lawsmith.datasets.fetch import Progress, locate, present
 from lawsmith.datasets.others import EVERY
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.datasets.sources import is_source
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
 from lawsmith.errors import LawsmithError, unknown
@@ -65,10 +66,15 @@ def load(
     base, _, variant = str(source).partition(":")
     if isinstance(source, str) and base in entries:
         return _load_entry(entries[base], variant, options, progress)
-    path = Path(source)
-    if isinstance(source, str) and not path.exists() and path.suffix == "" and "/" not in source:
+    if isinstance(source, str) and not is_source(source) and _is_word(source):
         raise unknown("table", source, ["a path", *entries])
-    return study_from_frame(read_frame(path), options, name=str(path))
+    return study_from_frame(read_frame(source), options, name=str(source))
+
+
+def _is_word(source: str) -> bool:
+    """Whether it can only be meant as the name of a study."""
+    path = Path(source)
+    return not path.exists() and path.suffix == "" and "/" not in source
 
 
 def _load_entry(
