@@ -30,6 +30,9 @@ def tell(
         str | None,
         typer.Option(metavar="1e9", help="After so many tokens: a loss on the way, not final."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Take a loss that is far from all others.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Tell results of runs that were asked for; a file is taken as a whole or not at all.
@@ -40,7 +43,7 @@ def tell(
 
     from lawsmith.errors import LawsmithError
     from lawsmith.study.live import open_study
-    from lawsmith.study.telling import Told, number_of, read_results
+    from lawsmith.study.telling import Told, doubts, number_of, read_results
     from lawsmith.study.telling import tell as put_on_record
 
     if (results is None) == (trial is None):
@@ -56,12 +59,30 @@ def tell(
     else:
         reached = None if tokens is None else number_of(tokens, where="--tokens")
         told = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
+    if not force:
+        _ask_back(doubts(opened, told))
     events = put_on_record(opened, told)
     if as_json:
         typer.echo(json.dumps([dict(event) for event in events], indent=2, ensure_ascii=False))
     else:
         known = len(told) - len(events)
         typer.echo(f"{len(events)} told" + (f", {known} known before" if known else ""))
+
+
+def _ask_back(found: list[str]) -> None:
+    """Ask a person whether odd losses are meant; refuse them where there is nobody to ask."""
+    import sys
+
+    from lawsmith.errors import LawsmithError
+
+    if not found:
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        typer.echo("\n".join(found), err=True)
+        typer.confirm("Is that right?", abort=True, err=True)
+        return
+    hint = "if it is right: --force; if the run diverged: --loss nan"
+    raise LawsmithError("tell", got="; ".join(found[:3]), want="a loss near the others", hint=hint)
 
 
 _WANT = "a file of results, or --trial and --loss"

@@ -177,6 +177,11 @@ def _numbers(
     return np.array([math.nan if x is None else x for x in numbers], dtype=np.float64), text
 
 
+def numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
+    """The column as float64, NaN where missing, and where it holds something else."""
+    return _numbers(column, as_float)
+
+
 def _objects(column: pd.Series[Any]) -> list[Any]:
     """The cells, None where missing or blank."""
     missing = column.isna().tolist()

@@ -5,7 +5,8 @@ Replicates (repeated configurations) and diverged runs are kept; what was left o
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -20,7 +21,7 @@ from lawsmith.datasets.scales import scale_warnings
 from lawsmith.datasets.schema import ROLES, RUN, Schema, closest, find_column, plays, resolve
 from lawsmith.datasets.states import finished, state_column
 from lawsmith.datasets.units import unit_name
-from lawsmith.datasets.words import ALIASES, TRAINING, plain
+from lawsmith.datasets.words import ALIASES, TRAINING, plain, short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.formats import count
@@ -87,6 +88,45 @@ def study_from_frame(
         measured=others.measured,
         warnings=() if EVERY in options.ignore else tuple(warnings),
     )
+
+
+@dataclass(frozen=True, eq=False)
+class Rows:
+    """Runs of a table that are put on a grid of candidates.
+
+    columns   roles and axes by name, and 'row', their numbers in the table
+    found     each of them → its column
+    """
+
+    columns: Mapping[str, AnyArray]
+    found: Mapping[str, str]
+    unfinished: Mapping[str, int]
+
+
+def read_rows(
+    frame: pd.DataFrame, options: ReadOptions, axes: Sequence[str], *, source: str
+) -> Rows:
+    """Finished runs with those of ``axes`` that the table has; a bad size or axis is NaN."""
+    asked = dict(options.columns)
+    for axis in axes:
+        names = [str(name) for name in frame.columns if axis in (str(name), short(str(name)))]
+        if axis not in asked and names:
+            asked[axis] = axis if axis in names else names[0]
+    frame, schema = understood(frame, replace(options, columns=asked), source=source)
+    kept, unfinished = _finished(frame, schema, options)
+    kept = _filtered(kept, schema, options, source=source)
+    loss, bad = cells.numbers(kept[schema.roles["loss"]])
+    if bad.any():
+        where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
+        raise LawsmithError(where, got="text", want="numbers")
+    found = {**schema.roles, **{axis: asked[axis] for axis in axes if axis in asked}}
+    table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
+    for role, column in found.items():
+        if role in ("N", "D", "C"):
+            table[role] = _scale(kept, schema, role)[0]
+        elif role != "loss":
+            table[role] = cells.axis(kept[column])[0]
+    return Rows(table, found, unfinished)
 
 
 def understood(
