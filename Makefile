@@ -103,7 +103,7 @@ $(VENV)/.paper: $(VENV)/.base paper/pyproject.toml
 	touch $@
 
 $(VENV)/.extras: $(VENV)/.dev paper/pyproject.toml
-	$(PIP) -e ".[dev,ray,optuna,serve,lm]" -e paper
+	$(PIP) -e ".[dev,ray,optuna,serve,lm,wandb,excel,trackers]" -e paper
 	touch $@
 
 clean:

@@ -40,9 +40,10 @@ def preview(
         rows = table_rows(study)
         written.append(write_told(runs_file, csv_text(list(rows[0]), rows), where="--out"))
     if curves_file is not None:
-        rows = read_curve_frame(source).to_dict("records")
-        names = list(dict.fromkeys(str(name) for row in rows for name in row))
-        written.append(write_told(curves_file, csv_text(names, rows), where="--curves-out"))
+        frame = read_curve_frame(source).rename(columns=str)
+        moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
+        text = csv_text(list(frame.columns), moments)
+        written.append(write_told(curves_file, text, where="--curves-out"))
     if as_json:
         typer.echo(json.dumps(payload(study, written), indent=2, ensure_ascii=False))
         return
@@ -79,8 +80,8 @@ def _values(study: Study, name: str) -> str:
         shown = ", ".join(levels[:4].tolist())
         return f"{plural(len(levels), 'level')}: {shown}{', …' if len(levels) > 4 else ''}"
     form = count if name in ("N", "D") else number
-    ends = [form(float(levels[0])), form(float(levels[-1]))]
-    return f"{plural(len(levels), 'value')}, {' to '.join(dict.fromkeys(ends))}"
+    both = dict.fromkeys([form(float(levels[0])), form(float(levels[-1]))])
+    return f"{plural(len(levels), 'value')}, {' to '.join(both)}"
 
 
 def table_rows(study: Study) -> list[dict[str, Any]]:

@@ -197,8 +197,9 @@ def replay_command(
     columns = settings.get("columns")
     if isinstance(columns, dict) and columns:
         words += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
-    if ignored := settings.get("ignore"):
-        words += ["--ignore", ",".join(map(str, ignored))]
+    ignored = settings.get("ignore")
+    if isinstance(ignored, list) and ignored:
+        words += ["--ignore", ",".join(str(name) for name in ignored)]
     words += ["--skip-bad-rows"] if settings.get("skip_bad_rows") else []
     if settings.get("drop_largest_loss"):
         words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]

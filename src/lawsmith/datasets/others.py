@@ -133,7 +133,7 @@ def _taken(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
     what, other = "are taken as axes, because they vary", "For those that do not matter"
     if len(told) == 1:
         what, other = "is taken as an axis, because it varies", "If it does not matter"
-    text = f"{_listed(told)} {what}. {other}: --ignore {_flag(axes.values())}."
+    text = f"{_listed(told)} {what}. {other}: --ignore {_flag(axes)}."
     return Diagnostic("taken_as_axis", text, {"columns": ", ".join(axes.values())})
 
 

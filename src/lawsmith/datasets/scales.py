@@ -69,7 +69,8 @@ def _warning(text: str, role: str, column: str, factor: float | None, more: str 
     hint = f"If its unit is another one, say so: --columns {role}={column}:UNIT"
     if factor is not None:
         unit = _LETTERS.get(factor, scientific(factor, 1))
-        hint = f"If it counts {unit_name(factor)}, say --columns {role}={column}:{unit}"
+        what = unit_name(factor) if factor in _LETTERS else f"units of {unit} FLOPs"
+        hint = f"If it counts {what}, say --columns {role}={column}:{unit}"
     numbers: dict[str, float | str] = {"role": role, "column": column}
     if factor is not None:
         numbers["factor"] = factor

@@ -53,7 +53,7 @@ def resolve(
     are asked for; when none is, the well-known ones are, but for those ``ignored``.
     """
     split = {role: split_unit(text, names) for role, text in asked.items()}
-    asked = {role: _full(name, names) for role, (name, _) in split.items()}
+    asked = {role: full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
@@ -77,7 +77,7 @@ def resolve(
     return Schema(found, axes, guessed, runs, units, by_header, passed)
 
 
-def _full(name: str, names: Sequence[str]) -> str:
+def full_name(name: str, names: Sequence[str]) -> str:
     """The column meant by ``name``: itself, or the only one that has it after a prefix."""
     found = [other for other in names if words.stripped(other)[-1] == name]
     return found[0] if name not in names and len(found) == 1 else name

@@ -18,7 +18,16 @@ from lawsmith.datasets.others import EVERY, Others, other_warnings, sort_others
 from lawsmith.datasets.records import Branches, ReadOptions, Study
 from lawsmith.datasets.run_names import name_text, run_names
 from lawsmith.datasets.scales import scale_warnings
-from lawsmith.datasets.schema import ROLES, RUN, Schema, closest, find_column, plays, resolve
+from lawsmith.datasets.schema import (
+    ROLES,
+    RUN,
+    Schema,
+    closest,
+    find_column,
+    full_name,
+    plays,
+    resolve,
+)
 from lawsmith.datasets.states import finished, state_column
 from lawsmith.datasets.units import unit_name
 from lawsmith.datasets.words import ALIASES, TRAINING, plain, short
@@ -42,7 +51,7 @@ def study_from_frame(
     title: str | None = None,
 ) -> Study:
     """The study in a table with one row per run; ``name`` opens every error message."""
-    options = options or ReadOptions()
+    options = _with_full_names(options or ReadOptions(), [str(c) for c in frame.columns])
     frame, schema = understood(frame, options, source=name)
     kept, unfinished = _finished(frame, schema, options)
     kept = _filtered(kept, schema, options, source=name)
@@ -88,6 +97,11 @@ def study_from_frame(
         measured=others.measured,
         warnings=() if EVERY in options.ignore else tuple(warnings),
     )
+
+
+def _with_full_names(options: ReadOptions, names: Sequence[str]) -> ReadOptions:
+    """The options with ignored columns as the table calls them: optimizer is config.optimizer."""
+    return replace(options, ignore=tuple(full_name(name, names) for name in options.ignore))
 
 
 @dataclass(frozen=True, eq=False)

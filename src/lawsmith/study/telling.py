@@ -51,7 +51,7 @@ def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
 
 
 def doubts(study: LiveStudy, results: Sequence[Told]) -> list[str]:
-    """Losses far from all that the study has, each in a sentence: a slip of the keyboard, perhaps."""
+    """Losses far from all that the study has, a sentence each: a slip of the keyboard, perhaps."""
     known = [t.loss for t in study.journal.ledger.trials.values() if t.stage is Stage.FINISHED]
     losses = [loss for loss in known if loss is not None]
     if len(losses) < MIN_KNOWN:

@@ -145,8 +145,8 @@ def _paged(address: str, path: str, body: Mapping[str, Any], key: str) -> list[d
     found: list[dict[str, Any]] = []
     token = None
     while len(found) < MOST_RUNS:
-        more = {"page_token": token} if token else {}
-        told = _ask(address, path, {**body, "max_results": PAGE, **more})
+        page = {"max_results": PAGE, "page_token": token or ""}
+        told = _ask(address, path, {**body, **page})
         found += [one for one in told.get(key) or () if isinstance(one, dict)]
         token = told.get("next_page_token")
         if not token:
