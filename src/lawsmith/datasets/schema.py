@@ -161,10 +161,10 @@ def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
     """Whether a column may play ``role``, by its name or with a unit after it."""
     if role == "loss":
         return words.is_one_of(name, known)
-    letters = {form for form in words.stripped(name) if form.strip() == role}
+    letters = words.is_letter(name, role)
     aliases = [alias for alias in known if len(alias) > 1]  # 'n' and 'd' alone may be anything
     named = words.is_one_of(name, tuple(aliases))
-    return bool(letters) or named or header_unit(name, known) is not None
+    return letters or named or header_unit(name, known) is not None
 
 
 def _apart(role: str, found: list[str]) -> list[str]:

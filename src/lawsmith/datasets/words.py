@@ -138,6 +138,12 @@ def is_one_of(name: str, known: tuple[str, ...]) -> bool:
     return any(form in known for form in forms(name))
 
 
+def is_letter(name: str, letter: str) -> bool:
+    """Whether the name is that letter, in its case, perhaps behind a prefix: config.N is N."""
+    last = stripped(name)[-1].strip()
+    return last == letter or any(last == f"{prefix}{letter}" for prefix in _UNDERSCORED)
+
+
 def place(name: str) -> str:
     """'settings' or 'results' by the first prefix of trackers; '' without one."""
     parts = _PREFIX.fullmatch(name)
