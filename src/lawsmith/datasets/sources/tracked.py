@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -44,7 +45,7 @@ def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
     if not runs:
         raise LawsmithError(source, got="no run", want="at least one")
     rows = []
-    for run in runs:
+    for run in sorted(runs, key=_by_name):
         row: dict[str, Any] = {"run": run.name, "state": run.state or None}
         row |= {f"config.{name}": _cell(value) for name, value in run.settings.items()}
         row |= {f"summary.{name}": _cell(value) for name, value in run.results.items()}
@@ -64,7 +65,7 @@ def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
         raise LawsmithError(source, got=got, want="one of a loss, such as val_loss")
     tokens, lr = (find_column(role, names, source) for role in ("D", "lr"))
     rows: list[dict[str, Any]] = []
-    for run in runs:
+    for run in sorted(runs, key=_by_name):
         rows += _moments(run, loss, tokens, lr)
     if not rows:
         hint = "log tokens along the run, or have tokens_per_step among its settings"
@@ -121,6 +122,12 @@ def _setting(run: TrackedRun, role: str) -> float | None:
         if number is not None:
             return number
     return None
+
+
+def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
+    """Trial 2 before trial 10: trackers give runs in an order of their own."""
+    parts = re.split(r"(\d+)", run.name)
+    return [(int(part) if part.isdigit() and len(part) < 19 else 0, part) for part in parts]
 
 
 def last_values(history: Mapping[str, Series]) -> dict[str, float]:
