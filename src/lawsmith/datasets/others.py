@@ -16,7 +16,7 @@ import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.datasets import cells, words
-from lawsmith.datasets.words import short
+from lawsmith.datasets.words import quoted, short
 from lawsmith.laws.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -143,7 +143,7 @@ def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
     if len(told) == 1:
         what, it, they = "varies and is not used", "it", "it does"
     pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
-    flag = ",".join(f"{_word(axis)}={_word(column)}" for axis, column in pairs.items())
+    flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
     text = (
         f"{_listed(told)} {what}: runs that differ in nothing else are averaged. To use {it}: "
         f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
@@ -158,11 +158,7 @@ def _levels(column: pd.Series[Any]) -> str:
 
 
 def _flag(columns: Iterable[str]) -> str:
-    return ",".join(map(_word, columns))
-
-
-def _word(name: str) -> str:
-    return f"'{name}'" if set(name) & set(" ()[]*&;'\"$") else name
+    return ",".join(map(quoted, columns))
 
 
 def _listed(told: Sequence[str]) -> str:

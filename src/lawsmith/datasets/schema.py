@@ -13,7 +13,15 @@ from difflib import get_close_matches
 
 from lawsmith.datasets import words
 from lawsmith.datasets.units import header_unit, split_unit
-from lawsmith.datasets.words import ALIASES, AXES, LESSER_LOSSES, MORE_ALIASES, RUN_NAMES, plain
+from lawsmith.datasets.words import (
+    ALIASES,
+    AXES,
+    LESSER_LOSSES,
+    MORE_ALIASES,
+    RUN_NAMES,
+    plain,
+    quoted,
+)
 from lawsmith.errors import LawsmithError, suggest
 
 ROLES = tuple(ALIASES)
@@ -143,7 +151,7 @@ def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str
         found = _apart(role, found)
         if len(found) > 1:
             got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: --columns {role}={_quoted(found[0])}"
+            hint = f"say which: --columns {role}={quoted(found[0])}"
             raise LawsmithError(source, got=got, want="one", hint=hint)
         if found:
             return found[0]
@@ -174,10 +182,6 @@ def _apart(role: str, found: list[str]) -> list[str]:
     return better or found
 
 
-def _quoted(name: str) -> str:
-    return f"'{name}'" if " " in name else name
-
-
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
     where = f"{source}: column for {role}"
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
@@ -186,7 +190,7 @@ def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> 
 def _missing(role: str, names: Sequence[str], source: str) -> LawsmithError:
     want = "one for the loss" if role == "loss" else "N and D, or the compute C"
     close = closest(role, names)
-    known = f"--columns {role}={_quoted(close or 'NAME')}"
+    known = f"--columns {role}={quoted(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 
@@ -197,7 +201,8 @@ def closest(role: str, names: Sequence[str]) -> str | None:
         for form in words.forms(name):
             if get_close_matches(form, (role.lower(), *ALIASES[role]), n=1, cutoff=0.75):
                 return name
-    return None
+    called = [name for name in names if role in plain(name).split("_")]
+    return called[0] if called else None
 
 
 def _one_of(names: Sequence[str]) -> str:

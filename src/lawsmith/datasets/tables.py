@@ -14,6 +14,7 @@ import numpy as np
 from lawsmith.arrays import saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
+from lawsmith.datasets.cautions import curve_warnings, loss_warnings
 from lawsmith.datasets.others import EVERY, Others, other_warnings, sort_others
 from lawsmith.datasets.records import Branches, ReadOptions, Study
 from lawsmith.datasets.run_names import name_text, run_names
@@ -30,12 +31,11 @@ from lawsmith.datasets.schema import (
 )
 from lawsmith.datasets.states import finished, state_column
 from lawsmith.datasets.units import unit_name
-from lawsmith.datasets.words import ALIASES, TRAINING, plain, short
+from lawsmith.datasets.words import ALIASES, short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.formats import count
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
-from lawsmith.laws.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -83,6 +83,7 @@ def study_from_frame(
     warnings = [
         *scale_warnings(clean, schema.roles),
         *loss_warnings(schema),
+        *curve_warnings(kept.iloc[rows], schema, clean),
         *other_warnings(others, kept, {a: c for a, c in schema.axes.items() if not schema.guessed}),
     ]
     return replace(
@@ -172,19 +173,6 @@ def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
         flag = f"--columns {role}={column}"
         hint = f"say {flag}:1 if they are counted singly, {flag}:{unit:g} if not"
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
-
-
-def loss_warnings(schema: Schema) -> list[Diagnostic]:
-    """A loss that was passed over, or one of training."""
-    column = schema.roles["loss"]
-    if schema.passed is not None:
-        other = schema.passed
-        text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {other}."
-        return [Diagnostic("another_loss", text, {"taken": column, "other": schema.passed})]
-    if set(plain(column).split("_")) & set(TRAINING):
-        text = f"The loss is {column!r}, of training. If data repeats, it is too low."
-        return [Diagnostic("training_loss", text, {"taken": column})]
-    return []
 
 
 def _finished(

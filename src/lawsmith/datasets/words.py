@@ -163,3 +163,8 @@ def is_measured(name: str) -> bool:
     last = forms(name)[-1]
     words = {*last.split("_"), last.removeprefix("train_")}
     return place(name) == "results" or bool(words & set(_MEASURED))
+
+
+def quoted(name: str) -> str:
+    """A name as a shell takes it for one word."""
+    return f"'{name}'" if set(name) & set(" ()[]*&;'\"$") else name
