@@ -47,7 +47,15 @@ def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, lis
     """
     above: Check = (lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
     values, faults = _checked(column, above, (SCALE.hold, SCALE.want))
-    return _scaled(column, values, unit), faults
+    scaled = _scaled(column, values, unit)
+    if unit != 1.0:
+        outside = np.flatnonzero(SCALE.hold(values) & ~SCALE.hold(scaled)).tolist()
+        rows, name = [int(column.index[i]) for i in outside], str(column.name)
+        faults = [
+            *faults,
+            *(Fault(row, name, f"too large for {unit:g}", SCALE.want) for row in rows),
+        ]
+    return scaled, faults
 
 
 def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:

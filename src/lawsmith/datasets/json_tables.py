@@ -47,15 +47,21 @@ def _rows_of(whole: Any) -> list[dict[str, Any]] | None:
         return whole if whole and all(isinstance(row, dict) for row in whole) else None
     if not isinstance(whole, dict) or not whole:
         return None
-    if {"columns", "data"} <= set(whole) and isinstance(whole["data"], list):
+    split = [whole.get("columns"), whole.get("data")]
+    if all(isinstance(part, list) for part in split):
         names = [str(name) for name in whole["columns"]]
         same = all(isinstance(row, list) and len(row) == len(names) for row in whole["data"])
         return [dict(zip(names, row, strict=True)) for row in whole["data"]] if same else None
     arrays = [v for v in whole.values() if isinstance(v, list) and _rows_of(v) is not None]
     if len(arrays) == 1:
         return _rows_of(arrays[0])
+    orders = {tuple(v) for v in whole.values() if isinstance(v, dict)}
     columns = [list(v.values()) if isinstance(v, dict) else v for v in whole.values()]
-    if all(isinstance(v, list) for v in columns) and len({len(v) for v in columns}) == 1:
+    if (
+        len(orders) <= 1
+        and all(isinstance(v, list) for v in columns)
+        and len({len(v) for v in columns}) == 1
+    ):
         return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)]
     return [whole] if any(isinstance(v, int | float) for v in whole.values()) else None
 
@@ -107,8 +113,8 @@ def spread_texts(frame: pd.DataFrame) -> pd.DataFrame:
         return frame
     parts = [frame.drop(columns=list(told))]
     for name, cells in told.items():
-        rows = [spread({name: cell or {}}) for cell in cells]
-        parts.append(pd.DataFrame(rows, index=frame.index))
+        rows = pd.DataFrame([spread({name: cell or {}}) for cell in cells], index=frame.index)
+        parts.append(rows[[column for column in rows.columns if column not in frame.columns]])
     return pd.concat(parts, axis=1)
 
 

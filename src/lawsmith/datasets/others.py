@@ -107,15 +107,19 @@ def _follows(values: AnyArray, used: Mapping[str, AnyArray]) -> bool:
         pairs = len(set(zip(other.tolist(), values.tolist(), strict=True)))
         if pairs == len(set(other.tolist())) < len(values):
             return True
-    if values.dtype != np.float64 or not bool((values > 0.0).all()):
+    if not _has_logs(values):
         return False
-    logs = [np.log(x) for x in used.values() if x.dtype == np.float64 and bool((x > 0).all())]
+    logs = [np.log(other) for other in used.values() if _has_logs(other)]
     design = np.stack([np.ones(len(values)), *logs], axis=1)
     if len(values) < len(logs) + 4:
         return False
     target: FloatArray = np.log(values)
     fit = design @ np.linalg.lstsq(design, target, rcond=None)[0]
     return bool(np.abs(fit - target).max() < _FOLLOWS)
+
+
+def _has_logs(values: AnyArray) -> bool:
+    return values.dtype == np.float64 and bool((np.isfinite(values) & (values > 0.0)).all())
 
 
 def other_warnings(found: Others, frame: pd.DataFrame, axes: Mapping[str, str]) -> list[Diagnostic]:

@@ -149,6 +149,10 @@ def understood(
 ) -> tuple[pd.DataFrame, Schema]:
     """The table with its rows numbered from 1 and without empty ones, and what its columns are."""
     frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
+    if not frame.columns.is_unique:
+        twice = str(frame.columns[frame.columns.duplicated()][0])
+        want = "distinct column names"
+        raise LawsmithError(source, got=f"the column {twice!r} twice", want=want)
     blank = frame.isna().all(axis=1)
     if bool(blank.all()):
         raise LawsmithError(source, got="no row with a value", want="at least one run")
@@ -186,8 +190,9 @@ def _finished(
         return frame, {}
     kept, diverged, unfinished = finished(frame, column)
     if diverged.any():
-        frame = frame.copy()
-        frame.loc[diverged, schema.roles["loss"]] = np.nan
+        loss = schema.roles["loss"]
+        frame = frame.astype({loss: object})
+        frame.loc[diverged, loss] = np.nan
     if not kept.any():
         counts = ", ".join(f"{n} {state}" for state, n in unfinished.items())
         hint = f"to fit them all the same: --ignore {column}"

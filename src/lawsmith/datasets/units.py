@@ -8,6 +8,7 @@ from collections.abc import Collection
 from lawsmith.datasets.words import forms
 from lawsmith.numbers import UNITS, as_float
 
+LONGEST = 100  # letters of a name with a unit
 _UNIT = re.compile(r"(.+?)[\s_]*[\[(]?\s*(?:in[\s_]+)?([a-z0-9e+.]+?)\s*[\])]?")
 _COMPUTE = {
     **dict.fromkeys(("gflops", "gigaflops", "gflop"), 1e9),
@@ -39,6 +40,8 @@ def unit_factor(unit: str) -> float | None:
 def header_unit(name: str, aliases: Collection[str]) -> float | None:
     """The unit that a header says of a role: 'params (M)' counts millions; None if it says none."""
     for form in forms(name):
+        if len(form) > LONGEST:
+            return None
         if form in aliases:
             return None
         if form in _COMPUTE and "flops" in aliases:

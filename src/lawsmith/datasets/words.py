@@ -104,7 +104,11 @@ def plain(name: str) -> str:
 def stripped(name: str, prefixes: tuple[str, ...] = (*SETTINGS, *RESULTS)) -> list[str]:
     """The name, then without one prefix of trackers after the other."""
     found = [name]
-    while (parts := _PREFIX.fullmatch(found[-1])) is not None and plain(parts[1]) in prefixes:
+    while (
+        len(name) <= 500
+        and (parts := _PREFIX.fullmatch(found[-1])) is not None
+        and plain(parts[1]) in prefixes
+    ):
         found.append(parts[2])
     return found
 

@@ -60,8 +60,8 @@ def doubts(study: LiveStudy, results: Sequence[Told]) -> list[str]:
     found = []
     for told in results:
         result = judge(told.loss, study.spec.results)
-        if result.found is not Found.LOSS or told.loss is None:
-            continue
+        if result.found is not Found.LOSS or told.loss is None or told.tokens is not None:
+            continue  # on the way a loss may be far above
         if not low / FAR <= told.loss <= high * FAR:
             seen = written(low) if low == high else f"{written(low)} to {written(high)}"
             found.append(f"{told.trial}: a loss of {written(told.loss)}, after {seen} so far")

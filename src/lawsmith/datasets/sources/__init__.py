@@ -50,18 +50,20 @@ def split_part(source: str) -> tuple[str, str]:
 
 def is_source(source: str) -> bool:
     """Whether it is something else than a file of a table."""
-    place, _ = split_part(source)
-    path = Path(place)
-    kinds = (*EXCEL, *DATABASES, ".wandb")
-    event_file = tensorboard.EVENTS in path.name
-    journal = path.suffix in (".log", ".journal") and path.is_file()
-    return is_remote(place) or path.is_dir() or path.suffix in kinds or event_file or journal
+    try:
+        place, _ = split_part(source)
+        path = Path(place)
+        folder, journal = path.is_dir(), path.suffix in (".log", ".journal") and path.is_file()
+    except OSError:
+        return False  # a name that no disk can have
+    known = path.suffix.lower() in (*EXCEL, *DATABASES, ".wandb") or tensorboard.EVENTS in path.name
+    return is_remote(place) or folder or journal or known
 
 
 def read_table(source: str) -> pd.DataFrame:
     """One row a run."""
     place, part = split_part(source)
-    if not is_remote(place) and Path(place).suffix in EXCEL:
+    if _is_excel(place):
         return excel.read_sheet(_file(place), part)
     return runs_table(read_tracked(source, histories=False), source=source)
 
@@ -69,9 +71,13 @@ def read_table(source: str) -> pd.DataFrame:
 def read_curves(source: str) -> pd.DataFrame:
     """One row for each moment of each run."""
     place, part = split_part(source)
-    if not is_remote(place) and Path(place).suffix in EXCEL:
+    if _is_excel(place):
         return excel.read_sheet(_file(place), part)
     return curves_table(read_tracked(source, histories=True), source=source)
+
+
+def _is_excel(place: str) -> bool:
+    return not is_remote(place) and Path(place).suffix.lower() in EXCEL
 
 
 def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
@@ -122,7 +128,7 @@ def _of_file(place: str, part: str) -> list[TrackedRun]:
         return [wandb_files.read_run(path)]
     if tensorboard.EVENTS in path.name:
         return [tensorboard.read_file(path)]
-    if path.suffix in DATABASES and "experiments" in _tables(path):
+    if path.suffix.lower() in DATABASES and "experiments" in _tables(path):
         return mlflow.read_database(path, part)
     return optuna_study.read_runs(place, part)
 

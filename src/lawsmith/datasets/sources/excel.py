@@ -6,6 +6,8 @@ with the value that Excel last worked out.
 
 from __future__ import annotations
 
+import warnings
+import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -16,6 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MOST_CELLS = 20_000_000
+MAX_BYTES = 2**30
 
 
 def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
@@ -49,7 +52,10 @@ def _rows(path: Path, sheet: str) -> list[list[Any]]:
     except ImportError:
         raise needed("excel", str(path)) from None
     try:
-        book = openpyxl.load_workbook(path, read_only=True, data_only=True)
+        _check_size(path)
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # about styles, which no run has
+            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
         if sheet and sheet not in book.sheetnames:
             raise unknown(f"{path}: sheet", sheet, book.sheetnames)
         page = book[sheet] if sheet else book.worksheets[0]
@@ -67,6 +73,15 @@ def _rows(path: Path, sheet: str) -> list[list[Any]]:
         got = f"unreadable Excel: {' '.join(str(error).split())[:100]}"
         raise LawsmithError(str(path), got=got, want="an .xlsx file") from None
     return rows
+
+
+def _check_size(path: Path) -> None:
+    """Refuse a small file that unpacks to a huge one."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > MAX_BYTES:
+        want = f"at most {MAX_BYTES / 2**20:,.0f} MB"
+        raise LawsmithError(str(path), got=f"{size / 2**20:,.0f} MB when unpacked", want=want)
 
 
 def _cell(value: Any) -> Any:

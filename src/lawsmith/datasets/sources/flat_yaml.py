@@ -38,7 +38,7 @@ def _value(word: str) -> Any:
         return _NUMBERS[word.lower()]
     number = as_float(word)
     if number is not None and word.lower().lstrip("+-") not in ("nan", "inf", "infinity"):
-        return int(word) if word.lstrip("+-").isdigit() and len(word) < 19 else number
+        return int(word) if word.lstrip("+-").isdecimal() and len(word) < 19 else number
     return _unquoted(word)
 
 

@@ -119,8 +119,9 @@ def read_server(address: str, experiment: str, *, histories: bool) -> list[Track
     wanted = [key for key, name in names.items() if experiment in ("", name)]
     found: Experiments = {names[key]: [] for key in wanted}
     for told in _paged(address, "runs/search", {"experiment_ids": wanted}, "runs"):
-        info = told.get("info") or {}
-        run = _of_server(address, info, told.get("data") or {}, histories=histories)
+        parts = [told.get(part) for part in ("info", "data")]
+        info, data = (part if isinstance(part, dict) else {} for part in parts)
+        run = _of_server(address, info, data, histories=histories)
         found.setdefault(names.get(str(info.get("experiment_id")), ""), []).append(run)
     return chosen(found, experiment, source=address)
 
@@ -129,12 +130,12 @@ def _of_server(
     address: str, info: Mapping[str, Any], data: Mapping[str, Any], *, histories: bool
 ) -> TrackedRun:
     key = str(info.get("run_id") or info.get("run_uuid"))
-    settings = {str(one.get("key")): one.get("value") for one in data.get("params") or ()}
-    results = {str(one.get("key")): as_float(one.get("value")) for one in data.get("metrics") or ()}
+    settings = {str(one.get("key")): one.get("value") for one in _objects(data, "params")}
+    results = {str(one.get("key")): as_float(one.get("value")) for one in _objects(data, "metrics")}
     along: dict[str, Series] = {}
     for name in results if histories else ():
         path = f"metrics/get-history?run_id={quote(key)}&metric_key={quote(name, safe='')}"
-        told = _ask(address, path, None).get("metrics") or ()
+        told = _objects(_ask(address, path, None), "metrics")
         along[name] = _ordered((as_float(m.get("step")), as_float(m.get("value"))) for m in told)
     name = str(info.get("run_name") or key)
     return TrackedRun(name, str(info.get("status", "")).lower(), settings, results, along)
@@ -147,11 +148,17 @@ def _paged(address: str, path: str, body: Mapping[str, Any], key: str) -> list[d
     while len(found) < MOST_RUNS:
         page = {"max_results": PAGE, "page_token": token or ""}
         told = _ask(address, path, {**body, **page})
-        found += [one for one in told.get(key) or () if isinstance(one, dict)]
+        found += _objects(told, key)
         token = told.get("next_page_token")
         if not token:
             break
     return found
+
+
+def _objects(told: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+    """The objects of an answer under ``key``."""
+    found = told.get(key)
+    return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _ask(address: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:

@@ -127,7 +127,7 @@ def _setting(run: TrackedRun, role: str) -> float | None:
 def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
     """Trial 2 before trial 10: trackers give runs in an order of their own."""
     parts = re.split(r"(\d+)", run.name)
-    return [(int(part) if part.isdigit() and len(part) < 19 else 0, part) for part in parts]
+    return [(int(part) if part.isdecimal() and len(part) < 19 else 0, part) for part in parts]
 
 
 def last_values(history: Mapping[str, Series]) -> dict[str, float]:
