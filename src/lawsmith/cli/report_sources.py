@@ -17,6 +17,7 @@ from lawsmith.cli.curves import join_curves
 from lawsmith.cli.options import check_inputs, law_of
 from lawsmith.cli.options import targets as read_targets
 from lawsmith.datasets import CurveOptions, ReadOptions, Study, load, names
+from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
@@ -94,8 +95,10 @@ def _inside(folder: Path) -> Path:
     files = sorted(folder.glob("*.toml"))
     if len(files) == 1:
         return files[0]
-    want = f"{FILE} (lawsmith replay --out) or {STUDY_FILE}"
-    raise LawsmithError(str(folder), got="a folder with neither", want=want)
+    if has_runs(folder):
+        return folder  # of a tracker
+    want = f"{FILE} (lawsmith replay --out), {STUDY_FILE}, or {KINDS}"
+    raise LawsmithError(str(folder), got="a folder with none of them", want=want)
 
 
 def _check_table_options(asked: Asked, kind: str) -> None:

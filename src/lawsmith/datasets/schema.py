@@ -184,6 +184,10 @@ def _apart(role: str, found: list[str]) -> list[str]:
 
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
     where = f"{source}: column for {role}"
+    column, colon, unit = name.rpartition(":")
+    if colon and full_name(column, names) in names:
+        want = "K, M, B, T or a number after the colon"
+        raise LawsmithError(where, got=f"the unit {unit!r}", want=want)
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
 
 

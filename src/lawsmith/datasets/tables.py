@@ -298,7 +298,8 @@ def _named(frame: pd.DataFrame, schema: Schema) -> dict[str, AnyArray]:
     for role in ("N", "D", "C"):
         if role in schema.roles:
             columns[role] = _scale(frame, schema, role)[0]
-    return {**columns, **{str(name): frame[name].to_numpy() for name in frame.columns}}
+    own = {str(name): frame[name].to_numpy() for name in frame.columns}
+    return {**{short(name): values for name, values in own.items()}, **columns, **own}
 
 
 def _table(

@@ -107,6 +107,12 @@ def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
     return optuna_study.read_runs(place, part)
 
 
+def has_runs(folder: Path) -> bool:
+    """Whether a folder holds runs of a tracker."""
+    stores = mlflow.is_store(folder) or mlflow.is_store(folder / "mlruns")
+    return stores or any(part.find(folder) for part in (wandb_files, neps, tensorboard))
+
+
 def _folder(folder: Path, part: str) -> list[TrackedRun]:
     """The runs in a folder, of whichever tracker they are."""
     if mlflow.is_store(folder):
