@@ -1,9 +1,8 @@
-"""`--curves FILE`: losses along runs, read and joined to the study that they belong to."""
+"""`--curves SOURCE`: losses along runs, read and joined to the study that they belong to."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from lawsmith.analysis import with_curves
 from lawsmith.curves import Along
@@ -11,7 +10,7 @@ from lawsmith.datasets import CurveOptions, Study, load_curves
 
 
 def join_curves(
-    study: Study, path: Path | None, options: CurveOptions | None
+    study: Study, path: str | None, options: CurveOptions | None
 ) -> tuple[Study, Along | None]:
     """The study and the curves beside it; notes on the curves are the study's."""
     if path is None or options is None:

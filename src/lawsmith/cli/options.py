@@ -106,7 +106,7 @@ def _questions(text: str) -> int:
 
 
 def curve_options(
-    path: Path | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
+    path: str | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
 ) -> CurveOptions | None:
     """How to read --curves; None without it."""
     found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")

@@ -140,12 +140,12 @@ LearnFrom = Annotated[
     ),
 ]
 CurvesFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--curves",
-        metavar="FILE",
-        help="Losses along runs, a table with run, D and loss (and lr, kind, N): trunks and "
-        "unfinished runs count too.",
+        metavar="SOURCE",
+        help="Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
+        "of a tracker's runs. Trunks and unfinished runs count too.",
         rich_help_panel=_RUNS,
     ),
 ]

@@ -67,7 +67,7 @@ class Asked:
     seed: int = 0
     tasks: tuple[Task, ...] = ()
     via: str = ""
-    curves: Path | None = None
+    curves: str | None = None
     curve_reading: CurveOptions | None = None
 
 
@@ -142,7 +142,7 @@ def _of_table(asked: Asked) -> Source:
         "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": asked.reading.compute,
     }
-    files = (*study_files(asked.source), *files_of([asked.curves] if asked.curves else []))
+    files = (*study_files(asked.source), *files_of([Path(asked.curves)] if asked.curves else []))
     record = Record((asked.command,), settings, files, now())
     with out.working("fitting and drawing"):
         made = table_source(study, options, targets, record, along)
