@@ -106,7 +106,7 @@ def _with_full_names(options: ReadOptions, names: Sequence[str]) -> ReadOptions:
 
 
 @dataclass(frozen=True, eq=False)
-class Rows:
+class FinishedRows:
     """Runs of a table that are put on a grid of candidates.
 
     columns   roles and axes by name, and 'row', their numbers in the table
@@ -120,7 +120,7 @@ class Rows:
 
 def read_rows(
     frame: pd.DataFrame, options: ReadOptions, axes: Sequence[str], *, source: str
-) -> Rows:
+) -> FinishedRows:
     """Finished runs with those of ``axes`` that the table has; a bad size or axis is NaN."""
     asked = dict(options.columns)
     for axis in axes:
@@ -141,7 +141,7 @@ def read_rows(
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
-    return Rows(table, found, unfinished)
+    return FinishedRows(table, found, unfinished)
 
 
 def understood(

@@ -17,7 +17,7 @@ from lawsmith.numbers import as_float
 from lawsmith.plausible import SETTING
 from lawsmith.runners.results import Found, judge
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.tables import Columns, Table
+from lawsmith.study.tables import Columns, PastRuns
 
 
 @dataclass(frozen=True)
@@ -33,7 +33,7 @@ class Imported:
     known: int
 
 
-def import_runs(study: LiveStudy, told: Table, *, source: str) -> Imported:
+def import_runs(study: LiveStudy, told: PastRuns, *, source: str) -> Imported:
     """Put the runs of a table on record that are candidates and new.
 
     A run is known by its configuration and loss, so that a table may be imported again after it

@@ -19,7 +19,7 @@ Columns = dict[str, AnyArray]
 
 
 @dataclass(frozen=True, eq=False)
-class Table:
+class PastRuns:
     """Past runs.
 
     columns      N, D, loss and axes by the study's names; 'row' counts from 1
@@ -35,7 +35,7 @@ class Table:
 
 def read_columns(
     source: str | Path, axes: Sequence[str], asked: Mapping[str, str], *, where: str | None
-) -> Table:
+) -> PastRuns:
     """The rows of ``source`` whose runs finished and for which ``where`` holds.
 
     asked   the table's names of N, D, loss and the axes, where they are not the usual ones
@@ -48,7 +48,7 @@ def read_columns(
     options = ReadOptions(columns=asked, where=where)
     rows = read_rows(frame, options, (*axes, "model"), source=str(source))
     columns = {name: _plain(values) for name, values in rows.columns.items()}
-    return Table(columns, rows.found, rows.unfinished, len(frame))
+    return PastRuns(columns, rows.found, rows.unfinished, len(frame))
 
 
 def _plain(values: AnyArray) -> AnyArray:
