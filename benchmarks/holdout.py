@@ -66,7 +66,8 @@ def _catalogued(name: str, study: str | None = None, **options: Any) -> Table:
 def _file(label: str, study: str, path: str, columns: dict[str, str], **options: Any) -> Table:
     def load() -> Study:
         root = Path(os.environ["LAWSMITH_DATA"])
-        return studies.load(root / path, ReadOptions(columns=columns, **options))
+        reading = ReadOptions(columns=columns, ignore=("*",), **options)
+        return studies.load(root / path, reading)
 
     return Table(label, study, load)
 

@@ -132,7 +132,8 @@ class Case:
         root = Path(os.environ["LAWSMITH_DATA"])
         names = tuple(task.name for task in self.tasks)
         columns = {**self.columns, "loss": self.via}
-        return load(root / self.path, ReadOptions(columns=columns, where=where, metrics=names))
+        told = ReadOptions(columns=columns, ignore=("*",), where=where, metrics=names)
+        return load(root / self.path, told)
 
 
 def _gadre() -> Iterable[Case]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable
 
-from lawsmith.numbers import as_float
+from lawsmith.numbers import as_amount
 
 _SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 
@@ -52,15 +52,9 @@ def count(x: float, digits: int = 3) -> str:
 
 
 def parse_number(text: str) -> float:
-    """The number in ``text``: 2e9, 125M, 1.3B, 1,300,000,000; NaN if there is none."""
-    word = text.strip().replace(",", "").replace("_", "")
-    scale = 1.0
-    for size, suffix in _SUFFIXES:
-        if word.upper().endswith(suffix):
-            word, scale = word[:-1], size
-            break
-    value = as_float(word)
-    return math.nan if value is None else value * scale
+    """The number in ``text``: 2e9, 125M, 1.3B, 1,300,000,000, 1_000; NaN if there is none."""
+    value = as_amount(text)
+    return math.nan if value is None else value
 
 
 def flops(x: float, digits: int = 3) -> str:

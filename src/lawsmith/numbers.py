@@ -9,6 +9,7 @@ from __future__ import annotations
 
 import json
 import math
+import re
 from typing import Any
 
 from lawsmith.errors import LawsmithError
@@ -29,6 +30,40 @@ def as_float(value: object) -> float | None:
         return math.inf if isinstance(value, int) and value > 0 else -math.inf
     except (TypeError, ValueError):
         return None
+
+
+UNITS = {
+    **dict.fromkeys(("k", "thousand", "thousands"), 1e3),
+    **dict.fromkeys(("m", "mm", "mn", "mil", "million", "millions"), 1e6),
+    **dict.fromkeys(("b", "bn", "g", "bil", "billion", "billions"), 1e9),
+    **dict.fromkeys(("t", "tn", "trillion", "trillions"), 1e12),
+}
+_WORDS = ("params", "parameters", "tokens", "toks", "tok", "flop", "flops")
+_GROUPED = re.compile(r"[+-]?\d{1,3}(?:([,_ \u00a0\u202f'])\d{3})(?:\1\d{3})*(?:\.\d+)?")
+_AMOUNT = re.compile(r"(.*[\d.])\s*([a-z]+)(?:\s*(?:params|parameters|tokens|toks|tok|flops?))?")
+
+
+def as_amount(value: object) -> float | None:
+    """As `as_float`, and with a unit or grouped digits: 125M, 1.3 billion, 1,300,000, 20B tokens.
+
+    A comma that does not group three digits is no number: 2,31 may be 2.31 and may be 231.
+    """
+    number = as_float(value)
+    if number is not None or not isinstance(value, str) or len(value) > 100:
+        return number
+    word = value.strip().lower()
+    scale = 1.0
+    if (found := _AMOUNT.fullmatch(word)) is not None:
+        word, unit = found[1].strip(), found[2]
+        scale = 1.0 if unit in _WORDS else UNITS.get(unit, math.nan)
+    if _GROUPED.fullmatch(word):
+        word = re.sub(r"[^\d.+-]", "", word)
+    number = as_float(word)
+    if number is None or math.isnan(scale):
+        return None
+    # 1.1B is 1100000000, not 1100000000.0000001: the decimal point is moved in the text.
+    exact = as_float(f"{word}e{round(math.log10(scale))}") if "e" not in word else None
+    return number * scale if exact is None else exact
 
 
 def finite(value: object, *, where: str, want: str = "a finite number") -> float:

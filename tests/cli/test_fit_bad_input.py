@@ -22,7 +22,7 @@ def with_row(row: str) -> str:
 FILES = {
     "misspelt.csv": GOOD.replace("params", "parmas"),
     "no_loss.csv": GOOD.replace("val_loss", "perplexity"),
-    "text.csv": with_row("70M,1e9,3.1"),
+    "text.csv": with_row("70X,1e9,3.1"),
     "negative_n.csv": with_row("-1e7,1e9,3.1"),
     "zero_d.csv": with_row("1e7,0,3.1"),
     "negative_loss.csv": with_row("1e7,2e9,-3.1"),
@@ -44,7 +44,7 @@ CASES = [
     (["misspelt.csv", "--law", "chinchilla"], ["want N and D for chinchilla", "N=NAME"]),
     (["misspelt.csv", "--columns", "N=params"], ["got 'params'", "did you mean parmas?"]),
     (["no_loss.csv"], ["got columns params, tokens, perplexity", "want one for the loss"]),
-    (["text.csv"], ["row 10, column params: got '70M', want a number above 0"]),
+    (["text.csv"], ["row 10, column params: got '70X', want a number above 0"]),
     (["negative_n.csv"], ["row 10, column params: got -1e+07, want a number above 0"]),
     (["zero_d.csv"], ["row 10, column tokens: got 0, want a number above 0"]),
     (["negative_loss.csv"], ["row 10, column val_loss: got -3.1, want a loss above 0"]),
@@ -129,7 +129,7 @@ def test_the_good_table_of_these_tests_is_good(lawsmith, bad_files):
 def test_bad_rows_can_be_skipped_and_are_counted_and_listed(lawsmith, bad_files):
     result = lawsmith("fit", "text.csv", "--skip-bad-rows")
     assert result.code == 0
-    assert "1 bad row (row 10, column params: got '70M', want a number above 0)" in result.text
+    assert "1 bad row (row 10, column params: got '70X', want a number above 0)" in result.text
     payload = lawsmith("fit", "text.csv", "--skip-bad-rows", "--json").json
     assert payload["study"]["counts"]["bad"] == 1
     assert payload["study"]["bad_rows"] == [10]

@@ -9,9 +9,11 @@ import socket
 import subprocess
 import sys
 import time
+from collections.abc import Callable
 from pathlib import Path
 
 import pytest
+import typer
 from tests.runners.contract import until_file
 from tests.study.studies import N_CANDIDATES, shell, small_study, study_text
 
@@ -112,6 +114,35 @@ def test_ask_says_when_there_is_nothing_left(lawsmith, tmp_path: Path):
     assert "got a budget that is committed" in again.err
 
 
+def test_a_loss_far_from_all_others_is_asked_about(lawsmith, file: Path, monkeypatch):
+    asked = lawsmith("ask", file, "-n", 3, "--json").json
+    names = [one["trial"] for one in asked]
+    for name, loss in zip(names, (3.7, 3.5), strict=False):
+        assert lawsmith("tell", file, "--trial", name, "--loss", loss).code == 0
+    slip = ("tell", file, "--trial", names[2], "--loss", 372)
+    refused = lawsmith(*slip)
+    assert refused.code == 2
+    assert "a loss of 372, after 3.5 to 3.7 so far" in refused.err
+    assert "--force" in refused.err
+    for stream in ("stdin", "stderr"):
+        monkeypatch.setattr(f"sys.{stream}.isatty", lambda: True)
+    monkeypatch.setattr("typer.confirm", _answer(False))
+    assert lawsmith(*slip).code == 130
+    monkeypatch.setattr("typer.confirm", _answer(True))
+    assert lawsmith(*slip).out == "1 told\n"
+
+
+def _answer(yes: bool) -> Callable[..., bool]:
+    """What a person says to a question."""
+
+    def confirm(*_: object, **__: object) -> bool:
+        if not yes:
+            raise typer.Abort
+        return True
+
+    return confirm
+
+
 def test_import_export_and_fit_work_on_one_table(lawsmith, file: Path):
     lawsmith("run", file, "--quiet")
     table = file.parent / "runs.csv"
@@ -124,7 +155,7 @@ def test_import_export_and_fit_work_on_one_table(lawsmith, file: Path):
         lines
     )
     done = lawsmith("import", file, table, "--json").json
-    assert done == {"imported": 0, "known": N_CANDIDATES, "strangers": 0}
+    assert (done["imported"], done["known"], done["strangers"]) == (0, N_CANDIDATES, 0)
 
 
 def test_an_export_with_divergences_is_read_by_fit(lawsmith, file: Path):

@@ -200,7 +200,7 @@ def test_a_path_is_read_as_a_table_and_named_by_itself(tmp_path) -> None:
     assert load(path).name == load(str(path)).name == str(path)
     with pytest.raises(LawsmithError, match="got no such file"):
         load(tmp_path / "no.csv")
-    with pytest.raises(LawsmithError, match="got a directory"):
+    with pytest.raises(LawsmithError, match="got a folder without runs"):
         load(tmp_path)
 
 

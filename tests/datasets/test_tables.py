@@ -59,9 +59,9 @@ BAD_TABLES = {
         "(say which: --columns N=params)",
     ),
     "text in a number": (
-        "N,D,loss\n1e8,1e9,3\n70M,1e9,3\n",
+        "N,D,loss\n1e8,1e9,3\n70X,1e9,3\n",
         {},
-        "runs.csv: row 2, column N: got '70M', want a number above 0 "
+        "runs.csv: row 2, column N: got '70X', want a number above 0 "
         "(--skip-bad-rows leaves out that row)",
     ),
     "text in the loss": (
@@ -116,7 +116,8 @@ BAD_TABLES = {
         "N,D,lr,loss\n1,1,1e-3,3\n1,1,2e-3,3\n1,1,fast,3\n",
         {"columns": {"lr": "lr"}},
         "runs.csv: row 3, column lr: got 'fast', want a number "
-        "(--skip-bad-rows leaves out that row)",
+        "(--skip-bad-rows leaves out that row; "
+        "--ignore lr leaves out the column)",
     ),
     "nothing but bad rows": (
         "N,D,loss\n-1,2,3\n",
@@ -276,9 +277,9 @@ def test_a_mapping_wins_over_an_exact_name() -> None:
     assert study.grid.N.tolist() == [2]
 
 
-def test_a_guessed_axis_needs_numbers_of_more_than_one_value() -> None:
+def test_a_guessed_axis_needs_more_than_one_value() -> None:
     study = _read("N,D,lr,wd,warmup,loss\n1,1,1e-3,0.1,long,3\n1,1,2e-3,0.1,short,3\n")
-    assert list(study.grid.hp) == ["lr"]
+    assert list(study.grid.hp) == ["lr", "warmup"]
 
 
 def test_axes_that_are_named_are_the_only_ones() -> None:

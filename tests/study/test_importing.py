@@ -101,7 +101,7 @@ def test_models_are_matched_by_name_where_the_table_has_no_n(study, frame, tmp_p
 def test_rows_are_chosen_by_an_expression(study, frame, tmp_path):
     done = take(study, write(frame, tmp_path / "old.csv"), where="opt == 'muon' and lr < 0.002")
     assert len(done.events) == N_CANDIDATES / 4
-    with pytest.raises(LawsmithError, match="none of 20 rows kept"):
+    with pytest.raises(LawsmithError, match="keeps none of 20 rows"):
         take(study, tmp_path / "old.csv", where="lr > 1")
 
 

@@ -10,7 +10,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Stage, make
 from lawsmith.study import LiveStudy
 from lawsmith.study.changing import take_back
-from lawsmith.study.telling import Told, read_results, tell
+from lawsmith.study.telling import Told, doubts, read_results, tell
 from tests.study.studies import small_study
 from tests.study.test_asking import ask
 
@@ -47,6 +47,15 @@ def test_the_same_result_twice_is_one_and_another_is_refused(study: LiveStudy):
     assert tell(study, [told("t0001", 2.5)]) == []
     with pytest.raises(LawsmithError, match=r"t0001: got 2\.6, want 2\.5, as told before"):
         tell(study, [told("t0001", 2.6)])
+
+
+def test_a_loss_far_from_all_others_is_doubted_once_there_are_two(study: LiveStudy):
+    assert doubts(study, [told("t0001", 372.0)]) == []
+    tell(study, [told("t0001", 3.7), told("t0002", 3.5)])
+    (doubt,) = doubts(study, [told("t0003", 372.0)])
+    assert doubt == "t0003: a loss of 372, after 3.5 to 3.7 so far"
+    assert len(doubts(study, [told("t0003", 0.37)])) == 1
+    assert doubts(study, [told("t0003", 5.9), told("t0003", float("nan"))]) == []
 
 
 def test_a_result_taken_back_can_be_told_anew(study: LiveStudy):

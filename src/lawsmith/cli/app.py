@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Sequence
+from difflib import get_close_matches
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -123,8 +124,15 @@ def _usage(error: typer.TyperException) -> str:
         return message.removeprefix("Invalid value for ").replace("'", "", 2)
     command = getattr(getattr(error, "ctx", None), "command_path", "lawsmith")
     first = message[:1].lower() + message[1:].removesuffix(".")
-    first = re.sub(r" \(Possible options: (.*)\)", r", did you mean \1?", first)
+    first = re.sub(r"(\S+) \(Possible options: (.*)\)", _did_you_mean, first)
     return f"{command}: {first} (see {command} --help)"
+
+
+def _did_you_mean(found: re.Match[str]) -> str:
+    """The nearest of the options that may be meant."""
+    word, known = found[1], found[2].split(", ")
+    close = get_close_matches(word.lower(), known, n=1, cutoff=0.0)
+    return f"{word}, did you mean {(close or known)[0]}?"
 
 
 def _stop_writing() -> int:

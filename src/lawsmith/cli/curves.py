@@ -1,9 +1,8 @@
-"""Losses along runs, of `--curves FILE` or of a study that has its own, joined to their study."""
+"""Losses along runs, of `--curves SOURCE` or of a study that has its own, joined to their study."""
 
 from __future__ import annotations
 
 from dataclasses import replace
-from pathlib import Path
 
 from lawsmith.analysis import with_curves
 from lawsmith.curves import Along
@@ -11,7 +10,7 @@ from lawsmith.datasets import CurveOptions, Study, load_curves
 
 
 def join_curves(
-    study: Study, path: Path | None, options: CurveOptions | None
+    study: Study, path: str | None, options: CurveOptions | None
 ) -> tuple[Study, Along | None]:
     """The study and the curves beside it; notes on the curves are the study's."""
     table = study.curves

@@ -13,6 +13,7 @@ def fit(
     context: typer.Context,
     table: params.Table,
     columns: params.Columns = None,
+    ignore: params.Ignore = None,
     where: params.Where = None,
     drop_largest_loss: params.DropLargestLoss = 0,
     diverged_above: params.DivergedAbove = None,
@@ -60,6 +61,7 @@ def fit(
         table=table,
         reading=ReadOptions(
             columns=read.with_loss(read.columns(columns or ()), loss),
+            ignore=read.ignored(ignore),
             where=where,
             drop_largest_loss=drop_largest_loss,
             skip_bad_rows=skip_bad_rows,

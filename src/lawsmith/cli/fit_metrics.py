@@ -14,6 +14,7 @@ from rich.console import Console
 from lawsmith import __version__
 from lawsmith.analysis import answer_study
 from lawsmith.answer import Answer
+from lawsmith.answer.payload import warning_payload
 from lawsmith.answer.text import beyond, loss_text
 from lawsmith.arrays import FloatArray
 from lawsmith.cli import console as out
@@ -21,6 +22,7 @@ from lawsmith.cli import options as read
 from lawsmith.cli.console import downloads, stdout, working
 from lawsmith.cli.fit_run import Asked
 from lawsmith.cli.payload import compute_rule, plain
+from lawsmith.cli.study_view import show_reading
 from lawsmith.datasets import Study, load
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import interval, percent
@@ -46,6 +48,7 @@ def fit_metrics(asked: Asked, names: Sequence[str], *, as_json: bool) -> None:
         made = payload(study, found)
         typer.echo(json.dumps(made, indent=2, ensure_ascii=False, allow_nan=False))
     else:
+        show_reading(stdout(), study)
         show(stdout(), found)
 
 
@@ -75,6 +78,7 @@ def payload(study: Study, found: dict[str, Answer]) -> dict[str, Any]:
             "study": {"name": study.name, "title": study.title, "compute": compute_rule(study)},
             **first.to_dict(),
             "metrics": {name: answer.to_dict() for name, answer in found.items()},
+            "reading_warnings": [warning_payload(w) for w in study.warnings],
             "notes": list(study.notes),
         }
     )

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import numpy as np
 
@@ -61,7 +60,7 @@ class Asked:
     level: float
     compare: bool
     inference_tokens: float | None = None
-    curves: Path | None = None
+    curves: str | None = None
     curve_reading: CurveOptions | None = None
 
     @property

@@ -13,6 +13,7 @@ from rich.console import Console
 
 from lawsmith import __version__
 from lawsmith.analysis import answer_tasks
+from lawsmith.answer.payload import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli.console import downloads, stdout, working
@@ -74,6 +75,7 @@ def payload(study: Study, found: Sequence[TaskAnswer], drawn: Drawn) -> dict[str
             "metrics": several,
             "charts": drawn.paths,
             "charts_missing": drawn.missing,
+            "reading_warnings": [warning_payload(w) for w in study.warnings],
             "notes": list(study.notes),
         }
     )

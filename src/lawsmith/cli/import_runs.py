@@ -1,4 +1,4 @@
-"""`lawsmith import STUDY TABLE`: past runs of the study's candidates."""
+"""`lawsmith import`: what was understood of a source of runs, as a table, or into a live study."""
 
 from __future__ import annotations
 
@@ -7,50 +7,55 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.live import Json, StudyFile
+from lawsmith.cli import params
+from lawsmith.cli.live import Json
 
 
 def import_runs(
-    study: StudyFile,
-    table: Annotated[
-        Path,
+    sources: Annotated[
+        list[str],
         typer.Argument(
-            metavar="TABLE",
+            metavar="[STUDY] SOURCE",
             show_default=False,
-            help="A CSV, Parquet or JSON-lines file with one row per run, or a W&B export.",
+            help=f"Runs: {params.FORMS}. With the file of a live study before it, its candidates "
+            "among them are put on record.",
         ),
     ],
-    columns: Annotated[
-        list[str] | None,
-        typer.Option(
-            metavar="NAME=COLUMN,…", help="Which columns are N, D, loss and the study's axes."
-        ),
+    columns: params.Columns = None,
+    ignore: params.Ignore = None,
+    where: params.Where = None,
+    skip_bad_rows: params.SkipBadRows = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the runs as a plain table."),
     ] = None,
-    where: Annotated[
-        str | None, typer.Option(metavar="EXPR", help="Keep the rows where this holds.")
+    curves_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write the losses along the runs, for --curves."),
     ] = None,
     as_json: Json = False,
 ) -> None:
-    """Import past runs that are candidates of the study; known ones are left out.
+    """Show what lawsmith understands of runs, before anything is fitted; or import them.
 
-    For example: lawsmith import study.toml old-runs.csv --columns N=params,loss=val_loss
+    For example: lawsmith import wandb/ -o runs.csv, or lawsmith import study.toml old-runs.csv
     """
-    import json
-
+    from lawsmith.cli.import_view import into_study, preview
     from lawsmith.cli.options import columns as pairs
-    from lawsmith.study.importing import import_runs as put_on_record
-    from lawsmith.study.live import open_study
-    from lawsmith.study.tables import read_columns
+    from lawsmith.cli.options import ignored
+    from lawsmith.datasets import ReadOptions
+    from lawsmith.errors import LawsmithError
 
-    opened = open_study(study)
-    rows = read_columns(table, list(opened.spec.axes), pairs(columns or ()), where=where)
-    opened.begin()
-    done = put_on_record(opened, rows, source=table.name)
-    counts = {"imported": len(done.events), "known": done.known, "strangers": done.strangers}
-    if as_json:
-        typer.echo(json.dumps(counts))
+    asked = pairs(columns or ())
+    if len(sources) > 2:
+        got = f"{len(sources)} arguments"
+        raise LawsmithError("import", got=got, want="a source, or a study and a source")
+    if len(sources) == 2:
+        for option, given in {"--out": out, "--curves-out": curves_out, "--ignore": ignore}.items():
+            if given:
+                raise LawsmithError(option, got="a live study", want="a source alone")
+        into_study(Path(sources[0]), sources[1], asked, where, as_json=as_json)
         return
-    typer.echo(
-        f"{counts['imported']} imported, {counts['known']} known before, "
-        f"{counts['strangers']} of no candidate left out"
+    reading = ReadOptions(
+        columns=asked, ignore=ignored(ignore), where=where, skip_bad_rows=skip_bad_rows
     )
+    preview(sources[0], reading, out, curves_out, as_json=as_json)

@@ -192,6 +192,9 @@ def tell(
         str | None,
         typer.Option(metavar="1e9", help="Tokens trained so far: the loss is not final."),
     ] = None,
+    force: Annotated[
+        bool, typer.Option("--force", help="Take a loss that is far from all others.")
+    ] = False,
     as_json: Json = False,
 ) -> None:
     """Report results of runs that were asked for; a file is recorded as a whole or not at all.
@@ -201,7 +204,7 @@ def tell(
     from lawsmith.cli.console import print_json
     from lawsmith.errors import LawsmithError
     from lawsmith.study.live import open_study
-    from lawsmith.study.telling import Told, number_of, read_results
+    from lawsmith.study.telling import Told, doubts, number_of, read_results
     from lawsmith.study.telling import tell as record
 
     if (results is None) == (trial is None):
@@ -218,12 +221,30 @@ def tell(
     else:
         reached = None if tokens is None else number_of(tokens, where="--tokens")
         given = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
+    if not force:
+        _ask_back(doubts(opened, given))
     events = record(opened, given)
     if as_json:
         print_json([dict(event) for event in events])
     else:
         known = len(given) - len(events)
         typer.echo(f"{len(events)} told" + (f", {known} known before" if known else ""))
+
+
+def _ask_back(doubtful: list[str]) -> None:
+    """Ask a person whether odd losses are meant; refuse them where there is nobody to ask."""
+    import sys
+
+    from lawsmith.errors import LawsmithError
+
+    if not doubtful:
+        return
+    if sys.stdin.isatty() and sys.stderr.isatty():
+        typer.echo("\n".join(doubtful), err=True)
+        typer.confirm("Is that right?", abort=True, err=True)
+        return
+    got, hint = "; ".join(doubtful[:3]), "if it is right: --force; if the run diverged: --loss nan"
+    raise LawsmithError("tell", got=got, want="a loss near the others", hint=hint)
 
 
 def exclude(

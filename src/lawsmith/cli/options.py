@@ -24,12 +24,18 @@ from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
 
 _GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
+_PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 _BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
 
 
 def columns(texts: Iterable[str]) -> dict[str, str]:
     """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; what an option repeats adds to it."""
     return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
+
+
+def ignored(texts: Iterable[str] | None) -> tuple[str, ...]:
+    """The columns of --ignore."""
+    return tuple(names(texts, "--ignore")) if texts else ()
 
 
 def with_loss(columns: Mapping[str, str], loss: str | None) -> dict[str, str]:
@@ -100,7 +106,7 @@ def _questions(text: str) -> int:
 
 
 def curve_options(
-    path: Path | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
+    path: str | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
 ) -> CurveOptions | None:
     """How to read --curves; None without it."""
     found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
@@ -227,8 +233,8 @@ def folder(path: Path, option: str) -> Path:
 
 
 def _compute(text: str) -> Target:
-    value = parse_number(text) if "," not in text else math.nan
-    if SCALE.hold(value):
+    value = parse_number(text)
+    if SCALE.hold(value) and text.strip()[-1:].upper() not in "KMBTG":
         return Target(value)
     hint = "for an N and a D: --at N=7B,D=140B"
     raise LawsmithError("--target", got=repr(text), want="a compute such as 1e25", hint=hint)
@@ -251,7 +257,7 @@ def _at(text: str, known: Collection[str]) -> Target:
 
 def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
     found: dict[str, str] = {}
-    for part in (part for text in texts for part in text.split(",")):
+    for part in (part for text in texts for part in _PARTS.split(text)):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
             raise LawsmithError(option, got=repr(part), want=want)

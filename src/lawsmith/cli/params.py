@@ -30,20 +30,26 @@ def whole(text: str) -> int:
     return int(word)
 
 
+FORMS = (
+    "a CSV, Excel, Parquet or JSON file; W&B runs (a folder of offline runs, or "
+    "wandb:ENTITY/PROJECT); an MLflow store or server (mlruns/, mlflow.db, http://…); a folder of "
+    "TensorBoard event files; an Optuna or NePS study"
+)
 Table = Annotated[
     str,
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help="A CSV, Parquet or JSON-lines file with one row per run, or the name of a published "
-        "study (lawsmith datasets lists them).",
+        help=f"One row per run: {FORMS}. Or the name of a published study (lawsmith datasets "
+        "lists them).",
     ),
 ]
 Columns = Annotated[
     list[str] | None,
     typer.Option(
         metavar="N=…,D=…,loss=…",
-        help="Which column is what; well-known names are found without it.",
+        help="Which column is what; well-known names are found without it. N=params_m:M says that "
+        "the column counts millions.",
         rich_help_panel=_RUNS,
     ),
 ]
@@ -52,6 +58,15 @@ Where = Annotated[
     typer.Option(
         metavar="EXPR",
         help="Keep the rows for which this holds: \"optimizer == 'adamw'\".",
+        rich_help_panel=_RUNS,
+    ),
+]
+Ignore = Annotated[
+    list[str] | None,
+    typer.Option(
+        metavar="COLUMN,…",
+        help="Columns that do not matter: runs that differ in nothing else are averaged. '*' for "
+        "all that are neither named nor well known.",
         rich_help_panel=_RUNS,
     ),
 ]
@@ -109,8 +124,8 @@ Metrics = Annotated[
 HoldOut = Annotated[
     str | None,
     typer.Option(
-        metavar="0.5|largest-N",
-        help="Keep runs apart to judge the law by: 0.5 is the upper half of compute.",
+        metavar="50%|largest-N",
+        help="Keep runs apart to judge the law by: 50% (or 0.5) is the upper half of compute.",
         rich_help_panel=_RUNS,
     ),
 ]
@@ -125,12 +140,12 @@ LearnFrom = Annotated[
     ),
 ]
 CurvesFile = Annotated[
-    Path | None,
+    str | None,
     typer.Option(
         "--curves",
-        metavar="FILE",
-        help="Losses along runs, a table with run, D and loss (and lr, kind, N): trunks and "
-        "unfinished runs count too.",
+        metavar="SOURCE",
+        help="Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
+        "of a tracker's runs. Trunks and unfinished runs count too.",
         rich_help_panel=_RUNS,
     ),
 ]

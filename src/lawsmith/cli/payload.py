@@ -31,7 +31,7 @@ def fit_payload(found: Fitted, drawn: Drawn) -> Json:
             "why_no_answer": found.why_no_answer or None,
             "serving": [serving_payload(one) for one in found.serving],
             **_law(found),
-            "warnings": [warning_payload(w) for w in found.warnings],
+            "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
             **_compared(found),
             "charts": drawn.paths,
             "charts_missing": drawn.missing,
@@ -81,6 +81,7 @@ def _study(found: Fitted) -> Json:
         "counts": {
             **study.runs.counts(),
             "filtered": log.n_filtered,
+            "not_finished": dict(log.unfinished),
             "bad": log.n_bad,
             "dropped": len(log.dropped),
             "replicated": len(log.replicates),
@@ -93,6 +94,11 @@ def _study(found: Fitted) -> Json:
         "dropped_rows": log.dropped,
         "replicate_rows": log.replicates,
         "compute": compute_rule(study),
+        # How the table was read.
+        "columns": dict(study.columns),
+        "units": dict(study.units),
+        "axes": [axis.name for axis in study.grid.axes],
+        "measured": list(study.measured),
     }
 
 

@@ -15,6 +15,7 @@ def replay(
     context: typer.Context,
     study: own.StudyName,
     columns: params.Columns = None,
+    ignore: params.Ignore = None,
     where: params.Where = None,
     drop_largest_loss: params.DropLargestLoss = 0,
     diverged_above: params.DivergedAbove = None,

@@ -17,14 +17,14 @@ StudyName = Annotated[
     typer.Argument(
         metavar="STUDY",
         show_default=False,
-        help="The name of a published or synthetic study (lawsmith datasets lists them), or a CSV, "
-        "Parquet or JSON-lines file with one row per run.",
+        help="The name of a published or synthetic study (lawsmith datasets lists them), or a "
+        "table with one row per run, in any form that lawsmith fit reads.",
     ),
 ]
 HoldOut = Annotated[
     str | None,
     typer.Option(
-        metavar="0.5|largest-N|0",
+        metavar="50%|largest-N|0",
         help="Runs kept apart to judge by, never chosen; 0 keeps none. By default as the study's "
         "paper splits it, else the upper half of compute, for laws of N the largest N.",
         rich_help_panel=_RUNS,

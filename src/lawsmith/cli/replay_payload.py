@@ -7,6 +7,7 @@ study's distinct configurations, in the order of its table, each row of the pool
 from __future__ import annotations
 
 from lawsmith import __version__
+from lawsmith.answer.payload import warning_payload
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.payload import NO_ANSWER, Json, plain
 from lawsmith.cli.replay_summary import FITS, Reached, at_budgets, reached
@@ -38,6 +39,7 @@ def replay_payload(done: Replayed, drawn: Drawn) -> Json:
             "stopped": done.stopped,
             "charts": drawn.paths,
             "charts_missing": drawn.missing,
+            "reading_warnings": [warning_payload(w) for w in done.study.warnings],
             "notes": list(task.notes),
         }
     )

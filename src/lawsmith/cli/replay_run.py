@@ -13,7 +13,7 @@ import typer
 from lawsmith.answer import Target
 from lawsmith.cli.console import downloads, stdout, working
 from lawsmith.cli.draw import Drawn, draw_replay
-from lawsmith.cli.options import check_inputs, columns, diverged_above, in_order
+from lawsmith.cli.options import check_inputs, columns, diverged_above, ignored, in_order
 from lawsmith.cli.replay_ends import answer_rule, budget, check_ran, pricing, stop_rule
 from lawsmith.cli.replay_files import json_text, write_files
 from lawsmith.cli.replay_options import (
@@ -89,6 +89,7 @@ class Asked:
             "force": self.force,
             "columns": dict(self.reading.columns) or None,
             "skip_bad_rows": self.reading.skip_bad_rows,
+            "ignore": list(self.reading.ignore) or None,
             "where": self.reading.where,
             "drop_largest_loss": self.reading.drop_largest_loss,
             "diverged_above": self.reading.diverged_above,
@@ -119,6 +120,7 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> Asked:
         study=given["study"],
         reading=ReadOptions(
             columns=columns(given["columns"] or ()),
+            ignore=ignored(given["ignore"]),
             where=given["where"],
             drop_largest_loss=given["drop_largest_loss"],
             skip_bad_rows=given["skip_bad_rows"],

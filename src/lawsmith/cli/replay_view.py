@@ -17,7 +17,7 @@ from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_view import show_charts, show_notes
 from lawsmith.cli.replay_summary import FIT_TEXTS
 from lawsmith.cli.replay_tables import show_budgets, signed
-from lawsmith.cli.study_view import held_out_text
+from lawsmith.cli.study_view import held_out_text, show_reading
 from lawsmith.formats import digits, flops, interval, percent, plural
 from lawsmith.replay import Answers, Replayed, Scores
 
@@ -38,6 +38,7 @@ _ENDED = {
 def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
+    show_reading(console, done.study)
     if done.answers is not None:
         show_answer(console, done.answers.chosen)
         show_whole_pool(console, done.answers)

@@ -29,6 +29,7 @@ def report(
     source: SourceName,
     out: Out = Path("report.html"),
     columns: params.Columns = None,
+    ignore: params.Ignore = None,
     where: params.Where = None,
     drop_largest_loss: params.DropLargestLoss = 0,
     diverged_above: params.DivergedAbove = None,
@@ -68,6 +69,7 @@ def report(
         reading=ReadOptions(
             columns=read.with_loss(read.columns(columns or ()), via),
             metrics=tuple(task.name for task in tasks),
+            ignore=read.ignored(ignore),
             where=where,
             drop_largest_loss=drop_largest_loss,
             skip_bad_rows=skip_bad_rows,

@@ -17,6 +17,7 @@ from lawsmith.cli.curves import join_curves
 from lawsmith.cli.options import check_inputs, law_of
 from lawsmith.cli.options import targets as read_targets
 from lawsmith.datasets import CurveOptions, ReadOptions, Study, load, names
+from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
@@ -66,7 +67,7 @@ class Asked:
     seed: int = 0
     tasks: tuple[Task, ...] = ()
     via: str = ""
-    curves: Path | None = None
+    curves: str | None = None
     curve_reading: CurveOptions | None = None
 
 
@@ -94,8 +95,10 @@ def _inside(folder: Path) -> Path:
     files = sorted(folder.glob("*.toml"))
     if len(files) == 1:
         return files[0]
-    want = f"{FILE} (lawsmith replay --out) or {STUDY_FILE}"
-    raise LawsmithError(str(folder), got="a folder with neither", want=want)
+    if has_runs(folder):
+        return folder  # of a tracker
+    want = f"{FILE} (lawsmith replay --out), {STUDY_FILE}, or {KINDS}"
+    raise LawsmithError(str(folder), got="a folder with none of them", want=want)
 
 
 def _check_table_options(asked: Asked, kind: str) -> None:
@@ -134,11 +137,12 @@ def _of_table(asked: Asked) -> Source:
         "targets": [target.label for target in targets],
         "level": asked.level,
         "seed": asked.seed,
+        "ignore": list(asked.reading.ignore) or None,
         "where": asked.reading.where,
         "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": asked.reading.compute,
     }
-    files = (*study_files(asked.source), *files_of([asked.curves] if asked.curves else []))
+    files = (*study_files(asked.source), *files_of([Path(asked.curves)] if asked.curves else []))
     record = Record((asked.command,), settings, files, now())
     with out.working("fitting and drawing"):
         made = table_source(study, options, targets, record, along)
@@ -196,6 +200,9 @@ def replay_command(
     columns = settings.get("columns")
     if isinstance(columns, dict) and columns:
         words += ["--columns", ",".join(f"{name}={column}" for name, column in columns.items())]
+    ignored = settings.get("ignore")
+    if isinstance(ignored, list) and ignored:
+        words += ["--ignore", ",".join(str(name) for name in ignored)]
     words += ["--skip-bad-rows"] if settings.get("skip_bad_rows") else []
     if settings.get("drop_largest_loss"):
         words += ["--drop-largest-loss", _word(settings["drop_largest_loss"])]

@@ -8,10 +8,11 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from lawsmith.cli.console import facts
+from lawsmith.cli.console import facts, heading, item
 from lawsmith.cli.payload import compute_rule
 from lawsmith.datasets import Study
-from lawsmith.formats import count, flops, percent, plural
+from lawsmith.datasets.units import unit_name
+from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
 
 MAX_LISTED = 5
@@ -24,6 +25,16 @@ def show_study(console: Console, study: Study, rule: HeldOut | None, n_held_out:
     split = held_out_text(rule, study.grid, n_held_out) if rule else "none"
     told = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
     facts(console, told)
+    show_reading(console, study)
+
+
+def show_reading(console: Console, study: Study) -> None:
+    """What to check about how the table was read, before any result."""
+    if not study.warnings:
+        return
+    heading(console, "Check how the table was read")
+    for warning in study.warnings:
+        item(console, warning.code, warning.message)
 
 
 def listed(rows: Sequence[object]) -> str:
@@ -36,8 +47,13 @@ def listed(rows: Sequence[object]) -> str:
 def _what_was_read(study: Study) -> list[tuple[str, str]]:
     log = study.log
     found = [("runs", f"{len(study.runs)} of {_configurations(study)}")]
+    if log.unfinished:
+        n_out = sum(log.unfinished.values())
+        states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
+        found.append(("not finished", f"{plural(n_out, 'run')} left out: {states}"))
     if log.n_filtered:
-        found.append(("filtered", f"{log.n_rows - log.n_filtered} of {log.n_rows} rows kept"))
+        n_left = log.n_rows - sum(log.unfinished.values())
+        found.append(("filtered", f"{n_left - log.n_filtered} of {n_left} rows kept"))
     if log.bad:
         some = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
         found.append(("left out", f"{plural(log.n_bad, 'bad row')} ({some})"))
@@ -45,7 +61,15 @@ def _what_was_read(study: Study) -> list[tuple[str, str]]:
         found.append(("dropped", f"the {len(log.dropped)} largest losses ({listed(log.dropped)})"))
     n_diverged = len(log.diverged)
     rows = f"{plural(n_diverged, 'run')} ({listed(log.diverged)})" if n_diverged else "none"
-    return [*found, ("diverged", rows), ("replicates", _replicates(study))]
+    found += [("diverged", rows), ("replicates", _replicates(study))]
+    if study.measured:
+        found.append(("measured", f"{_some(study.measured)} (not used)"))
+    return found
+
+
+def _some(names: Sequence[str]) -> str:
+    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
+    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _configurations(study: Study) -> str:
@@ -80,7 +104,7 @@ def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
 def _counted(study: Study) -> str:
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]
-    renamed = [f"{name} is '{column}'" for name, column in _renamed(study, ("N", "D"))]
+    renamed = [_read_as(study, name, column) for name, column in _renamed(study, ("N", "D", "C"))]
     given = f"{' and '.join(inputs)} as the table counts {'them' if len(inputs) > 1 else 'it'}"
     given += f" ({', '.join(renamed)})" if renamed else ""
     match compute_rule(study):
@@ -93,13 +117,27 @@ def _counted(study: Study) -> str:
     return f"{given}; no compute" if inputs else "no compute"
 
 
+def _read_as(study: Study, name: str, column: str) -> str:
+    unit = f" in {unit_name(study.units[name])}" if name in study.units else ""
+    return f"{name} is '{column}'{unit}"
+
+
 def _renamed(study: Study, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Those of ``names`` that the table calls otherwise."""
+    """Those of ``names`` that the table calls otherwise, or counts in another unit."""
     found = [(name, study.columns.get(name, name)) for name in names]
-    return [(name, column) for name, column in found if column != name]
+    return [(name, column) for name, column in found if column != name or name in study.units]
 
 
 def _against_six_n_d(study: Study) -> str:
     grid = study.grid
-    off = float(np.abs(grid.C / (6 * grid.N * grid.D) - 1).max())
+    ratio = grid.C / (6 * grid.N * grid.D)
+    low, high = float(ratio.min()), float(ratio.max())
+    off = max(1 - low, high - 1)
+    if low < 0.5 or high > 2.0:
+        ends = (
+            number(low, 2)
+            if number(low, 2) == number(high, 2)
+            else f"{number(low, 2)} to {number(high, 2)}"
+        )
+        return f"{ends} times 6ND"
     return "it is 6ND" if off < 1e-6 else f"within {percent(off, 2)} of 6ND"

@@ -15,8 +15,10 @@ from lawsmith.datasets.catalogue import ENTRIES, entry, names
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
 from lawsmith.datasets.entries import Counts, Entry, Variant, count, differences, verify
 from lawsmith.datasets.fetch import Progress, locate, locate_file, present
+from lawsmith.datasets.others import EVERY
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.datasets.sources import is_source
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
 from lawsmith.errors import LawsmithError, unknown
@@ -64,10 +66,15 @@ def load(
     base, _, variant = str(source).partition(":")
     if isinstance(source, str) and base in entries:
         return _load_entry(entries[base], variant, options, progress)
-    path = Path(source)
-    if isinstance(source, str) and not path.exists() and path.suffix == "" and "/" not in source:
+    if isinstance(source, str) and not is_source(source) and _is_word(source):
         raise unknown("table", source, ["a path", *entries])
-    return study_from_frame(read_frame(path), options, name=str(path))
+    return study_from_frame(read_frame(source), options, name=str(source))
+
+
+def _is_word(source: str) -> bool:
+    """Whether it can only be meant as the name of a study."""
+    path = Path(source)
+    return not path.exists() and path.suffix == "" and "/" not in source
 
 
 def _load_entry(
@@ -81,11 +88,12 @@ def _load_entry(
     if variant.prepare is not None:
         frame = variant.prepare(frame)
     # Verified as published, whatever the caller then leaves out.
-    study = study_from_frame(frame, variant.options, name=name)
+    told = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
+    study = study_from_frame(frame, told, name=name)
     verify(study, variant.expected)
     notes = (*entry.notes, *variant.notes, *_against_paper(study, entry))
     if options != ReadOptions():
-        study = study_from_frame(frame, variant.options.then(options), name=name)
+        study = study_from_frame(frame, told.then(options), name=name)
     return replace(
         study,
         title=entry.title,

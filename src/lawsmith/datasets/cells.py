@@ -9,14 +9,14 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
-from lawsmith.numbers import as_float, shown
+from lawsmith.numbers import as_amount, as_float, shown
 from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS, Bounds
 
 if TYPE_CHECKING:
@@ -28,21 +28,52 @@ _NUMERIC = "biuf"
 
 @dataclass(frozen=True)
 class Fault:
-    """One bad cell."""
+    """One bad cell; of a column that the table could do without if it is of an ``axis``."""
 
     row: int
     column: str
     got: str
     want: str
+    axis: bool = False
 
     def __str__(self) -> str:
         return f"row {self.row}, column {self.column}: got {self.got}, want {self.want}"
 
 
-def positive(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
-    """N, D or C: a finite number above 0 in every row."""
+def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
+    """N, D or C: a finite number above 0 in every row.
+
+    ``unit`` is what the column counts, such as 1e6; a cell with a unit of its own (125M) has that.
+    """
     above: Check = (lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
-    return _checked(column, above, (SCALE.hold, SCALE.want))
+    values, faults = _checked(column, above, (SCALE.hold, SCALE.want))
+    scaled = _scaled(column, values, unit)
+    if unit != 1.0:
+        outside = np.flatnonzero(SCALE.hold(values) & ~SCALE.hold(scaled)).tolist()
+        rows, name = [int(column.index[i]) for i in outside], str(column.name)
+        faults = [
+            *faults,
+            *(Fault(row, name, f"too large for {unit:g}", SCALE.want) for row in rows),
+        ]
+    return scaled, faults
+
+
+def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:
+    if unit == 1.0:
+        return values
+    own = np.zeros(len(values), dtype=np.bool_)
+    if column.dtype.kind not in _NUMERIC:
+        own = np.array([_has_unit(value) for value in column], dtype=np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = values * unit
+        whole = np.round(scaled)  # 0.07 billion is 70000000, not 70000000.00000001
+        scaled = np.where(np.abs(scaled - whole) <= 1e-12 * scaled, whole, scaled)
+    return np.where(own, values, scaled)
+
+
+def _has_unit(value: object) -> bool:
+    text = isinstance(value, str) and as_float(value) is None
+    return text and any(letter.isalpha() for letter in str(value))
 
 
 def loss(
@@ -50,7 +81,7 @@ def loss(
 ) -> tuple[FloatArray, list[Fault]]:
     """A loss above 0; missing, infinite or beyond ``diverged_above`` where the run diverged."""
     above: Check = (lambda x: ~np.isfinite(x) | (x > 0.0), "a loss above 0")
-    return _checked(column, above, _unless_diverged(LOSS, diverged_above))
+    return _checked(column, above, _unless_diverged(LOSS, diverged_above), read=as_float)
 
 
 def optional(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
@@ -70,7 +101,7 @@ def signed_loss(
 ) -> tuple[FloatArray, list[Fault]]:
     """A loss of either sign, such as one relative to a baseline; missing where it diverged."""
     anything: Check = (lambda x: np.ones(len(x), dtype=np.bool_), "a loss")
-    return _checked(column, anything, _unless_diverged(SIGNED_LOSS, diverged_above))
+    return _checked(column, anything, _unless_diverged(SIGNED_LOSS, diverged_above), read=as_float)
 
 
 def _unless_diverged(bounds: Bounds, diverged_above: float) -> Check:
@@ -88,18 +119,29 @@ def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
 
 def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
     """A hyperparameter: finite numbers, or text if most of its values are (missing text is '')."""
+    if column.dtype.kind == "b":
+        return np.array([str(value) for value in column], np.str_), []
     if column.dtype.kind not in _NUMERIC:
-        values = _objects(column)
-        known = {_text(value): as_float(value) for value in values if value is not None}
+        objects = _objects(column)
+        known = {_text(value): as_amount(value) for value in objects if value is not None}
         if 2 * sum(number is not None for number in known.values()) < len(known):
-            return np.array(["" if v is None else _text(v) for v in values], np.str_), []
-    return _checked(column, (np.isfinite, "a number"), (SETTING.hold, SETTING.want))
+            return np.array(["" if v is None else _text(v) for v in objects], np.str_), []
+    values, faults = _checked(column, (np.isfinite, "a number"), (SETTING.hold, SETTING.want))
+    return values, [replace(fault, axis=True) for fault in faults]
 
 
-def is_varying_number(column: pd.Series[Any]) -> bool:
-    """Whether the column holds numbers of more than one value."""
-    values, faults = axis(column)
-    return values.dtype == np.float64 and not faults and len(np.unique(values)) > 1
+def texts(column: pd.Series[Any]) -> list[str]:
+    """The cells as text, '' where missing or blank; equal numbers have equal texts."""
+    found = []
+    for value in _objects(column):
+        number = as_float(value)
+        found.append("" if value is None else _text(value) if number is None else f"{number:.12g}")
+    return found
+
+
+def varies(column: pd.Series[Any]) -> bool:
+    """Whether the column has more than one value, but for blanks."""
+    return len(set(texts(column)) - {""}) > 1
 
 
 def raise_first(faults: Sequence[Fault], *, source: str) -> None:
@@ -111,12 +153,18 @@ def raise_first(faults: Sequence[Fault], *, source: str) -> None:
     rows = "that row" if n_rows == 1 else f"the {n_rows} such rows"
     where = f"{source}: row {first.row}, column {first.column}"
     hint = f"--skip-bad-rows leaves out {rows}"
+    if first.axis:
+        hint += f"; --ignore {first.column} leaves out the column"
     raise LawsmithError(where, got=first.got, want=first.want, hint=hint)
 
 
-def _checked(column: pd.Series[Any], *checks: Check) -> tuple[FloatArray, list[Fault]]:
+def _checked(
+    column: pd.Series[Any],
+    *checks: Check,
+    read: Callable[[object], float | None] = as_amount,
+) -> tuple[FloatArray, list[Fault]]:
     """The column as float64, and its faults: text, or numbers that fail one of ``checks``."""
-    values, bad = _numbers(column)
+    values, bad = _numbers(column, read)
     faults: dict[int, Fault] = {}
     for check, want in checks:
         for i in np.flatnonzero(bad | ~check(values)).tolist():
@@ -125,14 +173,21 @@ def _checked(column: pd.Series[Any], *checks: Check) -> tuple[FloatArray, list[F
     return values, [faults[i] for i in sorted(faults)]
 
 
-def _numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
+def _numbers(
+    column: pd.Series[Any], read: Callable[[object], float | None]
+) -> tuple[FloatArray, BoolArray]:
     """The column as float64, NaN where missing, and where it holds something else."""
     if column.dtype.kind in _NUMERIC:
         values = column.to_numpy(dtype=np.float64, na_value=math.nan)
         return values, np.zeros(len(values), dtype=np.bool_)
-    numbers = [math.nan if value is None else as_float(value) for value in _objects(column)]
+    numbers = [math.nan if value is None else read(value) for value in _objects(column)]
     text = np.array([number is None for number in numbers], dtype=np.bool_)
     return np.array([math.nan if x is None else x for x in numbers], dtype=np.float64), text
+
+
+def numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
+    """The column as float64, NaN where missing, and where it holds something else."""
+    return _numbers(column, as_float)
 
 
 def _objects(column: pd.Series[Any]) -> list[Any]:

@@ -12,7 +12,7 @@ import numpy as np
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.datasets import cells
 from lawsmith.datasets.cells import Fault
-from lawsmith.datasets.readers import read_frame
+from lawsmith.datasets.readers import read_curve_frame
 from lawsmith.datasets.run_names import name_text
 from lawsmith.datasets.schema import find_column, find_run_column
 from lawsmith.errors import LawsmithError, unknown
@@ -64,8 +64,8 @@ class Curves:
 
 
 def load_curves(path: str | Path, options: CurveOptions | None = None) -> Curves:
-    """The curves in a file (CSV, Parquet or JSON lines)."""
-    return curves_from_frame(read_frame(path), options, name=str(path))
+    """The curves in a file, or the histories of a tracker's runs."""
+    return curves_from_frame(read_curve_frame(path), options, name=str(path))
 
 
 def curves_from_frame(

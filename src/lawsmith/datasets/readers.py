@@ -1,35 +1,43 @@
-"""A file of finished runs (CSV, Parquet or JSON lines) to a pandas table, or one line of error."""
+"""Runs to a pandas table, or one line of error: a CSV, Parquet or JSON file, or one of `sources`.
+
+`fit`, `report`, `replay` and `import` all read through here.
+"""
 
 from __future__ import annotations
 
 import csv
 import gzip
+import re
 import zlib
 from collections import Counter
 from collections.abc import Callable
 from io import StringIO
-from json import JSONDecodeError
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from lawsmith.datasets import sources
+from lawsmith.datasets.json_tables import read_rows, spread_texts
 from lawsmith.errors import LawsmithError, suggest
 from lawsmith.files import kind_of, read_bytes
-from lawsmith.numbers import read_json
 
 if TYPE_CHECKING:
     import pandas as pd
 
 MAX_BYTES = 512 * 2**20
-FORMATS = "a CSV (.csv, .tsv), Parquet (.parquet) or JSON-lines (.jsonl, .ndjson) file"
+FORMATS = "a CSV (.csv, .tsv), Excel (.xlsx), Parquet (.parquet) or JSON (.json, .jsonl) file"
 _PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
+_DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)", re.MULTILINE)
+_DECIMAL_POINT = re.compile(r"(?:^|;)\s*-?\d*\.\d", re.MULTILINE)
 
 
-def read_frame(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
-    """The table in ``path``; row i of the file below its header is row i − 1 here.
+def read_frame(source: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
+    """The table in ``source``; row i of a file below its header is row i − 1 here.
 
     Text may be gzipped (``.csv.gz``). Pickles are never opened: reading one can run any code.
     """
-    path = Path(path)
+    if sources.is_source(str(source)):
+        return sources.read_table(str(source))
+    path = Path(source)
     _check_file(path, max_bytes=max_bytes)
     read = _reader(path)
     try:
@@ -43,16 +51,23 @@ def read_frame(path: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFrame:
     return frame
 
 
+def read_curve_frame(source: str | Path) -> pd.DataFrame:
+    """The table of losses along runs in ``source``: a file, or the histories of a tracker."""
+    if sources.is_source(str(source)):
+        return sources.read_curves(str(source))
+    return read_frame(source)
+
+
 def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
     """The reader for the file's extension."""
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     match suffixes[-1] if suffixes else "":
-        case ".csv" | ".tsv" | ".txt":
+        case ".csv" | ".tsv" | ".txt" | ".dat":
             return _read_csv
         case ".jsonl" | ".ndjson" | ".json":
-            return _read_json_lines
+            return _read_json
         case ".parquet" | ".pq":
             return _read_parquet
         case suffix if suffix in _PICKLES or ".pickle" in suffixes or ".pkl" in suffixes:
@@ -65,8 +80,6 @@ def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
 
 def _check_file(path: Path, *, max_bytes: int) -> None:
     """Refuse what is missing, not a file, empty or too big, before any byte is read."""
-    if path.is_dir():
-        raise LawsmithError(str(path), got="a directory", want=FORMATS)
     if not path.exists():
         siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = suggest(path.name, siblings)
@@ -84,17 +97,37 @@ def _check_file(path: Path, *, max_bytes: int) -> None:
 def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
     import pandas as pd
 
-    text = _read_text(path, max_bytes)
+    text, skipped = _without_comments(_read_text(path, max_bytes))
     header = text.split("\n", 1)[0]
     separator = max(",\t;", key=header.count)
-    _check_fields(path, text, separator)
+    if separator not in header and len(header.split()) > 1:
+        text, separator = "\n".join("\t".join(line.split()) for line in text.split("\n")), "\t"
+    # With semicolons between cells, a comma in a number is a decimal point.
+    european = separator == ";" and _DECIMAL_COMMA.search(text) and not _DECIMAL_POINT.search(text)
+    _check_fields(path, text, separator, skipped)
     try:
-        return pd.read_csv(StringIO(text), sep=separator, low_memory=False)
+        frame = pd.read_csv(
+            StringIO(text), sep=separator, low_memory=False, decimal="," if european else "."
+        )
     except (pd.errors.ParserError, ValueError, OverflowError) as error:
         raise LawsmithError(str(path), got=_reason(error), want="a CSV table") from None
+    return spread_texts(frame.rename(columns=lambda name: str(name).strip()))
 
 
-def _check_fields(path: Path, text: str, separator: str) -> None:
+def _without_comments(text: str) -> tuple[str, int]:
+    """The text without the lines above its header that begin with #, and how many they are."""
+    lines = text.split("\n")
+    skipped = 0
+    while skipped + 1 < len(lines) and lines[skipped].startswith("#"):
+        following = lines[skipped + 1]
+        if any(lines[skipped].count(mark) == following.count(mark) > 0 for mark in ",\t;"):
+            break  # a header that begins with #
+        skipped += 1
+    kept = "\n".join(lines[skipped:])
+    return kept.removeprefix("#").lstrip(" ") if kept.startswith("#") else kept, skipped
+
+
+def _check_fields(path: Path, text: str, separator: str, skipped: int) -> None:
     """Every row as long as the header: pandas would fill or shift ragged rows in silence."""
     reader = csv.reader(StringIO(text), delimiter=separator)
     try:
@@ -105,38 +138,17 @@ def _check_fields(path: Path, text: str, separator: str) -> None:
             raise LawsmithError(str(path), got=got, want="distinct column names")
         for row in reader:
             if row and len(row) != len(header):
-                where = f"{path}: line {reader.line_num}"
+                where = f"{path}: line {skipped + reader.line_num}"
                 raise LawsmithError(where, got=f"{len(row)} fields", want=f"{len(header)}")
     except csv.Error as error:
-        where = f"{path}: line {reader.line_num}"
+        where = f"{path}: line {skipped + reader.line_num}"
         raise LawsmithError(where, got=_reason(error), want="a row of a CSV table") from None
 
 
-def _read_json_lines(path: Path, max_bytes: int) -> pd.DataFrame:
+def _read_json(path: Path, max_bytes: int) -> pd.DataFrame:
     import pandas as pd
 
-    text = _read_text(path, max_bytes)
-    rows: list[dict[str, Any]] = []
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            rows.append(_json_object(line, where=f"{path}: line {number}"))
-    return pd.DataFrame(rows)
-
-
-def _json_object(line: str, *, where: str) -> dict[str, Any]:
-    hint = None
-    try:
-        row = read_json(line)
-        got = f"a JSON {type(row).__name__}"
-    except JSONDecodeError:
-        row, got = None, f"{_shorten(line)!r}"
-    except ValueError as error:
-        row, got = None, str(error)
-    if isinstance(row, dict):
-        return row
-    if line.lstrip().startswith(("[", "{")):
-        hint = "one object per line, as pandas writes with to_json(orient='records', lines=True)"
-    raise LawsmithError(where, got=got, want="one JSON object", hint=hint)
+    return pd.DataFrame(read_rows(_read_text(path, max_bytes), source=str(path)))
 
 
 def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
@@ -179,7 +191,7 @@ def _magic(data: bytes) -> str | None:
     for start, kind in {
         b"PAR1": "Parquet: name it .parquet",
         b"\x1f\x8b": "gzip: name it .gz",
-        b"PK\x03\x04": "a zip archive or a spreadsheet: export it as CSV",
+        b"PK\x03\x04": "a zip archive or an Excel file: name it .xlsx",
         b"\x80": "a pickle, which is never opened: convert it to CSV yourself",
         b"\xff\xfe": "UTF-16 text: save it as UTF-8",
     }.items():

@@ -12,6 +12,7 @@ from lawsmith.datasets.cells import Fault
 from lawsmith.digest import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray, Grid
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.runs import Runs
 
 if TYPE_CHECKING:
@@ -28,7 +29,9 @@ class ReadOptions:
     """How to read a table of runs.
 
     columns            N, D, C, loss or an axis → its name in the file; what is not said is looked
-                       up by well-known names; run → the column of the runs' own names
+                       up by well-known names; run → the column of the runs' own names.
+                       'params_m:M' says the unit of a column
+    ignore             columns that do not matter; '*' for all that are neither told nor well known
     where              keep the rows for which this expression holds
     target             the rows for which this holds are the source's own held-out target region
     drop_largest_loss  leave out that many done runs, those of largest loss
@@ -44,6 +47,7 @@ class ReadOptions:
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
+    ignore: tuple[str, ...] = ()
     where: str | None = None
     target: str | None = None
     drop_largest_loss: int = 0
@@ -66,6 +70,7 @@ class ReadOptions:
         return replace(
             self,
             columns={**self.columns, **other.columns},
+            ignore=(*self.ignore, *other.ignore),
             where=" and ".join(wheres) or None,
             target=other.target or self.target,
             drop_largest_loss=self.drop_largest_loss + other.drop_largest_loss,
@@ -79,10 +84,14 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ReadLog:
-    """What became of the rows of a table, which are counted from 1 below its header."""
+    """What became of the rows of a table, which are counted from 1 below its header.
+
+    unfinished   how many runs of each state were left out: crashed, running, …
+    """
 
     n_rows: int
     n_filtered: int = 0
+    unfinished: Mapping[str, int] = field(default_factory=dict)
     bad: tuple[Fault, ...] = ()
     dropped: tuple[int, ...] = ()
     diverged: tuple[int, ...] = ()
@@ -131,6 +140,9 @@ class Study:
     metrics      further columns by name, one value a run, NaN where there is none
     branches     which run each was branched from, and where; None where the table does not say
     curves       losses along runs that the study comes with
+    units        what one of a role's column counts, where it is not 1
+    measured     columns that vary and are taken for measurements: nothing is done with them
+    warnings     about how the table was read, to be shown before any result
     """
 
     name: str
@@ -147,6 +159,9 @@ class Study:
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
     branches: Branches | None = None
     curves: Curves | None = None
+    units: Mapping[str, float] = field(default_factory=dict)
+    measured: tuple[str, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     def __post_init__(self) -> None:
         if self.run_names and len(self.run_names) != len(self.runs):

@@ -1,58 +1,31 @@
 """Which column of a table is N, D, C, the loss, an axis or the runs' names: told, or well known.
 
-A name is matched without regard to case and with spaces, slashes and dashes as underscores. An
-exact N, D, C or loss wins over its aliases; two aliases for one role are an error, not a guess.
+Names are matched as `words` says. An exact N, D, C or loss wins over its aliases. Two aliases for
+one role are an error, not a guess, unless one is a tracker's setting and the other its result.
 A name of runs is only shown: of several columns that may hold it the best known is taken.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from difflib import get_close_matches
 
+from lawsmith.datasets import words
+from lawsmith.datasets.units import header_unit, split_unit
+from lawsmith.datasets.words import (
+    ALIASES,
+    AXES,
+    LESSER_LOSSES,
+    MORE_ALIASES,
+    RUN_NAMES,
+    plain,
+    quoted,
+)
 from lawsmith.errors import LawsmithError, suggest
 
-ALIASES: Mapping[str, tuple[str, ...]] = {
-    "N": (
-        *("params", "parameters", "n_params", "num_params", "n_parameters", "num_parameters"),
-        *("param_count", "parameter_count", "model_size", "model_params", "params_no_embed"),
-        *("non_embedding_params", "non_embedding_parameters", "n_non_embedding"),
-        *("num_non_embedding_params", "non_embedding_param_size"),
-    ),
-    "D": (
-        *("tokens", "n_tokens", "num_tokens", "train_tokens", "training_tokens", "total_tokens"),
-        *("token_count", "tokens_seen", "data_size", "dataset_size"),
-    ),
-    "C": (
-        *("flops", "flop", "compute", "n_flops", "total_flops", "train_flops", "training_flops"),
-        *("training_flop", "total_compute", "train_compute", "training_compute"),
-    ),
-    "loss": (
-        *("val_loss", "valid_loss", "validation_loss", "eval_loss", "test_loss", "final_loss"),
-        *("loss_val", "loss_validation", "lm_loss", "smooth_loss"),
-    ),
-}
 ROLES = tuple(ALIASES)
-# Of a table of losses along runs, and of the branches among runs.
-MORE_ALIASES: Mapping[str, tuple[str, ...]] = {
-    "lr": ("lr", "learning_rate"),
-    "kind": ("kind", "curve_kind"),
-    "parent": ("parent", "parent_run", "branched_from"),
-    "branch_at": ("branch_at", "branch_tokens", "branch_d"),
-}
-AXES: tuple[str, ...] = (
-    *("lr", "learning_rate", "peak_lr", "max_lr", "eta"),
-    *("batch_size", "bs", "bsz", "gbsz", "gbs", "batch", "global_batch_size", "global_bs"),
-    *("wd", "weight_decay", "beta1", "beta2", "adam_beta1", "adam_beta2", "epsilon", "momentum"),
-    *("warmup", "warmup_steps", "warmup_tokens", "warmup_ratio", "dropout"),
-)
 RUN = "run"
-RUN_NAMES: tuple[str, ...] = (
-    *("run", "run_name", "run_id", "runid", "experiment", "exp_name", "experiment_name"),
-    *("job", "job_name", "job_id", "trial", "trial_id", "name", "id", "uuid"),
-)
 _MAX_LISTED = 20
 
 
@@ -60,26 +33,40 @@ _MAX_LISTED = 20
 class Schema:
     """Names in the file: of the roles N, D, C and loss that it has, and of each axis.
 
-    ``guessed`` axes are kept only where their column holds numbers of more than one value.
+    ``guessed`` axes are kept only where their column has more than one value.
     ``runs`` are columns that may name the runs, the best known first; the one told, if any.
+    ``units`` are what one of a role's column counts, where it is not 1; ``by_header`` those that
+    only the header says. ``passed`` is a loss that was passed over for an exact 'loss'.
     """
 
     roles: Mapping[str, str]
     axes: Mapping[str, str]
     guessed: bool
     runs: tuple[str, ...] = ()
+    units: Mapping[str, float] = field(default_factory=dict)
+    by_header: tuple[str, ...] = ()
+    passed: str | None = None
 
 
-def resolve(names: Sequence[str], asked: Mapping[str, str], *, source: str) -> Schema:
+def resolve(
+    names: Sequence[str],
+    asked: Mapping[str, str],
+    *,
+    source: str,
+    ignored: Sequence[str] = (),
+) -> Schema:
     """The schema of a table with columns ``names``; ``asked`` maps N, D, … to names in the file.
 
     Roles that are not asked for are looked up among the aliases. Axes are the further names that
-    are asked for; when none is, the well-known ones are.
+    are asked for; when none is, the well-known ones are, but for those ``ignored``.
     """
+    split = {role: split_unit(text, names) for role, text in asked.items()}
+    asked = {role: full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
-    roles = {role: asked.get(role) or _find(role, names, asked, source) for role in ROLES}
+    free = [name for name in names if name not in ignored]
+    roles = {role: asked.get(role) or _find(role, free, asked, source) for role in ROLES}
     if not roles["loss"]:
         raise _missing("loss", names, source)
     if not (roles["N"] or roles["D"] or roles["C"]) and not set(asked) - {*ROLES, RUN}:
@@ -88,9 +75,45 @@ def resolve(names: Sequence[str], asked: Mapping[str, str], *, source: str) -> S
     axes = {name: column for name, column in asked.items() if name not in (*ROLES, RUN)}
     guessed = not axes
     if guessed:
-        axes = {n: n for n in names if _plain(n) in AXES and n not in found.values()}
+        axes = _known_axes([n for n in free if n not in found.values()])
     runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
-    return Schema(found, axes, guessed, runs)
+    headers = {role: _header_factor(role, name) for role, name in found.items() if role != "loss"}
+    told = {role: factor for role, (_, factor) in split.items() if factor is not None}
+    units = {**{role: f for role, f in headers.items() if f is not None}, **told}
+    by_header = tuple(role for role in units if role not in told)
+    passed = _passed_over(names, found["loss"], asked)
+    return Schema(found, axes, guessed, runs, units, by_header, passed)
+
+
+def full_name(name: str, names: Sequence[str]) -> str:
+    """The column meant by ``name``: itself, or the only one that has it after a prefix."""
+    found = [other for other in names if words.stripped(other)[-1] == name]
+    return found[0] if name not in names and len(found) == 1 else name
+
+
+def _header_factor(role: str, name: str) -> float | None:
+    return None if name == role else header_unit(name, (role.lower(), *ALIASES[role]))
+
+
+def _passed_over(names: Sequence[str], loss: str, asked: Mapping[str, str]) -> str | None:
+    """A validation loss beside the column 'loss' that was taken."""
+    if "loss" in asked or plain(loss) != "loss":
+        return None
+    known = [n for n in names if n != loss and words.is_one_of(n, ALIASES["loss"])]
+    return known[0] if known else None
+
+
+def _known_axes(names: Sequence[str]) -> dict[str, str]:
+    """Axis → column, of the well-known ones; a setting before a result of the same name."""
+    axes: dict[str, str] = {}
+    for name in sorted(names, key=lambda name: words.place(name) == "results"):
+        if not words.is_one_of(name, AXES):
+            continue
+        if words.short(name) not in axes:
+            axes[words.short(name)] = name
+        elif words.place(name) != "results":
+            axes[name] = name
+    return {axis: axes[axis] for axis in sorted(axes, key=lambda axis: names.index(axes[axis]))}
 
 
 def find_run_column(names: Sequence[str]) -> str | None:
@@ -103,14 +126,19 @@ def find_column(role: str, names: Sequence[str], source: str) -> str | None:
     if role in ALIASES:
         return _find(role, names, {}, source)
     known = MORE_ALIASES[role]
-    found = [name for name in names if _plain(name) in known]
-    return min(found, key=lambda name: known.index(_plain(name)), default=None)
+    found = [name for name in names if words.is_one_of(name, known)]
+    best = {
+        name: min(known.index(form) for form in words.forms(name) if form in known)
+        for name in found
+    }
+    return min(found, key=lambda name: best[name], default=None)
 
 
 def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     """Columns called as names of runs are, the best known first."""
-    known = [name for name in names if name not in taken and _plain(name) in RUN_NAMES]
-    return tuple(sorted(known, key=lambda name: RUN_NAMES.index(_plain(name))))
+    known = [name for name in names if name not in taken and words.is_run_name(name)]
+    last = {name: RUN_NAMES.index(plain(words.stripped(name)[-1])) for name in known}
+    return tuple(sorted(known, key=lambda name: last[name]))
 
 
 def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str) -> str | None:
@@ -118,42 +146,67 @@ def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str
     free = [name for name in names if name not in asked.values()]
     if role in free:
         return role
-    known = ALIASES[role] if role != "loss" else ("loss", *ALIASES[role])
-    found = [name for name in free if _plain(name) in known]
-    if len(found) > 1:
-        got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-        hint = f"say which: --columns {role}={_quoted(found[0])}"
-        raise LawsmithError(source, got=got, want="one", hint=hint)
-    return found[0] if found else None
+    for known in _ranks(role):
+        found = [name for name in free if plays(role, name, known)]
+        found = _apart(role, found)
+        if len(found) > 1:
+            got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
+            hint = f"say which: --columns {role}={quoted(found[0])}"
+            raise LawsmithError(source, got=got, want="one", hint=hint)
+        if found:
+            return found[0]
+    return None
 
 
-def _plain(name: str) -> str:
-    return re.sub(r"[\s/.\-]+", "_", name.strip().lower())
+def _ranks(role: str) -> list[tuple[str, ...]]:
+    """Names for a role, the better ones first."""
+    if role == "loss":
+        return [("loss",), ALIASES[role], LESSER_LOSSES]
+    return [(role.lower(), *ALIASES[role])]
 
 
-def _quoted(name: str) -> str:
-    return f"'{name}'" if " " in name else name
+def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
+    """Whether a column may play ``role``, by its name or with a unit after it."""
+    if role == "loss":
+        return words.is_one_of(name, known)
+    letters = words.is_letter(name, role)
+    aliases = [alias for alias in known if len(alias) > 1]  # 'n' and 'd' alone may be anything
+    named = words.is_one_of(name, tuple(aliases))
+    return letters or named or header_unit(name, known) is not None
+
+
+def _apart(role: str, found: list[str]) -> list[str]:
+    """Of a setting and a result of one name: the result for the loss, the setting for the rest."""
+    wrong = "settings" if role == "loss" else "results"
+    better = [name for name in found if words.place(name) != wrong]
+    return better or found
 
 
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
     where = f"{source}: column for {role}"
+    column, colon, unit = name.rpartition(":")
+    if colon and full_name(column, names) in names:
+        want = "K, M, B, T or a number after the colon"
+        raise LawsmithError(where, got=f"the unit {unit!r}", want=want)
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
 
 
 def _missing(role: str, names: Sequence[str], source: str) -> LawsmithError:
     want = "one for the loss" if role == "loss" else "N and D, or the compute C"
-    close = _closest(role, names)
-    known = f"--columns {role}={_quoted(close or 'NAME')}"
+    close = closest(role, names)
+    known = f"--columns {role}={quoted(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 
 
-def _closest(role: str, names: Sequence[str]) -> str | None:
+def closest(role: str, names: Sequence[str]) -> str | None:
     """The column whose name is nearest to an alias of ``role``."""
     for name in names:
-        if get_close_matches(_plain(name), (role.lower(), *ALIASES[role]), n=1, cutoff=0.75):
-            return name
-    return None
+        for form in words.forms(name):
+            if get_close_matches(form, (role.lower(), *ALIASES[role]), n=1, cutoff=0.75):
+                return name
+    called = [name for name in names if role in plain(name).split("_")]
+    return called[0] if called else None
 
 
 def _one_of(names: Sequence[str]) -> str:

@@ -157,6 +157,7 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
     above = settings.get("diverged_above")
     own = ReadOptions(
         columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
+        ignore=tuple(str(name) for name in settings.get("ignore") or ()),
         where=settings.get("where"),
         drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
         skip_bad_rows=bool(settings.get("skip_bad_rows")),

@@ -104,7 +104,7 @@ class ReplayRunner:
         told = self.options.table
         path = self.folder / told
         source: str | Path = path if path.is_file() else told
-        return load(source, ReadOptions(columns=dict(self.options.columns)))
+        return load(source, ReadOptions(columns=dict(self.options.columns), ignore=("*",)))
 
     @cached_property
     def _losses(self) -> FloatArray:

@@ -17,7 +17,7 @@ from lawsmith.numbers import as_float
 from lawsmith.plausible import SETTING
 from lawsmith.runners.results import Found, judge
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.tables import Columns
+from lawsmith.study.tables import Columns, PastRuns
 
 
 @dataclass(frozen=True)
@@ -33,16 +33,15 @@ class Imported:
     known: int
 
 
-def import_runs(study: LiveStudy, table: Columns, *, source: str) -> Imported:
-    """Put the runs of ``table`` on record that are candidates and new.
+def import_runs(study: LiveStudy, told: PastRuns, *, source: str) -> Imported:
+    """Put the runs of a table on record that are candidates and new.
 
     A run is known by its configuration and loss, so that a table may be imported again after it
     has grown. N and D, which tables round, may be off by the study's ``results.tolerance``.
     """
+    table = told.columns
     rows = _matched(study.grid, table, study.spec.results.tolerance).tolist()
     losses = table["loss"].tolist()
-    if table["loss"].dtype != np.float64:
-        raise LawsmithError(f"{source}: loss", got="text", want="numbers")
     count = {"strangers": 0, "known": 0}
 
     def decide(ledger: Ledger) -> list[Event]:

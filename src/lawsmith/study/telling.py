@@ -12,6 +12,7 @@ from typing import Any
 
 from lawsmith.errors import LawsmithError, suggest
 from lawsmith.files import read_bytes, reason
+from lawsmith.formats import number as written
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.numbers import as_float, read_json, shown
 from lawsmith.plausible import LOSS, SCALE
@@ -19,6 +20,8 @@ from lawsmith.runners.results import Found, contradiction, judge
 from lawsmith.study.live import LiveStudy
 
 MAX_BYTES = 64 * 2**20
+FAR = 3.0  # times the largest loss so far, or below the smallest by as much
+MIN_KNOWN = 2
 _TAKES = (Stage.ASKED, Stage.FAILED, Stage.CANCELLED, Stage.QUARANTINED)
 
 
@@ -45,6 +48,24 @@ def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
     return study.journal.update(
         lambda ledger: [event for told in results for event in _events(study, ledger, told)]
     )
+
+
+def doubts(study: LiveStudy, results: Sequence[Told]) -> list[str]:
+    """Losses far from all that the study has, a sentence each: a slip of the keyboard, perhaps."""
+    known = [t.loss for t in study.journal.ledger.trials.values() if t.stage is Stage.FINISHED]
+    losses = [loss for loss in known if loss is not None]
+    if len(losses) < MIN_KNOWN:
+        return []
+    low, high = min(losses), max(losses)
+    found = []
+    for told in results:
+        result = judge(told.loss, study.spec.results)
+        if result.found is not Found.LOSS or told.loss is None or told.tokens is not None:
+            continue  # on the way a loss may be far above
+        if not low / FAR <= told.loss <= high * FAR:
+            seen = written(low) if low == high else f"{written(low)} to {written(high)}"
+            found.append(f"{told.trial}: a loss of {written(told.loss)}, after {seen} so far")
+    return found
 
 
 def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:

@@ -67,7 +67,8 @@ def answer(source: Source) -> Card:
         parts.append(Words(f"Learnt from: {learnt}."))
     notes = tuple(_sentence(note) for note in source.study.notes)
     parts += [Notes(notes)] if notes else []
-    own = () if found is None else tuple(Caution(w.code, w.message) for w in found.warnings)
+    told = (*source.study.warnings, *(() if found is None else found.warnings))
+    own = tuple(Caution(w.code, w.message) for w in told)
     return Card("answer", TITLE, _lead(source), tuple(parts), own)
 
 

@@ -1,0 +1,156 @@
+"""Where runs are: a folder, a database or a server of a tracker, or a sheet, to tables of runs.
+
+A part of a source is named after a #: an experiment, a study or a sheet.
+"""
+
+from __future__ import annotations
+
+import re
+import sqlite3
+from contextlib import closing
+from pathlib import Path
+from typing import TYPE_CHECKING
+from urllib.parse import quote
+
+from lawsmith.datasets.sources import (
+    excel,
+    mlflow,
+    neps,
+    optuna_study,
+    tensorboard,
+    wandb_api,
+    wandb_files,
+)
+from lawsmith.datasets.sources.tracked import TrackedRun, curves_table, runs_table
+from lawsmith.errors import LawsmithError
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+EXCEL = (".xlsx", ".xlsm")
+DATABASES = (".db", ".sqlite", ".sqlite3")
+KINDS = (
+    "W&B's offline runs (*.wandb), TensorBoard event files, an MLflow store or the trials of NePS"
+)
+_REMOTE = re.compile(r"(wandb|optuna|mlflow):|https?://|[a-z0-9+]+://")
+
+
+def is_remote(source: str) -> bool:
+    """Whether it is no path: the address of a server or a database, wandb:ENTITY/PROJECT."""
+    return _REMOTE.match(source) is not None
+
+
+def split_part(source: str) -> tuple[str, str]:
+    """'runs.xlsx#May' → ('runs.xlsx', 'May'); a file whose name has a # is itself."""
+    before, mark, part = source.rpartition("#")
+    if not mark or not before or (not is_remote(source) and Path(source).exists()):
+        return source, ""
+    return before, part
+
+
+def is_source(source: str) -> bool:
+    """Whether it is something else than a file of a table."""
+    try:
+        place, _ = split_part(source)
+        path = Path(place)
+        folder, journal = path.is_dir(), path.suffix in (".log", ".journal") and path.is_file()
+    except OSError:
+        return False  # a name that no disk can have
+    known = path.suffix.lower() in (*EXCEL, *DATABASES, ".wandb") or tensorboard.EVENTS in path.name
+    return is_remote(place) or folder or journal or known
+
+
+def read_table(source: str) -> pd.DataFrame:
+    """One row a run."""
+    place, part = split_part(source)
+    if _is_excel(place):
+        return excel.read_sheet(_file(place), part)
+    return runs_table(read_tracked(source, histories=False), source=source)
+
+
+def read_curves(source: str) -> pd.DataFrame:
+    """One row for each moment of each run."""
+    place, part = split_part(source)
+    if _is_excel(place):
+        return excel.read_sheet(_file(place), part)
+    return curves_table(read_tracked(source, histories=True), source=source)
+
+
+def _is_excel(place: str) -> bool:
+    return not is_remote(place) and Path(place).suffix.lower() in EXCEL
+
+
+def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
+    """The runs of a tracker; errors of the disk are told in one line."""
+    place, part = split_part(source)
+    try:
+        if is_remote(place):
+            return _remote(place, part, histories=histories)
+        return _folder(Path(place), part) if Path(place).is_dir() else _of_file(place, part)
+    except OSError as error:
+        got = error.strerror or type(error).__name__
+        raise LawsmithError(source, got=got, want="a readable source of runs") from None
+
+
+def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
+    kind, _, rest = place.partition(":")
+    if kind == "wandb":
+        return wandb_api.read_runs(rest, histories=histories)
+    if kind == "mlflow":
+        return read_tracked(f"{rest}#{part}" if part else rest, histories=histories)
+    if kind == "optuna":
+        return optuna_study.read_runs(rest, part)
+    if kind in ("http", "https"):
+        return mlflow.read_server(place, part, histories=histories)
+    if kind == "file":
+        return _folder(Path(place.removeprefix("file://")), part)
+    return optuna_study.read_runs(place, part)
+
+
+def has_runs(folder: Path) -> bool:
+    """Whether a folder holds runs of a tracker."""
+    stores = mlflow.is_store(folder) or mlflow.is_store(folder / "mlruns")
+    return stores or any(part.find(folder) for part in (wandb_files, neps, tensorboard))
+
+
+def _folder(folder: Path, part: str) -> list[TrackedRun]:
+    """The runs in a folder, of whichever tracker they are."""
+    if mlflow.is_store(folder):
+        return mlflow.read_store(folder, part)
+    if mlflow.is_store(folder / "mlruns"):
+        return mlflow.read_store(folder / "mlruns", part)
+    if wandb_files.find(folder):
+        return [wandb_files.read_run(path) for path in wandb_files.find(folder)]
+    if neps.find(folder):
+        return neps.read_runs(folder)
+    if tensorboard.find(folder):
+        return tensorboard.read_runs(folder)
+    raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)
+
+
+def _of_file(place: str, part: str) -> list[TrackedRun]:
+    path = _file(place)
+    if path.suffix == ".wandb":
+        return [wandb_files.read_run(path)]
+    if tensorboard.EVENTS in path.name:
+        return [tensorboard.read_file(path)]
+    if path.suffix.lower() in DATABASES and "experiments" in _tables(path):
+        return mlflow.read_database(path, part)
+    return optuna_study.read_runs(place, part)
+
+
+def _tables(path: Path) -> set[str]:
+    """The tables of a SQLite database."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    try:
+        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+            return {str(name) for (name,) in database.execute(query)}
+    except sqlite3.Error as error:
+        raise LawsmithError(str(path), got=str(error), want="a SQLite database") from None
+
+
+def _file(place: str) -> Path:
+    path = Path(place)
+    if not path.is_file():
+        raise LawsmithError(place, got="no such file", want="a file of runs")
+    return path

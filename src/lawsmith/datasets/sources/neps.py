@@ -1,0 +1,51 @@
+"""NePS's folders of trials, read without NePS: configs/config_…/config.yaml and report.yaml.
+
+The loss is what NePS minimises; a report that names the loss otherwise (older versions: result.yaml
+with loss) is read too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from lawsmith.datasets.sources.flat_yaml import read_flat
+from lawsmith.datasets.sources.tracked import TrackedRun
+from lawsmith.errors import LawsmithError
+from lawsmith.files import read_bytes, reason
+
+_LOSSES = ("objective_to_minimize", "loss")
+_STATES = {"success": "finished"}
+
+
+def find(folder: Path) -> list[Path]:
+    """The trials of a study."""
+    places = [folder / "configs", folder / "results", folder]
+    return next((found for p in places if (found := sorted(p.glob("config_*/config.yaml")))), [])
+
+
+def read_runs(folder: Path) -> list[TrackedRun]:
+    """Every trial; one without a report has no result yet."""
+    return [_read_trial(path.parent) for path in find(folder)]
+
+
+def _read_trial(folder: Path) -> TrackedRun:
+    reports = [folder / name for name in ("report.yaml", "result.yaml")]
+    report = next((read_flat(path) for path in reports if path.is_file()), None)
+    settings = read_flat(folder / "config.yaml")
+    loss = next((report[name] for name in _LOSSES if report and name in report), None)
+    results = {} if report is None else {"loss": loss}
+    for name in ("cost", "evaluation_duration"):
+        if report and report.get(name) is not None:
+            results[name] = report[name]
+    return TrackedRun(folder.name, _state(folder, report is not None), settings, results)
+
+
+def _state(folder: Path, reported: bool) -> str:
+    path = folder / "state.txt"
+    if not path.is_file():
+        return "finished" if reported else "running"
+    try:
+        word = read_bytes(path, limit=100).decode("utf-8", "replace").strip().lower()
+    except OSError as error:
+        raise LawsmithError(str(path), got=reason(error), want="a readable file") from None
+    return _STATES.get(word, word)

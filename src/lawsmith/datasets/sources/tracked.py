@@ -1,0 +1,140 @@
+"""Runs as trackers keep them, whichever tracker it is, to a table of runs and a table of curves."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
+
+import numpy as np
+
+from lawsmith.datasets.schema import find_column
+from lawsmith.errors import LawsmithError
+from lawsmith.numbers import as_amount
+
+if TYPE_CHECKING:
+    import pandas as pd
+
+Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
+TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
+MOST_RUNS = 100_000
+
+
+@dataclass(frozen=True)
+class TrackedRun:
+    """One run of a tracker.
+
+    state      finished, running, crashed, killed, failed, …; '' where the tracker does not say
+    settings   what was chosen
+    results    the last value of everything that was measured
+    history    every value along the run
+    """
+
+    name: str
+    state: str = ""
+    settings: Mapping[str, Any] = field(default_factory=dict)
+    results: Mapping[str, Any] = field(default_factory=dict)
+    history: Mapping[str, Series] = field(default_factory=dict)
+
+
+def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
+    """One row a run: run, state, settings as config.… and results as summary.…"""
+    import pandas as pd
+
+    if not runs:
+        raise LawsmithError(source, got="no run", want="at least one")
+    rows = []
+    for run in sorted(runs, key=_by_name):
+        row: dict[str, Any] = {"run": run.name, "state": run.state or None}
+        row |= {f"config.{name}": _cell(value) for name, value in run.settings.items()}
+        row |= {f"summary.{name}": _cell(value) for name, value in run.results.items()}
+        rows.append(row)
+    table = pd.DataFrame(rows)
+    return table if any(run.state for run in runs) else table.drop(columns="state")
+
+
+def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
+    """One row for each moment of each run: run, D, loss, and lr and N where they are known."""
+    import pandas as pd
+
+    names = list(dict.fromkeys(name for run in runs for name in run.history))
+    loss = find_column("loss", names, source)
+    if loss is None:
+        got = f"histories of {', '.join(names[:8]) or 'nothing'}"
+        raise LawsmithError(source, got=got, want="one of a loss, such as val_loss")
+    tokens, lr = (find_column(role, names, source) for role in ("D", "lr"))
+    rows: list[dict[str, Any]] = []
+    for run in sorted(runs, key=_by_name):
+        rows += _moments(run, loss, tokens, lr)
+    if not rows:
+        hint = "log tokens along the run, or have tokens_per_step among its settings"
+        got = "runs without the tokens of each step"
+        raise LawsmithError(source, got=got, want="tokens along at least one run", hint=hint)
+    return pd.DataFrame(rows)
+
+
+def _moments(
+    run: TrackedRun, loss: str, tokens: str | None, lr: str | None
+) -> list[dict[str, Any]]:
+    series = run.history.get(loss, ())
+    steps = np.array([step for step, _ in series], dtype=np.float64)
+    seen = _tokens(run, steps, run.history.get(tokens, ()) if tokens else ())
+    if seen is None:
+        return []
+    size = _setting(run, "N")
+    rates = dict(run.history.get(lr, ())) if lr else {}
+    rows = []
+    for (step, value), D in zip(series, seen.tolist(), strict=True):
+        if D > 0.0:  # before the first token there is nothing to learn from
+            moment = {"run": run.name, "D": D, "loss": value}
+            moment |= {"lr": rates.get(step)} if lr else {}
+            rows.append(moment if size is None else {**moment, "N": size})
+    return rows
+
+
+def _tokens(run: TrackedRun, steps: np.ndarray, logged: Series) -> np.ndarray | None:
+    """Tokens at each step: as logged, else by the tokens of a step, else by those of the whole."""
+    if not len(steps):
+        return None
+    if logged:
+        at = np.array(logged, dtype=np.float64)
+        return np.asarray(np.interp(steps, at[:, 0], at[:, 1]))
+    for name in TOKENS_A_STEP:
+        each = as_amount(run.settings.get(name))
+        if each is not None and each > 0.0:
+            return np.asarray(steps * each)
+    whole = _setting(run, "D")
+    last = max((step for series in run.history.values() for step, _ in series), default=0.0)
+    if whole is None or last <= 0.0 or run.state not in ("", "finished"):
+        return None
+    return np.asarray(steps * (whole / last))
+
+
+def _setting(run: TrackedRun, role: str) -> float | None:
+    """N or D of a run, if its settings or results say it."""
+    for told in (run.settings, run.results):
+        try:
+            name = find_column(role, list(told), run.name)
+        except LawsmithError:
+            return None
+        number = None if name is None else as_amount(told[name])
+        if number is not None:
+            return number
+    return None
+
+
+def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
+    """Trial 2 before trial 10: trackers give runs in an order of their own."""
+    parts = re.split(r"(\d+)", run.name)
+    return [(int(part) if part.isdecimal() and len(part) < 19 else 0, part) for part in parts]
+
+
+def last_values(history: Mapping[str, Series]) -> dict[str, float]:
+    """The last value of each series."""
+    return {name: series[-1][1] for name, series in history.items() if series}
+
+
+def _cell(value: Any) -> Any:
+    """A plain value; a list or a dictionary as text."""
+    return str(value) if isinstance(value, list | dict | tuple | set) else value
