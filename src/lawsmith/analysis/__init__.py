@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.answering import answer_study, learn
-from lawsmith.analysis.compare import compare_laws, rolling_cuts, surface_on_cuts
+from lawsmith.analysis.compare import compare_laws, laws_for, rolling_cuts, surface_on_cuts
 from lawsmith.analysis.comparisons import Comparisons
 from lawsmith.analysis.fitting import analyse, held_out_score
 from lawsmith.analysis.hyperparameters import hyperparameter_laws
@@ -43,6 +43,7 @@ __all__ = [
     "hyperparameter_laws",
     "influence_target",
     "isoflop_cells",
+    "laws_for",
     "learn",
     "rolling_cuts",
     "surface_on_cuts",

@@ -138,7 +138,7 @@ def _model(
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
     scales = _scales(surface, target)
     if scales is None:
-        found = surface.best(target.C, level=level)
+        found = surface.best(target.C, level=level, hp=target.hp)
     else:
         found = surface.at(level=level, hp=dict(target.hp), **scales)
     where, given = found.where, target.hp

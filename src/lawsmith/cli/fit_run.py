@@ -18,6 +18,7 @@ from lawsmith.analysis import (
     analyse,
     answer_study,
     compare_laws,
+    laws_for,
     rolling_cuts,
     surface_on_cuts,
 )
@@ -32,8 +33,8 @@ from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.datasets.curve_tables import CurveOptions
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.allocation import can_allocate
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.allocation import divides
+from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
@@ -126,7 +127,7 @@ def run(asked: Asked) -> Fitted:
         fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
     if asked.compare:
         usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
-        options = replace(options or usual, targets=_without_hp(wanted))
+        options = replace(options or usual, targets=wanted)
         fitted = _with_comparison(fitted, options, prior)
     return replace(fitted, warnings=_warnings(fitted))
 
@@ -149,17 +150,20 @@ def _default_targets(study: Study) -> tuple[Target, ...]:
     return (default_target(study.grid, study.runs),)
 
 
-def _without_hp(targets: Sequence[Target]) -> tuple[Target, ...]:
-    """Those that a law can be asked for: laws know no hyperparameters."""
-    return tuple(target for target in targets if not target.hp)
+def _known_to(law: Law, targets: Sequence[Target]) -> tuple[Target, ...]:
+    """Those that a law can be asked for: it knows no hyperparameters but its own inputs."""
+    return tuple(target for target in targets if set(target.hp) <= set(law.inputs))
 
 
 def _with_comparison(fitted: Fitted, options: FitOptions, prior: Prior) -> Fitted:
     """Every law beside the answer, and all of them on the same hold-outs."""
     study = fitted.study
+    laws = laws_for(study)
+    if options.law.name not in LAWS:
+        laws = (*laws, options.law)  # a law of the user's own is compared too
     with working("comparing laws"):
         cuts = rolling_cuts(study, options)
-        compared = compare_laws(study, options)
+        compared = compare_laws(study, options, laws)
         surface = surface_on_cuts(study, cuts, options.level, prior)
     return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
 
@@ -223,12 +227,12 @@ def _law(
     try:
         law = asked.law or get_law(read.law_of(study))
         read.check_inputs(study, law)
-        of_compute = law.inputs == ("C",) or can_allocate(law)
+        of_compute = law.inputs == ("C",) or divides(law)
         pinned = read.fixed(asked.fix, law)
         options = FitOptions(
             law=law,
             hold_out=asked.hold_out,
-            targets=_without_hp(wanted if of_compute else targets),
+            targets=_known_to(law, wanted if of_compute else targets),
             objective=read.objective(asked.objective, asked.delta, law),
             fixed=pinned,
             priors=read.priors(asked.prior, law, pinned),

@@ -5,7 +5,9 @@ phi: z_k = log c_k + Σ ± e·log x_i. Then f = log Σ exp z_k, and with softmax
 ∇f = Σ s_k ∇z_k and ∇²f = Σ s_k ∇z_k∇z_kᵀ − ∇f∇fᵀ.  Shapes as in :mod:`lawsmith.laws.law`.
 
 Sources: Hoffmann et al. 2022 (chinchilla), Kaplan et al. 2020 (kaplan), the OpenEuroLLM dense
-English study (skaling), Gadre et al. 2024 (gadre).
+English study (skaling), Gadre et al. 2024 (gadre), Muennighoff et al. 2023 (repeated; without its
+term for excess parameters), Li et al. 2025 (farseer), Clark et al. 2022 (experts, moe; with a floor
+E, and without its saturation), Tao et al. 2024 (vocabulary).
 """
 
 from __future__ import annotations
@@ -168,6 +170,101 @@ class Kaplan:
     def trade_off(self, phi: FloatArray) -> TradeOff | None:
         ratio = phi[:, 1] / phi[:, 3]
         return phi[:, 0] * ratio, ratio, phi[:, 2], np.ones_like(ratio)
+
+
+@dataclass(frozen=True)
+class Repeated:
+    """L = E + A·N^-α + B·D_eff^-β, phi = (log E, log A, α, log B, β, log R), x = (N, D, U).
+
+    D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R))) is the number of fresh tokens that D tokens, drawn
+    from U unique ones, are worth: at most U·(1 + R). It is D where D ≤ U.
+    """
+
+    base: SumOfPowers
+
+    def warped(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        """log N and log D_eff, (2, B, n), and the derivative (B, n) of the latter by log R."""
+        R = np.exp(phi[:, 5, None])
+        once = np.minimum(x[1], x[2])
+        again = np.expm1(x[1] - once)
+        gone = np.exp(-again / R)
+        worth = R * (1.0 - gone)
+        slope = R * (1.0 - gone - gone * again / R) / (1.0 + worth)
+        both = np.broadcast_arrays(x[0], once + np.log1p(worth))
+        return np.stack(both), np.asarray(slope)
+
+    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
+        return self.base.value(phi, self.warped(phi, x)[0])
+
+    def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        inner, slope = self.warped(phi, x)
+        f, jac = self.base.value_and_jac(phi, inner)
+        jac[:, 5] = -phi[:, 4, None] * jac[:, 3] * slope  # the column of log B is the share of D
+        return f, jac
+
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
+        return numerical_curvature(self, phi, x, w)
+
+    def trade_off(self, phi: FloatArray) -> TradeOff | None:
+        """None: tokens are worth less the more often they were seen."""
+        return None
+
+
+FARSEER_N, FARSEER_D = 1e9, 1e10  # where E, B and β of the law are those of the formula
+
+
+@dataclass(frozen=True)
+class Farseer:
+    """L = E·e^(e₁h(e₂)) + B·e^(b₁h(b₂))·D^(−β·e^(c₁h(c₂))), h(t) = (N^t − 1)/t.
+
+    phi = (log E, e₁, e₂, log B, b₁, b₂, log β, c₁, c₂); N counts in 1e9, D in 1e10.
+    The authors write a·N^t + b for each of the three logs: the same family, but a, b and t are then
+    far from each other in size and cannot be told apart where t is near 0.
+    """
+
+    def _parts(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """The three logs (3, B, n), and their derivatives by slope and bend, (3, 2, B, n)."""
+        n = x[0] - np.log(FARSEER_N)
+        levels = phi.T.reshape(3, 3, -1, 1)
+        h, by_bend = _box_cox(n, levels[:, 2])
+        logs = levels[:, 0] + levels[:, 1] * h
+        return logs, h, levels[:, 1] * by_bend
+
+    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
+        logs = self._parts(phi, x)[0]
+        d = x[1] - np.log(FARSEER_D)
+        return _log_sum_exp(np.stack([logs[0], logs[1] - d * np.exp(logs[2])]))[0]
+
+    def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
+        logs, h, by_bend = self._parts(phi, x)
+        d = x[1] - np.log(FARSEER_D)
+        power = d * np.exp(logs[2])
+        f, s = _log_sum_exp(np.stack([logs[0], logs[1] - power]))
+        shares = np.stack([s[0], s[1], -s[1] * power])
+        jac = np.stack([shares, shares * h, shares * by_bend], axis=1)
+        return f, np.moveaxis(jac.reshape(9, *f.shape), 0, 1)
+
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
+        return numerical_curvature(self, phi, x, w)
+
+    def trade_off(self, phi: FloatArray) -> TradeOff | None:
+        """None: N and D do not act apart."""
+        return None
+
+
+def _box_cox(n: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
+    """(e^(tn) − 1)/t and its derivative by t; n and n²/2 at t = 0."""
+    z = t * n
+    small = np.abs(z) < 1e-3
+    safe = np.where(small, 1.0, z)
+    ratio = np.where(small, 1.0 + z / 2 + z**2 / 6 + z**3 / 24, np.expm1(safe) / safe)
+    series = 0.5 + z / 3 + z**2 / 8 + z**3 / 30
+    slope = np.where(small, series, (np.exp(safe) - ratio) / safe)
+    return np.asarray(n * ratio), np.asarray(n**2 * slope)
 
 
 def _log_sum_exp(z: FloatArray) -> tuple[FloatArray, FloatArray]:

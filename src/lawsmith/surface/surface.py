@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -35,6 +36,7 @@ FEW_RATIOS = 31  # where the loss is wanted and not where it is
 # A run that says less than the others do by FAR_BELOW (in logs) and has less than LET_GO of its
 # weight left is odd. No run of the tables of docs/truth.md is.
 FAR_BELOW, LET_GO = 0.05, 0.3
+NO_HP: Mapping[str, float | str] = MappingProxyType({})
 BLOCK = 4000  # rows of a grid that are worked out at once
 HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
@@ -133,9 +135,11 @@ class Surface:
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
         return self._answer(line, hp or {}, level)
 
-    def best(self, C: float, *, level: float = 0.95) -> Estimate:
-        """The loss of the best run that costs C."""
-        found = self._answer(self.line(C), {}, level)
+    def best(
+        self, C: float, *, level: float = 0.95, hp: Mapping[str, float | str] = NO_HP
+    ) -> Estimate:
+        """The loss of the best run that costs C, over the λ that is not given."""
+        found = self._answer(self.line(C), hp, level)
         if self.frame.collinear:
             return replace(found, where=about_line(found.where, level))
         return found
