@@ -23,6 +23,8 @@ from lawsmith.analysis import (
     surface_on_cuts,
 )
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
+from lawsmith.answer.batch import CriticalBatch, batch_of
+from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
 from lawsmith.arrays import IntArray
 from lawsmith.cli import options as read
@@ -41,6 +43,7 @@ from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import State
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import Prior
+from lawsmith.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -62,6 +65,8 @@ class Asked:
     level: float
     compare: bool
     inference_tokens: float | None = None
+    n_next: int = 0
+    critical_batch: bool = False
     curves: Path | None = None
     curve_reading: CurveOptions | None = None
 
@@ -73,6 +78,15 @@ class Asked:
         )
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What a target says of runs that are not made yet; None where it was not asked for."""
+
+    target: Target
+    runs: tuple[NextRun, ...]
+    batch: CriticalBatch | None
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit found.
@@ -82,6 +96,7 @@ class Fitted:
     warnings   about laws: those of the analysis, and where laws and the answer disagree
     cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
     serving    the cheapest model for training and serving, at each target that is a compute
+    decisions  further runs and critical batches, at each target
     along      the curves beside the runs; None without any
     """
 
@@ -97,6 +112,7 @@ class Fitted:
     cuts: tuple[Cut, ...] = ()
     surface_cuts: tuple[HeldOutRuns | None, ...] = ()
     serving: tuple[Serving, ...] = ()
+    decisions: tuple[Decided, ...] = ()
     along: Along | None = None
 
     @property
@@ -125,6 +141,8 @@ def run(asked: Asked) -> Fitted:
     fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
+    if asked.n_next or asked.critical_batch:
+        fitted = replace(fitted, decisions=_decisions(found, why_not, asked))
     if asked.compare:
         usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
         options = replace(options or usual, targets=wanted)
@@ -141,6 +159,24 @@ def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving
         want = "a --target, whose loss is to be reached"
         raise LawsmithError("--inference-tokens", got="no compute", want=want)
     return tuple(serve(found.surface, C, tokens) for C in computes)
+
+
+def _decisions(found: Answer | None, why_not: str, asked: Asked) -> tuple[Decided, ...]:
+    """At each target."""
+    if found is None:
+        raise LawsmithError(why_not)
+    surface = found.surface
+    with working("weighing further runs"), one_thread():
+        return tuple(
+            Decided(
+                target=forecast.target,
+                runs=next_runs(surface, forecast.compute, asked.n_next, level=asked.level)
+                if asked.n_next and np.isfinite(forecast.compute)
+                else (),
+                batch=batch_of(surface, forecast, asked.level) if asked.critical_batch else None,
+            )
+            for forecast in found.forecasts
+        )
 
 
 def _default_targets(study: Study) -> tuple[Target, ...]:

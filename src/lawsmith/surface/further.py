@@ -44,6 +44,10 @@ class Chosen:
     ranges: Mapping[str, Range]
     at_edge: tuple[str, ...] = ()
 
+    @property
+    def centres(self) -> dict[str, float]:
+        return {name: found.centre for name, found in self.ranges.items()}
+
     def added_to(self, where: Where) -> Where:
         if not self.ranges:
             return where

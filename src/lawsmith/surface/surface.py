@@ -140,7 +140,7 @@ class Surface:
     ) -> Estimate:
         """The loss of the best run that costs C, over the λ that is not given."""
         chosen = best_priced(self, C, hp, level)
-        given = {**hp, **{name: found.centre for name, found in chosen.ranges.items()}}
+        given = {**hp, **chosen.centres}
         answer = self._answer(self.line(C, hp=given), given, level)
         where = about_line(answer.where, level) if self.frame.collinear else answer.where
         return replace(answer, where=chosen.added_to(where))
@@ -184,8 +184,7 @@ class Surface:
 
     def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> list[Mixture]:
         """Of the best log loss at each C, over so many D/N; together is faster."""
-        given = [best_priced(self, c, NO_HP).ranges for c in C.tolist()]
-        chosen = [{name: found.centre for name, found in one.items()} for one in given]
+        chosen = [best_priced(self, c, NO_HP).centres for c in C.tolist()]
         lines = [self.line(c, n_ratios, hp) for c, hp in zip(C.tolist(), chosen, strict=True)]
         whole = {k: np.concatenate([line[k] for line in lines]) for k in self.frame.names}
         q = len(whole[self.frame.names[0]]) // len(lines)
