@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
 from rich.console import Console
 
+from lawsmith.analysis import Moved
 from lawsmith.answer.batch import OVERHEAD, CriticalBatch
 from lawsmith.answer.next_runs import NextRun
+from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli.fit_run import Decided
 from lawsmith.formats import count, flops, interval, number, percent
@@ -19,6 +22,27 @@ def show_decisions(console: Console, found: Decided) -> None:
         show_next(console, found.target.label, found.runs)
     if found.batch is not None:
         show_batch(console, found.batch)
+
+
+def show_moved(console: Console, found: Sequence[Moved]) -> None:
+    """Each target with N as the table counts it, and counted in another way."""
+    if not found:
+        return
+    out.heading(console, f"If N is counted as {found[0].expression}")
+    table = out.table("", "loss", "interval", "N", "D", "loss moves by")
+    for one in found:
+        for label, forecast in ((one.forecast.target.label, one.forecast), ("", one.other)):
+            ends = interval(forecast.low, forecast.high, loss_text)
+            sizes = [
+                count(forecast.scales[name].centre) if name in forecast.scales else ""
+                for name in ("N", "D")
+            ]
+            by = percent(one.loss, 2) if forecast is one.other else ""
+            table.add_row(label, loss_text(forecast.loss), ends, *sizes, by)
+    out.show(console, table)
+    if any(one.matters for one in found):
+        text = "The loss leaves its interval: say which N is meant wherever the answer is used."
+        out.prose(console, text)
 
 
 def show_next(console: Console, label: str, runs: tuple[NextRun, ...]) -> None:

@@ -14,11 +14,15 @@ from lawsmith.analysis import (
     Comparison,
     Cut,
     FitOptions,
+    Moved,
     Prediction,
     analyse,
     answer_study,
     compare_laws,
     laws_for,
+    moved,
+    other_n,
+    recounted,
     rolling_cuts,
     surface_on_cuts,
 )
@@ -34,6 +38,7 @@ from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.datasets.curve_tables import CurveOptions
 from lawsmith.errors import LawsmithError
+from lawsmith.expressions import names
 from lawsmith.grid import HeldOut
 from lawsmith.laws.allocation import divides
 from lawsmith.laws.catalogue import LAWS, get_law
@@ -67,6 +72,7 @@ class Asked:
     inference_tokens: float | None = None
     n_next: int = 0
     critical_batch: bool = False
+    other_n: str | None = None
     curves: Path | None = None
     curve_reading: CurveOptions | None = None
 
@@ -97,6 +103,7 @@ class Fitted:
     cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
     serving    the cheapest model for training and serving, at each target that is a compute
     decisions  further runs and critical batches, at each target
+    moved      each target with N counted in another way
     along      the curves beside the runs; None without any
     """
 
@@ -113,6 +120,7 @@ class Fitted:
     surface_cuts: tuple[HeldOutRuns | None, ...] = ()
     serving: tuple[Serving, ...] = ()
     decisions: tuple[Decided, ...] = ()
+    moved: tuple[Moved, ...] = ()
     along: Along | None = None
 
     @property
@@ -125,7 +133,7 @@ class Fitted:
 def run(asked: Asked) -> Fitted:
     """Read, answer, fit."""
     with downloads() as progress:
-        study = load(asked.table, asked.reading, progress=progress)
+        study = load(asked.table, _reading(asked), progress=progress)
     study, along = join_curves(study, asked.curves, asked.curve_reading)
     targets = read.targets(asked.targets, list(study.grid.hp))
     held = _held_out(study, asked.hold_out)
@@ -141,6 +149,8 @@ def run(asked: Asked) -> Fitted:
     fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
+    if asked.other_n is not None:
+        fitted = replace(fitted, moved=_moved(fitted, asked, prior))
     if asked.n_next or asked.critical_batch:
         fitted = replace(fitted, decisions=_decisions(found, why_not, asked))
     if asked.compare:
@@ -159,6 +169,31 @@ def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving
         want = "a --target, whose loss is to be reached"
         raise LawsmithError("--inference-tokens", got="no compute", want=want)
     return tuple(serve(found.surface, C, tokens) for C in computes)
+
+
+def _reading(asked: Asked) -> ReadOptions:
+    """How to read the table: with the columns of numbers that another N is counted from."""
+    if asked.other_n is None:
+        return asked.reading
+    own = {"N", "D", "C", "loss", *asked.reading.columns}
+    more = tuple(name for name in names(asked.other_n) if name not in own)
+    return replace(asked.reading, metrics=(*asked.reading.metrics, *more))
+
+
+def _moved(fitted: Fitted, asked: Asked, prior: Prior) -> tuple[Moved, ...]:
+    """Each target with the other N."""
+    if fitted.answer is None:
+        raise LawsmithError(fitted.why_no_answer)
+    if "N" not in fitted.study.grid.names or asked.curves is not None:
+        got = "curves" if asked.curves is not None else "a study without N"
+        raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
+    text = asked.other_n or ""
+    other = recounted(fitted.study, other_n(fitted.study, text))
+    targets = tuple(forecast.target for forecast in fitted.answer.forecasts)
+    with working("counting N in another way"):
+        held = asked.hold_out
+        again = answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return moved(text, fitted.answer, again)
 
 
 def _decisions(found: Answer | None, why_not: str, asked: Asked) -> tuple[Decided, ...]:

@@ -254,6 +254,15 @@ CriticalBatch = Annotated[
         rich_help_panel=_SHOW,
     ),
 ]
+OtherN = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPRESSION",
+        help="N counted in another way, of columns of the table: the answer says how far it moves. "
+        "For example: --other-n 'N + vocab * width'.",
+        rich_help_panel=_SHOW,
+    ),
+]
 Metric = Annotated[
     list[str] | None,
     typer.Option(
