@@ -207,9 +207,7 @@ def _metrics(told: object) -> dict[str, float]:
     """The numbers of {"metrics": {"arc_easy": 0.61}}; what is no finite number is left out."""
     pairs = list(told.items())[:MAX_METRICS] if isinstance(told, dict) else []
     numbers = {str(name)[:200]: as_float(value) for name, value in pairs}
-    return {
-        name: value for name, value in numbers.items() if value is not None and math.isfinite(value)
-    }
+    return {name: x for name, x in numbers.items() if x is not None and math.isfinite(x)}
 
 
 def _from_log(path: Path, spec: ResultsSpec) -> Result:
