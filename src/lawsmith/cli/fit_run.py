@@ -200,18 +200,18 @@ def _decisions(found: Answer | None, why_not: str, asked: Asked) -> tuple[Decide
     """At each target."""
     if found is None:
         raise LawsmithError(why_not)
-    surface = found.surface
+    surface, n = found.surface, asked.n_next
+    if n and all(forecast.target.sized for forecast in found.forecasts):
+        want = "a --target, whose interval is to be narrowed"
+        raise LawsmithError("--next", got="no compute", want=want)
+    decided = []
     with working("weighing further runs"), one_thread():
-        return tuple(
-            Decided(
-                target=forecast.target,
-                runs=next_runs(surface, forecast.compute, asked.n_next, level=asked.level)
-                if asked.n_next and np.isfinite(forecast.compute)
-                else (),
-                batch=batch_of(surface, forecast, asked.level) if asked.critical_batch else None,
-            )
-            for forecast in found.forecasts
-        )
+        for forecast in found.forecasts:
+            narrows = n and not forecast.target.sized
+            runs = next_runs(surface, forecast.compute, n, level=asked.level) if narrows else ()
+            batch = batch_of(surface, forecast, asked.level) if asked.critical_batch else None
+            decided.append(Decided(forecast.target, runs, batch))
+    return tuple(decided)
 
 
 def _default_targets(study: Study) -> tuple[Target, ...]:

@@ -272,7 +272,7 @@ class Surface:
         self,
         member: Member,
         scales: Mapping[str, AnyArray],
-        hp: Mapping[str, float | str] | Mapping[str, FloatArray],
+        hp: Mapping[str, float | str | FloatArray],
     ) -> Points:
         """(q) points at those scales, each at the best λ; see `locate.score`."""
         frame = self.frame
@@ -310,7 +310,9 @@ class Surface:
             tried.append(Points(at.S, U, at.G, at.c))
         return tried
 
-    def _sweep_levels(self, member: Member, at: Points, hp: Mapping[str, float | str]) -> Points:
+    def _sweep_levels(
+        self, member: Member, at: Points, hp: Mapping[str, float | str | FloatArray]
+    ) -> Points:
         """Each point at its best level of each category that is not given."""
         start = 0
         for axis in self.frame.categorical:
