@@ -8,29 +8,30 @@ import shlex
 from pathlib import Path
 
 import pytest
-from typer.testing import CliRunner
 
-from lawsmith.cli.app import app
+from lawsmith.cli import main
 
 PAGE = (Path(__file__).parents[2] / "docs" / "decisions.md").read_text(encoding="utf-8")
 BLOCKS = re.findall(r"^```console\n\$ lawsmith (fit tinylm.*?)\n(.*?)^```$", PAGE, re.M | re.S)
 
 
 @pytest.mark.parametrize(("command", "shown"), BLOCKS, ids=[command for command, _ in BLOCKS])
-def test_a_command_of_the_page_prints_what_stands_there(command: str, shown: str) -> None:
-    done = CliRunner().invoke(app, shlex.split(command), env={"COLUMNS": "80"})
-    assert done.exit_code == 0, done.output
-    printed = {" ".join(line.split()) for line in done.stdout.splitlines()}
+def test_a_command_of_the_page_prints_what_stands_there(
+    command: str, shown: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    assert main(shlex.split(command)) == 0
+    printed = {" ".join(line.split()) for line in capsys.readouterr().out.splitlines()}
     heads = [line for line in shown.splitlines() if line and not line.startswith(" ")]
     assert heads
     assert {" ".join(line.split()) for line in heads} <= printed
 
 
-def test_decisions_are_in_the_json() -> None:
-    command = "fit tinylm --target 1e17 --next 3 --critical-batch --json"
-    done = CliRunner().invoke(app, shlex.split(command))
-    assert done.exit_code == 0, done.output
-    (found,) = json.loads(done.stdout)["decisions"]
+def test_decisions_are_in_the_json(capsys: pytest.CaptureFixture[str]) -> None:
+    assert (
+        main(["fit", "tinylm", "--target", "1e17", "--next", "3", "--critical-batch", "--json"])
+        == 0
+    )
+    (found,) = json.loads(capsys.readouterr().out)["decisions"]
     assert found["target"] == 1e17
     assert len(found["next_runs"]) == 3
     for run in found["next_runs"]:
@@ -40,7 +41,6 @@ def test_decisions_are_in_the_json() -> None:
     assert found["critical_batch"]["identified"] in (True, False)
 
 
-def test_further_runs_need_a_compute() -> None:
-    done = CliRunner().invoke(app, ["fit", "tinylm", "--at", "N=8M,D=300M", "--next", "3"])
-    assert done.exit_code == 2
-    assert "--target" in done.output
+def test_further_runs_need_a_compute(capsys: pytest.CaptureFixture[str]) -> None:
+    assert main(["fit", "tinylm", "--at", "N=8M,D=300M", "--next", "3"]) == 2
+    assert "--target" in capsys.readouterr().err
