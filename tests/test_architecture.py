@@ -47,7 +47,7 @@ INNER = {
     "charts": """
         theme ticks runs | draw page | titles
         law isoflop curves clock compare maps narrowing pairs residuals tasks trunks
-        answer choices hyperparameters timeline | allocation | save
+        answer choices hyperparameters timeline | allocation region | save
     """,
     "report": """
         parts | source markup | finding cards | of_live of_replay of_table page | live

@@ -206,7 +206,10 @@ def test_all_charts_are_written_or_accounted_for(demo_compute, tmp_path):
     assert written == [
         *("answer", "allocation", "law", "isoflop", "residuals", "hyperparameters", "compare"),
     ]
-    assert missing == {"curves": "LC is not a law of N and D"}
+    assert missing == {
+        "curves": "LC is not a law of N and D",
+        "region": "no hyperparameter varies at given N and D",
+    }
     files = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     assert files == {f"{name}.{suffix}" for name in written for suffix in ("html", "png")}
 

@@ -166,7 +166,7 @@ def test_the_comparison_is_best_first_and_says_why_a_law_is_missing(lawsmith, tm
     path.write_text("N,D,loss\n" + rows, encoding="utf-8")
     result = lawsmith("fit", path, "--compare")
     assert "Error on the best runs above a cut, fitted to the runs below" in result.out
-    assert "not fitted: chinchilla, kaplan, skaling, gadre: D follows N" in result.text
+    assert "not fitted: chinchilla, kaplan, skaling, gadre, farseer: D follows N" in result.text
     compared = lawsmith("fit", path, "--compare", "--json").json["comparison"]
     errors = [c["rmse"] for c in compared if c["reason"] is None]
     assert errors == sorted(errors)

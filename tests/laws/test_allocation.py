@@ -10,6 +10,7 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.allocation import (
     allocation,
+    best_further,
     best_split,
     can_allocate,
     log_inputs_at,
@@ -19,7 +20,7 @@ from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.law import coefficient, define, exponent
 from lawsmith.laws.uncertainty import law_uncertainty
-from tests.laws.test_fit import SURFACES, noisy
+from tests.laws.test_fit import SURFACES, grid, noisy
 from tests.laws.test_forms import EXAMPLES
 
 OWN = [
@@ -112,3 +113,31 @@ def test_a_law_of_n_and_d_is_read_where_it_is_best_for_the_compute():
     tried = 1.7 + 400 * around**-0.34 + 410 * (1e23 / 6 / around) ** -0.28
     assert np.argmin(tried) == 1
     assert log_inputs_at(get_law("LN"), np.zeros(3), 1e23) is None
+
+
+@pytest.mark.parametrize("further", [{"unique_tokens": 3e9}, {"unique_tokens": 1e14}])
+def test_the_best_n_of_repeated_data_is_that_of_a_fine_grid(further: dict[str, float]) -> None:
+    law, C = get_law("repeated"), 1e23
+    params = EXAMPLES["repeated"]
+    N = np.exp(np.linspace(np.log(1e7), np.log(1e13), 200_001))
+    loss = law.predict(params, {"N": N, "D": C / (6 * N), **further})
+    best = log_optimal_n(law, law.phi(params)[None], np.array([C]), further)[0, 0]
+    assert float(np.exp(best)) == pytest.approx(N[np.argmin(loss)], rel=2e-3)
+    if further["unique_tokens"] > 1e13:  # nothing is repeated: Chinchilla's closed form
+        fresh = get_law("chinchilla")
+        phi = fresh.phi({name: params[name] for name in fresh.names})[None]
+        assert best == pytest.approx(log_optimal_n(fresh, phi, np.array([C]))[0, 0], abs=2e-3)
+
+
+def test_a_further_input_that_is_not_given_is_the_best_of_those_run() -> None:
+    law, inputs = get_law("moe"), grid()
+    fit = fit_law(law, inputs, law.predict(EXAMPLES["moe"], inputs))
+    assert best_further(fit, {}, {"C": 1e23}) == {"experts": pytest.approx(64.0)}
+    assert best_further(fit, {"experts": 8.0}, {"C": 1e23}) == {"experts": pytest.approx(8.0)}
+    assert best_further(fit, {}, {"N": 1e9, "D": 1e11}) == {"experts": pytest.approx(64.0)}
+
+
+def test_an_allocation_without_the_further_input_is_refused() -> None:
+    law = get_law("moe")
+    with pytest.raises(LawsmithError, match="experts"):
+        log_optimal_n(law, law.phi(EXAMPLES["moe"])[None], np.array([1e23]))

@@ -26,7 +26,12 @@ SURFACES = [
 
 def grid(n: int = 7) -> dict[str, np.ndarray]:
     N, D = np.meshgrid(np.geomspace(1e7, 1e10, n), np.geomspace(1e9, 1e12, n))
-    return {"N": N.ravel(), "D": D.ravel(), "C": 6 * N.ravel() * D.ravel()}
+    N, D = N.ravel(), D.ravel()
+    turn = np.arange(len(N))  # further inputs go round, each with a period of its own
+    return {
+        **{"N": N, "D": D, "C": 6 * N * D, "unique_tokens": D * 0.3 ** (turn % 5 - 1)},
+        **{"experts": 4.0 ** (turn % 4), "vocab": 4e3 * 2.0 ** (turn % 3)},
+    }
 
 
 def noisy(law: Law, params: dict[str, float], sd: float, seed: int) -> tuple[dict, np.ndarray]:

@@ -146,10 +146,10 @@ def test_oellm_english_skaling_without_the_largest_model(published) -> None:
         assert abs(a.fit.params[name] - mean) < sd
 
 
-def test_skaling_wins_the_comparison_on_held_out_compute(published) -> None:
+def test_skaling_and_farseer_win_the_comparison_on_held_out_compute(published) -> None:
     options = FitOptions(law=get_law("LC"), hold_out=HeldOut.parse("largest-N"))
     ranking = compare_laws(published("oellm-english"), options)
-    assert ranking[0].law.name == "skaling"
+    assert {c.law.name for c in ranking[:2]} == {"skaling", "farseer"}
     errors = [c.score.rmse for c in ranking if c.score]
     assert errors == sorted(errors)
 

@@ -7,8 +7,9 @@ from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.answering import answer_study, learn
-from lawsmith.analysis.compare import compare_laws, rolling_cuts, surface_on_cuts
+from lawsmith.analysis.compare import compare_laws, laws_for, rolling_cuts, surface_on_cuts
 from lawsmith.analysis.comparisons import Comparisons
+from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
 from lawsmith.analysis.fitting import analyse, held_out_score
 from lawsmith.analysis.hyperparameters import hyperparameter_laws
 from lawsmith.analysis.isoflop import isoflop_cells
@@ -33,6 +34,7 @@ __all__ = [
     "FitOptions",
     "HeldOutScore",
     "HyperparameterLaw",
+    "Moved",
     "Prediction",
     "Target",
     "analyse",
@@ -43,7 +45,11 @@ __all__ = [
     "hyperparameter_laws",
     "influence_target",
     "isoflop_cells",
+    "laws_for",
     "learn",
+    "moved",
+    "other_n",
+    "recounted",
     "rolling_cuts",
     "surface_on_cuts",
     "with_curves",

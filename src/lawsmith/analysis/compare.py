@@ -19,6 +19,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
+from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.catalogue import LAWS
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
@@ -49,14 +50,20 @@ def _cut(name: str, study: Study, loss: FloatArray, pool: IntArray, held: IntArr
     return Cut(name, pool, held[frontier(study.grid.subset(held), loss[held], ("C",))], held)
 
 
+def laws_for(study: Study) -> tuple[Law, ...]:
+    """The built-in laws whose further inputs the study has."""
+    return tuple(law for law in LAWS.values() if set(further_inputs(law)) <= set(study.grid.names))
+
+
 @saturating
 def compare_laws(
-    study: Study, options: FitOptions, laws: tuple[Law, ...] = tuple(LAWS.values())
+    study: Study, options: FitOptions, laws: tuple[Law, ...] | None = None
 ) -> tuple[Comparison, ...]:
     """Every law: its predictions at the targets, and on the best runs above each cut; best first.
 
-    ``options.law`` plays no part.
+    ``options.law`` plays no part. By default the laws are those of `laws_for`.
     """
+    laws = laws_for(study) if laws is None else laws
     cuts = rolling_cuts(study, options)
     found = [_compared(study, _for_law(options, law), cuts) for law in laws]
     return tuple(sorted(found, key=_rank))
@@ -103,6 +110,8 @@ def _predictions(
     """At the targets whose inputs the law has."""
     found = []
     for target in options.targets:
+        if not set(target.hp) <= set(fit.law.inputs):
+            continue
         try:
             found.append(predict(target, fit, uncertainty, largest, options.level))
         except LawsmithError:  # L(N) has nothing to say of a compute

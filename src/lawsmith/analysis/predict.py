@@ -13,7 +13,13 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import count
 from lawsmith.frontier import best_row
 from lawsmith.grid import FloatArray, Grid, IntArray
-from lawsmith.laws.allocation import allocation, best_split, can_allocate
+from lawsmith.laws.allocation import (
+    allocation,
+    best_further,
+    best_split,
+    divides,
+    further_inputs,
+)
 from lawsmith.laws.diagnostics import Diagnostic, law_above_observed
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
@@ -37,18 +43,23 @@ def predict(
         interval=interval,
         run_interval=run_interval,
         decades=_decades(target, inputs, fit, largest),
-        allocation=_shares(target, fit, uncertainty, level) if can_allocate(fit.law) else None,
+        allocation=_shares(target, inputs, fit, uncertainty, level) if divides(fit.law) else None,
     )
 
 
 def _shares(
-    target: Target, fit: LawFit, uncertainty: Uncertainty | None, level: float
+    target: Target,
+    inputs: Mapping[str, float],
+    fit: LawFit,
+    uncertainty: Uncertainty | None,
+    level: float,
 ) -> dict[str, Interval]:
     """N*, D* and D/N of the law at the target's compute; NaN ends without an uncertainty."""
+    further = {name: inputs[name] for name in further_inputs(fit.law)}
     if uncertainty is None:
-        split = best_split(fit.law, fit.phi, target.C)
+        split = best_split(fit.law, fit.phi, target.C, further)
         return {name: Interval(value, np.nan, np.nan) for name, value in split.items()}
-    whole = allocation(uncertainty, np.array([target.C]), level)
+    whole = allocation(uncertainty, np.array([target.C]), level, further)
     return {name: _first(found) for name, found in whole.items()}
 
 
@@ -65,11 +76,19 @@ def _first(interval: Interval) -> Interval:
 
 
 def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
-    """The law's inputs at the target; N and D at a bare compute are its compute-optimal ones."""
-    if can_allocate(fit.law) and target.N is None:
-        split = best_split(fit.law, fit.phi, target.C)
-        return {name: split[name] for name in fit.law.inputs}
-    at = {"C": target.C, "N": target.N, "D": target.D}
+    """The law's inputs at the target; N and D at a bare compute are its compute-optimal ones.
+
+    A further input that the target does not give is the one of the runs that is best there.
+    """
+    law, given = fit.law, {k: v for k, v in target.hp.items() if not isinstance(v, str)}
+    if divides(law) and not target.sized:
+        further = best_further(fit, given, {"C": target.C})
+        split = {**best_split(law, fit.phi, target.C, further), **further}
+        return {name: split[name] for name in law.inputs}
+    at: dict[str, float | None] = {"C": target.C, "N": target.N, "D": target.D}
+    known = {name: value for name, value in at.items() if value is not None and name in law.inputs}
+    if len(known) + len(further_inputs(law)) == len(law.inputs):
+        at |= best_further(fit, given, known)
     missing = [name for name in fit.law.inputs if at.get(name) is None]
     if missing:
         raise LawsmithError(
@@ -104,7 +123,7 @@ def influence_target(
         target = options.targets[0]
         return target.label, target_inputs(target, fit)
     C = 10 * largest_compute(grid, pool, loss)
-    if fit.law.inputs == ("C",) or can_allocate(fit.law):
+    if fit.law.inputs == ("C",) or divides(fit.law):
         target = Target(C)
         return target.label, target_inputs(target, fit)
     top = {name: 10 * float(np.exp(fit.x[i].max())) for i, name in enumerate(fit.law.inputs)}

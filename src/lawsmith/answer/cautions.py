@@ -148,8 +148,9 @@ def above_observed(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnost
     """Whether a run that costs no more has reached less than is expected.
 
     Inside the data the luck of one run is no reason: only one below the interval of a run is.
+    A target that gives experts or the like is not what other runs were.
     """
-    if forecast.target.sized:
+    if forecast.target.sized or forecast.target.hp:
         return None
     cheap = np.flatnonzero(np.isfinite(loss) & (forecast.compute * (1.0 + 1e-9) >= grid.C))
     if not len(cheap):

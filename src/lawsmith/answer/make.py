@@ -138,7 +138,7 @@ def _model(
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
     scales = _scales(surface, target)
     if scales is None:
-        found = surface.best(target.C, level=level)
+        found = surface.best(target.C, level=level, hp=target.hp)
     else:
         found = surface.at(level=level, hp=dict(target.hp), **scales)
     where, given = found.where, target.hp
@@ -199,7 +199,7 @@ def _further_run(
         found = _forecast(surface, model, target, level)
         return np.array([found.loss, found.run_low, found.run_high])
     scales = {name: float(grid.column(name)[row]) for name in surface.scale_names}
-    mixture = surface.mixture_at(scales)
+    mixture = surface.mixture_at(scales, surface.further_of(grid, row))
     tail = 0.5 * (1.0 - level)
     ends = (mixture.quantile(p, run=True) for p in (0.5, tail, 1.0 - tail))
     return np.exp(np.fromiter(ends, dtype=np.float64))

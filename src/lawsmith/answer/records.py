@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a loss is wanted: at a compute, or at an N and a D, perhaps with hyperparameters.
+    """Where a loss is wanted: at a compute, or at an N and a D, perhaps with hyperparameters or
+    further inputs (unique tokens, experts) of the run.
 
     A study without compute has targets of N or D alone, whose C is NaN. Text does as well wherever
     a target is wanted: '1e24', 'N=7B,D=140B,lr=3e-4'.
@@ -52,17 +53,17 @@ class Target:
 
     @property
     def label(self) -> str:
-        if not self.sized:
-            return f"{flops(self.C)} FLOPs"
         sizes = {"N": self.N, "D": self.D}
         told = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
+        if not self.sized:
+            told = [f"{flops(self.C)} FLOPs"]
         told += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
         return ", ".join(told)
 
     @property
     def plain(self) -> float | dict[str, float | str]:
         """For a record: the compute, or what it gives by name; `target_of` reads it back."""
-        if not self.sized:
+        if not self.sized and not self.hp:
             return self.C
         sizes = {"C": self.C, "N": self.N, "D": self.D}
         known = {k: v for k, v in sizes.items() if v is not None and np.isfinite(v)}
@@ -220,7 +221,8 @@ class Answer:
     def at(self, compute: float) -> Forecast:
         """The forecast at one of the targets that are a compute."""
         for forecast in self.forecasts:
-            if not forecast.target.sized and np.isclose(forecast.compute, compute, rtol=1e-9):
+            bare = not forecast.target.sized and not forecast.target.hp
+            if bare and np.isclose(forecast.compute, compute, rtol=1e-9):
                 return forecast
         known = ", ".join(f.target.label for f in self.forecasts) or "no target"
         raise LawsmithError("target", got=f"{compute:g}", want=known)

@@ -67,6 +67,9 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
     if surface.scale_names != ("N", "D") or surface.frame.collinear:
         got = "a study whose N and D are not told apart"
         raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
+    if any(axis.price for axis in surface.frame.further):
+        got = "experts that runs are paid for"
+        raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
     found = surface.best(C)
     N, D = found.where.scales["N"].centre, found.where.scales["D"].centre
     k = surface.frame.multiplier

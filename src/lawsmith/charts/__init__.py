@@ -25,6 +25,7 @@ from lawsmith.charts.law import law
 from lawsmith.charts.maps import maps
 from lawsmith.charts.narrowing import narrowing
 from lawsmith.charts.pairs import pairs
+from lawsmith.charts.region import region
 from lawsmith.charts.residuals import residuals
 from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.save import (
@@ -75,6 +76,7 @@ __all__ = [
     "maps",
     "narrowing",
     "pairs",
+    "region",
     "residuals",
     "themed",
     "timeline",

@@ -25,6 +25,7 @@ from lawsmith.charts.hyperparameters import hyperparameters
 from lawsmith.charts.isoflop import isoflop
 from lawsmith.charts.law import law
 from lawsmith.charts.page import page
+from lawsmith.charts.region import region
 from lawsmith.charts.residuals import residuals
 from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
@@ -125,6 +126,8 @@ def write_all(
 ) -> list[Written | Unavailable]:
     """Write every chart of an answer, of a law, of a comparison of laws, and of curves."""
     drawings = [*_drawings(answered, analysis, comparisons)]
+    if answered is not None:
+        drawings.append(("region", partial(region, answered)))
     if curved is not None:
         drawings.append(("trunks", partial(trunks, curved)))
     return _write_each(drawings, directory, formats)

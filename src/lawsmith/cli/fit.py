@@ -36,6 +36,9 @@ def fit(
     target: params.Targets = None,
     at: params.At = None,
     inference_tokens: params.InferenceTokens = None,
+    next_runs: params.NextRuns = 0,
+    critical_batch: params.CriticalBatch = False,
+    other_n: params.OtherN = None,
     metric: params.Metric = None,
     via: params.Via = None,
     chance: params.Chance = None,
@@ -85,6 +88,9 @@ def fit(
         level=read.level(level),
         compare=compare,
         inference_tokens=read.tokens(inference_tokens, "--inference-tokens"),
+        n_next=next_runs,
+        critical_batch=critical_batch,
+        other_n=other_n,
     )
     read.targets(asked.targets)  # a bad one is told before the table is read
     folder = read.folder(charts, "--charts") if charts else None

@@ -13,14 +13,21 @@ from lawsmith.analysis import (
     Comparison,
     Cut,
     FitOptions,
+    Moved,
     Prediction,
     analyse,
     answer_study,
     compare_laws,
+    laws_for,
+    moved,
+    other_n,
+    recounted,
     rolling_cuts,
     surface_on_cuts,
 )
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
+from lawsmith.answer.batch import CriticalBatch, batch_of
+from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
 from lawsmith.arrays import IntArray
 from lawsmith.cli import options as read
@@ -30,15 +37,17 @@ from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.datasets.curve_tables import CurveOptions
 from lawsmith.errors import LawsmithError
+from lawsmith.expressions import names
 from lawsmith.grid import HeldOut
-from lawsmith.laws.allocation import can_allocate
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.allocation import divides
+from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import State
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import Prior
+from lawsmith.threads import one_thread
 
 
 @dataclass(frozen=True)
@@ -60,6 +69,9 @@ class Asked:
     level: float
     compare: bool
     inference_tokens: float | None = None
+    n_next: int = 0
+    critical_batch: bool = False
+    other_n: str | None = None
     curves: str | None = None
     curve_reading: CurveOptions | None = None
 
@@ -71,6 +83,15 @@ class Asked:
         )
 
 
+@dataclass(frozen=True)
+class Decided:
+    """What a target says of runs that are not made yet; None where it was not asked for."""
+
+    target: Target
+    runs: tuple[NextRun, ...]
+    batch: CriticalBatch | None
+
+
 @dataclass(frozen=True, eq=False)
 class Fitted:
     """What a fit found.
@@ -80,6 +101,8 @@ class Fitted:
     warnings   about laws: those of the analysis, and where laws and the answer disagree
     cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
     serving    the cheapest model for training and serving, at each target that is a compute
+    decisions  further runs and critical batches, at each target
+    moved      each target with N counted in another way
     along      the curves beside the runs; None without any
     """
 
@@ -95,6 +118,8 @@ class Fitted:
     cuts: tuple[Cut, ...] = ()
     surface_cuts: tuple[HeldOutRuns | None, ...] = ()
     serving: tuple[Serving, ...] = ()
+    decisions: tuple[Decided, ...] = ()
+    moved: tuple[Moved, ...] = ()
     along: Along | None = None
 
     @property
@@ -107,7 +132,7 @@ class Fitted:
 def run(asked: Asked) -> Fitted:
     """Read, answer, fit."""
     with downloads() as progress:
-        study = load(asked.table, asked.reading, progress=progress)
+        study = load(asked.table, _reading(asked), progress=progress)
     study, along = join_curves(study, asked.curves, asked.curve_reading)
     targets = read.targets(asked.targets, list(study.grid.hp))
     held = _held_out(study, asked.hold_out)
@@ -123,9 +148,13 @@ def run(asked: Asked) -> Fitted:
     fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
+    if asked.other_n is not None:
+        fitted = replace(fitted, moved=_moved(fitted, asked, prior))
+    if asked.n_next or asked.critical_batch:
+        fitted = replace(fitted, decisions=_decisions(found, why_not, asked))
     if asked.compare:
         usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
-        options = replace(options or usual, targets=_without_hp(wanted))
+        options = replace(options or usual, targets=wanted)
         fitted = _with_comparison(fitted, options, prior)
     return replace(fitted, warnings=_warnings(fitted))
 
@@ -141,6 +170,49 @@ def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving
     return tuple(serve(found.surface, C, tokens) for C in computes)
 
 
+def _reading(asked: Asked) -> ReadOptions:
+    """How to read the table: with the columns of numbers that another N is counted from."""
+    if asked.other_n is None:
+        return asked.reading
+    own = {"N", "D", "C", "loss", *asked.reading.columns}
+    more = tuple(name for name in names(asked.other_n) if name not in own)
+    return replace(asked.reading, metrics=(*asked.reading.metrics, *more))
+
+
+def _moved(fitted: Fitted, asked: Asked, prior: Prior) -> tuple[Moved, ...]:
+    """Each target with the other N."""
+    if fitted.answer is None:
+        raise LawsmithError(fitted.why_no_answer)
+    if "N" not in fitted.study.grid.names or asked.curves is not None:
+        got = "curves" if asked.curves is not None else "a study without N"
+        raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
+    text = asked.other_n or ""
+    other = recounted(fitted.study, other_n(fitted.study, text))
+    targets = tuple(forecast.target for forecast in fitted.answer.forecasts)
+    with working("counting N in another way"):
+        held = asked.hold_out
+        again = answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return moved(text, fitted.answer, again)
+
+
+def _decisions(found: Answer | None, why_not: str, asked: Asked) -> tuple[Decided, ...]:
+    """At each target."""
+    if found is None:
+        raise LawsmithError(why_not)
+    surface, n = found.surface, asked.n_next
+    if n and all(forecast.target.sized for forecast in found.forecasts):
+        want = "a --target, whose interval is to be narrowed"
+        raise LawsmithError("--next", got="no compute", want=want)
+    decided = []
+    with working("weighing further runs"), one_thread():
+        for forecast in found.forecasts:
+            narrows = n and not forecast.target.sized
+            runs = next_runs(surface, forecast.compute, n, level=asked.level) if narrows else ()
+            batch = batch_of(surface, forecast, asked.level) if asked.critical_batch else None
+            decided.append(Decided(forecast.target, runs, batch))
+    return tuple(decided)
+
+
 def _default_targets(study: Study) -> tuple[Target, ...]:
     """Where the loss is predicted if nobody says; nowhere without compute."""
     if not study.has_compute or not len(study.runs.of(State.DONE)):
@@ -148,17 +220,20 @@ def _default_targets(study: Study) -> tuple[Target, ...]:
     return (default_target(study.grid, study.runs),)
 
 
-def _without_hp(targets: Sequence[Target]) -> tuple[Target, ...]:
-    """Those that a law can be asked for: laws know no hyperparameters."""
-    return tuple(target for target in targets if not target.hp)
+def _known_to(law: Law, targets: Sequence[Target]) -> tuple[Target, ...]:
+    """Those that a law can be asked for: it knows no hyperparameters but its own inputs."""
+    return tuple(target for target in targets if set(target.hp) <= set(law.inputs))
 
 
 def _with_comparison(fitted: Fitted, options: FitOptions, prior: Prior) -> Fitted:
     """Every law beside the answer, and all of them on the same hold-outs."""
     study = fitted.study
+    laws = laws_for(study)
+    if options.law.name not in LAWS:
+        laws = (*laws, options.law)  # a law of the user's own is compared too
     with working("comparing laws"):
         cuts = rolling_cuts(study, options)
-        compared = compare_laws(study, options)
+        compared = compare_laws(study, options, laws)
         surface = surface_on_cuts(study, cuts, options.level, prior)
     return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
 
@@ -222,12 +297,12 @@ def _law(
     try:
         law = asked.law or get_law(read.law_of(study))
         read.check_inputs(study, law)
-        of_compute = law.inputs == ("C",) or can_allocate(law)
+        of_compute = law.inputs == ("C",) or divides(law)
         pinned = read.fixed(asked.fix, law)
         options = FitOptions(
             law=law,
             hold_out=asked.hold_out,
-            targets=_without_hp(wanted if of_compute else targets),
+            targets=_known_to(law, wanted if of_compute else targets),
             objective=read.objective(asked.objective, asked.delta, law),
             fixed=pinned,
             priors=read.priors(asked.prior, law, pinned),

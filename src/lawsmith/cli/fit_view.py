@@ -12,6 +12,7 @@ from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli.answer_view import show_answer
 from lawsmith.cli.compare_view import show_comparison
+from lawsmith.cli.decisions_view import show_decisions, show_moved
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_run import Fitted
 from lawsmith.cli.law_view import show_law, show_predictions
@@ -30,6 +31,9 @@ def show_fit(console: Console, found: Fitted, drawn: Drawn) -> None:
         out.prose(console, f"{found.why_no_answer}.")
     for one in found.serving:
         show_serving(console, one)
+    show_moved(console, found.moved)
+    for decided in found.decisions:
+        show_decisions(console, decided)
     analysis = found.analysis
     if analysis is not None:
         show_law(console, analysis)

@@ -9,6 +9,7 @@ from lawsmith.analysis import Analysis, Prediction
 from lawsmith.cli import console as out
 from lawsmith.cli.console import figure
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval
@@ -109,11 +110,12 @@ def _ends(p: Prediction) -> tuple[str, str]:
 def _show_allocation(console: Console, a: Analysis) -> None:
     level = percent(a.options.level)
     out.heading(console, f"Best N and D by {a.law.name} (C = 6ND), with {level} intervals")
-    table = out.table("C", "N*", "D*", "D/N")
+    further = further_inputs(a.law)
+    table = out.table("C", *further, "N*", "D*", "D/N")
     for p in a.predictions:
         shares = (p.allocation or {}).items()
         cells = [_share(found, is_ratio=name == "D/N") for name, found in shares]
-        table.add_row(flops(p.target.C), *cells)
+        table.add_row(flops(p.target.C), *(count(p.inputs[name]) for name in further), *cells)
     out.show(console, table)
 
 

@@ -241,17 +241,18 @@ def _compute(text: str) -> Target:
 
 
 def _at(text: str, known: Collection[str]) -> Target:
-    want = "N and D such as N=7B,D=140B, perhaps with hyperparameters such as lr=3e-4"
+    want = "N and D such as N=7B,D=140B, or a compute C=1e23, perhaps with lr=3e-4 and the like"
     given = _pairs([text], "--at", want)
-    sizes = {name: parse_number(given.pop(name)) for name in ("N", "D") if name in given}
+    scales = ("N", "D") if "N" in given or "D" in given else ("C",)
+    sizes = {name: parse_number(given.pop(name)) for name in scales if name in given}
     if not sizes or not SCALE.hold(list(sizes.values())).all():
         raise LawsmithError("--at", got=repr(text), want=want)
     for name in given:
         if known and name not in known:
-            raise unknown("--at", name, ["N", "D", *known])
+            raise unknown("--at", name, ["N", "D", "C", *known])
     numbers = {name: parse_number(value) for name, value in given.items()}
     hp = {name: given[name] if math.isnan(x) else x for name, x in numbers.items()}
-    C = 6.0 * sizes["N"] * sizes["D"] if len(sizes) == 2 else math.nan
+    C = 6.0 * sizes["N"] * sizes["D"] if len(sizes) == 2 else sizes.get("C", math.nan)
     return Target(C, sizes.get("N"), sizes.get("D"), hp)
 
 

@@ -249,6 +249,35 @@ InferenceTokens = Annotated[
         rich_help_panel=_SHOW,
     ),
 ]
+NextRuns = Annotated[
+    int,
+    typer.Option(
+        "--next",
+        metavar="K",
+        min=0,
+        help="The K runs that would narrow the interval at each target most for a FLOP, and by how "
+        "much.",
+        rich_help_panel=_SHOW,
+    ),
+]
+CriticalBatch = Annotated[
+    bool,
+    typer.Option(
+        "--critical-batch",
+        help="The largest batch that costs at most 20% more tokens for the same loss, at each "
+        "target; of runs that vary the batch.",
+        rich_help_panel=_SHOW,
+    ),
+]
+OtherN = Annotated[
+    str | None,
+    typer.Option(
+        metavar="EXPRESSION",
+        help="N counted in another way, of columns of the table: the answer says how far it moves. "
+        "For example: --other-n 'N + vocab * width'.",
+        rich_help_panel=_SHOW,
+    ),
+]
 Metric = Annotated[
     list[str] | None,
     typer.Option(

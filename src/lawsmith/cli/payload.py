@@ -3,20 +3,21 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import asdict
 from typing import TYPE_CHECKING, Any
 
 from lawsmith import __version__
-from lawsmith.analysis import Comparison, Cut
+from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.analysis.payload import plain as plain
 from lawsmith.answer import HeldOutRuns
-from lawsmith.answer.payload import held_out_payload, warning_payload
+from lawsmith.answer.payload import forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
 from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import Study
 
 if TYPE_CHECKING:
-    from lawsmith.cli.fit_run import Fitted
+    from lawsmith.cli.fit_run import Decided, Fitted
 
 Json = dict[str, Any]
 
@@ -30,6 +31,8 @@ def fit_payload(found: Fitted, drawn: Drawn) -> Json:
             **(NO_ANSWER if found.answer is None else found.answer.to_dict()),
             "why_no_answer": found.why_no_answer or None,
             "serving": [serving_payload(one) for one in found.serving],
+            "decisions": [decided_payload(one) for one in found.decisions],
+            "other_n": [moved_payload(one, found.level) for one in found.moved],
             **_law(found),
             "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
             **_compared(found),
@@ -50,6 +53,24 @@ def _law(found: Fitted) -> Json:
     if a is None:
         return {"law": None, "why_no_law": found.why_no_law, "predictions": []}
     return {**law_payload(a), "why_no_law": None}
+
+
+def moved_payload(found: Moved, level: float) -> Json:
+    """A target with N counted in another way."""
+    return {
+        "expression": found.expression,
+        "loss_moves_by": found.loss,
+        "outside_interval": found.matters,
+        "answer": forecast_payload(found.other, level),
+    }
+
+
+def decided_payload(found: Decided) -> Json:
+    """Further runs, and the critical batch, at a target."""
+    runs = [{**asdict(run), "narrowed": run.narrowed} for run in found.runs]
+    batch = found.batch
+    told = None if batch is None else {**asdict(batch), "identified": batch.identified}
+    return {"target": found.target.plain, "next_runs": runs, "critical_batch": told}
 
 
 def serving_payload(found: Serving) -> Json:

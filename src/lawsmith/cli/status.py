@@ -12,11 +12,13 @@ from rich.text import Text
 from lawsmith import __version__
 from lawsmith.cli import console as out
 from lawsmith.cli.answer_view import show_answer
+from lawsmith.cli.fit_tasks import show_several
 from lawsmith.cli.payload import NO_ANSWER, plain
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Trial
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import Failure, Proposal, Summary, summarise
+from lawsmith.tasks.payload import payload as task_payload
 
 _ENDED = {
     "budget": "the budget is committed",
@@ -95,6 +97,8 @@ def _remarks(s: Summary) -> list[tuple[str, str]]:
 def _show_answer(console: Console, s: Summary) -> None:
     if s.known.answer is not None:
         show_answer(console, s.known.answer)
+        if s.tasks:
+            show_several(console, s.tasks)
         return
     out.heading(console, "No answer yet")
     out.prose(console, f"{s.known.why_not}.")
@@ -190,6 +194,7 @@ def status_payload(s: Summary) -> dict[str, Any]:
             "best": None if s.best is None else _trial(s.best),
             **(NO_ANSWER if s.known.answer is None else s.known.answer.to_dict()),
             "why_no_answer": s.known.why_not or None,
+            "tasks": [task_payload(one) for one in s.tasks],
             "trials": [_trial(trial) for trial in s.ledger.trials.values()],
             "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
             "next": [{"config": p.config, "cost": p.cost} for p in s.proposals],

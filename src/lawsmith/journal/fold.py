@@ -71,6 +71,7 @@ class Trial:
     begun     tokens at which its attempt began: a retry goes on from the last checkpoint
     trained   tokens that attempts before this one trained, as far as they told
     last      tokens that the last attempt trained, once it ended; None while it is not known
+    metrics   further numbers of its result by name, such as accuracies
     """
 
     name: str
@@ -98,6 +99,7 @@ class Trial:
     begun: float = 0.0
     trained: float = 0.0
     last: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
     @property
     def open(self) -> bool:
@@ -275,7 +277,9 @@ def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, An
     loss = _loss(event) if kind in (Kind.FINISHED, Kind.DIVERGED) else None
     told["reason"] = told["reason"] or (trial.reason if kind is Kind.CANCELLED else "")
     last = {"last": _trained(event)} if kind is not Kind.QUARANTINED else {}
-    return {"stage": _STAGES[kind], "loss": loss, "closed": number, **last, **told, **time}
+    metrics = {"metrics": _metrics(event)} if kind is Kind.FINISHED else {}
+    settled = {"stage": _STAGES[kind], "loss": loss, "closed": number}
+    return {**settled, **last, **metrics, **told, **time}
 
 
 def _asked(event: Event, name: str, config: Config, time: str) -> Trial:
@@ -319,6 +323,12 @@ def _with(trial: Trial, changes: dict[str, Any]) -> Trial:
 
 def _unless_cancelling(trial: Trial, stage: Stage) -> Stage:
     return trial.stage if trial.stage is Stage.CANCELLING else stage
+
+
+def _metrics(event: Event) -> dict[str, float]:
+    told = event.get("metrics")
+    pairs = told.items() if isinstance(told, dict) else ()
+    return {str(k): float(v) for k, v in pairs if isinstance(v, int | float)}
 
 
 def _loss(event: Event) -> float | None:

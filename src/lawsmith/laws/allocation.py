@@ -1,37 +1,59 @@
 """Compute-optimal allocation: N*(C), D*(C) and D*/N* of a law of N and D under C = 6ND.
 
 A law whose form has a trade-off rises with a·N^-α + b·D^-β, whose minimum on ND = C/6 is where
-α·a·N^-α = β·b·D^-β. Other laws are minimised numerically.
+α·a·N^-α = β·b·D^-β. Other laws are minimised numerically. A law may have further inputs (unique
+tokens, experts, a vocabulary), which are given, or chosen among values that were run.
 Shapes: phi (B, p); C (n,); log N* (B, n).
 """
 
 from __future__ import annotations
+
+from collections.abc import Mapping
+from itertools import product
+from types import MappingProxyType
 
 import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray
+from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
 
 
+NOTHING: Mapping[str, float] = MappingProxyType({})
+
+
 def can_allocate(law: Law) -> bool:
-    """Whether the law has an N and a D to divide compute between."""
+    """Whether the law has an N and a D to divide compute between, and no further input."""
     return set(law.inputs) == {"N", "D"}
 
 
+def further_inputs(law: Law) -> tuple[str, ...]:
+    """Inputs of a law beside N, D and C."""
+    return tuple(name for name in law.inputs if name not in ("N", "D", "C"))
+
+
+def divides(law: Law) -> bool:
+    """Whether the law has an N and a D to divide compute between."""
+    return {"N", "D"} <= set(law.inputs) and "C" not in law.inputs
+
+
 @saturating
-def log_optimal_n(law: Law, phi: FloatArray, C: FloatArray) -> FloatArray:
-    """log N*(C), (B, n)."""
-    if not can_allocate(law):
-        raise LawsmithError(f"allocation of {law.name}", got=str(law.inputs), want="inputs N and D")
+def log_optimal_n(
+    law: Law, phi: FloatArray, C: FloatArray, further: Mapping[str, float] = NOTHING
+) -> FloatArray:
+    """log N*(C), (B, n), with the law's further inputs at the values given."""
+    if not divides(law) or set(further_inputs(law)) - set(further):
+        got, want = str((*further,)), f"inputs N and D, and values of {further_inputs(law)}"
+        raise LawsmithError(f"allocation of {law.name}", got=got, want=want)
     budget = np.log(np.atleast_1d(np.asarray(C, dtype=float))) - LOG6
-    pair = law.form.trade_off(phi)
+    pair = None if further_inputs(law) else law.form.trade_off(phi)
     if pair is None:
-        return _numerical(law, phi, budget)
+        return _numerical(law, phi, budget, further)
     log_a, alpha, log_b, beta = (v[:, None] for v in pair)
     gain = np.log(alpha) + log_a - np.log(beta) - log_b
     first = np.asarray((gain + beta * budget) / (alpha + beta))
@@ -39,13 +61,37 @@ def log_optimal_n(law: Law, phi: FloatArray, C: FloatArray) -> FloatArray:
 
 
 @saturating
-def best_split(law: Law, phi: FloatArray, compute: float) -> dict[str, float]:
+def best_split(
+    law: Law, phi: FloatArray, compute: float, further: Mapping[str, float] = NOTHING
+) -> dict[str, float]:
     """N*, D* and D/N of the law phi (p,) at a compute."""
-    log_n = log_optimal_n(law, phi[None], np.array([compute]))[0, 0]
+    log_n = log_optimal_n(law, phi[None], np.array([compute]), further)[0, 0]
     # In logs: an N that is 0 or infinite to a float has a D all the same.
     log_d = np.log(compute) - LOG6 - log_n
     logs = {"N": log_n, "D": log_d, "D/N": log_d - log_n}
     return {name: float(np.exp(value)) for name, value in logs.items()}
+
+
+def best_further(
+    fit: LawFit, given: Mapping[str, float], at: Mapping[str, float]
+) -> dict[str, float]:
+    """The further inputs of a law: as given, else those of its runs that have the least loss.
+
+    at   N and D, or the compute C that they are to share in the best way
+    """
+    law = fit.law
+    free = [name for name in further_inputs(law) if name not in given]
+    values = {name: np.unique(fit.x[law.inputs.index(name)]) for name in free}
+    best, found = np.inf, {name: given[name] for name in further_inputs(law) if name in given}
+    if not free:
+        return found
+    for logs in product(*values.values()):
+        tried = {**found, **{n: float(np.exp(v)) for n, v in zip(free, logs, strict=True)}}
+        sizes = at if "C" not in at else best_split(law, fit.phi, at["C"], tried)
+        loss = float(fit.predict({**sizes, **tried})[0])
+        if loss < best:
+            best, chosen = loss, tried
+    return chosen
 
 
 def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | None:
@@ -61,15 +107,17 @@ def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | Non
     return np.log([at[name] for name in law.inputs])
 
 
-def _numerical(law: Law, phi: FloatArray, budget: FloatArray) -> FloatArray:
+def _numerical(
+    law: Law, phi: FloatArray, budget: FloatArray, further: Mapping[str, float]
+) -> FloatArray:
     """Bisection on the derivative of log loss along the isoFLOP line."""
     shape = (len(phi), len(budget))
     low, high = np.full(shape, 0.0), np.broadcast_to(budget, shape).copy()
-    flip = law.inputs[0] == "D"
+    logs = {name: np.full(shape, np.log(further[name])) for name in further_inputs(law)}
 
     def value(log_n: FloatArray) -> FloatArray:
-        pair = [log_n, budget - log_n]
-        return law.form.value(phi, np.stack(pair[::-1] if flip else pair))
+        at = {**logs, "N": log_n, "D": budget - log_n}
+        return law.form.value(phi, np.stack([at[name] for name in law.inputs]))
 
     for _ in range(60):
         middle = (low + high) / 2
@@ -79,15 +127,20 @@ def _numerical(law: Law, phi: FloatArray, budget: FloatArray) -> FloatArray:
 
 
 @saturating
-def allocation(uncertainty: Uncertainty, C: FloatArray, level: float = 0.95) -> dict[str, Interval]:
+def allocation(
+    uncertainty: Uncertainty,
+    C: FloatArray,
+    level: float = 0.95,
+    further: Mapping[str, float] = NOTHING,
+) -> dict[str, Interval]:
     """N*, D* and D/N at each compute, with intervals: name → Interval of arrays (n,)."""
     law = uncertainty.law
     compute = np.atleast_1d(np.asarray(C, dtype=float))
     budget = np.log(compute) - LOG6
     functions = {
-        "N": lambda phi: log_optimal_n(law, phi, compute),
-        "D": lambda phi: budget - log_optimal_n(law, phi, compute),
-        "D/N": lambda phi: budget - 2 * log_optimal_n(law, phi, compute),
+        "N": lambda phi: log_optimal_n(law, phi, compute, further),
+        "D": lambda phi: budget - log_optimal_n(law, phi, compute, further),
+        "D/N": lambda phi: budget - 2 * log_optimal_n(law, phi, compute, further),
     }
     out = {}
     for name, function in functions.items():

@@ -1,4 +1,9 @@
-"""The built-in laws by name: LC, LN, LD, chinchilla, kaplan, skaling, gadre, and λ*(N, D)."""
+"""The built-in laws by name, each with its starts and its authors' objective, and λ*(N, D).
+
+Laws of N, D and C alone: LC, LN, LD, chinchilla, kaplan, skaling, gadre, farseer. Laws with a
+further input: repeated (unique tokens), experts and moe (experts, or how many times more parameters
+a model has than it uses for a token), vocabulary (its size).
+"""
 
 from __future__ import annotations
 
@@ -10,7 +15,17 @@ import numpy as np
 
 from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray
-from lawsmith.laws.forms import Kaplan, Power, Skaling, SumOfPowers, Term
+from lawsmith.laws.forms import (
+    FARSEER_D,
+    FARSEER_N,
+    Farseer,
+    Kaplan,
+    Power,
+    Repeated,
+    Skaling,
+    SumOfPowers,
+    Term,
+)
 from lawsmith.laws.law import Law, Param, asymptote, coefficient, exponent
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
 from lawsmith.laws.starts import sum_of_powers_starts
@@ -78,10 +93,7 @@ def _skaling_starts(
     assert CHINCHILLA.starts is not None
     base = CHINCHILLA.starts(x, y, w, {j: v for j, v in fixed.items() if j == 0})
     powers = [fixed[5]] if 5 in fixed else [0.3, 0.5, 0.75, 1.0, 1.5]
-    starts = np.array([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)])
-    for j, value in fixed.items():
-        starts[:, j] = value
-    return starts
+    return _pinned([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)], fixed)
 
 
 SKALING = Law(
@@ -111,10 +123,7 @@ def _kaplan_starts(
     for alpha_d in [fixed[3]] if 3 in fixed else [0.03, 0.06, 0.1, 0.2, 0.35]:
         best = sum_of_powers_starts(form, params, x, y / alpha_d, w, {3: 1.0})
         starts += [[s[0] / s[1], s[1] * alpha_d, s[2], alpha_d] for s in best]
-    out = np.array(starts)
-    for j, value in fixed.items():
-        out[:, j] = value
-    return out
+    return _pinned(starts, fixed)
 
 
 KAPLAN = Law(
@@ -131,6 +140,98 @@ KAPLAN = Law(
     _kaplan_starts,
 )
 
+
+def _pinned(starts: list[list[float]], fixed: Mapping[int, float]) -> FloatArray:
+    out = np.array(starts)
+    for j, value in fixed.items():
+        out[:, j] = value
+    return out
+
+
+def _farseer_starts(
+    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
+) -> FloatArray:
+    """Chinchilla's starts: log(E + A·N^-α) by its value, slope and bend at FARSEER_N."""
+    assert CHINCHILLA.starts is not None
+    found = []
+    for log_e, log_a, alpha, log_b, beta in CHINCHILLA.starts(x, y, w, {}):
+        E, term = np.exp(log_e), np.exp(log_a - alpha * np.log(FARSEER_N))
+        floor = [np.log(E + term), -alpha * term / (E + term), -alpha * E / (E + term)]
+        reducible = [log_b - beta * np.log(FARSEER_D), 0.0, -0.1]
+        found.append([*floor, *reducible, np.log(beta), 0.0, -0.1])
+    return _pinned(found, fixed)
+
+
+def _slopes(name: str) -> tuple[Param, Param]:
+    """How the log of a number moves with ln N, and how that slope bends."""
+    return Param(f"{name}1", lower=-3.0, upper=3.0), Param(f"{name}2", lower=-2.0, upper=2.0)
+
+
+FARSEER = Law(
+    "farseer",
+    "L(N, D) = E·exp(e1·h(e2)) + B·exp(b1·h(b2))·D^(−β·exp(c1·h(c2))), h(t) = (N^t − 1)/t; "
+    "N in 1e9, D in 1e10",
+    ("N", "D"),
+    (
+        coefficient("E"),
+        *_slopes("e"),
+        coefficient("B"),
+        *_slopes("b"),
+        coefficient("beta", lower=1e-3, upper=10.0),
+        *_slopes("c"),
+    ),
+    Farseer(),
+    _farseer_starts,
+)
+
+_ADDED = SumOfPowers((Term(0), Term(1, (Power(2, -1.0, 0),)), Term(3, (Power(4, -1.0, 1),))))
+
+
+def _repeated_starts(
+    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
+) -> FloatArray:
+    """Chinchilla's starts in N and D_eff, for several R."""
+    assert CHINCHILLA.starts is not None
+    form, found = Repeated(_ADDED), []
+    for log_r in [fixed[5]] if 5 in fixed else np.log([2.0, 10.0, 50.0]):
+        inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), x)[0]
+        found += [[*s, log_r] for s in CHINCHILLA.starts(inner, y, w, {})]
+    return _pinned(found, fixed)
+
+
+REPEATED = Law(
+    "repeated",
+    "L(N, D, U) = E + A·N^-α + B·D_eff^-β, D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R)))",
+    ("N", "D", "unique_tokens"),
+    (*CHINCHILLA.params, coefficient("R", lower=0.1, upper=1e4)),
+    Repeated(_ADDED),
+    _repeated_starts,
+)
+
+# What experts do may also be nothing, or harm: their exponent has either sign.
+EXPERTS = _sum_law(
+    "experts",
+    "L(N, X) = E + A·N^-α·X^-γ",
+    ("N", "experts"),
+    (asymptote(), coefficient("A"), exponent("alpha"), exponent("gamma", -1.0)),
+    (Term(0), Term(1, (Power(2, -1.0, 0), Power(3, -1.0, 1)))),
+)
+MOE = _sum_law(
+    "moe",
+    "L(N, D, X) = E + A·N^-α·X^-γ + B·D^-β",
+    ("N", "D", "experts"),
+    (*CHINCHILLA.params, exponent("gamma", -1.0)),
+    (Term(0), Term(1, (Power(2, -1.0, 0), Power(5, -1.0, 2))), Term(3, (Power(4, -1.0, 1),))),
+)
+VOCABULARY = _sum_law(
+    "vocabulary",
+    "L(N, D, V) = E + A·N^-α + B·D^-β·V^γ",
+    ("N", "D", "vocab"),
+    (*CHINCHILLA.params, exponent("gamma", -1.0)),
+    (Term(0), Term(1, (Power(2, -1.0, 0),)), Term(3, (Power(4, -1.0, 1), Power(5, 1.0, 2)))),
+    LEAST_SQUARES_LOSS,
+)
+
 # The best hyperparameter as a power law of scale: λ*(N, D) = c·N^a·D^b, a line in logs.
 HYPERPARAMETER = _sum_law(
     "hyperparameter",
@@ -142,7 +243,13 @@ HYPERPARAMETER = _sum_law(
 )
 
 # The built-in laws by name.
-LAWS = {law.name: law for law in (LC, LN, LD, CHINCHILLA, KAPLAN, SKALING, GADRE)}
+LAWS = {
+    law.name: law
+    for law in (
+        *(LC, LN, LD, CHINCHILLA, KAPLAN, SKALING, GADRE, FARSEER),
+        *(REPEATED, EXPERTS, MOE, VOCABULARY),
+    )
+}
 
 
 def get_law(name: str) -> Law:

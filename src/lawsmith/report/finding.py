@@ -31,8 +31,10 @@ from lawsmith.study.earlier import prior_of
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
+from lawsmith.study.tasks import tasks_of
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
+from lawsmith.tasks import TaskAnswer
 
 N_NEXT = 4
 SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
@@ -55,6 +57,7 @@ class Found:
     moments: tuple[Moment, ...] = ()
     reasons: tuple[Reason, ...] = ()
     why_not_next: str = ""
+    tasks: tuple[TaskAnswer, ...] = ()
 
 
 @dataclass
@@ -104,15 +107,21 @@ def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N
 
 
 def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
-    """The law of the runs made and that of N and D, each with why there is none."""
+    """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
     history = study.history(ledger)
     part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
     analysis, why_not = try_analyse(part, options)
     sizes, why_no_sizes = sizes_of(part, options, analysis, why_not)
+    known = None if found.answered is None else found.answered.answer
     return replace(
-        found, analysis=analysis, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes
+        found,
+        analysis=analysis,
+        why_no_law=why_not,
+        sizes=sizes,
+        why_no_sizes=why_no_sizes,
+        tasks=tasks_of(study, ledger, known),
     )
 
 

@@ -71,6 +71,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         live=live,
         reasons=found.reasons,
         why_not_next=found.why_not_next,
+        tasks=found.tasks,
     )
 
 

@@ -18,7 +18,7 @@ import csv
 import math
 import re
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from pathlib import Path
 from typing import Any
@@ -29,6 +29,7 @@ from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
 MAX_BYTES = 16 * 2**20
+MAX_METRICS = 1000
 TAIL_BYTES = 4 * 2**20  # of a log; the loss stands at its end
 RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", "log.txt"
 Value = float | int | str
@@ -49,12 +50,14 @@ class Result:
     """The answer of a run; ``loss`` is there for a loss, and for a divergence with a number.
 
     reports  losses on the way, (tokens, loss), that the result itself tells
+    metrics  further numbers by name, such as accuracies
     """
 
     found: Found
     loss: float | None = None
     detail: str = ""
     reports: tuple[tuple[float, float], ...] = ()
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 def read_result(
@@ -196,7 +199,15 @@ def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Re
     told = values.get("intermediate")
     reports = [_pair(item) for item in told] if isinstance(told, list) else []
     kept = tuple(report for report in reports if report is not None)
-    return replace(judge(as_float(loss), spec), reports=kept)
+    metrics = _metrics(values.get("metrics"))
+    return replace(judge(as_float(loss), spec), reports=kept, metrics=metrics)
+
+
+def _metrics(told: object) -> dict[str, float]:
+    """The numbers of {"metrics": {"arc_easy": 0.61}}; what is no finite number is left out."""
+    pairs = list(told.items())[:MAX_METRICS] if isinstance(told, dict) else []
+    numbers = {str(name)[:200]: as_float(value) for name, value in pairs}
+    return {name: x for name, x in numbers.items() if x is not None and math.isfinite(x)}
 
 
 def _from_log(path: Path, spec: ResultsSpec) -> Result:

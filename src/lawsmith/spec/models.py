@@ -125,6 +125,18 @@ class LawSpec(Table):
     stop_when: str | None = None
 
 
+class MetricSpec(Table):
+    """An accuracy that runs report beside the loss.
+
+    chance     accuracy of guessing; estimated where it is not given
+    questions  how many there are, for the noise of measuring; 0 where it is not known
+    """
+
+    name: Annotated[str, Field(min_length=1, max_length=200)]
+    chance: Annotated[float, Field(ge=0, lt=1)] | None = None
+    questions: Annotated[int, Field(ge=0, lt=10**12)] = 0
+
+
 class PolicySpec(Table):
     """How runs are chosen."""
 
@@ -209,6 +221,7 @@ class StudySpec(Table):
     throughput: ThroughputSpec | None = None
     budget: BudgetSpec
     law: LawSpec = LawSpec()
+    metric: list[MetricSpec] = Field(default_factory=list)
     policy: PolicySpec = PolicySpec()
     runner: RunnerSpec = RunnerSpec()
     results: ResultsSpec = ResultsSpec()

@@ -8,7 +8,8 @@ passed ends of decays on its way has a result at each that is a candidate.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Mapping
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import NamedTuple
 
@@ -16,7 +17,7 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import mask
-from lawsmith.grid import AnyArray, BoolArray, Grid, IntArray
+from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray
 from lawsmith.journal import Event, Ledger, Stage, Trial
 from lawsmith.journal.fold import Config
 from lawsmith.runs import Runs, State
@@ -41,6 +42,7 @@ class History:
     excluded  (m,) candidates that are left alone
     pool      rows a policy sees: candidates not excluded, and those with a run
     paid      rows whose runs the study pays for, each of which leaves a trunk
+    metrics   further numbers of runs by name, in their order; NaN where a run has none
     """
 
     runs: Runs
@@ -49,6 +51,7 @@ class History:
     pool: IntArray
     paid: IntArray
     strangers: int
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
     def pool_runs(self) -> Runs:
@@ -96,7 +99,15 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
         pool=np.flatnonzero(allowed),
         paid=np.array(paid, dtype=np.int64),
         strangers=strangers,
+        metrics=_metrics(found),
     )
+
+
+def _metrics(entries: list[Entry]) -> dict[str, FloatArray]:
+    """By name, (n,): of the end of each run, not of what it passed on its way."""
+    told = [e.trial.metrics if e.order == (False, e.trial.closed) else {} for e in entries]
+    names = dict.fromkeys(name for metrics in told for name in metrics)
+    return {name: np.array([metrics.get(name, np.nan) for metrics in told]) for name in names}
 
 
 def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:

@@ -132,7 +132,8 @@ def orphaned(trial: Trial, parent: Trial) -> Event:
 def _of_result(trial: Trial, result: Result) -> list[Event]:
     match result.found:
         case Found.LOSS:
-            return [make(Kind.FINISHED, trial.name, loss=result.loss)]
+            more = {"metrics": dict(result.metrics)} if result.metrics else {}
+            return [make(Kind.FINISHED, trial.name, loss=result.loss, **more)]
         case Found.DIVERGED:
             return [make(Kind.DIVERGED, trial.name, loss=result.loss)]
         case Found.CONTRADICTION:

@@ -11,6 +11,8 @@ from lawsmith.study.answer import Known, answer_of
 from lawsmith.study.asking import config_of, propose
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.tasks import tasks_of
+from lawsmith.tasks import TaskAnswer
 
 # Runs times candidates up to which what comes next is worked out without being asked for: about
 # two seconds.
@@ -42,6 +44,7 @@ class Summary:
     spend      FLOPs committed; ``finished`` of them by runs that have a result
     window     the largest compute of a run that has one, and of all candidates
     best       the trial of least loss
+    tasks      accuracies at the targets, of the metrics that the study file names
     why_not_next   why nothing was worked out of what comes next; '' where it was
     """
 
@@ -59,6 +62,7 @@ class Summary:
     under_way: tuple[Trial, ...]
     failures: tuple[Failure, ...]
     known: Known
+    tasks: tuple[TaskAnswer, ...]
     proposals: tuple[Proposal, ...]
     why_not_next: str
 
@@ -82,6 +86,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     trials = list(ledger.trials.values())
     settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
     next_runs = propose(study, ledger, n_next, by=study.launched_by) if n_next else []
+    known = answer_of(study, ledger)
     return Summary(
         study=study,
         ledger=ledger,
@@ -96,7 +101,8 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         best=best_of(ledger),
         under_way=tuple(t for t in trials if t.open),
         failures=failures_of(study, ledger),
-        known=answer_of(study, ledger),
+        known=known,
+        tasks=tasks_of(study, ledger, known.answer),
         proposals=tuple(Proposal(config_of(study, one), one.cost) for one in next_runs),
         why_not_next=why_not,
     )

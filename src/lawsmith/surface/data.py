@@ -2,7 +2,9 @@
 
 Notation and shapes
     n runs → k rows (distinct configurations), q points asked for
-    S   (k, s) logs of the scale axes minus those of a reference: (N, D), or one of N, D, C
+    S   (k, s + f) logs of the scale axes minus those of a reference: (N, D), or one of N, D, C;
+        then one column for each of f further scales: ln experts, centred, or −ln epochs (0 for
+        fresh data)
     U   (k, h) numeric hyperparameters: logs, or values stretched to a width of 2, centred
     G   (k, g) one 0/1 column for each level of each categorical hyperparameter
     c   (k,)   ln C minus ln C of the largest run (ln N or ln D where there is no C); 0 at the top
@@ -31,38 +33,23 @@ import numpy as np
 
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray, cell_ids
 from lawsmith.errors import LawsmithError
+from lawsmith.surface.axes import (
+    FURTHER,
+    Axis,
+    axis_of,
+    further_axis,
+    further_column,
+    is_linear,
+    is_recipe,
+    priced,
+    range_of,
+    residual_sd,
+)
 
 WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
 DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
 COLLINEAR = 0.15  # SD of ln D about a line in ln N below which D is a function of N
 MANY_CELLS = 1500
-RECIPE = 0.5  # a λ whose SD at given scales is below this share of its SD is a recipe
-
-
-@dataclass(frozen=True)
-class Axis:
-    """A hyperparameter: kind 'log', 'linear' or 'categorical', and how it is centred.
-
-    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis); ``low`` and
-    ``high`` its range in the data, after centring.
-    """
-
-    name: str
-    kind: str
-    middle: float = 0.0
-    width: float = 1.0
-    low: float = 0.0
-    high: float = 0.0
-    levels: tuple[str, ...] = ()
-
-    def coordinate(self, values: AnyArray) -> FloatArray:
-        raw = np.asarray(values, dtype=np.float64)
-        raw = np.log(raw) if self.kind == "log" else raw / self.width
-        return np.asarray(raw - self.middle)
-
-    def value(self, u: float) -> float:
-        raw = u + self.middle
-        return float(np.exp(raw)) if self.kind == "log" else float(raw * self.width)
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,7 +98,11 @@ class Frame:
 
     @property
     def numeric(self) -> tuple[Axis, ...]:
-        return tuple(a for a in self.axes if a.kind != "categorical")
+        return tuple(a for a in self.axes if a.kind in ("log", "linear"))
+
+    @property
+    def further(self) -> tuple[Axis, ...]:
+        return tuple(a for a in self.axes if a.kind in FURTHER)
 
     @property
     def categorical(self) -> tuple[Axis, ...]:
@@ -121,17 +112,23 @@ class Frame:
     def s(self) -> int:
         return len(self.reference)
 
-    def log_cost(self, logs: Mapping[str, FloatArray]) -> FloatArray:
-        """(q,) ln C of points given by the logs of their scale columns."""
-        return np.asarray(np.log(self.multiplier) + sum(logs.values()))
+    def log_cost(self, logs: Mapping[str, FloatArray], hp: Mapping[str, AnyArray]) -> FloatArray:
+        """(q,) ln C of points given by the logs of their scale columns, and what they have else."""
+        cost = np.log(self.multiplier) + sum(logs.values())
+        for axis in self.further:
+            if axis.price:
+                cost = cost + axis.price * np.log(np.asarray(hp[axis.name], dtype=np.float64))
+        return np.asarray(cost)
 
     def points(self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]) -> Points:
         """Coordinates of q points; every scale column and every hyperparameter must be given."""
         logs = {name: np.log(np.asarray(scales[name], dtype=np.float64)) for name in self.names}
-        cost = self.log_cost(logs)
+        cost = self.log_cost(logs, hp)
         q = len(cost)
         columns = [cost] if self.collinear else [logs[name] for name in self.names]
         S = np.stack(columns, axis=1) - self.reference if self.s else np.empty((q, 0))
+        more = [further_column(axis, hp[axis.name], logs) for axis in self.further]
+        S = np.column_stack([S, *more]) if more else S
         U = [axis.coordinate(hp[axis.name]) for axis in self.numeric]
         G = [
             (np.asarray(hp[axis.name]).astype(str) == level).astype(np.float64)
@@ -145,6 +142,18 @@ class Frame:
             np.stack(G, axis=1) if G else empty,
             cost - self.log_top,
         )
+
+    def hp_of(self, at: Points) -> dict[str, AnyArray]:
+        """The hyperparameters (q,) of points by name, as `points` takes them."""
+        coordinates = [*zip(self.numeric, at.U.T, strict=True)]
+        coordinates += zip(self.further, at.S[:, self.s :].T, strict=True)
+        found = {axis.name: np.array([axis.value(u) for u in us]) for axis, us in coordinates}
+        start = 0
+        for axis in self.categorical:
+            stop = start + len(axis.levels)
+            found[axis.name] = np.array(axis.levels)[np.argmax(at.G[:, start:stop], axis=1)]
+            start = stop
+        return found
 
 
 @dataclass(frozen=True, eq=False)
@@ -277,27 +286,35 @@ def frame_of(
         raise LawsmithError("surface", got="no scale that varies", want="N, D or C that varies")
     logs = {name: np.log(scales[name]) for name in names}
     collinear, line, ratio = False, (0.0, 0.0), (0.0, 0.0)
-    multiplier = _multiplier(scales, names, done)
-    cost = np.log(multiplier) + sum(logs.values())
+    further = [further_axis(name, values, logs) for name, values in hp.items()]
+    beside = tuple(priced(axis, scales, hp, logs) for axis in further if axis is not None)
+    powers = {axis.name: hp[axis.name] ** axis.price for axis in beside if axis.price}
+    multiplier = _multiplier({**scales, **powers}, (*names, *powers), done)
+    cost = np.log(multiplier) + sum(logs.values()) + sum(np.log(v) for v in powers.values())
     if names == ("N", "D"):
-        collinear = _residual_sd(logs["N"] - logs["D"], cost) < COLLINEAR
-        ratio = _range(logs["D"] - logs["N"])
+        collinear = residual_sd(logs["N"] - logs["D"], cost) < COLLINEAR
+        ratio = range_of(logs["D"] - logs["N"])
         if collinear and np.ptp(cost) > 0.0:
             b, a = np.polyfit(cost, logs["N"], 1)
             line = (float(a), float(b))
     columns = [cost] if collinear else [logs[name] for name in names]
     top = float(cost[done].max())
     reference = usual([column[done] for column in columns], cost[done])
-    axes = [_axis(name, values, kinds.get(name, "")) for name, values in hp.items()]
-    kept, n_stepwise = [], 0
+    known = {} if collinear else {axis.name: axis for axis in beside}
+    axes = [known.get(k) or axis_of(k, values, kinds.get(k, "")) for k, values in hp.items()]
+    kept: list[Axis] = []
+    n_stepwise = 0
     for axis in (axis for axis in axes if axis is not None):
+        if axis.kind in ("unique_tokens", "epochs"):
+            kept += [axis] if axis.low < axis.high else []
+            continue
         u = np.empty(0) if axis.levels else axis.coordinate(hp[axis.name])
-        if axis.levels or not (_linear(u, columns) or _stepwise(u, columns)):
+        if axis.levels or axis.kind == "experts" or not is_recipe(u, columns):
             kept.append(axis)
-        elif not _linear(u, columns):
+        elif not is_linear(u, columns):
             n_stepwise += 1
-    known = (names, tuple(kept), collinear, line, reference, multiplier, top, ratio)
-    return Frame(*known, n_stepwise)
+    found = (names, tuple(kept), collinear, line, reference, multiplier, top, ratio)
+    return Frame(*found, n_stepwise)
 
 
 def usual(columns: list[FloatArray], cost: FloatArray) -> FloatArray:
@@ -314,56 +331,6 @@ def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: Bo
     each = C / np.prod([scales[name][done] for name in names], axis=0)
     larger = np.quantile(C, 0.67) <= C
     return float(np.median(each[larger]))
-
-
-def _linear(u: FloatArray, columns: list[FloatArray]) -> bool:
-    """Whether a hyperparameter follows a line in the logs of the scales."""
-    design = np.column_stack([np.ones(len(u)), *columns])
-    off = u - design @ np.linalg.lstsq(design, u, rcond=None)[0]
-    return bool(off.std() < RECIPE * u.std())
-
-
-def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
-    """Whether a hyperparameter is (nearly) one value within each e-fold of N or of D."""
-    return any(_sd_within(u, column) < RECIPE * u.std() for column in columns)
-
-
-def _sd_within(u: FloatArray, column: FloatArray) -> float:
-    """SD of ``u`` within each e-fold of ``column``; infinite where most have one run."""
-    values, group = np.unique(np.floor(column), return_inverse=True)
-    if 2 * len(values) > len(u):
-        return np.inf
-    means = np.bincount(group, weights=u) / np.bincount(group)
-    return float(np.sqrt(((u - means[group]) ** 2).sum() / (len(u) - len(values))))
-
-
-def _residual_sd(v: FloatArray, x: FloatArray) -> float:
-    """SD of ``v`` about its line in ``x``."""
-    x = x - x.mean()
-    slope = float(x @ v / max(float(x @ x), 1e-300))
-    return float(np.std(v - v.mean() - slope * x))
-
-
-def _range(values: FloatArray) -> tuple[float, float]:
-    return float(values.min()), float(values.max())
-
-
-def _axis(name: str, values: AnyArray, kind: str) -> Axis | None:
-    """The axis of a column; None where it does not vary."""
-    text = values.dtype.kind not in "biuf"
-    if len(np.unique(values)) < 2:
-        return None
-    if not kind:
-        kind = "categorical" if text else "log" if bool((values > 0).all()) else "linear"
-    if kind == "categorical":
-        return Axis(name, kind, levels=tuple(np.unique(values.astype(str)).tolist()))
-    raw = np.asarray(values, dtype=np.float64)
-    # A linear axis is stretched over two units, about what a log axis spans in a study.
-    width = 1.0 if kind == "log" else float(np.ptp(raw)) / 2.0
-    u = np.log(raw) if kind == "log" else raw / width
-    low, high = _range(u)
-    middle = 0.5 * (low + high)
-    return Axis(name, kind, middle, width, low - middle, high - middle)
 
 
 def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:

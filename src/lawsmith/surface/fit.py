@@ -123,7 +123,7 @@ def frame_on(grid: Grid, rows: IntArray) -> Frame:
     if not len(rows):
         return frame
     logs = {name: np.log(np.asarray(scales[name], dtype=np.float64)[rows]) for name in frame.names}
-    cost = frame.log_cost(logs)
+    cost = frame.log_cost(logs, {a.name: np.asarray(hp[a.name])[rows] for a in frame.further})
     columns = [cost] if frame.collinear else [logs[name] for name in frame.names]
     return replace(frame, reference=usual(columns, cost), log_top=float(cost.max()))
 
@@ -144,7 +144,7 @@ def prior_surface(
 
 
 def forms_of(data: Observed) -> tuple[str, ...]:
-    return FORMS if data.points.S.shape[1] == 2 else LINE_FORMS
+    return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
 def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:

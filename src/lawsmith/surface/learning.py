@@ -82,7 +82,9 @@ def evidence(surface: Surface) -> Evidence:
     for member, weight in zip(surface.members, surface.weight.tolist(), strict=True):
         share = weight / float(whole[member.trend.form])
         z, cov = member.theta_posterior()
-        parts.append(Part(_theta_names(member), *_likelihood(z, _inverse(cov)), share, x))
+        told = _theta_names(member)
+        k = len(told)  # what further axes do is particular to a study
+        parts.append(Part(told, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
         z, precision, kept = member.eta_posterior()
         names = [name for name, ok in zip(_eta_names(member), kept, strict=True) if ok]
         parts.append(Part(tuple(names), *_likelihood(z, precision), weight, x))
@@ -124,7 +126,7 @@ def _theta_names(member: Member) -> tuple[tuple[str, ...], ...]:
 
 
 def _eta_names(member: Member) -> tuple[tuple[str, ...], ...]:
-    s, n = member.trend.s, member.kernel.n_lengths
+    s, n = member.data.points.S.shape[1], member.kernel.n_lengths
     return tuple((name,) for name in ("scale_length",) * s + ("hp_length",) * (n - s) + ETA)
 
 

@@ -85,7 +85,7 @@ def locate(
     scales = {}
     for name, values in with_ratio(line).items():
         centre, optima = _between(values, vertex(curve[None])), _between(values, pick)
-        scales[name] = _range(float(centre[0]), optima, values[near], level)
+        scales[name] = range_about(float(centre[0]), optima, values[near], level)
     edge = ["N"] if len(curve) > 1 and best in (0, len(curve) - 1) else []
     hp, more = _hyperparameters(surface, places, best, bottoms, level)
     return Where(scales, hp, _levels(surface, places, best), tuple(edge + more))
@@ -172,7 +172,7 @@ def with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
     return scales
 
 
-def _range(centre: float, drawn: FloatArray, near: FloatArray, level: float) -> Range:
+def range_about(centre: float, drawn: FloatArray, near: FloatArray, level: float) -> Range:
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
     return Range(
         float(centre),
@@ -199,7 +199,7 @@ def _hyperparameters(
             curve += weight * guarded(member, _along(place, j, grid))
         near = grid[curve <= curve.min() + np.log1p(NEAR)]
         centre = float(np.interp(vertex(curve[None])[0], np.arange(N_VALUES), grid))
-        u = _range(centre, drawn[:, j], near, level)
+        u = range_about(centre, drawn[:, j], near, level)
         found[axis.name] = Range(*(axis.value(v) for v in u))
         if not axis.low < centre < axis.high:
             edge.append(axis.name)

@@ -195,6 +195,7 @@ def shape_of(plan: Plan, data: Observed) -> Trend:
         compute_axis=compute_axis(data),
         prior=plan.prior,
         spans=plan.spans,
+        further=tuple(axis.kind for axis in data.frame.further),
     )
 
 

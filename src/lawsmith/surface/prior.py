@@ -28,7 +28,8 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.surface.data import Axis, Frame
+from lawsmith.surface.axes import Axis
+from lawsmith.surface.data import Frame
 
 
 class Number(NamedTuple):

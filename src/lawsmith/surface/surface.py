@@ -14,6 +14,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
@@ -25,16 +26,17 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.surface import priors
 from lawsmith.surface.data import Frame, Points
+from lawsmith.surface.further import FEW_RATIOS, N_FURTHER, best_priced, moved_along, with_further
 from lawsmith.surface.locate import BEYOND, Where, about_line, guarded, locate, root, score
 from lawsmith.surface.member import Member
 from lawsmith.surface.prior import BROAD, Prior
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
 N_RATIOS = 121
-FEW_RATIOS = 31  # where the loss is wanted and not where it is
 # A run that says less than the others do by FAR_BELOW (in logs) and has less than LET_GO of its
 # weight left is odd. No run of the tables of docs/truth.md is.
 FAR_BELOW, LET_GO = 0.05, 0.3
+NO_HP: Mapping[str, float | str] = MappingProxyType({})
 BLOCK = 4000  # rows of a grid that are worked out at once
 HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
@@ -133,12 +135,15 @@ class Surface:
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
         return self._answer(line, hp or {}, level)
 
-    def best(self, C: float, *, level: float = 0.95) -> Estimate:
-        """The loss of the best run that costs C."""
-        found = self._answer(self.line(C), {}, level)
-        if self.frame.collinear:
-            return replace(found, where=about_line(found.where, level))
-        return found
+    def best(
+        self, C: float, *, level: float = 0.95, hp: Mapping[str, float | str] = NO_HP
+    ) -> Estimate:
+        """The loss of the best run that costs C, over the λ that is not given."""
+        chosen = best_priced(self, C, hp, level)
+        given = {**hp, **chosen.centres}
+        answer = self._answer(self.line(C, hp=given), given, level)
+        where = about_line(answer.where, level) if self.frame.collinear else answer.where
+        return replace(answer, where=chosen.added_to(where))
 
     def expected(self, grid: Grid) -> FloatArray:
         """(m,) the loss to expect of each row of a grid."""
@@ -162,10 +167,16 @@ class Surface:
         found = zip(C.tolist(), np.exp(y).tolist(), np.exp(y - off[rows]).tolist(), strict=True)
         return sorted(OddRun(*one) for one in found)
 
-    def mixture_at(self, scales: Mapping[str, float]) -> Mixture:
-        """Of log loss at those scales and the best λ."""
+    def mixture_at(
+        self, scales: Mapping[str, float], hp: Mapping[str, float | str] = NO_HP
+    ) -> Mixture:
+        """Of log loss at those scales and the best λ that is not given."""
         line = {name: np.array([scales[name]]) for name in self.frame.names}
-        return self.mixture([self.best_hp(member, line, {}) for member in self.members])
+        return self.mixture([self.best_hp(member, line, hp) for member in self.members])
+
+    def further_of(self, grid: Grid, row: int) -> dict[str, float | str]:
+        """The further scales of a row of a grid."""
+        return {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
 
     def mixture_best(self, C: float) -> Mixture:
         """Of the best log loss at C."""
@@ -173,9 +184,12 @@ class Surface:
 
     def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> list[Mixture]:
         """Of the best log loss at each C, over so many D/N; together is faster."""
-        lines = [self.line(c, n_ratios) for c in C.tolist()]
+        chosen = [best_priced(self, c, NO_HP).centres for c in C.tolist()]
+        lines = [self.line(c, n_ratios, hp) for c, hp in zip(C.tolist(), chosen, strict=True)]
         whole = {k: np.concatenate([line[k] for line in lines]) for k in self.frame.names}
-        places = [self.best_hp(member, whole, {}) for member in self.members]
+        q = len(whole[self.frame.names[0]]) // len(lines)
+        hp = {name: np.repeat([one[name] for one in chosen], q) for name in chosen[0]}
+        places = [self.best_hp(member, whole, hp) for member in self.members]
         q = len(places[0]) // len(lines)
         parts = np.arange(len(places[0])).reshape(len(lines), q)
         return [
@@ -232,9 +246,17 @@ class Surface:
             parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], share
         return Mixture(self.weight, *parts)
 
-    def line(self, C: float, n_ratios: int = N_RATIOS) -> dict[str, AnyArray]:
-        """Scales of points that cost C: many D/N where there are N and D, else the one."""
+    def line(
+        self, C: float, n_ratios: int = N_RATIOS, hp: Mapping[str, float | str] = NO_HP
+    ) -> dict[str, AnyArray]:
+        """Scales of points that cost C: many D/N where there are N and D, else the one.
+
+        hp   values of the further axes that runs are paid for
+        """
         frame = self.frame
+        for axis in frame.further:
+            if axis.price:
+                C = C / float(hp[axis.name]) ** axis.price
         if frame.names != ("N", "D"):
             return {frame.names[0]: np.array([C / frame.multiplier])}
         log_nd = np.log(C / frame.multiplier)
@@ -247,19 +269,25 @@ class Surface:
         return {"N": np.exp(n), "D": np.exp(log_nd - n)}
 
     def best_hp(
-        self, member: Member, scales: Mapping[str, AnyArray], hp: Mapping[str, float | str]
+        self,
+        member: Member,
+        scales: Mapping[str, AnyArray],
+        hp: Mapping[str, float | str | FloatArray],
     ) -> Points:
         """(q) points at those scales, each at the best λ; see `locate.score`."""
         frame = self.frame
         q = len(scales[frame.names[0]])
         base = {a.name: np.full(q, a.levels[0] if a.levels else a.value(0.0)) for a in frame.axes}
-        base |= {name: np.full(q, value) for name, value in hp.items()}
+        base |= {name: np.broadcast_to(value, q) for name, value in hp.items()}
         at = frame.points(scales, base)
         free = [j for j, a in enumerate(frame.numeric) if a.name not in hp]
         U = at.U.copy()
         centres = member.trend.centres(member.theta, at.S)
         U[:, free] = centres[:, free]
         at = Points(at.S, U, at.G, at.c)
+        for axis in (a for a in frame.further if a.kind == "experts" and a.name not in hp):
+            values = np.linspace(axis.low, axis.high, N_FURTHER)
+            at = _least(member, [moved_along(frame, at, axis, float(v)) for v in values])
         for step in (1.0, 0.5) if free or frame.categorical else ():
             at = self._sweep_levels(member, at, hp)
             for j in free:
@@ -282,7 +310,9 @@ class Surface:
             tried.append(Points(at.S, U, at.G, at.c))
         return tried
 
-    def _sweep_levels(self, member: Member, at: Points, hp: Mapping[str, float | str]) -> Points:
+    def _sweep_levels(
+        self, member: Member, at: Points, hp: Mapping[str, float | str | FloatArray]
+    ) -> Points:
         """Each point at its best level of each category that is not given."""
         start = 0
         for axis in self.frame.categorical:
@@ -325,7 +355,7 @@ class Surface:
             level=level,
             C=C,
             decades=float(places[0].c[0] / np.log(10.0)),
-            where=locate(self, line, places, level),
+            where=with_further(self, locate(self, line, places, level), line, hp, places, level),
         )
 
 
@@ -333,15 +363,15 @@ def _least(member: Member, tried: list[Points]) -> Points:
     """Of several sets of points, the best of each row, as `locate.score` judges."""
     scores = np.stack([guarded(member, at) for at in tried])
     pick, rows = np.argmin(scores, axis=0), np.arange(scores.shape[1])
-    U = np.stack([at.U for at in tried])[pick, rows]
-    G = np.stack([at.G for at in tried])[pick, rows]
-    return Points(tried[0].S, U, G, tried[0].c)
+    parts = [[getattr(at, name) for at in tried] for name in ("S", "U", "G", "c")]
+    return Points(*(np.stack(part)[pick, rows] for part in parts))
 
 
 def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(q,) slope, residual SD and e-folds beyond the data, as `priors.scale2` takes them."""
-    s = at.S.shape[1]
-    step = 0.05 / max(s, 1)
+    s = member.trend.s
+    step = np.zeros(at.S.shape[1])
+    step[:s] = 0.05 / max(s, 1)
     law = member.trend.law
     slope = (law(member.theta, at.S - step) - law(member.theta, at.S + step)) / 0.1
     a = member.kernel.amplitude(member.eta, at.c)

@@ -8,6 +8,9 @@ Notation and shapes (S, U, G as in :mod:`lawsmith.surface.data`)
            'early+…' any of these plus t·e^(−δw), what runs that are too short or small lose
            'power'   ln(E + A·e^(−αx)), one scale axis
            'flat'    ln E, no scale axis
+    further scales   experts act as parameters: n becomes n + v·(g + g₁·n + g₂·v), v = ln experts,
+           centred. Repeated tokens are worth less: after e^t epochs d becomes
+           d − t + ln(1 + R·(1 − e^(−(e^t − 1)/R))) (Muennighoff et al. 2023)
     bowl   b·e^(b₁·S)·(u − c₀ − c₁·S)² in each numeric hyperparameter; an effect for each category
     theta  (p,) parameters on scales where a normal prior is sensible; z = (theta − mean)/sd
     J      (q, p) derivatives of log loss by theta
@@ -36,6 +39,7 @@ class Trend:
     g: int
     mean: FloatArray
     sd: FloatArray
+    further: tuple[str, ...] = ()
 
     @property
     def p(self) -> int:
@@ -47,25 +51,51 @@ class Trend:
 
     def value_and_jac(self, theta: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) log loss and J (q, p)."""
-        total, columns = law_of(self.form, theta, at.S)
+        acting, moves = self.acting(theta, at.S)
+        total, columns = law_of(self.form, theta, acting)
         start = self.n_law
         for u in at.U.T:
-            share, more = bowl(theta[start : start + self._bowl_size], u, at.S)
+            share, more = bowl(theta[start : start + self._bowl_size], u, at.S[:, : self.s])
             total = total + share
             columns = [*columns, *more]
             start += self._bowl_size
-        total = total + at.G @ theta[start:]
-        return total, np.stack([*columns, *at.G.T], axis=1)
+        total = total + at.G @ theta[start : start + self.g]
+        more = [self._slope(theta, acting, j) * by for j, by in moves]
+        return total, np.stack([*columns, *at.G.T, *more], axis=1)
 
     def law(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q,) the law alone: log loss at the bottom of every bowl."""
-        return law_of(self.form, theta, S)[0]
+        return law_of(self.form, theta, self.acting(theta, S)[0])[0]
+
+    def acting(
+        self, theta: FloatArray, S: FloatArray
+    ) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
+        """(q, s) scales as the law sees them; for each parameter of further axes the column that it
+        moves, and by how much (q,)."""
+        if not self.further:
+            return S, []
+        acting, moves = S[:, : self.s].copy(), []
+        start = self.n_law + self.h * self._bowl_size + self.g
+        for v, kind in zip(S[:, self.s :].T, self.further, strict=True):
+            stop = start + len(FURTHER_PRIORS[kind])
+            j, shift, slopes = shift_of(kind, theta[start:stop], v, S[:, : self.s])
+            acting[:, j] += shift
+            moves += [(j, slope) for slope in slopes]
+            start = stop
+        return acting, moves
+
+    def _slope(self, theta: FloatArray, acting: FloatArray, j: int) -> FloatArray:
+        """(q,) derivative of the law by a column of its scales, by central differences."""
+        step = np.zeros(self.s)
+        step[j] = 1e-5
+        up, down = (law_of(self.form, theta, acting + sign * step)[0] for sign in (1, -1))
+        return np.asarray((up - down) / 2e-5)
 
     def height(self, theta: FloatArray, at: Points) -> FloatArray:
         """(q,) what the bowls add to log loss."""
         total, start = np.zeros(len(at)), self.n_law
         for u in at.U.T:
-            total += bowl(theta[start : start + self._bowl_size], u, at.S)[0]
+            total += bowl(theta[start : start + self._bowl_size], u, at.S[:, : self.s])[0]
             start += self._bowl_size
         return total
 
@@ -74,7 +104,7 @@ class Trend:
         out = np.empty((len(S), self.h))
         for j in range(self.h):
             part = theta[self.n_law + j * self._bowl_size :]
-            out[:, j] = part[1] + S @ part[2 : 2 + self.s]
+            out[:, j] = part[1] + S[:, : self.s] @ part[2 : 2 + self.s]
         return out
 
     def centre_of(
@@ -83,7 +113,7 @@ class Trend:
         """Of the jth bowl: the places in theta of its centre's parameters (1 + s,), curvatures b
         (q,), and derivatives (q, 1 + s) of the centre by those parameters."""
         start = self.n_law + j * self._bowl_size
-        part = theta[start : start + self._bowl_size]
+        part, S = theta[start : start + self._bowl_size], S[:, : self.s]
         b = np.exp(np.clip(part[0] + S @ part[2 + self.s :], -50.0, 5.0))
         places = np.arange(start + 1, start + 2 + self.s)
         return places, np.asarray(b), np.column_stack([np.ones(len(S)), S])
@@ -161,6 +191,29 @@ def law_of(form: str, theta: FloatArray, S: FloatArray) -> tuple[FloatArray, lis
     return value + share, [*slopes, share, -share * rate * w]
 
 
+# Mean and SD of what further axes do: gain, its drift and bend; ln R.
+FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
+    "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
+    "unique_tokens": ((float(np.log(15.0)), 1.0),),
+    "epochs": ((float(np.log(15.0)), 1.0),),
+}
+
+
+def shift_of(
+    kind: str, theta: FloatArray, v: FloatArray, S: FloatArray
+) -> tuple[int, FloatArray, list[FloatArray]]:
+    """The column of S that a further axis acts on, by how much (q,), and its derivatives."""
+    if kind == "experts":
+        shift = v * (theta[0] + theta[1] * S[:, 0] + theta[2] * v)
+        return 0, shift, [v, v * S[:, 0], v**2]
+    R = np.exp(theta[0])
+    again = np.expm1(-v)
+    gone = np.exp(-again / R)
+    worth = R * (1.0 - gone)
+    slope = R * (1.0 - gone - gone * again / R) / (1.0 + worth)
+    return S.shape[1] - 1, v + np.log1p(worth), [slope]
+
+
 def bowl(theta: FloatArray, u: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
     """b·(u − centre)² and its derivatives by ln b, c, the drifts of c, those of ln b."""
     s = S.shape[1]
@@ -180,14 +233,16 @@ def trend(
     compute_axis: bool,
     prior: Prior = BROAD,
     spans: FloatArray | None = None,
+    further: tuple[str, ...] = (),
 ) -> Trend:
     """The trend ``form`` for rows at ``points`` whose losses near the top are about ``level``.
 
     compute_axis   the one scale axis is C
     prior          at the study's reference: `lawsmith.surface.prior.local`
     spans          (h,) how far each numeric hyperparameter ranges; by default as far as ``points``
+    further        kinds of the further scale axes, the last columns of S
     """
-    s, h, g = points.S.shape[1], points.U.shape[1], points.G.shape[1]
+    s, h, g = points.S.shape[1] - len(further), points.U.shape[1], points.G.shape[1]
     found = _law_prior(form, level, prior, compute_axis=compute_axis)
     scales = ("N", "D") if s == 2 else ("C" if compute_axis else "N",) * s
     for j, u in enumerate(points.U.T):
@@ -197,8 +252,9 @@ def trend(
         found += [prior.bowl(j, f"drift_{scale}").pair() for scale in scales]
         found += [prior.bowl(j, f"fade_{scale}").pair() for scale in scales]
     found += [prior["effect"].pair()] * g
+    found += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
     mean, sd = np.array(found, dtype=np.float64).T
-    return Trend(form, s, h, g, mean, sd)
+    return Trend(form, s, h, g, mean, sd, further)
 
 
 LAW_NUMBERS = {

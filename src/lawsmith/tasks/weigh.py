@@ -72,7 +72,8 @@ def _losses(surface: Surface, grid: Grid, rows: Scored) -> FloatArray:
     found = []
     for row in rows.row.tolist():
         line = {name: grid.numbers(name)[[row]] for name in surface.scale_names}
-        found.append(log_losses(mixture_on(surface, line, {}), N_DRAWS, rng))
+        further = surface.further_of(grid, row)
+        found.append(log_losses(mixture_on(surface, line, further), N_DRAWS, rng))
     return np.stack(found, axis=1)
 
 

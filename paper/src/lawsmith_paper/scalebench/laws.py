@@ -1,18 +1,12 @@
 """The law a user would fit to each ScaleBench table, from the papers the tables come from.
 
-Notation and shapes as in :mod:`lawsmith.laws.law`; U unique tokens, P parallel streams, X experts
-or sparsity, V vocabulary, u = log(lr/lr₀), v = log(batch/batch₀), n = log(N/N₀), d = log(D/D₀).
+Those of lawsmith: farseer, repeated, experts and vocabulary. Here are the others. Notation and
+shapes as in :mod:`lawsmith.laws.law`; P parallel streams, u = log(lr/lr₀), v = log(batch/batch₀),
+n = log(N/N₀), d = log(D/D₀).
 
     lr&bsz    (E + A·N^-α + B·D^-β)·exp q(u, v; n, d)   q a quadratic without terms in n and d
               alone, so that the best lr and batch are power laws of N and D (Step Law, 2503.04715)
-    farseer   E + (A·N^-α + B·D^-β)^k, built in. Its authors' law (2506.10972) has 9 parameters;
-              of the built-in laws this one fits and extrapolates the pool itself far best
-    data_con  E + A·N^-α + B·D_eff^-β, D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R))): what a repeated
-              token is worth decays (Muennighoff et al., 2305.16264, excess parameters left out)
-    moe       E + A·N^-α·X^-β: experts multiply parameters (after Clark et al., 2202.01169)
-    sparsity  the same in N active and P = N total / N active, for each D2
-    vocab     E + A·N^-α + B·D^-β·V^γ: D counts characters, of which a larger vocabulary makes
-              fewer tokens (after Tao et al., 2407.13623)
+    sparsity  E + A·N^-α·P^-γ in N active and P = N total / N active, for each D2
     parallel  E + B·(N·(1 + k·log P))^-α: streams act as parameters (Chen et al., 2505.10475)
 """
 
@@ -20,14 +14,12 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import Any
 
 import numpy as np
 
 from lawsmith.grid import FloatArray
-from lawsmith.laws.catalogue import CHINCHILLA, LN
-from lawsmith.laws.forms import Power, SumOfPowers, Term
+from lawsmith.laws.catalogue import CHINCHILLA, EXPERTS, LN
 from lawsmith.laws.law import (
     Law,
     Param,
@@ -38,8 +30,6 @@ from lawsmith.laws.law import (
     define,
     exponent,
 )
-from lawsmith.laws.objective import LEAST_SQUARES_LOSS
-from lawsmith.laws.starts import sum_of_powers_starts
 
 # Where n, d, u, v are 0. Round numbers amid the pool: they change parameters, not predictions.
 REFERENCE: Mapping[str, float] = {"N": 3e8, "D": 1e10, "lr": 2e-3, "bsz": 256.0}
@@ -115,12 +105,6 @@ def _pinned(starts: list[list[float]], fixed: Mapping[int, float]) -> FloatArray
     return out
 
 
-def effective_tokens(D: Any, U: Any, R: Any) -> Any:
-    """Fresh tokens worth as much as D drawn from U unique ones; U·(1 + R) at most."""
-    seen = np.minimum(U, D)
-    return seen * (1.0 + R * (1.0 - np.exp(-(D / seen - 1.0) / R)))
-
-
 def effective_parameters(N: Any, P: Any, k: Any) -> Any:
     """Parameters of a single stream worth as much as N in P streams."""
     return N * (1.0 + k * np.log(P))
@@ -141,29 +125,9 @@ def _profiled(base: Law, warp: Warp, values: tuple[float, ...]) -> Starts:
     return starts
 
 
-def _repeated(x: FloatArray, R: float) -> FloatArray:
-    N, D, U = np.exp(x)
-    return np.asarray(np.log(np.stack([N, effective_tokens(D, U, R)])))
-
-
 def _streams(x: FloatArray, k: float) -> FloatArray:
     N, P = np.exp(x)
     return np.asarray(np.log(effective_parameters(N, P, k)))[None]
-
-
-def _sum_law(
-    name: str, formula: str, inputs: tuple[str, ...], params: tuple[Param, ...], *terms: Term
-) -> Law:
-    form = SumOfPowers(terms)
-    return Law(name, formula, inputs, params, form, partial(sum_of_powers_starts, form, params))
-
-
-def _product(name: str, factor: str) -> Law:
-    """E + A·N^-α·factor^-β; what the factor does may also be nothing, or harm."""
-    params = (asymptote(), coefficient("A"), exponent("alpha"), exponent("beta", -1.0))
-    powers = (Power(2, -1.0, 0), Power(3, -1.0, 1))
-    formula = f"L = E + A·N^-α·{factor}^-β"
-    return _sum_law(name, formula, ("N", factor), params, Term(0), Term(1, powers))
 
 
 LR_BSZ = Law(
@@ -173,19 +137,6 @@ LR_BSZ = Law(
     (*CHINCHILLA.params, *(Param(name, lower=-5.0, upper=5.0) for name in BOWL)),
     Bowl(),
     _bowl_starts,
-)
-
-DATA_CONSTRAINED = replace(
-    define(
-        "repeated-data",
-        lambda x, E, A, alpha, B, beta, R: (
-            E + A * x["N"] ** -alpha + B * effective_tokens(x["D"], x["unique_tokens"], R) ** -beta
-        ),
-        inputs=("N", "D", "unique_tokens"),
-        params=(*CHINCHILLA.params, coefficient("R", lower=0.1, upper=1e4)),
-        formula="L = E + A·N^-α + B·D_eff^-β, D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R)))",
-    ),
-    starts=_profiled(CHINCHILLA, _repeated, (2.0, 10.0, 50.0)),
 )
 
 PARALLEL = replace(
@@ -206,21 +157,8 @@ PARALLEL = replace(
     starts=_profiled(LN, _streams, (0.1, 0.4, 1.6)),
 )
 
-MOE = _product("experts", "num_experts")
-SPARSITY = _product("sparsity", "P")
+SPARSITY = replace(EXPERTS, inputs=("N", "P"))
 
 # Losses relative to a unigram model are negative: the law is of loss + VOCAB_OFFSET. Least squares
 # on the loss, and R², do not see the offset.
 VOCAB_OFFSET = 10.0
-VOCAB = replace(
-    _sum_law(
-        "vocabulary",
-        f"L + {VOCAB_OFFSET:g} = E + A·N^-α + B·D^-β·V^γ",
-        ("N", "D", "vocab_size"),
-        (*CHINCHILLA.params, exponent("gamma", -1.0)),
-        Term(0),
-        Term(1, (Power(2, -1.0, 0),)),
-        Term(3, (Power(4, -1.0, 1), Power(5, 1.0, 2))),
-    ),
-    objective=LEAST_SQUARES_LOSS,
-)

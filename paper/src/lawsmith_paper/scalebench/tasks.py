@@ -22,7 +22,7 @@ import numpy as np
 from lawsmith.datasets import Study
 from lawsmith.errors import unknown
 from lawsmith.grid import BoolArray, FloatArray, Grid
-from lawsmith.laws.catalogue import SKALING
+from lawsmith.laws.catalogue import EXPERTS, REPEATED, SKALING, VOCABULARY
 from lawsmith.laws.law import Law
 from lawsmith.runs import Runs
 from lawsmith_paper.scalebench import laws
@@ -112,14 +112,14 @@ _ALL = (
     ScaleTask(
         "data_con",
         "scalebench-data_constrained",
-        laws.DATA_CONSTRAINED,
+        REPEATED,
         _figures(_LOW, (0.73, 0.37), (0.85, 0.16), (0.86, 0.11)),
         (0.79, 0.23),
     ),
     ScaleTask(
         "moe",
         "scalebench-moe",
-        laws.MOE,
+        EXPERTS,
         _figures(_LOW, (0.59, 0.39), (0.65, 0.27), (0.83, 0.07)),
         (0.81, 0.04),
     ),
@@ -134,7 +134,7 @@ _ALL = (
     ScaleTask(
         "vocab",
         "scalebench-vocab",
-        laws.VOCAB,
+        VOCABULARY,
         _figures(_LOW, (0.96, 0.02), (0.98, 0.00), (0.98, 0.00)),
         (0.93, 0.16),
         offset=laws.VOCAB_OFFSET,

@@ -152,7 +152,7 @@ SCALEBENCH: tuple[Entry, ...] = (
         "vocabulary size",
         replace(
             _columns(
-                "vocab_size",
+                vocab="vocab_size",
                 N="non_vocab_parameters",
                 D="num_characters",
                 loss="unigram_normalized_loss",
@@ -178,7 +178,7 @@ SCALEBENCH: tuple[Entry, ...] = (
     _task(
         "moe",
         "mixtures of experts",
-        _columns("num_experts", N="dense_parameter_count", loss="loss_validation"),
+        _columns(experts="num_experts", N="dense_parameter_count", loss="loss_validation"),
         (193, 28, 60),
         default_law="LN",
         cost=lambda t: t["dense_parameter_count"] * t["num_experts"],

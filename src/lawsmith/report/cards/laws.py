@@ -130,7 +130,17 @@ def tuning(source: Source) -> Card:
     draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
     parts: list[Part] = [figure("maps", caption, draw)]
     parts.append(_power_laws(source, loss, laws))
+    if source.answered is not None:
+        parts.append(_region(source.answered))
     return Card("tuning", "Hyperparameters", lead, tuple(parts))
+
+
+def _region(answered: charts.Answered) -> Part:
+    caption = (
+        "At the first target: the darker a place, the less loss it costs beside the best one, the "
+        "star. Choose what suits you within the darkest region."
+    )
+    return figure("region", caption, partial(charts.region, answered))
 
 
 def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw, ...]) -> Part:

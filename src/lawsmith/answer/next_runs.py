@@ -1,0 +1,130 @@
+"""What one more run would change: by how much it narrows the interval at a target, and its price.
+
+Notation, for members j of the surface and a candidate x
+    m_j, v_j      mean and variance of log loss at the best place of the target
+    k_j           cov_j(x, target) / (var_j(x) + noise of a run at x)
+    after         v_j − k_j·cov_j(x, target); m_j + k_j·(m̄(x) − m_j(x)), m̄ the mixture's mean: a run
+                  brings members together, and on average it does not move their mean
+    beyond        a run above the largest one shortens the distance that the interval allows for
+
+Candidates cost less than the target. They have the D/N that were run, and the best hyperparameters.
+The means of members after the run are those that are expected, so the width is an expectation too.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lawsmith.arrays import FloatArray
+from lawsmith.surface import Surface
+from lawsmith.surface.data import Points, stack
+from lawsmith.surface.further import best_priced
+from lawsmith.surface.surface import Mixture
+
+N_COMPUTES, N_RATIOS = 9, 41
+BELOW = 100.0  # least compute of a candidate, over the largest run's
+MOST = 0.5  # of the target's compute
+
+
+@dataclass(frozen=True)
+class NextRun:
+    """A run that is not made yet.
+
+    C, scales, hp    its cost, N and D (or the scales of the table), and hyperparameters
+    before, after    half-width of the interval at the target, relative to the loss
+    """
+
+    C: float
+    scales: Mapping[str, float]
+    hp: Mapping[str, float | str]
+    before: float
+    after: float
+
+    @property
+    def narrowed(self) -> float:
+        """Share of the interval's width that it takes away."""
+        return 1.0 - self.after / self.before
+
+
+def next_runs(surface: Surface, C: float, n: int, *, level: float = 0.95) -> tuple[NextRun, ...]:
+    """Of each compute the run that narrows the interval at C most; the n best by FLOP, first."""
+    log_target, top = float(np.log(C)), surface.frame.log_top
+    highest = max(log_target + np.log(MOST), top - np.log(BELOW) / 2)
+    computes = np.exp(np.linspace(top - np.log(BELOW), highest, N_COMPUTES))
+    target = _target(surface, C)
+    mixture = surface.mixture(target)
+    before = _half_width(mixture, level)
+    found = []
+    for compute in computes.tolist():
+        scales, places = _candidates(surface, compute)
+        after = _after(surface, mixture, target, places, level)
+        i = int(np.argmin(after))
+        hp = surface.frame.hp_of(places.take(np.array([i])))
+        shown = {name: values[0].item() for name, values in hp.items()}
+        fresh = {a.name for a in surface.frame.further if a.kind != "experts"}  # no token twice
+        found.append(
+            NextRun(
+                C=compute,
+                scales={name: float(values[i]) for name, values in scales.items()},
+                hp={name: value for name, value in shown.items() if name not in fresh},
+                before=before,
+                after=float(min(after[i], before)),
+            )
+        )
+    useful = [run for run in found if run.narrowed > 0.0]
+    return tuple(sorted(useful, key=lambda run: -run.narrowed / run.C)[:n])
+
+
+def _target(surface: Surface, C: float) -> list[Points]:
+    """The best place of each member at the target."""
+    given = best_priced(surface, C, {}).centres
+    line = surface.line(C, hp=given)
+    places = [surface.best_hp(member, line, given) for member in surface.members]
+    return surface.best_of(line, places)
+
+
+def _candidates(surface: Surface, C: float) -> tuple[dict[str, FloatArray], Points]:
+    """Scales of runs of one cost with the D/N that were run, and their points at the best λ."""
+    given = best_priced(surface, C, {}).centres
+    line = {k: np.asarray(v) for k, v in surface.line(C, N_RATIOS, given).items()}
+    if surface.scale_names == ("N", "D") and len(line["N"]) > 1:
+        ratio, (low, high) = np.log(line["D"] / line["N"]), surface.frame.ratio
+        kept = (ratio >= low - 1e-9) & (ratio <= high + 1e-9)
+        line = {name: values[kept] for name, values in line.items()}
+    member = surface.members[int(np.argmax(surface.weight))]
+    return line, surface.best_hp(member, line, given)
+
+
+def _after(
+    surface: Surface, mixture: Mixture, target: list[Points], tried: Points, level: float
+) -> FloatArray:
+    """(q,) half-widths at the target after a run at each of the candidates."""
+    q = len(tried)
+    means, models = np.empty((len(target), q)), np.empty((len(target), q))
+    at, gains = np.empty((len(target), q)), np.empty((len(target), q))
+    for j, (member, goal) in enumerate(zip(surface.members, target, strict=True)):
+        mean, cov = member.mean_and_cov(stack([goal, tried]))
+        run = np.diag(cov)[1:] + member.run_noise(tried) ** 2
+        gains[j] = cov[0, 1:] / run
+        means[j], at[j] = mean[0], mean[1:]
+        models[j] = np.maximum(cov[0, 0] - cov[0, 1:] ** 2 / run, 1e-12)
+    means += gains * (surface.weight @ at - at)
+    nearer = np.maximum(mixture.h[:, None] - np.maximum(tried.c, 0.0), 0.0)
+    return np.array(
+        [
+            _half_width(
+                replace(mixture, mean=means[:, i], model=models[:, i], h=nearer[:, i]), level
+            )
+            for i in range(q)
+        ]
+    )
+
+
+def _half_width(mixture: Mixture, level: float) -> float:
+    """Of the interval of the loss, relative to it."""
+    ends = [mixture.quantile(p, run=False) for p in (0.5 - level / 2, 0.5, 0.5 + level / 2)]
+    low, centre, high = np.exp(ends)
+    return float(0.5 * (high - low) / centre)

@@ -1,0 +1,159 @@
+"""The region chart: which N, D and hyperparameters cost little more loss than the best at a target.
+
+A panel has two of N and the hyperparameters. A point of it is a run of the target's compute with
+these two values: D follows from N, and what the panel does not show is at its best (in a panel
+without N, N and D are at their best). Its excess is what the surface expects it to lose, against
+the best point of the panel. A place of which little is known does not count as good for that: the
+expected loss is raised by one SD, as where the best is looked for.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from functools import lru_cache
+from itertools import combinations
+
+import altair as alt
+import numpy as np
+import pandas as pd
+
+from lawsmith.answer import Forecast
+from lawsmith.charts import draw
+from lawsmith.charts.answer import Answered
+from lawsmith.charts.draw import TWO_COLUMNS, WIDE, KeyEntry, field, layer, log_axis, mark
+from lawsmith.charts.maps import edges
+from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.grid import FloatArray
+from lawsmith.surface import Surface
+from lawsmith.surface.axes import Axis
+from lawsmith.surface.further import best_priced
+from lawsmith.surface.locate import guarded
+
+N_VALUES = 21  # of each axis
+MOST_AXES = 3
+ROOM = 0.5  # e-folds shown beyond what is within 0.5 % of the best
+LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # per cent above the best: style
+HEIGHT, SPACING, LEFT = 190, 24, 62
+LITTLE = 0.05  # weight of a member that is not asked
+
+
+@dataclass(frozen=True)
+class RegionPanel:
+    """Two axes, a across and b up.
+
+    cells   a, b, excess (%), a_low, a_high, b_low, b_high; those within the widest level
+    best    a and b of least loss
+    """
+
+    across: str
+    up: str
+    cells: pd.DataFrame
+    best: tuple[float, float]
+
+
+@lru_cache(maxsize=4)  # a chart is drawn at two widths
+def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
+    """The target's label and its panels; ChartUnavailable where no hyperparameter varies."""
+    forecast = next((f for f in answered.answer.forecasts if f.hp), None)
+    if forecast is None:
+        raise ChartUnavailable("no hyperparameter varies at given N and D")
+    surface = answered.answer.surface
+    numeric = [a for a in surface.frame.numeric if a.name not in forecast.target.hp]
+    axes = {a.name: _values(forecast, a) for a in numeric if a.kind == "log"}
+    if not forecast.target.sized and "D" in forecast.scales and not surface.frame.collinear:
+        axes = {"N": _around(forecast.scales["N"].near_low, forecast.scales["N"].near_high), **axes}
+    names = list(axes)[:MOST_AXES]
+    if len(names) < 2:
+        raise ChartUnavailable("a region needs N or two hyperparameters on a log scale")
+    panels = (_panel(surface, forecast, axes, *pair) for pair in combinations(names, 2))
+    return forecast.target.label, tuple(panels)
+
+
+def _values(forecast: Forecast, axis: Axis) -> FloatArray:
+    found = forecast.hp[axis.name]
+    return _around(found.near_low, found.near_high)
+
+
+def _around(low: float, high: float) -> FloatArray:
+    """Values over what is as good as the best, and somewhat more."""
+    half = 0.5 * float(np.log(high / low)) + ROOM
+    middle = float(np.sqrt(low) * np.sqrt(high))
+    return np.asarray(middle * np.exp(np.linspace(-half, half, N_VALUES)))
+
+
+def _panel(
+    surface: Surface, forecast: Forecast, axes: Mapping[str, FloatArray], across: str, up: str
+) -> RegionPanel:
+    a, b = (grid.ravel() for grid in np.meshgrid(axes[across], axes[up]))
+    loss = _log_loss(surface, forecast, {across: a, up: b})
+    excess = 100.0 * np.expm1(loss - loss.min())
+    frame = pd.DataFrame({"a": a, "b": b, "excess": excess})
+    for key, values in (("a", axes[across]), ("b", axes[up])):
+        low, high = edges(values)
+        place = np.searchsorted(values, frame[key].to_numpy() * (1 - 1e-9))
+        frame = frame.assign(**{f"{key}_low": low[place], f"{key}_high": high[place]})
+    best = int(np.argmin(loss))
+    shown = frame[frame["excess"] <= max(LEVELS)]
+    return RegionPanel(
+        across,
+        up,
+        shown.assign(**{name: short(shown[name]) for name in shown.columns}),
+        (float(a[best]), float(b[best])),
+    )
+
+
+def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]) -> FloatArray:
+    """(q,) log loss of runs with given N and hyperparameters, others at their best."""
+    q = len(next(iter(at.values())))
+    given = dict(forecast.target.hp)
+    if not forecast.target.sized:
+        given |= best_priced(surface, forecast.compute, given).centres
+    scales = {name: np.full(q, forecast.scales[name].centre) for name in surface.scale_names}
+    if "N" in at:
+        product = scales["N"] * scales["D"]
+        scales = {"N": at["N"], "D": product / at["N"]}
+    hp = {**given, **{name: values for name, values in at.items() if name != "N"}}
+    members = [
+        (weight, guarded(member, surface.best_hp(member, scales, hp)))
+        for weight, member in zip(surface.weight, surface.members, strict=True)
+        if weight >= LITTLE
+    ]
+    whole = sum(weight for weight, _ in members)
+    return np.asarray(sum(weight / whole * loss for weight, loss in members))
+
+
+def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
+    """What costs at most 0.5, 1 and 2 % more loss than the best, over N and hyperparameters."""
+    label, panels = region_data(answered)
+    n_columns = min(3 if width >= TWO_COLUMNS else 1, len(panels))
+    layout = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
+    lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
+    entries = [KeyEntry("area", LEVELS[top], f"at most {top:g} % more loss") for top in LEVELS]
+    return layout.chart(
+        [_view(panel, layout.width) for panel in panels],
+        f"What is as good as the best: {answered.name}",
+        lines,
+        [*entries[::-1], KeyEntry("point", "map-best", "best")],
+    )
+
+
+def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
+    cells = panel.cells
+    x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
+    y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
+    ends = {"x": field("a_low", x), "x2": field("a_high")}
+    ends |= {"y": field("b_low", y), "y2": field("b_high")}
+    names = {"a": panel.across, "b": panel.up, "excess": "above best (%)"}
+    layers, least = [], 0.0
+    for top in sorted(LEVELS):
+        part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
+        layers.append(layer(part, mark("rect", LEVELS[top]), tooltip=names, **ends))
+        least = float(np.nextafter(top, np.inf))
+    dot = pd.DataFrame([panel.best], columns=["a", "b"])
+    layers.append(layer(dot, mark("point", "map-best"), x=field("a", x), y=field("b", y)))
+    return draw.view(layers, width=pixels, height=HEIGHT)
+
+
+def _domain(cells: pd.DataFrame, key: str) -> tuple[float, float]:
+    return float(cells[f"{key}_low"].min()), float(cells[f"{key}_high"].max())

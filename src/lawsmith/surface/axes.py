@@ -1,0 +1,150 @@
+"""Axes of a table beside N, D and C: hyperparameters, and further scales that a law acts on.
+
+Further scales are known by the names of their columns: how many experts a model has (or how many
+times more parameters than it uses for a token), and how many unique tokens, or epochs, a run had.
+Shapes as in :mod:`lawsmith.surface.data`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+
+import numpy as np
+
+from lawsmith.arrays import AnyArray, FloatArray
+
+RECIPE = 0.5  # a λ whose SD at given scales is below this share of its SD is a recipe
+# Further scale axes, by the names that columns have.
+FURTHER: dict[str, tuple[str, ...]] = {
+    "experts": ("experts", "n_experts", "num_experts", "sparsity"),
+    "unique_tokens": ("unique_tokens", "n_unique_tokens", "unique_d"),
+    "epochs": ("epochs", "n_epochs", "num_epochs"),
+}
+LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
+PRICED, PRICE_SD = 0.05, 0.05  # least power that counts; scatter of ln C above which there is none
+
+
+@dataclass(frozen=True)
+class Axis:
+    """A hyperparameter: kind 'log', 'linear' or 'categorical', and how it is centred.
+
+    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis); ``low`` and
+    ``high`` its range in the data, after centring. A further scale axis has a kind of `FURTHER`;
+    its ``price`` is the power of it that a run costs: 1 where twice the experts cost twice as much.
+    """
+
+    name: str
+    kind: str
+    middle: float = 0.0
+    width: float = 1.0
+    low: float = 0.0
+    high: float = 0.0
+    levels: tuple[str, ...] = ()
+    price: float = 0.0
+
+    def coordinate(self, values: AnyArray) -> FloatArray:
+        raw = np.asarray(values, dtype=np.float64)
+        raw = np.log(raw) if self.kind in LOGS else raw / self.width
+        return np.asarray(raw - self.middle)
+
+    def value(self, u: float) -> float:
+        if self.kind == "unique_tokens":
+            return np.inf  # as many as are wanted: nothing is repeated
+        raw = u + self.middle
+        return float(np.exp(raw)) if self.kind in LOGS else float(raw * self.width)
+
+
+def further_axis(name: str, values: AnyArray, logs: Mapping[str, FloatArray]) -> Axis | None:
+    """The further scale axis that a column is; None for any other."""
+    plain = name.lower().replace("-", "_").replace(" ", "_")
+    kind = next((kind for kind, names in FURTHER.items() if plain in names), "")
+    numbers = np.asarray(values).dtype.kind in "biuf" and bool((values > 0).all())
+    if not kind or not numbers or ("N" if kind == "experts" else "D") not in logs:
+        return None
+    if kind == "experts":
+        found = axis_of(name, values, "log")
+        if found is None or is_recipe(found.coordinate(values), list(logs.values())):
+            return None
+        return replace(found, kind=kind)
+    low, high = range_of(further_column(Axis(name, kind), values, logs))
+    return Axis(name, kind, low=low, high=high)
+
+
+def further_column(axis: Axis, values: AnyArray, logs: Mapping[str, FloatArray]) -> FloatArray:
+    """(q,) the coordinate of a further scale axis."""
+    if axis.kind == "experts":
+        return axis.coordinate(values)
+    seen = np.log(np.asarray(values, dtype=np.float64))
+    return -np.maximum(logs["D"] - seen if axis.kind == "unique_tokens" else seen, 0.0)
+
+
+def priced(
+    axis: Axis,
+    scales: Mapping[str, AnyArray],
+    hp: Mapping[str, AnyArray],
+    logs: Mapping[str, FloatArray],
+) -> Axis:
+    """The axis with the power of it that runs cost, where the table's C shows one."""
+    if axis.kind != "experts" or "C" not in scales:
+        return axis
+    left = np.log(scales["C"]) - sum(logs.values())
+    x = np.log(np.asarray(hp[axis.name], dtype=np.float64))
+    power = float(np.polyfit(x, left, 1)[0])
+    clear = abs(power) > PRICED and residual_sd(left, x) < PRICE_SD
+    return replace(axis, price=power) if clear else axis
+
+
+def is_recipe(u: FloatArray, columns: list[FloatArray]) -> bool:
+    """Whether a hyperparameter follows the scales, along a line or in steps."""
+    return is_linear(u, columns) or _stepwise(u, columns)
+
+
+def is_linear(u: FloatArray, columns: list[FloatArray]) -> bool:
+    """Whether a hyperparameter follows a line in the logs of the scales."""
+    design = np.column_stack([np.ones(len(u)), *columns])
+    off = u - design @ np.linalg.lstsq(design, u, rcond=None)[0]
+    return bool(off.std() < RECIPE * u.std())
+
+
+def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
+    """Whether a hyperparameter is (nearly) one value within each e-fold of N or of D."""
+    return any(_sd_within(u, column) < RECIPE * u.std() for column in columns)
+
+
+def _sd_within(u: FloatArray, column: FloatArray) -> float:
+    """SD of ``u`` within each e-fold of ``column``; infinite where most have one run."""
+    values, group = np.unique(np.floor(column), return_inverse=True)
+    if 2 * len(values) > len(u):
+        return np.inf
+    means = np.bincount(group, weights=u) / np.bincount(group)
+    return float(np.sqrt(((u - means[group]) ** 2).sum() / (len(u) - len(values))))
+
+
+def axis_of(name: str, values: AnyArray, kind: str) -> Axis | None:
+    """The axis of a column; None where it does not vary."""
+    text = values.dtype.kind not in "biuf"
+    if len(np.unique(values)) < 2:
+        return None
+    if not kind:
+        kind = "categorical" if text else "log" if bool((values > 0).all()) else "linear"
+    if kind == "categorical":
+        return Axis(name, kind, levels=tuple(np.unique(values.astype(str)).tolist()))
+    raw = np.asarray(values, dtype=np.float64)
+    # A linear axis is stretched over two units, about what a log axis spans in a study.
+    width = 1.0 if kind == "log" else float(np.ptp(raw)) / 2.0
+    u = np.log(raw) if kind == "log" else raw / width
+    low, high = range_of(u)
+    middle = 0.5 * (low + high)
+    return Axis(name, kind, middle, width, low - middle, high - middle)
+
+
+def residual_sd(v: FloatArray, x: FloatArray) -> float:
+    """SD of ``v`` about its line in ``x``."""
+    x = x - x.mean()
+    slope = float(x @ v / max(float(x @ x), 1e-300))
+    return float(np.std(v - v.mean() - slope * x))
+
+
+def range_of(values: FloatArray) -> tuple[float, float]:
+    return float(values.min()), float(values.max())
