@@ -33,7 +33,6 @@ LINE_FORMS = ("early+power",)  # where there is one scale axis
 WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
 LEAST_UPPER = 20  # rows in it, at least
 TOP = np.log(4.0)  # the part of the data that members are judged by
-SPARE_CELLS = 2  # sizes that a window has beyond the numbers of its law, at least
 # Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
 # in sixteen after fourteen that were not.
 UNLIKE = 1.0 / 16.0
@@ -207,7 +206,7 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
     A window with fewer sizes than its law has numbers would repeat the prior.
     """
     found = {"all": np.ones(len(data), dtype=np.bool_)}
-    least = max(size_of(form) for form in forms_of(data)) + SPARE_CELLS
+    least = max(size_of(form) for form in forms_of(data))
     for factor in WINDOWS:
         upper = data.points.c > -np.log(factor)
         n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
