@@ -10,7 +10,7 @@ from lawsmith.api.wording import in_python
 from lawsmith.cli.replay_ends import answer_rule, pricing
 from lawsmith.cli.replay_ends import budget as read_budget
 from lawsmith.cli.replay_options import catalogued, method, split
-from lawsmith.cli.replay_run import Asked, begin, finish
+from lawsmith.cli.replay_run import ReplayRequest, begin, finish
 from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
@@ -63,7 +63,7 @@ def replay_study(
     known = catalogued(study.name)
     chosen = reading.as_law(law, study)
     rule = reading.as_hold_out(hold_out)
-    asked = Asked(
+    asked = ReplayRequest(
         study=study.name,
         reading=ReadOptions(columns=columns or {}),
         law=chosen,

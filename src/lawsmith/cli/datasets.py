@@ -35,7 +35,7 @@ def list_() -> None:
 def show(
     name: Annotated[str, typer.Argument(metavar="NAME", help="A study, or study:variant.")],
 ) -> None:
-    """Say where a study is from, what it holds, and how that differs from its paper."""
+    """Show where a study is from, what it holds, and how that differs from its paper."""
     from lawsmith.cli.console import stdout
     from lawsmith.cli.datasets_view import show_entry
     from lawsmith.datasets import entry
@@ -49,13 +49,13 @@ def show(
 @app.command("fetch")
 def fetch(
     names: Annotated[
-        list[str] | None, typer.Argument(metavar="NAME…", help="The studies to have here.")
+        list[str] | None, typer.Argument(metavar="NAME…", help="Studies to download.")
     ] = None,
     every: Annotated[
         bool, typer.Option("--all", help="Every study with a public address.")
     ] = False,
 ) -> None:
-    """Download studies into the cache, checked; those that are here already are left alone."""
+    """Download studies into the cache and verify them; those already there are kept."""
     from lawsmith.cli.console import downloads, paths, stderr, stdout
     from lawsmith.datasets import locate
 

@@ -12,11 +12,9 @@ from lawsmith.cli.params import whole
 
 def demo(
     out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Where the table and the charts go.")
+        Path, typer.Option(metavar="DIR", help="Folder for the table and the charts.")
     ] = Path("lawsmith-demo"),
-    seed: Annotated[
-        int, typer.Option(parser=whole, metavar="SEED", help="Of the choice of runs.")
-    ] = 0,
+    seed: Annotated[int, typer.Option(parser=whole, metavar="SEED", help="Random seed.")] = 0,
 ) -> None:
     """See what lawsmith does, on real training runs that come with it.
 

@@ -60,7 +60,7 @@ def fit(
     from lawsmith.grid import HeldOut
     from lawsmith.laws.own import read_law
 
-    asked = fit_run.Asked(
+    asked = fit_run.FitRequest(
         table=table,
         reading=ReadOptions(
             columns=read.with_loss(read.columns(columns or ()), loss),

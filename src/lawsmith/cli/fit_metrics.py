@@ -20,7 +20,7 @@ from lawsmith.arrays import FloatArray
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli.console import downloads, stdout, working
-from lawsmith.cli.fit_run import Asked
+from lawsmith.cli.fit_run import FitRequest
 from lawsmith.cli.payload import compute_rule, plain
 from lawsmith.cli.study_view import show_reading
 from lawsmith.datasets import Study, load
@@ -31,7 +31,7 @@ from lawsmith.runs import State
 RISES = 0.5  # a correlation of rank with compute above which a column is no loss
 
 
-def fit_metrics(asked: Asked, names: Sequence[str], *, as_json: bool) -> None:
+def fit_metrics(asked: FitRequest, names: Sequence[str], *, as_json: bool) -> None:
     """Read, answer for each column, show side by side."""
     found: dict[str, Answer] = {}
     study = None

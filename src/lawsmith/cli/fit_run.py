@@ -51,7 +51,7 @@ from lawsmith.threads import one_thread
 
 
 @dataclass(frozen=True)
-class Asked:
+class FitRequest:
     """The options of a fit; those whose meaning depends on the table or the law as text."""
 
     table: str
@@ -129,7 +129,7 @@ class Fitted:
         return self.analysis.options.level if self.analysis is not None else 0.95
 
 
-def run(asked: Asked) -> Fitted:
+def run(asked: FitRequest) -> Fitted:
     """Read, answer, fit."""
     with downloads() as progress:
         study = load(asked.table, _reading(asked), progress=progress)
@@ -170,7 +170,7 @@ def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving
     return tuple(serve(found.surface, C, tokens) for C in computes)
 
 
-def _reading(asked: Asked) -> ReadOptions:
+def _reading(asked: FitRequest) -> ReadOptions:
     """How to read the table: with the columns of numbers that another N is counted from."""
     if asked.other_n is None:
         return asked.reading
@@ -179,7 +179,7 @@ def _reading(asked: Asked) -> ReadOptions:
     return replace(asked.reading, metrics=(*asked.reading.metrics, *more))
 
 
-def _moved(fitted: Fitted, asked: Asked, prior: Prior) -> tuple[Moved, ...]:
+def _moved(fitted: Fitted, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
     """Each target with the other N."""
     if fitted.answer is None:
         raise LawsmithError(fitted.why_no_answer)
@@ -195,7 +195,7 @@ def _moved(fitted: Fitted, asked: Asked, prior: Prior) -> tuple[Moved, ...]:
     return moved(text, fitted.answer, again)
 
 
-def _decisions(found: Answer | None, why_not: str, asked: Asked) -> tuple[Decided, ...]:
+def _decisions(found: Answer | None, why_not: str, asked: FitRequest) -> tuple[Decided, ...]:
     """At each target."""
     if found is None:
         raise LawsmithError(why_not)
@@ -268,7 +268,7 @@ def _held_out(study: Study, rule: HeldOut | None) -> IntArray:
 def _answer(
     study: Study,
     along: Along | None,
-    asked: Asked,
+    asked: FitRequest,
     targets: tuple[Target, ...],
     wanted: tuple[Target, ...],
     prior: Prior,
@@ -291,7 +291,7 @@ def _answer(
 
 
 def _law(
-    study: Study, asked: Asked, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+    study: Study, asked: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
 ) -> tuple[Analysis | None, LawsmithError | None, FitOptions | None]:
     """The law asked for, which must fit; else the study's usual one, as far as it can."""
     try:

@@ -19,7 +19,7 @@ from lawsmith.cli import options as read
 from lawsmith.cli.console import downloads, stdout, working
 from lawsmith.cli.draw import Drawn, draw_tasks
 from lawsmith.cli.fit_metrics import check_falls
-from lawsmith.cli.fit_run import Asked
+from lawsmith.cli.fit_run import FitRequest
 from lawsmith.cli.fit_view import show_charts, show_notes
 from lawsmith.cli.payload import compute_rule, plain
 from lawsmith.cli.study_view import show_study
@@ -31,7 +31,7 @@ from lawsmith.tasks.text import HEADS, accuracy_text, beyond, lines, remarks, re
 
 
 def fit_tasks(
-    asked: Asked, tasks: Sequence[Task], via: str, *, folder: Path | None, as_json: bool
+    asked: FitRequest, tasks: Sequence[Task], via: str, *, folder: Path | None, as_json: bool
 ) -> None:
     """Read, answer, show."""
     with downloads() as progress:
@@ -83,7 +83,7 @@ def payload(study: Study, found: Sequence[TaskAnswer], drawn: Drawn) -> dict[str
 
 
 def show(
-    console: Console, study: Study, asked: Asked, found: Sequence[TaskAnswer], drawn: Drawn
+    console: Console, study: Study, asked: FitRequest, found: Sequence[TaskAnswer], drawn: Drawn
 ) -> None:
     """The study; every task, or a table of them where there are several; warnings and notes."""
     held_out = 0 if asked.hold_out is None else len(study.grid.split(asked.hold_out)[1])

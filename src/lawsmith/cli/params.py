@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Callable
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
@@ -35,6 +36,19 @@ FORMS = (
     "wandb:ENTITY/PROJECT); an MLflow store or server (mlruns/, mlflow.db, http://…); a folder of "
     "TensorBoard event files; an Optuna or NePS study"
 )
+
+
+def option(
+    panel: str,
+    metavar: str | None,
+    text: str,
+    *names: str,
+    parser: Callable[[str], Any] | None = None,
+) -> Any:
+    """An option in a panel of the help; its name is the parameter's if none is given."""
+    return typer.Option(*names, parser=parser, metavar=metavar, help=text, rich_help_panel=panel)
+
+
 Table = Annotated[
     str,
     typer.Argument(
@@ -46,207 +60,160 @@ Table = Annotated[
 ]
 Columns = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="N=…,D=…,loss=…",
-        help="Which column is what; well-known names are found without it. N=params_m:M says that "
+    option(
+        _RUNS,
+        "N=…,D=…,loss=…",
+        "Which column is what; well-known names are found without it. N=params_m:M says that "
         "the column counts millions.",
-        rich_help_panel=_RUNS,
     ),
 ]
 Where = Annotated[
     str | None,
-    typer.Option(
-        metavar="EXPR",
-        help="Keep the rows for which this holds: \"optimizer == 'adamw'\".",
-        rich_help_panel=_RUNS,
-    ),
+    option(_RUNS, "EXPR", "Keep the rows for which this holds: \"optimizer == 'adamw'\"."),
 ]
 Ignore = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN,…",
-        help="Columns that do not matter: runs that differ in nothing else are averaged. '*' for "
+    option(
+        _RUNS,
+        "COLUMN,…",
+        "Columns that do not matter: runs that differ in nothing else are averaged. '*' for "
         "all that are neither named nor well known.",
-        rich_help_panel=_RUNS,
     ),
 ]
 DropLargestLoss = Annotated[
-    int,
-    typer.Option(
-        parser=whole,
-        metavar="K",
-        help="Leave out the K runs of largest loss.",
-        rich_help_panel=_RUNS,
-    ),
+    int, option(_RUNS, "K", "Drop the K runs with the largest loss.", parser=whole)
 ]
 DivergedAbove = Annotated[
     float | None,
-    typer.Option(
-        parser=number,
-        metavar="LOSS",
-        help="A run above this loss has diverged, as one with NaN has.",
-        rich_help_panel=_RUNS,
-    ),
+    option(_RUNS, "LOSS", "Treat runs above this loss as diverged, like NaN.", parser=number),
 ]
 SkipBadRows = Annotated[
-    bool,
-    typer.Option(
-        "--skip-bad-rows",
-        help="Leave out rows with a bad cell instead of stopping.",
-        rich_help_panel=_RUNS,
-    ),
+    bool, option(_RUNS, None, "Skip rows with a bad cell instead of stopping.", "--skip-bad-rows")
 ]
 Compute = Annotated[
     str,
-    typer.Option(
-        metavar="6ND|COLUMN",
-        help="How C is counted; auto: by the table's own compute, else as 6ND.",
-        rich_help_panel=_RUNS,
-    ),
+    option(_RUNS, "6ND|COLUMN", "How compute is counted; auto: the table's own column, else 6ND."),
 ]
 LossName = Annotated[
-    str | None,
-    typer.Option(
-        "--loss",
-        metavar="COLUMN",
-        help="The column of the loss, the same as --columns loss=COLUMN.",
-        rich_help_panel=_RUNS,
-    ),
+    str | None, option(_RUNS, "COLUMN", "Loss column; the same as --columns loss=COLUMN.", "--loss")
 ]
 Metrics = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN,…",
-        help="Several losses: a surface for each, answers side by side; may be repeated.",
-        rich_help_panel=_RUNS,
+    option(
+        _RUNS,
+        "COLUMN,…",
+        "Several loss columns, each fitted, answers side by side; may be repeated.",
     ),
 ]
 HoldOut = Annotated[
     str | None,
-    typer.Option(
-        metavar="50%|largest-N",
-        help="Keep runs apart to judge the law by: 50% (or 0.5) is the upper half of compute.",
-        rich_help_panel=_RUNS,
+    option(
+        _RUNS,
+        "50%|largest-N",
+        "Keep runs apart to judge the law by: 50% (or 0.5) is the upper half of compute.",
     ),
 ]
 LearnFrom = Annotated[
     list[str] | None,
-    typer.Option(
-        "--learn-from",
-        metavar="FILE|NAME",
-        help="An earlier study that this one is like: a table, a study.toml or a catalogued study; "
+    option(
+        _RUNS,
+        "FILE|NAME",
+        "A similar earlier study: a table, a study.toml or a catalogued study; "
         "may be repeated. Its exponents, optima and noise narrow the answer.",
-        rich_help_panel=_RUNS,
+        "--learn-from",
     ),
 ]
 CurvesFile = Annotated[
     str | None,
-    typer.Option(
-        "--curves",
-        metavar="SOURCE",
-        help="Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
+    option(
+        _RUNS,
+        "SOURCE",
+        "Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
         "of a tracker's runs. Trunks and unfinished runs count too.",
-        rich_help_panel=_RUNS,
+        "--curves",
     ),
 ]
 CurveKind = Annotated[
     str | None,
-    typer.Option(
-        "--curve-kind",
-        metavar="trunk|scheduled",
-        help="What all curves are, where their table has no column kind: trunk (no decay yet) or "
+    option(
+        _RUNS,
+        "trunk|scheduled",
+        "Kind of all curves if their table has no column kind: trunk (no decay yet) or "
         "scheduled (towards a horizon).",
-        rich_help_panel=_RUNS,
+        "--curve-kind",
     ),
 ]
 CurveColumns = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        _RUNS,
+        "run=…,D=…,loss=…",
+        "Which column of the curves is what; well-known names are found without it.",
         "--curve-columns",
-        metavar="run=…,D=…,loss=…",
-        help="Which column of the curves is what; well-known names are found without it.",
-        rich_help_panel=_RUNS,
     ),
 ]
 LawName = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="LC, LN, LD, chinchilla, kaplan, skaling or gadre, or one of your own, FILE.py:NAME; "
+    option(
+        _LAW,
+        "NAME",
+        "LC, LN, LD, chinchilla, kaplan, skaling or gadre, or one of your own, FILE.py:NAME; "
         "the study's own by default.",
-        rich_help_panel=_LAW,
     ),
 ]
 Fix = Annotated[
-    list[str] | None,
-    typer.Option(metavar="E=1.69", help="Pin a parameter; may be repeated.", rich_help_panel=_LAW),
+    list[str] | None, option(_LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
 ]
 PriorText = Annotated[
     list[str] | None,
-    typer.Option(
+    option(
+        _LAW,
+        "E=1.69±0.05",
+        "Prior of a parameter: value ± SD (or value:SD); may be repeated.",
         "--prior",
-        metavar="E=1.69±0.05",
-        help="Pull a parameter: value ± SD (or value:SD); may be repeated.",
-        rich_help_panel=_LAW,
     ),
 ]
 ObjectiveName = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
+    option(
+        _LAW,
+        "NAME",
+        "huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
         "a tenth: for sizes tuned less); by default what the law's authors use.",
-        rich_help_panel=_LAW,
     ),
 ]
-Delta = Annotated[
-    float | None,
-    typer.Option(
-        parser=number, metavar="δ", help="Huber's δ, by default 1e-3.", rich_help_panel=_LAW
-    ),
-]
+Delta = Annotated[float | None, option(_LAW, "δ", "Huber's δ, by default 1e-3.", parser=number)]
 Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", help="Fit a law that these runs cannot identify.", rich_help_panel=_LAW
-    ),
+    bool, option(_LAW, None, "Fit the law even if these runs cannot identify it.", "--force")
 ]
-Seed = Annotated[
-    int,
-    typer.Option(
-        parser=whole,
-        metavar="SEED",
-        help="Random seed.",
-        rich_help_panel=_LAW,
-    ),
-]
+Seed = Annotated[int, option(_LAW, "SEED", "Random seed.", parser=whole)]
 Targets = Annotated[
     list[str] | None,
-    typer.Option(
-        "--target",
-        metavar="1e25",
-        help="Predict the best loss at a compute in FLOPs; may be repeated. By default half a "
+    option(
+        _SHOW,
+        "1e25",
+        "Predict the best loss at a compute in FLOPs; may be repeated. By default half a "
         "decade or more above the largest run.",
-        rich_help_panel=_SHOW,
+        "--target",
     ),
 ]
 At = Annotated[
     list[str] | None,
-    typer.Option(
-        "--at",
-        metavar="N=7B,D=140B",
-        help="Predict the loss at an N and a D, best over hyperparameters, or at those given too "
+    option(
+        _SHOW,
+        "N=7B,D=140B",
+        "Predict the loss at an N and a D, best over hyperparameters, or at those given too "
         "(N=7B,D=140B,lr=3e-4); may be repeated.",
-        rich_help_panel=_SHOW,
+        "--at",
     ),
 ]
 InferenceTokens = Annotated[
     str | None,
-    typer.Option(
-        metavar="1T",
-        help="Tokens to be served: at each --target, the N and D with the same loss that make "
+    option(
+        _SHOW,
+        "1T",
+        "Tokens to be served: at each --target, the N and D with the same loss that make "
         "training and serving cheapest.",
-        rich_help_panel=_SHOW,
     ),
 ]
 NextRuns = Annotated[
@@ -262,74 +229,48 @@ NextRuns = Annotated[
 ]
 CriticalBatch = Annotated[
     bool,
-    typer.Option(
-        "--critical-batch",
-        help="The largest batch that costs at most 20% more tokens for the same loss, at each "
+    option(
+        _SHOW,
+        None,
+        "The largest batch that costs at most 20% more tokens for the same loss, at each "
         "target; of runs that vary the batch.",
-        rich_help_panel=_SHOW,
+        "--critical-batch",
     ),
 ]
 OtherN = Annotated[
     str | None,
-    typer.Option(
-        metavar="EXPRESSION",
-        help="N counted in another way, of columns of the table: the answer says how far it moves. "
+    option(
+        _SHOW,
+        "EXPRESSION",
+        "N counted in another way, of columns of the table: the answer says how far it moves. "
         "For example: --other-n 'N + vocab * width'.",
-        rich_help_panel=_SHOW,
     ),
 ]
 Metric = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="Predict the accuracy of a task, a fraction from 0 to 1; may be repeated, and then "
+    option(
+        _TASK,
+        "COLUMN",
+        "Predict the accuracy of a task, a fraction from 0 to 1; may be repeated, and then "
         "their average is predicted too.",
-        rich_help_panel=_TASK,
     ),
 ]
 Via = Annotated[
     str | None,
-    typer.Option(
-        metavar="COLUMN",
-        help="The loss by way of which accuracy is predicted; without it, from scale alone.",
-        rich_help_panel=_TASK,
-    ),
+    option(_TASK, "COLUMN", "Loss column to predict accuracy from; without it, from scale alone."),
 ]
 Chance = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="0.25",
-        help="The accuracy of guessing, once or for each --metric; estimated by default.",
-        rich_help_panel=_TASK,
-    ),
+    option(_TASK, "0.25", "Accuracy of guessing, once or for each --metric; estimated by default."),
 ]
 Questions = Annotated[
     list[str] | None,
-    typer.Option(
-        metavar="INT",
-        help="How many questions the task has, once or for each --metric.",
-        rich_help_panel=_TASK,
-    ),
+    option(_TASK, "INT", "Number of questions of the task, once or for each --metric."),
 ]
-Level = Annotated[
-    float,
-    typer.Option(
-        parser=number, metavar="0.95", help="Confidence level of intervals.", rich_help_panel=_SHOW
-    ),
-]
+Level = Annotated[float, option(_SHOW, "0.95", "Confidence level of intervals.", parser=number)]
 Compare = Annotated[
     bool,
-    typer.Option(
-        "--compare",
-        help="Compare every law with the answer, on held-out compute.",
-        rich_help_panel=_SHOW,
-    ),
+    option(_SHOW, None, "Compare every law with the answer, on held-out compute.", "--compare"),
 ]
-Json = Annotated[
-    bool,
-    typer.Option("--json", help="One JSON object instead of tables.", rich_help_panel=_SHOW),
-]
-Charts = Annotated[
-    Path | None,
-    typer.Option(metavar="DIR", help="Write charts there, as HTML and PNG.", rich_help_panel=_SHOW),
-]
+Json = Annotated[bool, option(_SHOW, None, "Print one JSON object instead of tables.", "--json")]
+Charts = Annotated[Path | None, option(_SHOW, "DIR", "Folder for charts, as HTML and PNG.")]

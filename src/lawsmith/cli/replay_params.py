@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.params import number, whole
+from lawsmith.cli.params import number, option, whole
 
 _RUNS, _LAW = "Which runs", "Which law"
 _CHOICE, _END, _SHOW = "How runs are chosen", "When it ends", "What is shown"
@@ -23,163 +23,107 @@ StudyName = Annotated[
 ]
 HoldOut = Annotated[
     str | None,
-    typer.Option(
-        metavar="50%|largest-N|0",
-        help="Runs kept apart to judge by, never chosen; 0 keeps none. By default as the study's "
+    option(
+        _RUNS,
+        "50%|largest-N|0",
+        "Runs to hold out and judge by, never chosen; 0 holds out none. By default as the study's "
         "paper splits it, else the upper half of compute, for laws of N the largest N.",
-        rich_help_panel=_RUNS,
     ),
 ]
-LawName = Annotated[
-    str,
-    typer.Option(
-        metavar="NAME",
-        help="LC, LN, LD, chinchilla, kaplan, skaling or gadre.",
-        rich_help_panel=_LAW,
-    ),
-]
+LawName = Annotated[str, option(_LAW, "NAME", "LC, LN, LD, chinchilla, kaplan, skaling or gadre.")]
 Force = Annotated[
-    bool,
-    typer.Option(
-        "--force", help="Look for a law that this study cannot identify.", rich_help_panel=_LAW
-    ),
+    bool, option(_LAW, None, "Use the law even if this study cannot identify it.", "--force")
 ]
 Policy = Annotated[
     str,
-    typer.Option(
-        metavar="frontier|window|full",
-        help="Take by turns what lowers the envelope and what tells most of the law, per FLOP; or, "
-        "as the paper does, search a window that climbs with the compute run so far, or the whole "
-        "pool.",
-        rich_help_panel=_CHOICE,
+    option(
+        _CHOICE,
+        "frontier|window|full",
+        "frontier: by turns the run that lowers the envelope most and the one that tells most "
+        "about the answer, per FLOP. window, full: the paper's search of a window that grows with "
+        "the compute run so far, or of the whole pool.",
     ),
 ]
 SurrogateName = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="surface (by default with frontier) or gp (with window and full).",
-        rich_help_panel=_CHOICE,
-    ),
+    option(_CHOICE, "NAME", "surface (default for frontier) or gp (default for window and full)."),
 ]
 Kernel = Annotated[
     str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Of gp: matern (by default), linear, matern+linear or grouped.",
-        rich_help_panel=_CHOICE,
-    ),
+    option(_CHOICE, "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."),
 ]
 Priors = Annotated[
-    str | None,
-    typer.Option(
-        metavar="NAME",
-        help="Of gp: free (by default), lognormal or gamma.",
-        rich_help_panel=_CHOICE,
-    ),
+    str | None, option(_CHOICE, "NAME", "Priors of gp: free (default), lognormal or gamma.")
 ]
 Scale = Annotated[
     str | None,
-    typer.Option(
-        metavar="loss|log",
-        help="What is modelled: the loss (by default) or its logarithm.",
-        rich_help_panel=_CHOICE,
-    ),
+    option(_CHOICE, "loss|log", "What is modelled: the loss (default) or its logarithm."),
 ]
 AcquisitionName = Annotated[
-    str | None,
-    typer.Option(
-        metavar="lcb|ei|pi",
-        help="What makes a candidate the next run; by default lcb.",
-        rich_help_panel=_CHOICE,
-    ),
+    str | None, option(_CHOICE, "lcb|ei|pi", "Acquisition function; default lcb.")
 ]
 Kappa = Annotated[
     float | None,
-    typer.Option(
-        parser=number,
-        metavar="κ",
-        help="Of lcb: standard deviations below the mean, by default 2.",
-        rich_help_panel=_CHOICE,
-    ),
+    option(_CHOICE, "κ", "Standard deviations below the mean in lcb; default 2.", parser=number),
 ]
 Reach = Annotated[
     float | None,
-    typer.Option(
-        parser=number,
-        metavar="FACTOR",
-        help="Of the window beyond the compute run so far; 1 is the next level only. By default "
+    option(
+        _CHOICE,
+        "FACTOR",
+        "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
         "as the study's paper sets it, else 1.5.",
-        rich_help_panel=_CHOICE,
+        parser=number,
     ),
 ]
 SliceBy = Annotated[
     str | None,
-    typer.Option(
-        metavar="C|N|D",
-        help="What the window climbs by: compute (by default), or slices of constant N or D.",
-        rich_help_panel=_CHOICE,
+    option(
+        _CHOICE,
+        "C|N|D",
+        "What the window grows by: compute (default), or slices of constant N or D.",
     ),
 ]
 NInit = Annotated[
     int | None,
-    typer.Option(
+    option(
+        _CHOICE,
+        "N",
+        "Number of cheap random runs to start from. Default: 10, none for the surface.",
         parser=whole,
-        metavar="N",
-        help="Cheap runs to start from, drawn at random. Default: 10, none for the surface.",
-        rich_help_panel=_CHOICE,
     ),
 ]
-Seed = Annotated[
-    int,
-    typer.Option(
-        parser=whole,
-        metavar="SEED",
-        help="Random seed.",
-        rich_help_panel=_CHOICE,
-    ),
-]
+Seed = Annotated[int, option(_CHOICE, "SEED", "Random seed.", parser=whole)]
 Iterations = Annotated[
     int | None,
-    typer.Option(
+    option(
+        _END,
+        "N",
+        "Stop after this many runs, initial ones included; by default when the pool is used up.",
         parser=whole,
-        metavar="N",
-        help="After so many runs, initial ones included; by default when the pool is exhausted.",
-        rich_help_panel=_END,
     ),
 ]
 BudgetText = Annotated[
     str | None,
-    typer.Option(
+    option(
+        _END,
+        "0.05|5%|1e21",
+        "Stop before spending more than this share of the pool's compute, or these FLOPs.",
         "--budget",
-        metavar="0.05|5%|1e21",
-        help="Before more than this share of the pool's compute, or these FLOPs, would be spent.",
-        rich_help_panel=_END,
     ),
 ]
 StopWhen = Annotated[
     str | None,
-    typer.Option(
-        metavar="RULE",
-        help="Once the best loss is known so well: 'loss@1e25 within 1%'.",
-        rich_help_panel=_END,
-    ),
+    option(_END, "RULE", "Stop when the best loss is known this well: 'loss@1e25 within 1%'."),
 ]
 TrunkDecay = Annotated[
     float | None,
-    typer.Option(
-        parser=number,
-        metavar="SHARE",
-        help="Price runs that differ in D alone as branches of one trunk, each with a decay of "
+    option(
+        _CHOICE,
+        "SHARE",
+        "Price runs that differ in D alone as branches of one trunk, each with a decay of "
         "this share of its tokens, such as 0.2.",
-        rich_help_panel=_CHOICE,
+        parser=number,
     ),
 ]
-Out = Annotated[
-    Path | None,
-    typer.Option(
-        metavar="DIR",
-        help="Write trace.json, steps.csv and charts there.",
-        rich_help_panel=_SHOW,
-    ),
-]
+Out = Annotated[Path | None, option(_SHOW, "DIR", "Folder for trace.json, steps.csv and charts.")]

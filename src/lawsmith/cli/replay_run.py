@@ -56,7 +56,7 @@ if TYPE_CHECKING:
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReplayRequest:
     """The options of a replay, each checked by itself; ``budget`` as `stop_rule` reads it."""
 
     study: str
@@ -104,7 +104,7 @@ class Asked:
         return self.choices.make_policy(how.policy, surrogate, **how.options())
 
 
-def read_options(given: Mapping[str, Any], choices: Choices) -> Asked:
+def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
     """The options of the command line by name, checked and made values."""
     law, known = get_law(given["law"]), catalogued(given["study"], choices)
     names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by", "further")
@@ -116,7 +116,7 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> Asked:
         given={name: given.get(name) for name in names},
         choices=choices,
     )
-    return Asked(
+    return ReplayRequest(
         study=given["study"],
         reading=ReadOptions(
             columns=columns(given["columns"] or ()),
@@ -153,7 +153,7 @@ class Begun:
     wanted: tuple[Target, ...]
 
 
-def begin(asked: Asked, study: Study, prior: Prior | None = None) -> Begun:
+def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Begun:
     """The replay asked for, before its first run; ``prior`` replaces what ``learn_from`` says."""
     choices = asked.choices
     check_inputs(study, asked.law)
@@ -178,7 +178,9 @@ def begin(asked: Asked, study: Study, prior: Prior | None = None) -> Begun:
     return Begun(study, task, stop, asked.policy(computes, task.prior), wanted)
 
 
-def finish(asked: Asked, begun: Begun, steps: Sequence[Step], *, interrupted: bool) -> Replayed:
+def finish(
+    asked: ReplayRequest, begun: Begun, steps: Sequence[Step], *, interrupted: bool
+) -> Replayed:
     """What a replay's steps come to."""
     task, stop, wanted = begun.task, begun.stop, begun.wanted
     check_ran(len(steps), stop, task)
@@ -189,7 +191,7 @@ def finish(asked: Asked, begun: Begun, steps: Sequence[Step], *, interrupted: bo
     return Replayed(begun.study, trace, ended, found)
 
 
-def run(asked: Asked) -> Replayed:
+def run(asked: ReplayRequest) -> Replayed:
     """Replay until the end or Ctrl-C; what was found until then is kept."""
     with downloads() as progress:
         study = load(asked.study, asked.reading, progress=progress, entries=asked.choices.entries)

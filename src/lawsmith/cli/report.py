@@ -55,7 +55,7 @@ def report(
     For example: lawsmith report oellm-english --target 1e25 -o report.html
     """
     from lawsmith.cli import options as read
-    from lawsmith.cli.report_sources import Asked, command_of, make_source, show_report
+    from lawsmith.cli.report_sources import ReportRequest, command_of, make_source, show_report
     from lawsmith.datasets import ReadOptions
     from lawsmith.grid import HeldOut
     from lawsmith.laws.own import read_law
@@ -63,7 +63,7 @@ def report(
 
     tasks = read.tasks(metric or (), chance or (), questions or ())
     read.check_via(tasks, via)
-    asked = Asked(
+    asked = ReportRequest(
         source=source,
         command=command_of(context),
         reading=ReadOptions(

@@ -53,7 +53,7 @@ REPLAY_OPTIONS = (
 
 
 @dataclass(frozen=True)
-class Asked:
+class ReportRequest:
     """The options of a report, each checked by itself; None or empty where not given."""
 
     source: str
@@ -71,7 +71,7 @@ class Asked:
     curve_reading: CurveOptions | None = None
 
 
-def make_source(asked: Asked) -> Source:
+def make_source(asked: ReportRequest) -> Source:
     """The source of the report asked for."""
     path = Path(asked.source)
     if asked.source.partition(":")[0] not in names():
@@ -101,7 +101,7 @@ def _inside(folder: Path) -> Path:
     raise LawsmithError(str(folder), got="a folder with none of them", want=want)
 
 
-def _check_table_options(asked: Asked, kind: str) -> None:
+def _check_table_options(asked: ReportRequest, kind: str) -> None:
     """Options that only a table leaves open; a replay and a study have told them already."""
     given = {
         "--law": asked.law is not None,
@@ -116,7 +116,7 @@ def _check_table_options(asked: Asked, kind: str) -> None:
             raise LawsmithError(option, got=f"{kind}, which has its own", want="a table of runs")
 
 
-def _of_table(asked: Asked) -> Source:
+def _of_table(asked: ReportRequest) -> Source:
     with out.downloads() as progress:
         study = load(asked.source, asked.reading, progress=progress)
     study, along = join_curves(study, asked.curves, asked.curve_reading)
@@ -149,7 +149,7 @@ def _of_table(asked: Asked) -> Source:
         return replace(made, tasks=_tasks(study, asked, targets))
 
 
-def _tasks(study: Study, asked: Asked, targets: Sequence[Target]) -> tuple[TaskAnswer, ...]:
+def _tasks(study: Study, asked: ReportRequest, targets: Sequence[Target]) -> tuple[TaskAnswer, ...]:
     """The answers for the tasks asked for."""
     if not asked.tasks:
         return ()
@@ -158,7 +158,7 @@ def _tasks(study: Study, asked: Asked, targets: Sequence[Target]) -> tuple[TaskA
     return tuple(answers)
 
 
-def _of_replay(asked: Asked, path: Path) -> Source:
+def _of_replay(asked: ReportRequest, path: Path) -> Source:
     with out.downloads() as progress:
         replayed = read_replay(path, asked.reading, progress=progress)
     trace = replayed.trace

@@ -10,7 +10,7 @@ from lawsmith.cli.console import paths, stderr
 from lawsmith.cli.options import folder
 from lawsmith.cli.replay_ends import stop_rule
 from lawsmith.cli.replay_progress import described_bars
-from lawsmith.cli.replay_run import Asked
+from lawsmith.cli.replay_run import ReplayRequest
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Frontier, Method
 from lawsmith.replay import Replayed
@@ -33,7 +33,7 @@ def page_file(path: Path, method: Method) -> Path:
     return path
 
 
-def explain(asked: Asked, done: Replayed, path: Path) -> None:
+def explain(asked: ReplayRequest, done: Replayed, path: Path) -> None:
     """Write the page and say where it is."""
     from lawsmith.charts.runs import ChartUnavailable
     from lawsmith_paper.charts.data.discovery import (
@@ -54,7 +54,7 @@ def explain(asked: Asked, done: Replayed, path: Path) -> None:
     paths(console, [write_discovery(data, path)])
 
 
-def _policy(asked: Asked, done: Replayed) -> Frontier:
+def _policy(asked: ReplayRequest, done: Replayed) -> Frontier:
     """The policy that chose, made anew: it is a function of the history."""
     policy = asked.policy([float(label) for label in done.trace.task.targets])
     if not isinstance(policy, Frontier):
