@@ -24,30 +24,31 @@ from scipy.optimize import minimize
 from scipy.special import gammaln, stdtr
 
 METHODS = ("surface", "learnt")  # with a prior learnt from other studies
-NAMES = ("MODEL", "DRIFT", "SPREAD", "RUN_NOISE")
-START = np.log([0.5, 0.1, 0.3, 1.5])
+NAMES = ("MODEL", "DRIFT", "SPREAD", "RUN_NOISE", "FEW")
+START = np.log([0.5, 0.1, 0.3, 1.5, 20.0])
 PRIOR_SD = np.array(
-    [1.0, 1.0, 1.0, 0.5]
+    [1.0, 1.0, 1.0, 0.5, 1.0]
 )  # of the logs: keeps what the data do not tell near the start
 
 
 class Cell:
-    """A held-out cell: study, table, cut, true log loss, what members said (6, m), and a weight."""
+    """A held-out cell: study, table, cut, true log loss, what members said (7, m), and a weight."""
 
     def __init__(self, study: str, table: str, cut: str, row: dict[str, Any]) -> None:
         self.study, self.table, self.cut = study, table, cut
         self.true = np.log(row["true"])
         m = row["mixture"]
         self.weight = np.array(m["weight"])
-        self.mean, self.model, self.noise, self.slope, self.a, self.h = (
-            np.array(m[k]) for k in ("mean", "model", "noise", "slope", "a", "h")
+        self.mean, self.model, self.noise, self.slope, self.a, self.h, self.n = (
+            np.array(m[k]) for k in ("mean", "model", "noise", "slope", "a", "h", "n")
         )
         self.share = 0.0
 
     def sd(self, phi: np.ndarray) -> np.ndarray:
-        model, drift, spread, run = np.exp(phi)
+        model, drift, spread, run, few = np.exp(phi)
+        share = model + (1.0 - model) * few / (few + self.n)
         beyond = (drift * self.slope * self.h) ** 2 + (spread * self.a) ** 2 * self.h
-        return np.sqrt(model * self.model + beyond + run * self.noise)
+        return np.sqrt(share * self.model + beyond + run * self.noise)
 
 
 def read(paths: list[Path], cuts: list[str], skip: set[str]) -> list[Cell]:
@@ -88,7 +89,7 @@ def learn(cells: list[Cell], df: float) -> np.ndarray:
         total = sum(cell.share * log_density(cell, phi, df) for cell in cells)
         return -total + 0.05 * float((((phi - START) / PRIOR_SD) ** 2).sum())
 
-    return np.asarray(minimize(negative, START, method="Nelder-Mead", options={"maxiter": 300}).x)
+    return np.asarray(minimize(negative, START, method="Nelder-Mead", options={"maxiter": 600}).x)
 
 
 def levels(cells: list[Cell], phi: np.ndarray, df: float) -> np.ndarray:
@@ -100,7 +101,7 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("json", type=Path, nargs="+")
     parser.add_argument("--cuts", nargs="*", default=["3", "8", "30", "few"])
-    parser.add_argument("--df", nargs="*", type=float, default=[5.0])
+    parser.add_argument("--df", nargs="*", type=float, default=[8.0])
     parser.add_argument("--skip", nargs="*", default=list(NOT_LEARNT_FROM))
     options = parser.parse_args()
     cells = read(options.json, options.cuts, set(options.skip))

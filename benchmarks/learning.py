@@ -244,6 +244,8 @@ def main() -> None:
     if asked.refresh:
         refresh({key: record for key, record in known.items() if key.endswith("|learnt")})
         store.save()
+    if not set(METHODS) <= set(asked.methods):
+        return  # the tables compare both
     blocks = {"teaching": of_jobs(known), "taught": of_studies(known)}
     print("\n\n".join(blocks.values()))
     if asked.page:

@@ -34,6 +34,8 @@ tried at 4, 10 and 25, 4 being a little better (before the prior was learnt).
 
 from __future__ import annotations
 
+from typing import TypeVar
+
 import numpy as np
 
 from lawsmith.arrays import FloatArray
@@ -48,7 +50,10 @@ DF = 8.0
 EFFECTIVE_ROWS = 5.0  # how many independent rows the top of the data counts as, at most
 
 
-def model_share(n: float) -> float:
+Rows = TypeVar("Rows", float, FloatArray)
+
+
+def model_share(n: Rows) -> Rows:
     """What a member's own variance is multiplied with when it rests on n rows."""
     return MODEL + (1.0 - MODEL) * FEW / (FEW + n)
 
@@ -59,7 +64,7 @@ def beyond2(slope: FloatArray, a: FloatArray, h: FloatArray) -> FloatArray:
 
 
 def scale2(
-    v: FloatArray, slope: FloatArray, a: FloatArray, h: FloatArray, share: FloatArray
+    v: FloatArray, slope: FloatArray, a: FloatArray, h: FloatArray, n: FloatArray
 ) -> FloatArray:
-    """scale² of the truth; ``share`` is what `model_share` says of each member."""
-    return np.asarray(share * v + beyond2(slope, a, h))
+    """scale² of the truth."""
+    return np.asarray(model_share(n) * v + beyond2(slope, a, h))

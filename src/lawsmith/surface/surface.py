@@ -74,7 +74,7 @@ class Mixture:
 
     model   variance of the member's own posterior
     noise   variance of one further run
-    slope, a, h, share   as `priors.scale2` takes them
+    slope, a, h, n   as `priors.scale2` takes them
     """
 
     weight: FloatArray
@@ -84,12 +84,12 @@ class Mixture:
     slope: FloatArray
     a: FloatArray
     h: FloatArray
-    share: FloatArray
+    n: FloatArray
 
     @property
     def truth(self) -> FloatArray:
         """(m,) scale² of the truth."""
-        return priors.scale2(self.model, self.slope, self.a, self.h, self.share)
+        return priors.scale2(self.model, self.slope, self.a, self.h, self.n)
 
     def quantile(self, p: float, *, run: bool) -> float:
         """Of the truth, or of the loss of a further run, on the log scale."""
@@ -242,8 +242,8 @@ class Surface:
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            share = priors.model_share(len(member.data))
-            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], share
+            n = len(member.data)
+            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
         return Mixture(self.weight, *parts)
 
     def line(
