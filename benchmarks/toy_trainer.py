@@ -2,7 +2,8 @@
 
     python toy_trainer.py [--chunk 2e7] [--pause 0.01] [--diverge-above 1] [--hang-above 1]
 
-A learning rate above the last two diverges, or hangs half-way until it is stopped.
+A learning rate above the last two diverges, or hangs half-way until it is stopped; after PATIENCE
+seconds it fails.
 
 It reads $LAWSMITH_CONFIG, trains from its last checkpoint (or its parent's) chunk by chunk, tells
 each chunk in $LAWSMITH_PROGRESS, and leaves its loss in $LAWSMITH_RESULT. It needs the standard
@@ -21,6 +22,8 @@ import math
 import os
 import random
 import time
+
+PATIENCE = 100.0  # seconds
 
 
 def annealed(N: float, D: float, lr: float) -> float:
@@ -84,8 +87,9 @@ def train(run: dict, told: argparse.Namespace) -> float | None:
         if lr > told.diverge_above:
             tell(tokens=at)
             return None
-        while lr > told.hang_above and at > 0.5 * D:
-            time.sleep(0.1)
+        if lr > told.hang_above and at > 0.5 * D:
+            time.sleep(PATIENCE)
+            raise SystemExit("nobody stopped it")
         loss = on_trunk(N, at, lr) * noise(N, lr, at)
         tell(tokens=at, **({} if run["kind"] == "branch" else {"loss": loss}))
         if at == stop and run["kind"] == "trunk":

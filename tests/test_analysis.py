@@ -135,7 +135,8 @@ def test_best_hyperparameters_follow_the_drift_that_was_put_in() -> None:
 
 def test_laws_are_ranked_on_compute_they_have_not_seen() -> None:
     ranking = compare_laws(study(), FitOptions(law=LC, hold_out=HeldOut.by_compute(0.5)))
-    assert {c.law.name for c in ranking} == set(LAWS)
+    known = {"N", "D", "C"}
+    assert {c.law.name for c in ranking} == {n for n, w in LAWS.items() if {*w.inputs} <= known}
     assert ranking[0].law.name in {"chinchilla", "skaling", "gadre"}
     assert ranking[-1].score is None or ranking[-1].score.rmse >= ranking[0].score.rmse
     collinear = compare_laws(study(ratio=20.0), FitOptions(law=LC))

@@ -25,7 +25,7 @@ from lawsmith.cli.docs import find_pages
 
 ROOT = Path(__file__).parents[1]
 PAGES = {path.stem: path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}
-STUDIES = re.compile(r"\b(oellm-english|tinylm)\b(?!\.)")
+STUDIES = re.compile(r"\b(oellm-english|tinylm)\b(?![.-])")
 FENCE = re.compile(r"^```(sh|python)\n(.*?)^```$", re.DOTALL | re.MULTILINE)
 
 # Commands that other tests run, since they stay, take long, or are not lawsmith's.
@@ -36,6 +36,9 @@ ELSEWHERE = {
     "lawsmith init": "tests/cli/test_live.py",
     "lawsmith plan": "tests/cli/test_live.py",
     "lawsmith docs": "below",
+    "lawsmith import wandb/": "tests/datasets/test_sources.py",
+    "lawsmith import study.toml wandb/": "tests/datasets/test_sources.py",
+    "lawsmith fit wandb/": "tests/datasets/test_sources.py",
     "lawsmith report replay/": "tests/cli/test_report.py",
     "make": ".ci/run",
     "pip": ".ci/run",
@@ -45,6 +48,7 @@ ELSEWHERE = {
 }
 # Blocks of Python that are no programs of lawsmith's: what they are instead.
 NOT_RUN = {
+    ("curves", "LAWSMITH_CONFIG"): "a trainer, run as one in tests/test_recipe.py",
     ("datasets", "read_pickle"): "converts a file that is not here",
     ("datasets", "porian-hp"): "published studies",
     ("live", "LAWSMITH_CONFIG"): "a trainer, run as one below",

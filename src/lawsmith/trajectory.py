@@ -99,8 +99,8 @@ def curve(
     path = None
     if lr is not None and np.isfinite(lr).sum() >= 2:
         rate = lr[order]
-        known = np.isfinite(rate)
-        path = path_of(D[known], rate[known])
+        planned = np.isfinite(rate)
+        path = path_of(D[planned], rate[planned])
     at, values = thin(*_merged(D[known], np.log(loss[known])))
     return Curve(run, kind, at, np.exp(values), path, N, hp or {})
 

@@ -10,8 +10,8 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lawsmith import answer_study, load, load_curves
-from lawsmith.analysis import Target
+from lawsmith import load, load_curves
+from lawsmith.analysis import Target, answer_study
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Ledger, Stage, make
 from lawsmith.runners import Runner, make_runner
@@ -310,6 +310,7 @@ HOPELESS = 0.05  # a learning rate far above the best one, which is some 4e-3
 WITH_HOPELESS = (
     ("lr = [1e-3, 2e-3, 4e-3]", f"lr = [1e-3, 2e-3, 4e-3, {HOPELESS}]"),
     ('"2e7"]', '"2e7", "--hang-above", "0.01"]'),
+    ("flops = 4e17", "flops = 8e17"),
 )
 
 
@@ -318,26 +319,36 @@ def play_one(study: LiveStudy) -> None:
     study.journal.update(lambda _: told)
 
 
+def ask_hopeless(study: LiveStudy, model: str, D: float) -> list[dict]:
+    """Ask for a trunk and a decay at a hopeless rate that ends at D tokens."""
+    name = study.read().next_name()
+    decay, N, b = f"t{int(name[1:]) + 1:04d}", {"a": 1e7, "b": 3e7}[model], 0.8 * D
+    config = {"model": model, "N": N, "lr": HOPELESS}
+    trunk = {"config": {**config, "D": b}, "cost": 6 * N * b, "save_at": [b]}
+    branch = {"config": {**config, "D": D}, "cost": 6 * N * (D - b), "parent": name}
+    events = [
+        make(Kind.ASKED, name, by="run", kind="trunk", **trunk),
+        make(Kind.ASKED, decay, by="run", kind="branch", branch_at=b, **branch),
+    ]
+    study.journal.update(lambda _: events)
+    return [{"branch_at": None, **event} for event in events]
+
+
 def with_hopeless_trunk(study: LiveStudy) -> str:
-    """A study that has trunks and branches, and asks for a trunk and a decay at a hopeless rate."""
+    """A study that has trunks and branches, and asks for a trunk and a decay at a hopeless rate.
+
+    What a decay takes off depends on the rate, so two branches at that rate have ended.
+    """
     for _ in range(4):
         play_one(study)
-    name = study.read().next_name()
-    decay = f"t{int(name[1:]) + 1:04d}"
-    config = {"model": "b", "N": 3e7, "lr": HOPELESS}
-    trunk = {"config": {**config, "D": 1.28e9}, "cost": 6 * 3e7 * 1.28e9, "save_at": [1.28e9]}
-    branch = {"config": {**config, "D": 1.6e9}, "cost": 6 * 3e7 * 0.32e9, "parent": name}
-    study.journal.update(
-        lambda _: [
-            make(Kind.ASKED, name, by="run", kind="trunk", **trunk),
-            make(Kind.ASKED, decay, by="run", kind="branch", branch_at=1.28e9, **branch),
-        ]
-    )
-    return name
+    for D in (4e8, 8e8):
+        ended = told_by_toy(ask_hopeless(study, "a", D))
+        study.journal.update(lambda _, told=ended: told)
+    return str(ask_hopeless(study, "b", 1.6e9)[0]["trial"])
 
 
 def test_a_hopeless_trunk_is_stopped_and_its_rest_returns_to_the_budget(tmp_path: Path):
-    study = trunk_study(tmp_path, *WITH_HOPELESS, ONE_SLOT, ("flops = 4e17", "flops = 6e17"))
+    study = trunk_study(tmp_path, *WITH_HOPELESS, ONE_SLOT)
     name = with_hopeless_trunk(study)
     before, runner = study.read().spend, runner_of(study)
     deadline = time.monotonic() + 120

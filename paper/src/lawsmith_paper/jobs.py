@@ -22,7 +22,7 @@ Json = dict[str, Any]
 
 # What shows results cannot change them, nor can what runs live studies.
 NO_PART = (
-    *("__main__.py", "charts", "cli", "report"),
+    *("__main__.py", "api", "charts", "cli", "report"),
     *("integrations", "journal", "runners", "spec", "study"),
 )
 # What has a part in every kind of result beside the kind's own file or folder.

@@ -96,7 +96,7 @@ class Forecast:
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
     >>> forecast = fit(small, targets=1e16).forecasts[0]
     >>> forecast
-    Forecast: 1... [1..., 1...] at 1e16 FLOPs
+    Forecast: 1... [..., 1...] at 1e16 FLOPs
     >>> forecast.scales["N"].low < forecast.scales["N"].centre < forecast.scales["N"].high
     True
     """

@@ -186,14 +186,21 @@ def _unseen(found: Answer) -> list[Part]:
     rows = []
     for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
         ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
-        told = "inside" if judged.inside[i] else "outside"
+        told = "yes" if judged.inside[i] else "no"
         measured, predicted = float(judged.loss[i]), float(judged.predicted[i])
         off = percent(abs(predicted / measured - 1.0), 2)
         rows.append(
             (flops(float(judged.C[i])), loss_text(measured), loss_text(predicted), off, ends, told)
         )
     level = f"{percent(found.level)} interval of a run"
-    heads = ("FLOPs of a run it had not seen", "its loss", "predicted", "error", level, "")
+    heads = (
+        "FLOPs of a run it had not seen",
+        "its loss",
+        "predicted",
+        "error",
+        level,
+        "interval holds it",
+    )
     return [Listing("unseen", heads, tuple(rows))]
 
 
