@@ -126,7 +126,8 @@ def thin(
     n = np.bincount(where, minlength=most)
     some = n > 0
     at, mean = (np.bincount(where, weights=v, minlength=most)[some] / n[some] for v in (x, values))
-    return np.exp(at), mean
+    # To the last bit: a branch that leaves where the curve ends must not lie beyond it.
+    return np.append(np.exp(at[:-1]), D[-1]), mean
 
 
 def path_of(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> Path:
