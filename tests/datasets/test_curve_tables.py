@@ -125,3 +125,10 @@ def test_a_million_rows_are_read_in_ten_seconds(tmp_path):
     assert found.n_rows == 1_000_000
     assert len(found) == 100
     assert found.notes == ("100 curves thinned to 48 points, evenly in log D",)
+
+
+def test_a_thinned_curve_ends_where_the_run_ended_to_the_last_bit():
+    for end in (1.28e9 * (1.0 + 1e-3 * np.arange(50))).tolist():
+        at, values = thin(D := np.linspace(2e7, end, 2 * MOST_POINTS), np.log(D))
+        assert at[-1] == end
+        assert values[-1] == pytest.approx(np.log(end), rel=1e-14)
