@@ -50,7 +50,7 @@ def speed(options: Options) -> Suite:
         about="Window, LCB, the law of observed and fantasized losses after every run: the same "
         "loop, the same initial runs, one thread, one job at a time, in seconds of the processor. "
         "BoTorch's SingleTaskGP is fitted from scratch after every run, as the paper has it; ours "
-        "goes on from its last fit, and beyond 200 runs refits now and then. And Chinchilla's "
+        "goes on from its last fit, and beyond 50 runs refits now and then. And Chinchilla's "
         "law from cold starts, against L-BFGS from the classical grid of starts on the same "
         "objective with the same gradient.",
         more=(_fitter_job(), *loops),

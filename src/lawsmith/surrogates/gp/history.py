@@ -32,7 +32,7 @@ class Schedule:
     """
 
     growth: float = 0.05
-    every_until: int = 200
+    every_until: int = 50
     cold_until: int = 10
 
     def points(self, n: int) -> list[int]:
