@@ -1,12 +1,17 @@
-"""Trunks against whole runs: the same budget, the same policy, drawn laws; error and width.
+"""Trunks against whole runs: the same budget, the same policy; error and width of the answer.
 
-    python benchmarks/trunks.py --draws 8 --out out.json
+    python benchmarks/trunks.py --draws 8 --out out.json          # drawn laws
+    python benchmarks/trunks.py --on tinylm-wsd --draws 2 --out out.json
 
-Each draw is a law with a bowl in the learning rate, and trunks whose decays take some 3 % off. A
-study is played on it three ways, without any process: every run from scratch (whole), runs that
-share trunks and are known by their final losses alone (shared), and trunks that are run, with
-their curves, and may be stopped (trunks). After each share of the budget the answer at the target
-is put beside the truth, and each trunk that was stopped beside the frontier.
+A study is played three ways, without any process: every run from scratch (whole), runs that share
+trunks and are known by their final losses alone (shared), and trunks that are run, with their
+curves, and may be stopped (trunks). After each share of the budget the answer is put beside the
+truth, and each trunk that was stopped beside the frontier.
+
+Each draw is a law with a bowl in the learning rate, and trunks whose decays take some 3 % off; what
+is predicted is the true best loss at the target. On tinylm-wsd a draw is a seed of the bundled
+table: candidates are its sizes up to 4.2M, up to 2^25 tokens. What is predicted is the best loss of
+each size at 2^26 tokens, 11M among them (medians over sizes; intervals of a further run).
 """
 
 from __future__ import annotations
@@ -16,18 +21,23 @@ import json
 import statistics
 import tempfile
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any
+from typing import Any, Protocol
 
 import numpy as np
+import pandas as pd
 
+from lawsmith.answer import Target, answer
+from lawsmith.datasets.bundled import FOLDER
+from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, Ledger, make
 from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import answer_of
 from lawsmith.study.asking import asked_events, propose
 from lawsmith.study.hopeless import stops
+from lawsmith.study.trunks import along_of
 
 STUDY = """
 name = "drawn"
@@ -55,11 +65,125 @@ targets = [1e21]
 WAYS = {"whole": "", "shared": "[cost]\ntrunk = true\n", "trunks": "[trunks]\nuse = true\n"}
 SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
 DECAY, TARGET = 0.2, 1e21
+WSD = """
+name = "tinylm-wsd"
+constraints = ["{constraint}"]
+[[model]]
+name = "w48"
+N = 104448
+[[model]]
+name = "w64"
+N = 212992
+[[model]]
+name = "w96"
+N = 430080
+[[model]]
+name = "w128"
+N = 917504
+[[model]]
+name = "w192"
+N = 1966080
+[[model]]
+name = "w256"
+N = 4194304
+[tokens]
+values = [2097152, 4194304, 8388608, 16777216, 33554432]
+[axes]
+lr = {rates}
+[budget]
+flops = 9e15
+[law]
+targets = [4.4e15]
+"""
+LONGEST, N_REPORTS = 2**26, 30
+
+
+class World(Protocol):
+    """Where a study is played: its file, what runs and trunks come to, and how it is judged."""
+
+    @property
+    def text(self) -> str: ...
+
+    def run(self, N: float, D: float, lr: float, *, on_trunk: bool) -> float: ...
+
+    def trunk(self, N: float, at: float, lr: float) -> float: ...
+
+    def end(self, N: float, D: float, lr: float) -> float:
+        """The loss of a run, without noise where that can be known."""
+        ...
+
+    def judge(self, study: LiveStudy) -> dict[str, float]: ...
+
+
+@dataclass(frozen=True)
+class Bundled:
+    """tinylm-wsd's runs and curves of one seed."""
+
+    seed: int
+
+    def __post_init__(self) -> None:
+        runs, curves = (pd.read_csv(FOLDER / f"tinylm-wsd{s}.csv") for s in ("", "-curves"))
+        held = runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
+        mine = runs[(runs["seed"] == self.seed) & (runs["N"] < 1e7) & (runs["D"] < LONGEST)]
+        of_trunk = curves[curves["seed"] == self.seed].groupby(["N", "lr"])
+        object.__setattr__(self, "held", held)
+        object.__setattr__(self, "losses", mine.set_index(["N", "D", "lr"])["loss"].to_dict())
+        object.__setattr__(self, "curves", {key: part for key, part in of_trunk})
+
+    held: pd.Series = field(init=False)
+    losses: dict[tuple[float, float, float], float] = field(init=False)
+    curves: dict[tuple[float, float], pd.DataFrame] = field(init=False)
+
+    @property
+    def text(self) -> str:
+        rates = sorted({lr for _, _, lr in self.losses})
+        small, large = ([lr for n, _, lr in self.losses if n == N] for N in (104448.0, 4194304.0))
+        middle = [lr for n, _, lr in self.losses if n == 917504.0]
+        parts = [
+            (f"{low} <= N <= {high}", min(some), max(some))
+            for low, high, some in ((0, 3e5, small), (3e5, 1e6, middle), (1e6, 1e7, large))
+        ]
+        constraint = " or ".join(f"({a} and {b / 1.01} <= lr <= {c * 1.01})" for a, b, c in parts)
+        return WSD.format(constraint=constraint, rates=rates)
+
+    def run(self, N: float, D: float, lr: float, *, on_trunk: bool) -> float:
+        return self.losses[N, D, lr]
+
+    def trunk(self, N: float, at: float, lr: float) -> float:
+        curve = self.curves[N, lr]
+        return float(np.exp(np.interp(np.log(at), np.log(curve["D"]), np.log(curve["loss"]))))
+
+    def end(self, N: float, D: float, lr: float) -> float:
+        logs = np.log([[d, y] for (n, d, r), y in self.losses.items() if (n, r) == (N, lr)])
+        logs = logs[np.argsort(logs[:, 0])]
+        return float(np.exp(np.interp(np.log(D), logs[:, 0], logs[:, 1])))
+
+    def judge(self, study: LiveStudy) -> dict[str, float]:
+        ledger = study.journal.ledger
+        history, along = study.history(ledger), along_of(study, ledger)
+        targets = [Target(6.0 * N * LONGEST, float(N), float(LONGEST)) for N in self.held.index]
+        told = along if along.curves else None
+        pool = study.pool(history.pool)
+        try:
+            whole = answer(pool, history.pool_runs, targets, study="", level=0.95, along=told)
+        except LawsmithError:
+            return {}
+        found = whole.forecasts
+        low, high, loss = (np.array([getattr(f, k) for f in found]) for k in RUN)
+        error = np.median(np.abs(np.log(loss / self.held)))
+        holds = np.mean((low <= self.held) & (self.held <= high))
+        width = np.median(0.5 * np.log(high / low))
+        return {"error": float(error), "width": float(width), "holds": float(holds)}
+
+
+RUN = ("run_low", "run_high", "loss")
 
 
 @dataclass(frozen=True)
 class Truth:
     """One draw; losses of runs with the noise of their own."""
+
+    text = STUDY
 
     E: float
     A: float
@@ -101,6 +225,18 @@ class Truth:
         N = np.geomspace(1e6, 1e12, 20_000)
         return float(self.annealed(N, C / (6.0 * N), None).min())
 
+    def end(self, N: float, D: float, lr: float) -> float:
+        return float(self.annealed(N, D, lr))
+
+    def judge(self, study: LiveStudy) -> dict[str, float]:
+        found, best = answer_of(study, study.journal.ledger).answer, self.best(TARGET)
+        if found is None:
+            return {}
+        told = found.forecasts[0]
+        error, width = abs(np.log(told.loss / best)), 0.5 * np.log(told.high / told.low)
+        holds = float(told.low <= best <= told.high)
+        return {"error": float(error), "width": float(width), "holds": holds}
+
     def own(self, sd: float, *about: object) -> float:
         """A deviation that is the same for the same run."""
         digest = [self.seed, *(int(hash(x) % 2**31) for x in about)]
@@ -120,7 +256,7 @@ class Truth:
         return float(self.annealed(N, D, lr) * np.exp(off + noise))
 
 
-def play(study: LiveStudy, truth: Truth, way: str) -> Iterator[dict[str, float]]:
+def play(study: LiveStudy, truth: World, way: str) -> Iterator[dict[str, float]]:
     """The answer after each share of the budget."""
     ledger, shares = study.journal.ledger, list(SHARES)
     while shares:
@@ -137,7 +273,7 @@ def play(study: LiveStudy, truth: Truth, way: str) -> Iterator[dict[str, float]]
         shares = [s for s in shares if s not in passed] if found else []
 
 
-def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bool) -> None:
+def run_one(study: LiveStudy, truth: World, event: dict[str, Any], *, shared: bool) -> None:
     """What a run tells on its way, and at its end; a trunk may be stopped at each quarter."""
     ledger, name, config = study.journal.ledger, event["trial"], event["config"]
     N, D, lr = (float(config[key]) for key in ("N", "D", "lr"))
@@ -151,7 +287,7 @@ def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bo
     start, quarter = event["branch_at"] or 0.0, 0
     ledger.add(make(Kind.SUBMITTED, name, attempt=1, handle="drawn"))
     ledger.add(make(Kind.RUNNING, name, attempt=1))
-    for at in np.geomspace(start or D / 100.0, D, 30)[1:].tolist():
+    for at in np.geomspace(start or D / 100.0, D, N_REPORTS)[1:].tolist():
         ledger.add(make(Kind.REPORTED, name, tokens=at, loss=truth.trunk(N, at, lr)))
         for point in event["save_at"]:
             if point <= at and point not in ledger.trials[name].saved:
@@ -165,56 +301,49 @@ def run_one(study: LiveStudy, truth: Truth, event: dict[str, Any], *, shared: bo
     ledger.add(make(Kind.FINISHED, name, loss=truth.trunk(N, D, lr)))
 
 
-def stopped(study: LiveStudy, truth: Truth) -> list[dict[str, float]]:
+def stopped(study: LiveStudy, truth: World) -> list[dict[str, float]]:
     """Trunks that were stopped: the share of their cost saved, and how far their decay was off.
 
     above   log of the loss that it would have had over the least of a run of no more compute, in
             the end and without noise: below 0, it would have been on the frontier
     """
     ledger, found = study.journal.ledger, []
-    runs, grid = study.history(ledger).runs.of(State.DONE), study.grid
-    lr = grid.columns["lr"][runs.index]
-    off = np.log(lr / (truth.rate * (grid.N[runs.index] / 1e8) ** truth.drift))
-    base = truth.annealed(grid.N[runs.index], grid.D[runs.index], None)
-    loss, C = base * np.exp(truth.bowl * off**2), grid.C[runs.index]
+    done = study.history(ledger).runs.of(State.DONE)
+    rows = zip(*(study.grid.numbers(k)[done.index].tolist() for k in ("N", "D", "lr")), strict=True)
+    loss, C = np.array([truth.end(*row) for row in rows]), study.grid.C[done.index]
     for trial in ledger.trials.values():
         if trial.kind == "trunk" and trial.reason == "stopped":
             N, D = float(trial.config["N"]), trial.D / (1.0 - DECAY)
-            end = truth.annealed(N, D, float(trial.config["lr"]))
+            end = truth.end(N, D, float(trial.config["lr"]))
             least = loss[C <= 6.0 * N * D * (1.0 + 1e-9)].min()
             above = float(np.log(end / least))
             found.append({"above": above, "saved": trial.cost - trial.spend})
     return found
 
 
-def point(study: LiveStudy, truth: Truth, share: float) -> dict[str, float]:
-    found, best = answer_of(study, study.journal.ledger).answer, truth.best(TARGET)
-    n = len(study.journal.ledger.trials)
-    if found is None:
-        return {"share": share, "n": n}
-    told = found.forecasts[0]
-    error, width = abs(np.log(told.loss / best)), 0.5 * np.log(told.high / told.low)
-    holds = float(told.low <= best <= told.high)
-    return {"share": share, "n": n, "error": float(error), "width": float(width), "holds": holds}
+def point(study: LiveStudy, truth: World, share: float) -> dict[str, float]:
+    return {"share": share, "n": len(study.journal.ledger.trials), **truth.judge(study)}
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--on", choices=["drawn", "tinylm-wsd"], default="drawn")
     parser.add_argument("--ways", nargs="+", default=list(WAYS))
     parser.add_argument("--out", type=Path, required=True)
     told = parser.parse_args()
     found: list[dict[str, Any]] = []
     for draw in range(told.first, told.first + told.draws):
+        world: World = Truth.draw(draw) if told.on == "drawn" else Bundled(draw)
         for way in told.ways:
             with tempfile.TemporaryDirectory() as folder:
                 file = Path(folder) / "study.toml"
-                file.write_text(STUDY + WAYS[way])
+                file.write_text(world.text + WAYS[way])
                 study = open_study(file)
                 study.journal = Journal(study.layout.journal, Ledger())
-                points = list(play(study, Truth.draw(draw), way))
-            ended = stopped(study, Truth.draw(draw))
+                points = list(play(study, world, way))
+            ended = stopped(study, world)
             found.append({"draw": draw, "way": way, "points": points, "stopped": ended})
             print(draw, way, json.dumps(points[-1]), json.dumps(ended), flush=True)
             told.out.write_text(json.dumps(found, indent=1))

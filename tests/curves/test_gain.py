@@ -7,6 +7,7 @@ import pytest
 from scipy.stats import t as student
 
 from lawsmith.curves.gain import (
+    BEND_LENGTH,
     BETA,
     BETA_SD,
     BY_SIZE_SD,
@@ -18,7 +19,6 @@ from lawsmith.curves.gain import (
     Rows,
     effective_df,
     fit_gain,
-    within,
 )
 
 
@@ -27,6 +27,11 @@ def rows_of(n_trunks: int, n: int) -> Rows:
     log_N = np.log(np.repeat(np.geomspace(1e8, 1e9, n_trunks), n))
     log_D = np.log(np.tile(np.geomspace(1e10, 1e11, n), n_trunks))
     return Rows(trunk, log_N, log_D, np.full(n_trunks * n, 0.1))
+
+
+def matern_52(r: np.ndarray) -> np.ndarray:
+    s = np.sqrt(5.0) * r
+    return (1.0 + s + s**2 / 3.0) * np.exp(-s)
 
 
 def draw(rows: Rows, rng, *, a=0.002, noise=2e-4, heavy=False):
@@ -44,7 +49,7 @@ def test_without_branches_a_decay_takes_off_what_the_prior_says():
         none, np.empty(0), np.empty(0), np.empty((0, 0)), Centre(20.0, 24.0, np.log(0.1))
     )
     told = fit.foretell(at, np.array([1.1]), np.array([[1e-6]]), np.empty((1, 0)))
-    a2 = float(np.exp(2.0 * fit.eta[0]))
+    a2 = float(np.exp(2.0 * fit.eta[0]) + np.exp(2.0 * fit.eta[3]))
     assert told.mean == pytest.approx([1.1 - GAIN])
     expected = MARGIN**2 * (GAIN_SD**2 + BY_SIZE_SD**2 + a2 + 1e-6)  # one e-fold of D from there
     assert told.cov[0, 0] == pytest.approx(expected)
@@ -62,9 +67,15 @@ def test_a_target_is_conditioned_on_the_branches_as_a_joint_normal_is():
     whole = rows.join(at)
     X, mean, sd = fit.centre.X(whole), BETA, BETA_SD
     scale = np.array([1.0 / fit.tau[i] for i in whole.trunk.tolist()])
-    K = (X * sd**2) @ X.T + scale[:, None] * within(fit.eta, whole, whole) + T
+    size = np.exp(fit.eta)
+    a = size[0] * np.exp(-fit.eta[4] * fit.centre.below(whole))
+    same = whole.trunk[:, None] == whole.trunk
+    n, d = (np.subtract.outer(v, v) for v in (whole.log_N, whole.log_D))
+    own = np.outer(a, a) * 0.5 * (1.0 + matern_52(np.abs(d) / size[1]))
+    K = (X * sd**2) @ X.T + np.where(same, scale[:, None] * own, 0.0) + T
+    K += size[3] ** 2 * matern_52(np.hypot(n, d) / BEND_LENGTH)
     # y = t + error − gain, so targets go against the gains d = t − y of the branches.
-    K[:9, :9] += np.diag(fit.noise / fit.w)
+    K[:9, :9] += np.diag(fit.noise(rows) / fit.w)
     K[:9, 9:] *= -1.0
     K[9:, :9] *= -1.0
     solved = K[9:, :9] @ np.linalg.inv(K[:9, :9])
@@ -103,7 +114,7 @@ def test_intervals_hold_on_trunks_without_branches(heavy):
             rows.take(known), -d[known], np.zeros(40), np.zeros((40, 40)), Centre.of(rows)
         )
         told = fit.foretell(rows.take(new[:1]), np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40)))
-        half = student.ppf(0.975, told.df[0]) * np.sqrt(told.cov[0, 0] + told.noise)
+        half = student.ppf(0.975, told.df[0]) * np.sqrt(told.cov[0, 0] + told.noise[0])
         inside.append(abs(-d[new[0]] - told.mean[0]) <= half)
         widths.append(half)
     assert np.mean(inside) >= 0.9
@@ -138,3 +149,40 @@ def test_a_gain_that_grows_with_the_rate_is_told_for_a_rate_that_no_branch_has()
     fit = fit_gain(blind, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(blind))
     wide = fit.foretell(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
     assert np.median(wide.cov.diagonal()) > 20.0 * np.median(told.cov.diagonal())
+
+
+def test_small_trunks_that_scatter_more_do_not_widen_what_is_said_of_large_ones():
+    rng = np.random.default_rng(4)
+    rows = rows_of(10, 4)
+    c = rows.log_N + rows.log_D - (rows.log_N + rows.log_D).max()
+    told = []
+    for slope in (0.0, 0.4):
+        d = draw(rows, rng, a=1e-4) + 5e-4 * np.exp(-slope * c) * rng.standard_normal(40)
+        fit = fit_gain(rows, -d, np.zeros(40), np.zeros((40, 40)), Centre.of(rows))
+        at = Rows(np.array([99]), *(v[-1:] for v in (rows.log_N, rows.log_D, rows.share)))
+        told.append(fit.foretell(at, np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40))))
+    assert np.sqrt(told[1].noise) == pytest.approx([5e-4], rel=0.6)
+    assert told[1].cov[0, 0] < 6.0 * told[0].cov[0, 0]
+
+
+def test_a_gain_that_bends_is_followed_and_is_less_known_beyond():
+    rng = np.random.default_rng(5)
+    rows = rows_of(8, 6)
+
+    def bend(log_D):  # levels off
+        return -0.01 * np.exp(rows.log_D[0] - log_D)
+
+    d = draw(rows, rng, a=1e-4) + bend(rows.log_D)
+    fit = fit_gain(rows, -d, np.zeros(48), np.zeros((48, 48)), Centre.of(rows))
+    near = rows.take(np.array([0, 2, 5]))
+    far = Rows(near.trunk[:1], near.log_N[:1], near.log_D[-1:] + 2.3, near.share[:1])
+    inside, beyond = (
+        fit.foretell(r, np.zeros(len(r)), np.zeros((len(r),) * 2), np.zeros((len(r), 48)))
+        for r in (near, far)
+    )
+    assert -inside.mean == pytest.approx(d[[0, 2, 5]], abs=1e-3)
+    truth = 0.03 - 0.002 * (far.log_N - 20.0) + 0.001 * (far.log_D - 24.5)
+    truth += bend(far.log_D)
+    sd = np.sqrt(beyond.cov[0, 0])
+    assert sd > 5.0 * np.sqrt(inside.cov[1, 1])
+    assert abs(truth[0] + beyond.mean[0]) < 3.0 * sd

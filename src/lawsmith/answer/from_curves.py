@@ -18,6 +18,9 @@ from lawsmith.answer.records import Forecast
 from lawsmith.curves import CurveModel, End
 from lawsmith.surface import Surface
 
+# Log loss that another λ may be better than a trunk's own, for the trunk to say what the best one
+# ends at. Of a trunk further off the surface knows what it says of the best.
+AS_GOOD = 0.01
 Values = Mapping[str, float | str]
 
 
@@ -32,7 +35,7 @@ def from_curves(model: CurveModel, surface: Surface, forecast: Forecast, level: 
     for i in model.trunks_of(N, target.hp):
         own = model.trunks.fits[i].curve.hp
         step = _to_best(surface, forecast, own)
-        if step is None:
+        if step is None or step[0] < -AS_GOOD:
             continue
         found.append(model.trunks.end(i, D, level, more=step))
     if not found:

@@ -5,15 +5,19 @@ Notation and shapes
     trunk    (n,) which trunk a row belongs to
     t        (n,) log loss of the trunk at the branch point, T (n, n) covariance of its errors
     y        (n,) log loss after the decay
-    d        = t − y, the gain;  d = X β + u + e − (error of t)
+    d        = t − y, the gain;  d = X β + g + u + e − (error of t)
     X        (n, p) 1, ln N, ln D and ln of the share of decay, centred; and for each numeric
              hyperparameter its coordinate v, v², v·ln N and v·ln D
     β        (p,) normal prior; its errors are shared by all trunks
-    u        Gaussian process in ln D within a trunk, Matérn-5/2, SD a, lengthscale ℓ, so branches
-             of one trunk err together; Student's t between trunks, with ν degrees of freedom: SD
-             a/√τ in each
+    g        Gaussian process in ln N and ln D, Matérn-5/2, SD b, lengthscale BEND_LENGTH: the gain
+             may bend, in the same way for all trunks, and beyond the branches it is less known
+    u        what a trunk has of its own, SD a: half of its variance is the same all along the
+             trunk, half is a Gaussian process in ln D, Matérn-5/2, lengthscale ℓ. Student's t
+             between trunks, with ν degrees of freedom: SD a/√τ in each
     e        noise of a run, SD σ, Student's t: σ/√w for each row
-    eta      (3,) ln a, ln ℓ, ln σ, with normal priors
+    a, σ     are those of the largest branch and grow as e^(−γ·c) towards small ones, where
+             c = ln(ND) minus that of the largest, and 0 beyond it
+    eta      (6,) ln a, ln ℓ, ln σ, ln b, γ_a, γ_σ, with normal priors
 
 The gain is of log loss, and linear in its inputs. A learning rate moves it several times: what a
 decay takes off is the noise of a high rate. It is fitted by expectation-maximisation over τ
@@ -41,7 +45,12 @@ BY_SIZE_SD = 0.004  # per e-fold of N or D
 BY_SHARE, BY_SHARE_SD = 0.008, 0.006  # per e-fold of the share of decay
 # Of a hyperparameter, per unit of its coordinate (an e-fold of a rate): v, v², v·ln N, v·ln D.
 BY_HP_SD = (0.03, 0.01, 0.006, 0.006)
-ETA = ((0.002, 1.0), (1.5, 0.7), (0.001, 1.0))
+MEDIANS = np.log([0.002, 1.5, 0.001, 0.002])
+ETA = np.append(MEDIANS, [0.05, 0.05])
+ETA_SD = np.array([1.0, 0.7, 1.0, 1.0, 0.1, 0.1])
+SIZE, LENGTH, SLOPE = (np.log(1e-5), np.log(0.1)), (np.log(0.1), np.log(30.0)), (-0.1, 0.6)
+BOUNDS = (SIZE, LENGTH, SIZE, SIZE, SLOPE, SLOPE)
+BEND_LENGTH = 3.0  # e-folds of N or D, as the residual of a surface has before it is fitted
 ROUNDS, FIRST_ROUNDS = 6, 5
 # Scales are a tenth larger, as those of `surface.priors`: forms were compared on one published set
 # of trunks (Gemstones), so these figures are a little too good for a study that is new.
@@ -84,12 +93,16 @@ BETA_SD = np.array([GAIN_SD, BY_SIZE_SD, BY_SIZE_SD, BY_SHARE_SD])
 
 @dataclass(frozen=True)
 class Centre:
-    """Where X has its origin; ``hp`` (h,) of the hyperparameters' coordinates."""
+    """Where X has its origin; ``hp`` (h,) of the hyperparameters' coordinates.
+
+    top   ln(ND) of the largest branch
+    """
 
     log_N: float
     log_D: float
     log_share: float
     hp: tuple[float, ...] = ()
+    top: float = -np.inf
 
     @classmethod
     def of(cls, rows: Rows) -> Centre:
@@ -97,7 +110,11 @@ class Centre:
         N, D, share = (
             float(column.mean()) for column in (rows.log_N, rows.log_D, np.log(rows.share))
         )
-        return cls(N, D, share, tuple(middle))
+        return cls(N, D, share, tuple(middle), float((rows.log_N + rows.log_D).max()))
+
+    def below(self, rows: Rows) -> FloatArray:
+        """(n,) c: 0 at the largest branch and beyond."""
+        return np.minimum(rows.log_N + rows.log_D - self.top, 0.0)
 
     def X(self, rows: Rows) -> FloatArray:
         origin = (self.log_N, self.log_D, self.log_share)
@@ -121,13 +138,13 @@ class Centre:
 class Foretold:
     """Log loss after the decay at q targets: Student's t with scale² on the diagonal of ``cov``.
 
-    noise   variance of one further branch
+    noise   (q,) variance of one further branch
     df      (q,) degrees of freedom: more where the trunk has branches
     """
 
     mean: FloatArray
     cov: FloatArray
-    noise: float
+    noise: FloatArray
     df: FloatArray
 
 
@@ -149,16 +166,31 @@ class Gain:
 
     def prior_cov(self, A: Rows, B: Rows) -> FloatArray:
         """(a, b) covariance of the gain, without noise and without errors of t."""
-        u = within(self.eta, A, B)
         scale = np.array([1.0 / self.tau.get(int(i), 1.0) for i in A.trunk])
-        shared = (self.centre.X(A) * self.centre.beta[1] ** 2) @ self.centre.X(B).T
-        return np.asarray(shared + scale[:, None] * u)
+        return np.asarray(self.shared_cov(A, B) + scale[:, None] * self.own_cov(A, B))
+
+    def shared_cov(self, A: Rows, B: Rows) -> FloatArray:
+        """(a, b) covariance of what all trunks have in common, X β + g."""
+        linear = (self.centre.X(A) * self.centre.beta[1] ** 2) @ self.centre.X(B).T
+        steps = (A.log_N[:, None] - B.log_N) ** 2 + (A.log_D[:, None] - B.log_D) ** 2
+        return np.asarray(linear + np.exp(2.0 * self.eta[3]) * matern(steps / BEND_LENGTH**2))
+
+    def own_cov(self, A: Rows, B: Rows) -> FloatArray:
+        """(a, b) covariance of u where τ = 1: nothing between trunks."""
+        a_A, a_B = (np.exp(self.eta[0] - self.eta[4] * self.centre.below(r)) for r in (A, B))
+        steps = (A.log_D[:, None] - B.log_D) * np.exp(-self.eta[1])
+        same = A.trunk[:, None] == B.trunk
+        return np.where(same, a_A[:, None] * a_B * (0.5 + 0.5 * matern(steps**2)), 0.0)
+
+    def noise(self, at: Rows) -> FloatArray:
+        """(q,) variance of the noise of one run."""
+        return np.asarray(np.exp(2.0 * (self.eta[2] - self.eta[5] * self.centre.below(at))))
 
     @cached_property
     def factor(self) -> tuple[FloatArray, FloatArray]:
         """Cholesky factor of the covariance of d, and its inverse times d about the prior mean."""
-        K = self.prior_cov(self.rows, self.rows) + self.T + np.diag(self.noise / self.w)
-        L = cholesky(K)
+        noise = self.noise(self.rows) / self.w
+        L = cholesky(self.prior_cov(self.rows, self.rows) + self.T + np.diag(noise))
         return L, solve(L, self.off)
 
     @property
@@ -167,16 +199,12 @@ class Gain:
         return np.asarray(self.d - self.centre.X(self.rows) @ self.centre.beta[0])
 
     @property
-    def noise(self) -> float:
-        return float(np.exp(2.0 * self.eta[2]))
-
-    @property
-    def beta(self) -> FloatArray:
-        """(p,) posterior mean of β."""
-        mean, sd = self.centre.beta
-        if not len(self.rows):
-            return mean
-        return np.asarray(mean + sd**2 * (self.centre.X(self.rows).T @ self.factor[1]))
+    def usual(self) -> float:
+        """The gain amid the branches, of a trunk like the others."""
+        N, D, share = self.centre.log_N, self.centre.log_D, np.exp(self.centre.log_share)
+        at = Rows(np.array([-1]), *(np.array([v]) for v in (N, D, share)))
+        more = self.shared_cov(at, self.rows) @ self.factor[1] if len(self.rows) else np.zeros(1)
+        return float((self.centre.X(at) @ self.centre.beta[0] + more)[0])
 
     def foretell(self, at: Rows, t: FloatArray, T: FloatArray, cross: FloatArray) -> Foretold:
         """Annealed loss at targets: t (q,) of their trunks, T (q, q), cross (q, n) with the rows.
@@ -192,7 +220,7 @@ class Gain:
             cov = cov - both @ solve(L, both.T)
         known = {i: effective_df(self.chance, self.rows.trunk == i) for i in set(at.trunk.tolist())}
         df = np.array([known[i] for i in at.trunk.tolist()])
-        return Foretold(mean, 0.5 * MARGIN**2 * (cov + cov.T), self.noise, df)
+        return Foretold(mean, 0.5 * MARGIN**2 * (cov + cov.T), self.noise(at), df)
 
 
 def effective_df(chance: FloatArray, branches: BoolArray) -> float:
@@ -206,18 +234,10 @@ def effective_df(chance: FloatArray, branches: BoolArray) -> float:
     return float(brentq(lambda df: stdtrit(df, 0.975) - q, dfs[0] - 1e-6, dfs[-1] + 1e-6))
 
 
-def within(eta: FloatArray, A: Rows, B: Rows) -> FloatArray:
-    """(a, b) covariance of u where τ = 1: nothing between trunks."""
-    steps = (A.log_D[:, None] - B.log_D) * np.exp(-eta[1])
-    same = A.trunk[:, None] == B.trunk
-    return np.where(same, np.exp(2.0 * eta[0]) * matern(steps**2), 0.0)
-
-
 def fit_gain(rows: Rows, y: FloatArray, t: FloatArray, T: FloatArray, centre: Centre) -> Gain:
     """The gain of branches; of none, what the priors say."""
-    first = np.log([median for median, _ in ETA])
     chance = np.full(len(DFS), 1.0 / len(DFS))
-    fit = Gain(rows, centre, t - y, T, first, {}, np.ones(len(rows)), chance)
+    fit = Gain(rows, centre, t - y, T, ETA, {}, np.ones(len(rows)), chance)
     if not len(rows):
         return fit
     for _ in range(FIRST_ROUNDS):  # before trunks may be odd, odd runs are let go
@@ -229,17 +249,14 @@ def fit_gain(rows: Rows, y: FloatArray, t: FloatArray, T: FloatArray, centre: Ce
 
 def _with_eta(fit: Gain) -> Gain:
     """The most probable eta given τ and w."""
-    mean = np.log([median for median, _ in ETA])
-    spread = np.array([sd for _, sd in ETA])
 
     def negative(eta: FloatArray) -> float:
         now = replace(fit, eta=eta)
         L, alpha = now.factor
-        z = (eta - mean) / spread
+        z = (eta - ETA) / ETA_SD
         return 0.5 * float(now.off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
 
-    bounds = [(np.log(1e-5), np.log(0.1)), (np.log(0.1), np.log(30.0)), (np.log(1e-5), np.log(0.1))]
-    found = minimize(negative, fit.eta, method="L-BFGS-B", bounds=bounds, options={"maxiter": 25})
+    found = minimize(negative, fit.eta, method="L-BFGS-B", bounds=BOUNDS, options={"maxiter": 25})
     return replace(fit, eta=np.asarray(found.x))
 
 
@@ -247,7 +264,7 @@ def _reweighed(fit: Gain) -> Gain:
     """τ of each trunk and w of each row, from how far they lie from what the others say."""
     L, alpha = fit.factor
     w, inverse = _weights(fit), solve(L, np.eye(len(L)))
-    U = within(fit.eta, fit.rows, fit.rows)
+    U = fit.own_cov(fit.rows, fit.rows)
     tau = {}
     for i in np.unique(fit.rows.trunk).tolist():
         mine = np.flatnonzero(fit.rows.trunk == i)
@@ -263,23 +280,21 @@ def _reweighed(fit: Gain) -> Gain:
 def _weights(fit: Gain) -> FloatArray:
     """(n,) w of each row, from how far it lies from the gain that it helped to fit."""
     L, alpha = fit.factor
-    return reweigh(fit.noise / fit.w, np.zeros(len(fit.w)), fit.w, L, alpha)
+    return reweigh(fit.noise(fit.rows) / fit.w, np.zeros(len(fit.w)), fit.w, L, alpha)
 
 
 def _with_chance(fit: Gain) -> Gain:
-    """How probable each ν is.
-
-    Branches of a trunk err together, so a trunk counts as one deviation: the root mean square of
-    its whitened gains about β, which is Student's t.
-    """
-    off = fit.d - fit.centre.X(fit.rows) @ fit.beta
-    K = within(fit.eta, fit.rows, fit.rows) + fit.T + np.diag(fit.noise / fit.w)
+    """How probable each ν is: the gains of a trunk about what all have in common are Student's t,
+    jointly."""
+    rows = fit.rows
+    off = fit.off - fit.shared_cov(rows, rows) @ fit.factor[1]
+    K = fit.own_cov(rows, rows) + fit.T + np.diag(fit.noise(rows) / fit.w)
     score = np.zeros(len(DFS))
-    for i in np.unique(fit.rows.trunk).tolist():
-        mine = np.flatnonzero(fit.rows.trunk == i)
-        L = cholesky(K[np.ix_(mine, mine)])
-        square = float(off[mine] @ solve(L, off[mine])) / len(mine)
-        score = score + gammaln(0.5 * (DFS + 1.0)) - gammaln(0.5 * DFS) - 0.5 * np.log(DFS)
-        score = score - 0.5 * (DFS + 1.0) * np.log1p(square / DFS)
+    for i in np.unique(rows.trunk).tolist():
+        mine = np.flatnonzero(rows.trunk == i)
+        n = len(mine)
+        square = float(off[mine] @ solve(cholesky(K[np.ix_(mine, mine)]), off[mine]))
+        score += gammaln(0.5 * (DFS + n)) - gammaln(0.5 * DFS) - 0.5 * n * np.log(DFS)
+        score -= 0.5 * (DFS + n) * np.log1p(square / DFS)
     chance = np.exp(score - score.max())
     return replace(fit, chance=chance / chance.sum())

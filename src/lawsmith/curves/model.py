@@ -68,8 +68,8 @@ class CurveModel:
         return CurveFinding(
             n_trunks=len(np.unique(rows.trunk)),
             n_branches=len(rows),
-            gain=float(gain.beta[0]),
-            noise=float(np.sqrt(gain.noise)),
+            gain=gain.usual,
+            noise=float(np.exp(gain.eta[2])),
             share=self.trunks.share,
             n_rows=len(self.inferred),
             ends=(*trunk_ends, *self.ends),
@@ -122,8 +122,8 @@ def fit_curves(
         _of_finished(known, grid),
     ]
     inferred = _joined([part for part in parts if len(part)] or parts[:1], known.parent)
-    shared, odd = particular(trunks.fits)
-    return CurveModel(known, trunks, ends, replace(inferred, shared=shared, odd=odd), notes)
+    shared, own = particular(trunks.fits)
+    return CurveModel(known, trunks, ends, replace(inferred, shared=shared, own=own), notes)
 
 
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:

@@ -16,7 +16,11 @@ from scipy.special import stdtrit
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
-from lawsmith.curves.trunk import LEAST_POINTS, TrunkCurve, fit_trunk
+from lawsmith.curves.trunk import FORM, LEAST_POINTS, TrunkCurve, fit_trunk
+from lawsmith.surface.data import observe
+from lawsmith.surface.fit import level_of
+from lawsmith.surface.member import Plan, fit_member
+from lawsmith.surface.prior import BROAD
 from lawsmith.trajectory import Curve
 
 MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
@@ -25,10 +29,9 @@ AWAY = 1.25  # factor of D from the branches of a trunk within which the trunk i
 USUAL_SHARE = 0.1  # of a run that is decay
 SMALL = 1e-9
 # What a trunk has of its own (a shape, a seed) beside N and D: SD of log loss that is expected
-# before trunks are compared, and how many trunks that counts as.
-PARTICULAR, FIRST_TRUNKS = 0.003, 2.0
-LEAST_SIZES = 5  # to compare
-TRUNK_DF, TRUNK_ROUNDS = 4.0, 20
+# where there are too few sizes to compare.
+PARTICULAR = 0.003
+LEAST_SIZES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +78,7 @@ class Trunks:
         curve = self.fits[trunk].curve
         told = self.foretell(np.array([trunk]), np.array([D]))
         mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, told.noise, float(told.df[0]), level)
+        return end_of(curve, D, mean, scale2, float(told.noise[0]), float(told.df[0]), level)
 
 
 def end_of(
@@ -195,10 +198,11 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
 
 
 def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
-    """Variance of log loss between trunks of the same N and D, and that of each odd trunk.
+    """Variance of log loss between trunks of the same N and D at the largest N, and of each trunk.
 
-    The best trunk of each size is compared at one D, about a parabola in ln N. The deviations are
-    Student's t: a trunk far from the others has a variance of its own, and does not move them.
+    The best trunk of each size is compared at one D with a surface in N alone: what a trunk has of
+    its own is the noise there. Trunks of small models differ more, and one far from the others has
+    a variance of its own and does not move them.
     """
     best: dict[float, tuple[float, int]] = {}
     D = float(np.median([f.curve.reached for f in fits.values()])) if fits else 0.0
@@ -206,18 +210,17 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
         if f.curve.D[0] <= D <= (1.0 + 1e-6) * f.curve.reached:
             here = float(f.at(np.array([D]))[0][0])
             best[f.curve.N] = min(best.get(f.curve.N, (np.inf, i)), (here, i))
-    n = len(best)
-    if n < LEAST_SIZES:
+    if len(best) < LEAST_SIZES:
         return PARTICULAR**2, {}
-    log_N, y = np.log(list(best)), np.array([here for here, _ in best.values()])
-    w, spread2 = np.ones(n), PARTICULAR**2
-    for _ in range(TRUNK_ROUNDS):
-        off = y - np.polyval(np.polyfit(log_N, y, 2, w=np.sqrt(w)), log_N)
-        total = float(w @ off**2) + FIRST_TRUNKS * PARTICULAR**2
-        spread2 = total / (n - 3 + FIRST_TRUNKS)
-        w = (TRUNK_DF + 1.0) / (TRUNK_DF + off**2 / spread2)
-    odd = {i: spread2 / w[k] for k, (_, i) in enumerate(best.values()) if w[k] < 1.0}
-    return spread2, odd
+    sizes = np.array(sorted(best))
+    data = observe({"N": sizes}, np.exp([best[N][0] for N in sizes]))
+    member = fit_member(Plan(FORM, "all", level_of(data), BROAD), data, few=data)
+    spread2 = member.run_noise(data.points) ** 2
+    of_size = dict(zip(sizes.tolist(), spread2.tolist(), strict=True))
+    own = {i: of_size[f.curve.N] for i, f in fits.items() if f.curve.N in of_size}
+    for k, N in enumerate(sizes.tolist()):
+        own[best[N][1]] = float(spread2[k] / min(member.w[k], 1.0))
+    return float(spread2[-1]), own
 
 
 def normal_cov(told: Foretold) -> FloatArray:

@@ -66,7 +66,7 @@ def _judged(study: LiveStudy, ledger: Ledger, heard: Heard, trial: Trial) -> Ver
         row=place,
         cost=(D - trial.report[0]) * a_token,
         mean=float(told.mean[0]),
-        scale=float(np.sqrt(told.cov[0, 0] + told.noise)),
+        scale=float(np.sqrt(told.cov[0, 0] + told.noise[0])),
         df=float(told.df[0]),
     )
     policy = study.policy(pool)

@@ -21,7 +21,7 @@ class Inferred:
     y       (r,) log loss; cov (r, r) covariance of its errors, which need not be independent
     trunk   (r,) the trunk of each, -1 for none; of_runs (n,) the same of the runs beside them
     shared  variance of what is particular to a trunk: all its rows have it in common
-    odd     trunks for which it is more
+    own     the same of single trunks, where it is another
     """
 
     scales: Mapping[str, AnyArray]
@@ -31,7 +31,7 @@ class Inferred:
     trunk: IntArray
     of_runs: IntArray
     shared: float = 0.0
-    odd: Mapping[int, float] = field(default_factory=dict)
+    own: Mapping[int, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -50,7 +50,7 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
     squeezed, extra = compress(points.S, y, np.zeros(k + r, dtype=np.bool_))
     of_runs = np.full(k, -1, dtype=np.int64) if data.trunk is None else data.trunk
     trunk = np.concatenate([of_runs, more.trunk])
-    own = np.array([more.odd.get(i, more.shared) for i in trunk.tolist()])
+    own = np.array([more.own.get(i, more.shared) for i in trunk.tolist()])
     cov = np.where((trunk[:, None] == trunk) & (trunk >= 0), own, 0.0)
     cov[k:, k:] += more.cov
     return Observed(
