@@ -72,35 +72,49 @@ def test_sizes_without_a_trunk_gain_from_the_others():
     assert with_curves.half_width < 0.7 * without.half_width
 
 
-def test_the_best_learning_rate_is_told_from_trunks_with_others():
-    """Three rates a size, the best between them: the surface has the bowl, trunks the rest."""
+def best_rate(N):
+    return 1e-3 * (N / 3e8) ** -0.3
+
+
+def asked_of_rates(rates_of_4, asked):
+    """Trunks of three rates a size, with a bowl in the rate; one size has no branches."""
     rng = np.random.default_rng(0)
     runs, curves = [], []
-
-    def best_rate(N):
-        return 1e-3 * (N / 3e8) ** -0.3
-
     for i, N in enumerate(SIZES):
-        for j, lr in enumerate((5e-4, 1e-3, 2e-3)):
+        for j, lr in enumerate(rates_of_4 if i == 4 else (5e-4, 1e-3, 2e-3)):
             above = 0.02 * np.log(lr / best_rate(N)) ** 2
             D = np.arange(1, 101) * 1e9
             loss = trunk_loss(N, D, above) * np.exp(3e-4 * rng.standard_normal(100))
             told = {"run": f"t{i}-{j}", "D": D, "loss": loss, "N": N, "lr": lr, "kind": "trunk"}
             curves.append(pd.DataFrame(told))
-            for b in (1e10, 3e10):
+            for b in (1e10, 3e10) if i != 4 else ():
                 row = {"parent": f"t{i}-{j}", "N": N, "D": b / 0.9, "lr": lr, "branch_at": b}
                 runs.append(row | {"loss": annealed(N, b / 0.9, above)})
-    N = float(SIZES[4])
-    rest = pd.DataFrame([row for row in runs if row["N"] != N])
-    asked = [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 5e-4})]
     table = curves_from_frame(pd.concat(curves), CurveOptions(carry=("lr",)))
-    tuned, given = answer_study(study_from_frame(rest), asked, curves=table).forecasts
+    return answer_study(study_from_frame(pd.DataFrame(runs)), asked, curves=table).forecasts
+
+
+def test_the_best_learning_rate_is_told_from_trunks_with_others():
+    """Three rates a size, the best between them: the surface has the bowl, trunks the rest."""
+    N = float(SIZES[4])
+    asked = [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 5e-4})]
+    tuned, given = asked_of_rates((5e-4, 1e-3, 2e-3), asked)
     assert tuned.source.startswith("t4-")
     assert given.source == "t4-0"
     assert tuned.low <= annealed(N, 1e11) <= tuned.high
     above = 0.02 * np.log(5e-4 / best_rate(N)) ** 2
     assert given.low <= annealed(N, 1e11, above) <= given.high
     assert tuned.half_width < 0.005
+
+
+def test_a_trunk_with_a_poor_rate_does_not_answer_for_the_best_one():
+    N = float(SIZES[4])
+    tuned, given = asked_of_rates(
+        (6e-3,), [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 6e-3})]
+    )
+    assert tuned.source == ""
+    assert tuned.low <= annealed(N, 1e11) <= tuned.high
+    assert given.source == "t4-0"
 
 
 def test_without_curves_an_answer_says_nothing_of_them():
