@@ -2,8 +2,11 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
+from scipy.optimize import approx_fprime
 from scipy.stats import t as student
 
 from lawsmith.curves.gain import (
@@ -17,6 +20,7 @@ from lawsmith.curves.gain import (
     MARGIN,
     Centre,
     Rows,
+    _slopes,
     effective_df,
     fit_gain,
 )
@@ -186,3 +190,17 @@ def test_a_gain_that_bends_is_followed_and_is_less_known_beyond():
     sd = np.sqrt(beyond.cov[0, 0])
     assert sd > 5.0 * np.sqrt(inside.cov[1, 1])
     assert abs(truth[0] + beyond.mean[0]) < 3.0 * sd
+
+
+def test_slopes_are_those_of_the_density():
+    rng = np.random.default_rng(6)
+    rows = rows_of(4, 4)
+    fit = fit_gain(rows, -draw(rows, rng), np.zeros(16), 1e-8 * np.eye(16), Centre.of(rows))
+    fit = replace(fit, eta=fit.eta + 0.1 * rng.standard_normal(6))
+
+    def density(eta):
+        now = replace(fit, eta=eta)
+        L, alpha = now.factor
+        return 0.5 * now.off @ alpha + np.log(np.diag(L)).sum()
+
+    assert _slopes(fit) == pytest.approx(approx_fprime(fit.eta, density, 1e-6), rel=1e-3, abs=1e-4)

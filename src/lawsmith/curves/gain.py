@@ -166,14 +166,22 @@ class Gain:
 
     def prior_cov(self, A: Rows, B: Rows) -> FloatArray:
         """(a, b) covariance of the gain, without noise and without errors of t."""
+        return np.asarray(self.shared_cov(A, B) + self.prior_own(A, B))
+
+    def prior_own(self, A: Rows, B: Rows) -> FloatArray:
+        """(a, b) covariance of u."""
         scale = np.array([1.0 / self.tau.get(int(i), 1.0) for i in A.trunk])
-        return np.asarray(self.shared_cov(A, B) + scale[:, None] * self.own_cov(A, B))
+        return np.asarray(scale[:, None] * self.own_cov(A, B))
 
     def shared_cov(self, A: Rows, B: Rows) -> FloatArray:
         """(a, b) covariance of what all trunks have in common, X β + g."""
         linear = (self.centre.X(A) * self.centre.beta[1] ** 2) @ self.centre.X(B).T
+        return np.asarray(linear + self.bend_cov(A, B))
+
+    def bend_cov(self, A: Rows, B: Rows) -> FloatArray:
+        """(a, b) covariance of g."""
         steps = (A.log_N[:, None] - B.log_N) ** 2 + (A.log_D[:, None] - B.log_D) ** 2
-        return np.asarray(linear + np.exp(2.0 * self.eta[3]) * matern(steps / BEND_LENGTH**2))
+        return np.asarray(np.exp(2.0 * self.eta[3]) * matern(steps / BEND_LENGTH**2))
 
     def own_cov(self, A: Rows, B: Rows) -> FloatArray:
         """(a, b) covariance of u where τ = 1: nothing between trunks."""
@@ -250,14 +258,32 @@ def fit_gain(rows: Rows, y: FloatArray, t: FloatArray, T: FloatArray, centre: Ce
 def _with_eta(fit: Gain) -> Gain:
     """The most probable eta given τ and w."""
 
-    def negative(eta: FloatArray) -> float:
+    def negative(eta: FloatArray) -> tuple[float, FloatArray]:
         now = replace(fit, eta=eta)
         L, alpha = now.factor
         z = (eta - ETA) / ETA_SD
-        return 0.5 * float(now.off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
+        value = 0.5 * float(now.off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
+        return value, _slopes(now) + z / ETA_SD
 
-    found = minimize(negative, fit.eta, method="L-BFGS-B", bounds=BOUNDS, options={"maxiter": 25})
+    steps = {"maxiter": 25}
+    found = minimize(negative, fit.eta, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=steps)
     return replace(fit, eta=np.asarray(found.x))
+
+
+def _slopes(fit: Gain) -> FloatArray:
+    """(6,) derivatives of −ln p(d | eta) by eta: ½ tr((K⁻¹ − K⁻¹d dᵀK⁻¹)·dK)."""
+    rows, (L, alpha), c = fit.rows, fit.factor, fit.centre.below(fit.rows)
+    W = 0.5 * (solve(L, np.eye(len(L))) - np.outer(alpha, alpha))
+    own = W * fit.prior_own(rows, rows)
+    noise = np.diag(W) * fit.noise(rows) / fit.w
+    t2 = 5.0 * ((rows.log_D[:, None] - rows.log_D) * np.exp(-fit.eta[1])) ** 2
+    t = np.sqrt(t2)
+    e = np.exp(-t)
+    steeper = own * (t2 / 3.0) * (1.0 + t) * e / (1.0 + (1.0 + t + t2 / 3.0) * e)
+    by_c = own.sum(axis=1)
+    bend = float((W * fit.bend_cov(rows, rows)).sum())
+    found = [by_c.sum(), 0.5 * steeper.sum(), noise.sum(), bend, -c @ by_c, -c @ noise]
+    return 2.0 * np.array(found)
 
 
 def _reweighed(fit: Gain) -> Gain:
