@@ -20,7 +20,7 @@ import argparse
 import json
 import statistics
 import tempfile
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, Protocol
@@ -273,7 +273,7 @@ def play(study: LiveStudy, truth: World, way: str) -> Iterator[dict[str, float]]
         shares = [s for s in shares if s not in passed] if found else []
 
 
-def run_one(study: LiveStudy, truth: World, event: dict[str, Any], *, shared: bool) -> None:
+def run_one(study: LiveStudy, truth: World, event: Mapping[str, Any], *, shared: bool) -> None:
     """What a run tells on its way, and at its end; a trunk may be stopped at each quarter."""
     ledger, name, config = study.journal.ledger, event["trial"], event["config"]
     N, D, lr = (float(config[key]) for key in ("N", "D", "lr"))

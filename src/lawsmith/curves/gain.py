@@ -265,8 +265,14 @@ def _with_eta(fit: Gain) -> Gain:
         value = 0.5 * float(now.off @ alpha + z @ z) + float(np.log(np.diag(L)).sum())
         return value, _slopes(now) + z / ETA_SD
 
-    steps = {"maxiter": 25}
-    found = minimize(negative, fit.eta, jac=True, method="L-BFGS-B", bounds=BOUNDS, options=steps)
+    found = minimize(
+        negative,
+        fit.eta,
+        jac=True,
+        method="L-BFGS-B",
+        bounds=BOUNDS,
+        options={"maxiter": 25},
+    )
     return replace(fit, eta=np.asarray(found.x))
 
 
