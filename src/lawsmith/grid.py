@@ -24,7 +24,15 @@ from lawsmith.arrays import AnyArray as AnyArray
 from lawsmith.arrays import BoolArray as BoolArray
 from lawsmith.arrays import FloatArray as FloatArray
 from lawsmith.arrays import IntArray as IntArray
-from lawsmith.arrays import as_column, cell_ids, check_lengths, check_numbers, frozen, row_index
+from lawsmith.arrays import (
+    as_column,
+    cell_ids,
+    check_lengths,
+    check_numbers,
+    first_rows,
+    frozen,
+    row_index,
+)
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import flops
 from lawsmith.numbers import as_float
@@ -292,7 +300,14 @@ class Grid:
         """The grid of ``rows`` (indices or a mask), in that order; levels are its own."""
         index = row_index(rows, len(self))
         columns = {name: values[index] for name, values in self.columns.items()}
-        return Grid(columns, self.axes, self.C[index], self.slice_by, self.tolerance)
+        given = (columns, self.axes, self.C[index], self.slice_by, self.tolerance)
+        if not len(index) or np.bincount(index).max() > 1:
+            return Grid(*given)  # which says what is wrong
+        for values in (*columns.values(), given[2]):
+            values.setflags(write=False)
+        some = object.__new__(Grid)  # rows of a grid were checked when it was made
+        vars(some).update(zip(Grid.__dataclass_fields__, given, strict=True))
+        return some
 
     def split(self, hold_out: HeldOut) -> tuple[IntArray, IntArray]:
         """(pool rows, held-out rows), both ascending; only `HeldOut.nothing` leaves one empty."""
@@ -330,9 +345,9 @@ def _check_axes(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
 def _check_distinct(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
     m = len(next(iter(columns.values())))
     ids = cell_ids([columns[axis.name] for axis in axes], m)
-    first = np.unique(ids, return_index=True)[1]
-    if len(first) == m:
+    if int(ids.max()) + 1 == m:
         return
+    first = first_rows(ids)
     row = int(np.setdiff1d(np.arange(m), first)[0])
     got = f"one configuration in rows {int(first[ids[row]])} and {row}"
     hint = "repeats of a configuration are replicates and belong to Runs"
