@@ -54,7 +54,8 @@ def name_text(value: object) -> str:
 
 def branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
     """What the columns 'parent' and 'branch_at' say; None where there is neither."""
-    parent, at = (find_column(role, list(frame), source) for role in ("parent", "branch_at"))
+    names = list(map(str, frame.columns))
+    parent, at = (find_column(role, names, source) for role in ("parent", "branch_at"))
     if parent is None and at is None:
         return None
     missing: tuple[FloatArray, list[cells.Fault]] = (np.full(len(frame), np.nan), [])

@@ -119,7 +119,8 @@ def _folder(folder: Path, part: str) -> list[TrackedRun]:
     """The runs in a folder, of whichever tracker they are."""
     for tracker in _FOLDERS:
         if tracker.find(folder):
-            return tracker.read_folder(folder, part)
+            runs: list[TrackedRun] = tracker.read_folder(folder, part)
+            return runs
     raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)
 
 
