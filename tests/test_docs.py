@@ -258,7 +258,8 @@ def test_pages_are_listed_and_shown_on_the_terminal(capsys: pytest.CaptureFixtur
 
 
 def test_pages_that_the_package_names_exist() -> None:
-    source = "\n".join(p.read_text(encoding="utf-8") for p in (ROOT / "src").rglob("*.py"))
+    files = [*(ROOT / "src").rglob("*.py"), *(ROOT / "src").rglob("*.toml")]
+    source = "\n".join(path.read_text(encoding="utf-8") for path in files)
     named = set(re.findall(r"`lawsmith docs ([\w-]+)`", source))
     assert {"study-file", "tinylm", "datasets"} <= named
     assert named <= set(find_pages())

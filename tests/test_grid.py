@@ -19,10 +19,10 @@ def sparse_grid(**options):
     return Grid.from_columns({"N": [1.0, 2.0, 1.0, 2.0], "D": [1.0, 1.0, 2.0, 2.0]}, **options)
 
 
-def rounded_grid(tolerance=0.0):
+def rounded_grid():
     """Tokens rounded to whole batches: D = 100, 101, 200, 202, 400 at N = 1."""
     D = [100.0, 101.0, 200.0, 202.0, 400.0]
-    return Grid.from_columns({"N": np.ones(5), "D": D}, slice_by="D", tolerance=tolerance)
+    return Grid.from_columns({"N": np.ones(5), "D": D}, slice_by="D")
 
 
 def test_compute_is_six_n_d_by_default():
@@ -40,43 +40,21 @@ def test_a_table_without_compute_has_unit_costs_and_one_level():
     mixture = Grid.from_columns({"web": [0.0, 0.5, 1.0], "code": [1.0, 0.5, 0.0]}, compute=None)
     assert mixture.C.tolist() == [1.0, 1.0, 1.0]
     assert mixture.levels.tolist() == [1.0]
-    assert mixture.window(0).all()
+    assert mixture.slice(0).all()
 
 
-def test_levels_are_the_distinct_computes_and_windows_are_unions_of_slices():
+def test_levels_are_the_distinct_computes():
     grid = sparse_grid()
     assert grid.levels.tolist() == [6.0, 12.0, 24.0]
     assert grid.level_of.tolist() == [0, 1, 1, 2]
     assert grid.slice(1).tolist() == [False, True, True, False]
-    assert grid.window(1).tolist() == [True, True, True, False]
 
 
 def test_a_study_may_be_sliced_by_parameters_while_cost_stays_compute():
     grid = sparse_grid(slice_by="N")
     assert grid.levels.tolist() == [1.0, 2.0]
-    assert grid.window(0).tolist() == [True, False, True, False]
+    assert grid.slice(0).tolist() == [True, False, True, False]
     assert grid.C.tolist() == [6.0, 12.0, 12.0, 24.0]
-
-
-def test_levels_are_exact_without_a_tolerance():
-    assert rounded_grid().levels.tolist() == [100.0, 101.0, 200.0, 202.0, 400.0]
-
-
-def test_a_tolerance_merges_rounded_levels_under_their_largest_member():
-    grid = rounded_grid(tolerance=0.01)
-    assert grid.levels.tolist() == [101.0, 202.0, 400.0]
-    assert grid.level_of.tolist() == [0, 0, 1, 1, 2]
-    for j, level in enumerate(grid.levels):
-        assert grid.window(j).tolist() == (level >= grid.D).tolist()
-
-
-def test_a_merged_level_never_spans_more_than_the_tolerance():
-    D = 100.0 * 1.005 ** np.arange(10)  # each is close to the next, the ends are not close
-    grid = Grid.from_columns({"N": np.ones(10), "D": D}, slice_by="D", tolerance=0.01)
-    for j in range(len(grid.levels)):
-        members = grid.D[grid.slice(j)]
-        assert members.max() <= 1.01 * members.min()
-    assert len(grid.levels) == 5
 
 
 def test_the_reach_window_adds_one_level_or_a_factor_of_compute():
@@ -88,14 +66,9 @@ def test_the_reach_window_adds_one_level_or_a_factor_of_compute():
     assert grid.reach_window(400.0, None).all()
 
 
-def test_a_frontier_inside_a_merged_level_reaches_the_level_after_it():
-    grid = rounded_grid(tolerance=0.01)
-    assert grid.D[grid.reach_window(100.0, None)].max() == 202.0
-
-
 def test_a_level_outside_the_grid_or_a_reach_below_one_is_refused():
     with pytest.raises(LawsmithError, match="level: got 3, want 0 to 2"):
-        sparse_grid().window(3)
+        sparse_grid().slice(3)
     with pytest.raises(LawsmithError, match="level"):
         sparse_grid().slice(-1)
     with pytest.raises(LawsmithError, match=r"reach: got 0\.5"):
@@ -157,7 +130,7 @@ def test_cells_join_rows_equal_in_the_named_columns_in_ascending_order():
 def test_the_order_of_rows_changes_nothing_but_the_order(order):
     rows = list(product([1.0, 2.0, 4.0], [1.0, 2.0], ["adam", "sgd"]))
     N, D, how = (list(column) for column in zip(*rows, strict=True))
-    grid = Grid.from_columns({"N": N, "D": D, "how": how}, tolerance=0.1)
+    grid = Grid.from_columns({"N": N, "D": D, "how": how})
     mixed = grid.subset(np.array(order))
     assert mixed.levels.tolist() == grid.levels.tolist()
     assert mixed.level_of.tolist() == grid.level_of[order].tolist()
@@ -166,10 +139,10 @@ def test_the_order_of_rows_changes_nothing_but_the_order(order):
 
 
 def test_a_subset_keeps_axes_and_has_its_own_levels():
-    grid = sparse_grid(slice_by="D", tolerance=0.1)
+    grid = sparse_grid(slice_by="D")
     part = grid.subset([3, 2])
     assert part.N.tolist() == [2.0, 1.0]
-    assert (part.axes, part.slice_by, part.tolerance) == (grid.axes, "D", 0.1)
+    assert (part.axes, part.slice_by) == (grid.axes, "D")
     assert part.levels.tolist() == [2.0]
     assert grid.subset(grid.N == 2.0).C.tolist() == [12.0, 24.0]
 
@@ -283,8 +256,6 @@ def test_a_bad_table_is_refused_with_its_column_and_row(columns, message):
         ({"compute": "6nd"}, "compute: got '6nd', .*did you mean 6ND"),
         ({"slice_by": "method"}, "column method: got text, want numbers"),
         ({"slice_by": "L"}, "column: got 'L'"),
-        ({"tolerance": -0.1}, "grid.tolerance: got -0.1"),
-        ({"tolerance": np.nan}, "grid.tolerance: got nan"),
     ],
 )
 def test_a_bad_option_is_refused_by_name(options, message):

@@ -105,7 +105,8 @@ def bundle_dense(results: Path) -> dict[str, bytes]:
     """The files of tinylm by name."""
     rows = read(results)
     data = table(rows)
-    return {"tinylm.csv": data, "tinylm.json": as_json(facts(data, len(rows)))}
+    told = {"tinylm.csv": facts(data, len(rows))}
+    return {"tinylm.csv": data, "tinylm.json": as_json(told)}
 
 
 def bundle_wsd(results: Path) -> dict[str, bytes]:
@@ -113,8 +114,9 @@ def bundle_wsd(results: Path) -> dict[str, bytes]:
     rows = read(results, (*COLUMNS, "branch_at", "along"))
     runs, along = branches(rows), points(rows)
     data, curves = table(runs, WSD_COLUMNS), table(along, CURVE_COLUMNS)
-    told = {"runs": facts(data, len(runs)), "curves": facts(curves, len(along))}
     files = {"tinylm-wsd.csv": data, "tinylm-wsd-curves.csv": curves}
+    counts = zip(files.items(), (len(runs), len(along)), strict=True)
+    told = {name: facts(content, n) for (name, content), n in counts}
     return files | {"tinylm-wsd.json": as_json(told)}
 
 

@@ -69,12 +69,18 @@ def check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
 
 def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
     """(m,) rank of each row among the distinct rows of ``columns``, in lexicographic order."""
-    ids = np.zeros(m, dtype=np.int64)
+    ids, n_ids = np.zeros(m, dtype=np.int64), 1
     for column in columns:
         values, code = np.unique(column, return_inverse=True)
+        ids, n_ids = ids * len(values) + code, n_ids * len(values)
         # Renumbering after each column keeps ids below m², far from overflow.
-        ids = np.unique(ids * len(values) + code, return_inverse=True)[1].astype(np.int64)
-    return ids
+        if n_ids <= 4 * m:  # by counting, which is quicker than sorting
+            rank = np.cumsum(np.bincount(ids, minlength=n_ids) > 0) - 1
+            ids, n_ids = rank[ids], int(rank[-1]) + 1
+        else:
+            kept, ids = np.unique(ids, return_inverse=True)
+            n_ids = len(kept)
+    return ids.astype(np.int64, copy=False)
 
 
 def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
@@ -86,10 +92,18 @@ def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
     table = {name: as_column(name, values) for name, values in columns.items()}
     check_lengths(table)
     ids = cell_ids(list(table.values()), len(next(iter(table.values()))))
-    first = np.unique(ids, return_index=True)[1]
+    first = first_rows(ids)
+    order = np.argsort(first)
     rank = np.empty(len(first), dtype=np.int64)
-    rank[np.argsort(first)] = np.arange(len(first))
-    return np.sort(first).astype(np.int64), rank[ids]
+    rank[order] = np.arange(len(first))
+    return first[order], rank[ids]
+
+
+def first_rows(ids: IntArray) -> IntArray:
+    """The first row of each of the ids 0, 1, …, all of which must be there."""
+    first = np.empty(int(ids.max()) + 1, dtype=np.int64)
+    first[ids[::-1]] = np.arange(len(ids))[::-1]  # of equal ids the last one written stays
+    return first
 
 
 def frozen(values: AnyArray) -> AnyArray:

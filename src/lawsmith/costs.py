@@ -11,10 +11,10 @@ Shapes: m rows of the grid; cost is proportional to D for given N and λ, as C =
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
 from math import fsum
-from typing import Protocol
 
 import numpy as np
 
@@ -26,39 +26,56 @@ DECAY = 0.2  # share of a run's tokens that its decay takes, where none is said
 Rows = Sequence[int] | IntArray
 
 
-class Pricing(Protocol):
+class Pricing(ABC):
     """The price of runs, in FLOPs."""
 
+    @abstractmethod
     def each(self, grid: Grid, asked: Rows) -> FloatArray:
         """(m,) what asking for each row adds after the rows ``asked``."""
-        ...
 
+    @abstractmethod
     def together(self, grid: Grid, rows: Rows) -> float:
         """What all of ``rows`` cost; their order does not matter."""
-        ...
 
     def running(self, grid: Grid, rows: Rows) -> FloatArray:
         """(k,) what the first 1, 2, … of ``rows`` cost together."""
-        ...
+        at = np.asarray(rows, dtype=np.int64)
+        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
+
+
+@dataclass(frozen=True, eq=False)
+class Listed(Pricing):
+    """Rows at given prices (m,), whatever was asked before."""
+
+    price: FloatArray
+
+    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+        return self.price
+
+    def together(self, grid: Grid, rows: Rows) -> float:
+        # Rounded once, so that the whole pool costs exactly all of it.
+        return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
+
+    def running(self, grid: Grid, rows: Rows) -> FloatArray:
+        return np.cumsum(self.price[np.asarray(rows, dtype=np.int64)])
 
 
 @dataclass(frozen=True)
-class Apart:
+class Apart(Pricing):
     """Every run pays its own compute."""
 
     def each(self, grid: Grid, asked: Rows) -> FloatArray:
         return grid.C
 
     def together(self, grid: Grid, rows: Rows) -> float:
-        # Rounded once, so that the whole pool costs exactly all of it.
-        return fsum(grid.C[np.asarray(rows, dtype=np.int64)].tolist())
+        return Listed(grid.C).together(grid, rows)
 
     def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        return np.cumsum(grid.C[np.asarray(rows, dtype=np.int64)])
+        return Listed(grid.C).running(grid, rows)
 
 
 @dataclass(frozen=True)
-class Trunks:
+class Trunks(Pricing):
     """Runs that differ in D alone share a trunk; each pays its extension and its own decay."""
 
     decay: float = DECAY
@@ -84,29 +101,9 @@ class Trunks:
         np.maximum.at(stem, trunk[at], (1.0 - self.decay) * grid.C[at])
         return fsum([*stem.tolist(), *(self.decay * grid.C[at]).tolist()])
 
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        at = np.asarray(rows, dtype=np.int64)
-        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
-
 
 @dataclass(frozen=True, eq=False)
-class Listed:
-    """Rows at given prices (m,), whatever was asked before."""
-
-    price: FloatArray
-
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
-        return self.price
-
-    def together(self, grid: Grid, rows: Rows) -> float:
-        return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
-
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        return np.cumsum(self.price[np.asarray(rows, dtype=np.int64)])
-
-
-@dataclass(frozen=True, eq=False)
-class Continued:
+class Continued(Pricing):
     """Prices of a study under way: of the runs ``made`` before, only those ``paid`` left a trunk.
 
     A run that was imported was paid elsewhere, and one that failed left nothing to go on from.
@@ -123,10 +120,6 @@ class Continued:
     def together(self, grid: Grid, rows: Rows) -> float:
         before = self.pricing.together(grid, self.paid)
         return self.pricing.together(grid, self._trunks(rows)) - before
-
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        at = np.asarray(rows, dtype=np.int64)
-        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
 
     def _trunks(self, asked: Rows) -> IntArray:
         new = np.setdiff1d(np.asarray(asked, dtype=np.int64), self.made)

@@ -56,7 +56,7 @@ def floor(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> FloatArray:
 def pareto(C: FloatArray, loss: FloatArray) -> IntArray:
     """Rows whose loss is strictly below every loss at no more compute, ascending in C."""
     rows = np.flatnonzero(np.isfinite(loss))
-    rows = rows[np.lexsort((rows, loss[rows], C[rows]))]
+    rows = rows[np.lexsort((loss[rows], C[rows]))]  # stable: the lower row first
     best_before = np.minimum.accumulate(np.concatenate([[np.inf], loss[rows]]))[:-1]
     return rows[loss[rows] < best_before]
 
@@ -64,7 +64,7 @@ def pareto(C: FloatArray, loss: FloatArray) -> IntArray:
 def cell_minima(cells: IntArray, loss: FloatArray) -> IntArray:
     """The row of least loss in each cell, ascending in cell; cells without a loss are absent."""
     rows = np.flatnonzero(np.isfinite(loss))
-    rows = rows[np.lexsort((rows, loss[rows], cells[rows]))]
+    rows = rows[np.lexsort((loss[rows], cells[rows]))]  # stable: the lower row first
     return rows[np.unique(cells[rows], return_index=True)[1]]
 
 

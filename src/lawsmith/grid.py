@@ -6,7 +6,7 @@ Notation and shapes
     C           (m,) cost of a run in FLOPs, 6ND unless said otherwise
     s           (m,) the variable that slices the study: C, or N (iso-parameter), or D (iso-token)
     s_0 < s_1 < …   levels, the distinct values of s; j counts levels from 0
-    S_j, W_j    (m,) masks: slice S_j = rows of level j, window W_j = S_0 ∪ … ∪ S_j
+    S_j         (m,) mask: the slice of level j, its rows
     τ           held-out threshold on C
 """
 
@@ -24,22 +24,21 @@ from lawsmith.arrays import AnyArray as AnyArray
 from lawsmith.arrays import BoolArray as BoolArray
 from lawsmith.arrays import FloatArray as FloatArray
 from lawsmith.arrays import IntArray as IntArray
-from lawsmith.arrays import as_column, cell_ids, check_lengths, check_numbers, frozen, row_index
+from lawsmith.arrays import (
+    as_column,
+    cell_ids,
+    check_lengths,
+    check_numbers,
+    first_rows,
+    frozen,
+    row_index,
+)
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import flops
 from lawsmith.numbers import as_float
 
 AxisKind = Literal["log", "linear", "categorical"]
 ComputeFormula = Callable[[Mapping[str, AnyArray]], npt.ArrayLike]
-
-
-def _six_n_d(columns: Mapping[str, AnyArray]) -> FloatArray:
-    """C = 6ND: forward and backward pass of a dense transformer (Kaplan et al. 2020, §2.1)."""
-    cost: FloatArray = 6.0 * columns["N"] * columns["D"]
-    return cost
-
-
-COMPUTE: dict[str, ComputeFormula] = {"6ND": _six_n_d}
 
 
 @dataclass(frozen=True)
@@ -121,8 +120,6 @@ class Grid:
     columns    m rows each; float64, or str for text. Columns that are not axes are carried along.
     axes       the columns that make a configuration, in order; configurations are distinct
     slice_by   'C' or a column: the variable that slices, separate from the cost
-    tolerance  relative; a level takes in the values up to (1 + tolerance) times its least one,
-               for tokens rounded to whole batches. 0: levels are exact.
 
     >>> Grid.from_columns({"N": [1e8, 3e8], "D": [2e9, 6e9], "lr": [1e-3, 1e-3]})
     Grid of 2 configurations: N (2), D (2), lr (1); 1.2e18 to 1.08e19 FLOPs
@@ -132,7 +129,6 @@ class Grid:
     axes: tuple[Axis, ...]
     C: FloatArray
     slice_by: str = "C"
-    tolerance: float = 0.0
 
     def __post_init__(self) -> None:
         columns = {name: frozen(as_column(name, v)) for name, v in self.columns.items()}
@@ -142,8 +138,6 @@ class Grid:
         _check_costs(columns, self.C)
         _check_axes(columns, self.axes)
         _check_distinct(columns, self.axes)
-        if not 0.0 <= self.tolerance < np.inf:
-            raise LawsmithError("grid.tolerance", got=self.tolerance, want="0 or a small fraction")
         self.numbers(self.slice_by)
 
     @classmethod
@@ -154,24 +148,22 @@ class Grid:
         axes: Mapping[str, AxisKind] | None = None,
         compute: str | ComputeFormula | None = "6ND",
         slice_by: str = "C",
-        tolerance: float = 0.0,
     ) -> Grid:
         """A grid of a table's distinct configurations.
 
         axes     scale of each axis by name; without it every column is an axis: categorical if
                  text, log if all values are positive, else linear (a shrink factor of 0)
-        compute  a formula of `COMPUTE`, the name of a column, or a callable of the columns;
+        compute  '6ND', the name of a column, or a callable of the columns;
                  None for a table without compute: every run costs 1, so there is one level
         """
         table = {name: as_column(name, values) for name, values in columns.items()}
         check_lengths(table)
-        kinds = axes if axes is not None else {n: _guess_kind(v) for n, v in table.items()}
+        kinds = axes if axes is not None else {n: axis_kind(v) for n, v in table.items()}
         return cls(
             columns=table,
             axes=tuple(Axis(name, kind) for name, kind in kinds.items()),
             C=_compute(table, compute),
             slice_by=slice_by,
-            tolerance=tolerance,
         )
 
     def __repr__(self) -> str:
@@ -223,39 +215,20 @@ class Grid:
         return self.numbers(self.slice_by)
 
     @cached_property
-    def _level_starts(self) -> FloatArray:
-        """(n_levels,) least value of s in each level."""
-        starts: list[float] = []
-        for value in np.unique(self.slicer).tolist():
-            if not starts or value > starts[-1] + self.tolerance * abs(starts[-1]):
-                starts.append(value)
-        return frozen(np.array(starts))
+    def levels(self) -> FloatArray:
+        """(n_levels,) the distinct values of s, ascending."""
+        return frozen(np.unique(self.slicer))
 
     @cached_property
     def level_of(self) -> IntArray:
         """(m,) level of each row."""
-        ranks = np.searchsorted(self._level_starts, self.slicer, side="right") - 1
-        return frozen(ranks.astype(np.int64))
-
-    @cached_property
-    def levels(self) -> FloatArray:
-        """(n_levels,) ascending; a merged level's value is its largest member."""
-        tops = np.full(len(self._level_starts), -np.inf)
-        np.maximum.at(tops, self.level_of, self.slicer)
-        return frozen(tops)
+        return frozen(np.searchsorted(self.levels, self.slicer).astype(np.int64))
 
     def slice(self, j: int) -> BoolArray:
         """(m,) S_j, the rows of level j."""
-        return np.equal(self.level_of, self._level(j))
-
-    def window(self, j: int) -> BoolArray:
-        """(m,) W_j, the rows of levels 0 to j."""
-        return np.less_equal(self.level_of, self._level(j))
-
-    def _level(self, j: int) -> int:
         if not 0 <= j < len(self.levels):
             raise LawsmithError("level", got=j, want=f"0 to {len(self.levels) - 1}")
-        return j
+        return np.equal(self.level_of, j)
 
     def reach_window(self, frontier: float, reach: float | None) -> BoolArray:
         """(m,) rows with s ≤ max(next level above ``frontier``, ``reach``·frontier).
@@ -264,8 +237,7 @@ class Grid:
         """
         if reach is not None and not reach >= 1.0:
             raise LawsmithError("reach", got=reach, want="a factor of at least 1, or none")
-        # Starts, not tops: a frontier inside a merged level has that whole level already.
-        n_reached = int(np.searchsorted(self._level_starts, frontier, side="right"))
+        n_reached = int(np.searchsorted(self.levels, frontier, side="right"))
         limit = float(self.levels[min(n_reached, len(self.levels) - 1)])
         if reach is not None:
             limit = max(limit, reach * frontier)
@@ -292,7 +264,14 @@ class Grid:
         """The grid of ``rows`` (indices or a mask), in that order; levels are its own."""
         index = row_index(rows, len(self))
         columns = {name: values[index] for name, values in self.columns.items()}
-        return Grid(columns, self.axes, self.C[index], self.slice_by, self.tolerance)
+        given = (columns, self.axes, self.C[index], self.slice_by)
+        if not len(index) or np.bincount(index).max() > 1:
+            return Grid(*given)  # which says what is wrong
+        for values in (*columns.values(), given[2]):
+            values.setflags(write=False)
+        some = object.__new__(Grid)  # rows of a grid were checked when it was made
+        vars(some).update(zip(Grid.__dataclass_fields__, given, strict=True))
+        return some
 
     def split(self, hold_out: HeldOut) -> tuple[IntArray, IntArray]:
         """(pool rows, held-out rows), both ascending; only `HeldOut.nothing` leaves one empty."""
@@ -330,16 +309,17 @@ def _check_axes(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
 def _check_distinct(columns: Mapping[str, AnyArray], axes: Sequence[Axis]) -> None:
     m = len(next(iter(columns.values())))
     ids = cell_ids([columns[axis.name] for axis in axes], m)
-    first = np.unique(ids, return_index=True)[1]
-    if len(first) == m:
+    if int(ids.max()) + 1 == m:
         return
+    first = first_rows(ids)
     row = int(np.setdiff1d(np.arange(m), first)[0])
     got = f"one configuration in rows {int(first[ids[row]])} and {row}"
     hint = "repeats of a configuration are replicates and belong to Runs"
     raise LawsmithError("grid", got=got, want="distinct configurations", hint=hint)
 
 
-def _guess_kind(values: AnyArray) -> AxisKind:
+def axis_kind(values: AnyArray) -> AxisKind:
+    """The scale of a column: categorical if text, log if all is above 0, else linear."""
     if values.dtype != np.float64:
         return "categorical"
     return "log" if bool((values > 0.0).all()) else "linear"
@@ -349,25 +329,24 @@ def _compute(table: Mapping[str, AnyArray], compute: str | ComputeFormula | None
     """(m,) cost of each row; see `Grid.from_columns`."""
     if compute is None:
         return np.ones(len(next(iter(table.values()))))
-    if isinstance(compute, str) and compute in COMPUTE:
-        _check_formula(table, compute)
-        compute = COMPUTE[compute]
-    if isinstance(compute, str):
+    if isinstance(compute, str) and compute != "6ND":
         if compute not in table:
-            raise unknown("compute", compute, [*COMPUTE, *table])
+            raise unknown("compute", compute, ["6ND", *table])
         return table[compute]
     with np.errstate(over="ignore"):  # an infinite cost is refused by name, without a warning
-        return as_column("C", compute(table))
+        return as_column("C", _six_n_d(table) if isinstance(compute, str) else compute(table))
 
 
-def _check_formula(table: Mapping[str, AnyArray], formula: str) -> None:
+def _six_n_d(table: Mapping[str, AnyArray]) -> AnyArray:
+    """C = 6ND: forward and backward pass of a dense transformer (Kaplan et al. 2020, §2.1)."""
     missing = [name for name in ("N", "D") if name not in table]
     if missing:
         got = f"a table without {' and '.join(missing)}"
         hint = "name a compute column, or say compute=None for unit costs"
-        raise LawsmithError(f"compute {formula}", got=got, want="N and D", hint=hint)
+        raise LawsmithError("compute 6ND", got=got, want="N and D", hint=hint)
     for name in ("N", "D"):
         check_numbers(name, table[name], positive=True)
+    return np.asarray(6.0 * table["N"] * table["D"])
 
 
 def _unit_axis(values: AnyArray, kind: AxisKind) -> FloatArray:

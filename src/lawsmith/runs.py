@@ -91,10 +91,10 @@ class Runs:
         """(m,) mean loss over the done replicates of each row, NaN where there is none."""
         done = self.of(State.DONE)
         done._check_rows(m)
-        # Summed in order of loss, so that the order of runs cannot change the last digit.
-        order = np.lexsort((done.loss, done.index))
-        total = np.bincount(done.index[order], weights=done.loss[order], minlength=m)
         n_done = np.bincount(done.index, minlength=m)
+        # Summed in order of loss, so that the order of runs cannot change the last digit.
+        order = np.lexsort((done.loss, done.index)) if n_done.max(initial=0) > 1 else slice(None)
+        total = np.bincount(done.index[order], weights=done.loss[order], minlength=m)
         return np.where(n_done > 0, total, np.nan) / np.maximum(n_done, 1)
 
     def replicate_counts(self, m: int) -> IntArray:

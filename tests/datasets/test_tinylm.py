@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import count, entry, fetch, load, locate, present
-from lawsmith.datasets.bundled import tinylm
+from lawsmith.datasets.entries import FOLDER
 from lawsmith.errors import LawsmithError
 
 ROOT = Path(__file__).parents[2]
@@ -47,7 +47,7 @@ def test_the_table_in_the_package_is_what_the_script_makes_of_the_results(tmp_pa
     done = bundle("--out", tmp_path)
     assert (done.returncode, done.stderr) == (0, "")
     for name in ("tinylm.csv", "tinylm.json"):
-        assert (tmp_path / name).read_bytes() == (tinylm.FOLDER / name).read_bytes()
+        assert (tmp_path / name).read_bytes() == (FOLDER / name).read_bytes()
     assert (tmp_path / "tinylm.csv").stat().st_size < 500_000
 
 
@@ -143,7 +143,7 @@ def test_it_is_at_hand_without_a_network_whatever_lies_in_the_data_folder(
 @pytest.mark.parametrize("damage", ["missing", "changed"])
 def test_a_damaged_installation_is_told_by_its_path(tmp_path, monkeypatch, damage) -> None:
     if damage == "changed":
-        data = (tinylm.FOLDER / "tinylm.csv").read_bytes()
+        data = (FOLDER / "tinylm.csv").read_bytes()
         (tmp_path / "tinylm.csv").write_bytes(data.replace(b"104448", b"104449", 1))
     monkeypatch.setattr(fetch, "FOLDER", tmp_path)
     with pytest.raises(LawsmithError) as caught:

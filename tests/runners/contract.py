@@ -177,7 +177,7 @@ _DRIVER = """
 import json, os, signal, sys
 from pathlib import Path
 from lawsmith.runners.base import Job
-from lawsmith.runners.catalogue import make_runner
+from lawsmith.runners import make_runner
 
 told = json.load(sys.stdin)
 runner = make_runner(told["kind"], told["options"], Path(told["folder"]))

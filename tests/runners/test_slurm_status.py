@@ -158,7 +158,7 @@ def test_slurm_s_own_output_tells_of_memory(job, tmp_path):
     output.write_text("step memory is fine\n")
     status = status_of(job, failed)
     assert status.ending is Ending.FAILED
-    assert status.detail == "Slurm job 12: FAILED, ended by SIGKILL"
+    assert status.detail == "Slurm job 12: FAILED, killed by SIGKILL"
 
 
 def test_a_slurm_that_does_not_answer_leaves_a_job_where_it_was(job):

@@ -6,7 +6,7 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.spec.axes import read_axis
-from lawsmith.spec.durations import seconds_of
+from lawsmith.spec.reading import seconds_of
 
 
 @pytest.mark.parametrize(

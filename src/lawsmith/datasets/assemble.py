@@ -9,7 +9,7 @@ import numpy as np
 
 from lawsmith.arrays import AnyArray, BoolArray, IntArray, distinct
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.grid import AxisKind, Grid
+from lawsmith.grid import Grid, axis_kind
 from lawsmith.runs import Runs, State
 
 if TYPE_CHECKING:
@@ -51,7 +51,9 @@ def assemble(
         name=name,
         title=name,
         grid=Grid.from_columns(
-            columns, axes={axis: _kind(columns[axis]) for axis in axes}, compute=_compute(inputs)
+            columns,
+            axes={axis: axis_kind(columns[axis]) for axis in axes},
+            compute=_compute(inputs),
         ),
         runs=runs,
         log=_log(others, runs, repeats),
@@ -73,12 +75,6 @@ def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
     np.minimum.at(low, index, inputs["C"])
     np.maximum.at(high, index, inputs["C"])
     return axes if bool((high <= (1.0 + SAME_COMPUTE) * low).all()) else ["C", *axes]
-
-
-def _kind(values: AnyArray) -> AxisKind:
-    if values.dtype != np.float64:
-        return "categorical"
-    return "log" if bool((values > 0.0).all()) else "linear"
 
 
 def _compute(inputs: Mapping[str, AnyArray]) -> str | None:

@@ -48,14 +48,9 @@ def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, lis
     above: Check = (lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
     values, faults = _checked(column, above, (SCALE.hold, SCALE.want))
     scaled = _scaled(column, values, unit)
-    if unit != 1.0:
-        outside = np.flatnonzero(SCALE.hold(values) & ~SCALE.hold(scaled)).tolist()
-        rows, name = [int(column.index[i]) for i in outside], str(column.name)
-        faults = [
-            *faults,
-            *(Fault(row, name, f"too large for {unit:g}", SCALE.want) for row in rows),
-        ]
-    return scaled, faults
+    outside = column.index[SCALE.hold(values) & ~SCALE.hold(scaled)].tolist()
+    got, name = f"too large for {unit:g}", str(column.name)
+    return scaled, [*faults, *(Fault(int(row), name, got, SCALE.want) for row in outside)]
 
 
 def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:
@@ -132,6 +127,10 @@ def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
 
 def texts(column: pd.Series[Any]) -> list[str]:
     """The cells as text, '' where missing or blank; equal numbers have equal texts."""
+    if column.dtype.kind in "iuf":  # worked out once for each value: columns repeat them
+        codes, values = column.factorize()
+        found = [*(f"{value:.12g}" for value in values.tolist()), ""]  # -1 is missing
+        return [found[code] for code in codes.tolist()]
     found = []
     for value in _objects(column):
         number = as_float(value)
@@ -164,7 +163,7 @@ def _checked(
     read: Callable[[object], float | None] = as_amount,
 ) -> tuple[FloatArray, list[Fault]]:
     """The column as float64, and its faults: text, or numbers that fail one of ``checks``."""
-    values, bad = _numbers(column, read)
+    values, bad = numbers(column, read)
     faults: dict[int, Fault] = {}
     for check, want in checks:
         for i in np.flatnonzero(bad | ~check(values)).tolist():
@@ -173,21 +172,16 @@ def _checked(
     return values, [faults[i] for i in sorted(faults)]
 
 
-def _numbers(
-    column: pd.Series[Any], read: Callable[[object], float | None]
+def numbers(
+    column: pd.Series[Any], read: Callable[[object], float | None] = as_float
 ) -> tuple[FloatArray, BoolArray]:
     """The column as float64, NaN where missing, and where it holds something else."""
     if column.dtype.kind in _NUMERIC:
         values = column.to_numpy(dtype=np.float64, na_value=math.nan)
         return values, np.zeros(len(values), dtype=np.bool_)
-    numbers = [math.nan if value is None else read(value) for value in _objects(column)]
-    text = np.array([number is None for number in numbers], dtype=np.bool_)
-    return np.array([math.nan if x is None else x for x in numbers], dtype=np.float64), text
-
-
-def numbers(column: pd.Series[Any]) -> tuple[FloatArray, BoolArray]:
-    """The column as float64, NaN where missing, and where it holds something else."""
-    return _numbers(column, as_float)
+    found = [math.nan if value is None else read(value) for value in _objects(column)]
+    text = np.array([number is None for number in found], dtype=np.bool_)
+    return np.array([math.nan if x is None else x for x in found], dtype=np.float64), text
 
 
 def _objects(column: pd.Series[Any]) -> list[Any]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -13,7 +13,7 @@ from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.datasets import cells
 from lawsmith.datasets.cells import Fault
 from lawsmith.datasets.readers import read_curve_frame
-from lawsmith.datasets.run_names import name_text
+from lawsmith.datasets.run_columns import name_text
 from lawsmith.datasets.schema import find_column, find_run_column
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import plural
@@ -128,17 +128,10 @@ def _numbers(
 
 def _runs(frame: pd.DataFrame, column: str) -> tuple[list[str], IntArray, list[Fault]]:
     """Names of the runs, which one each row is of (-1 where it is blank), and blank cells."""
-    codes, values = _factorize(frame[column])
+    codes, values = frame[column].factorize()
     blank = frame.index.to_numpy()[codes < 0].tolist()
     faults = [Fault(row, column, "nothing", "the name of a run") for row in blank]
-    return [name_text(value) for value in values], codes, faults
-
-
-def _factorize(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
-    import pandas as pd
-
-    codes, values = pd.factorize(column)
-    return codes.astype(np.int64), list(values)
+    return [name_text(value) for value in values], codes.astype(np.int64), faults
 
 
 def _kinds(
@@ -155,7 +148,7 @@ def _kinds(
     if column is None:
         got = "curves of a kind that nobody says"
         raise LawsmithError(source, got=got, want=TOLD_BY)
-    codes, values = _factorize(frame[column])
+    codes, values = frame[column].factorize()
     words = [str(value).strip().lower() for value in values]
     known = np.array([word in KINDS for word in words] + [False], dtype=np.bool_)
     bad = np.flatnonzero(~known[codes])

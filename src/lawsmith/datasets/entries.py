@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 from lawsmith.datasets.records import ReadOptions, Study
@@ -13,6 +14,7 @@ from lawsmith.formats import flops
 if TYPE_CHECKING:
     import pandas as pd
 
+FOLDER = Path(__file__).parent / "bundled"  # tables that are part of the package
 _LR = ("lr",)
 _BATCH = ("gbsz", "bs", "bsz", "batch")
 _WORDS = {
@@ -102,9 +104,9 @@ class Entry:
     title: str
     citation: str
     licence: str
-    homepage: str
-    folder: str
     variants: Mapping[str, Variant]
+    homepage: str = ""
+    folder: str = ""
     sources: tuple[Source, ...] = ()
     n_rows: int | None = None
     default_law: str | None = "LC"

@@ -18,8 +18,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import IO
 
-from lawsmith.datasets.bundled import FOLDER
-from lawsmith.datasets.entries import Entry, Source
+from lawsmith.datasets.entries import FOLDER, Entry, Source
 from lawsmith.errors import LawsmithError
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known

@@ -1,4 +1,4 @@
-"""Gadre et al.'s over-training testbed: its entry, and its JSON files flattened to one table.
+"""Gadre et al.'s over-training testbed: its JSON files flattened to one table.
 
 The repository keeps one JSON file per model. Its tarball is one request and half the bytes of the
 104 files, is read in memory, and nothing in it is written to disk or executed.
@@ -15,8 +15,6 @@ from collections.abc import Iterator, Mapping
 from io import BytesIO, StringIO
 from typing import Any
 
-from lawsmith.datasets.entries import Counts, Entry, Source, Variant
-from lawsmith.datasets.records import ReadOptions
 from lawsmith.errors import LawsmithError
 
 MEMBER = re.compile(r"[^/]+/exp_data/models/[^/]+\.json")
@@ -74,49 +72,3 @@ def _models(archive: bytes) -> Iterator[dict[str, Any]]:
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
         got = " ".join(str(error).split())
         raise LawsmithError("gadre", got=got, want="a tarball of JSON files") from None
-
-
-# The runs Gadre et al. fit: tokens at 20 per parameter below 1B, and the smallest model at 16×.
-_GADRE_FITTED = (
-    "(chinchilla_multiplier == 1 and N < 1e9 or chinchilla_multiplier == 16 and N < 2e7)"
-)
-
-
-def _gadre_variant(corpus: str, words: str, n_runs: int, *, fitted: bool) -> Variant:
-    where = f"dataset == '{corpus}'" + (f" and {_GADRE_FITTED}" if fitted else "")
-    which = "the five runs of the published fit" if fitted else "every run"
-    return Variant(
-        f"{words}: {which}; C4 validation loss",
-        ReadOptions(columns={"N": "N", "D": "D", "loss": "loss_c4_val"}, where=where),
-        Counts(runs=n_runs, configurations=n_runs),
-        notes=(f"{words}, {which} ({n_runs}); loss on C4's validation set",),
-    )
-
-
-GADRE = Entry(
-    name="gadre",
-    title="Gadre et al.'s over-training testbed",
-    citation="Gadre et al. 2024, Language Models Scale Reliably with Over-Training and on "
-    "Downstream Tasks, arXiv 2403.08540",
-    licence="MIT",
-    homepage="https://github.com/mlfoundations/scaling",
-    folder="gadre",
-    sources=(
-        Source(
-            "gadre_overtrain.csv",
-            url="https://codeload.github.com/mlfoundations/scaling/tar.gz/"
-            "a003c4913793ac2ae7ef87b28ecb562955d026d5",
-            convert=flatten,
-        ),
-    ),
-    n_rows=104,
-    variants={
-        "": _gadre_variant("rpj", "RedPajama", 5, fitted=True),
-        "all": _gadre_variant("rpj", "RedPajama", 35, fitted=False),
-        "c4": _gadre_variant("c4_original", "C4", 5, fitted=True),
-        "c4-all": _gadre_variant("c4_original", "C4", 34, fitted=False),
-        "refinedweb": _gadre_variant("rw_original", "RefinedWeb", 5, fitted=True),
-        "refinedweb-all": _gadre_variant("rw_original", "RefinedWeb", 35, fitted=False),
-    },
-    default_law="gadre",
-)

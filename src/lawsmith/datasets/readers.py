@@ -18,7 +18,7 @@ from typing import TYPE_CHECKING
 from lawsmith.datasets import sources
 from lawsmith.datasets.json_tables import read_rows, spread_texts
 from lawsmith.errors import LawsmithError, suggest
-from lawsmith.files import kind_of, read_bytes
+from lawsmith.files import kind_of, read_bytes, reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -206,10 +206,5 @@ def _too_big(path: Path, got: str, max_bytes: int) -> LawsmithError:
 
 
 def _reason(error: Exception) -> str:
-    text = getattr(error, "strerror", None) or str(error) or type(error).__name__
-    return _shorten(text, limit=120)
-
-
-def _shorten(text: str, *, limit: int = 40) -> str:
-    line = " ".join(text.split())
-    return line if len(line) <= limit else line[: limit - 1] + "…"
+    line = " ".join(reason(error).split())
+    return line if len(line) <= 120 else f"{line[:119]}…"

@@ -9,9 +9,10 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lawsmith.datasets.cells import Fault
-from lawsmith.digest import short
+from lawsmith.digest import Columns, Digest, short
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import BoolArray, FloatArray, Grid
+from lawsmith.formats import count, flops, interval, number, plural
+from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.runs import Runs
 
@@ -186,32 +187,67 @@ class Study:
         return "C" in names or {"N", "D"} <= names
 
     def __repr__(self) -> str:
-        from lawsmith.datasets.showing import lines
-
-        return short(f"Study {self.name}", lines(self))
+        axes = self.grid.axes
+        named = [f"{axis.name} ({len(np.unique(self.grid.column(axis.name)))})" for axis in axes]
+        lines = [self._runs_text, f"inputs (values): {', '.join(named)}"]
+        if self.has_compute:
+            low, high = float(self.grid.C.min()), float(self.grid.C.max())
+            lines.append(f"compute from {flops(low)} to {flops(high)} FLOPs")
+        return short(f"Study {self.name}", lines)
 
     def summary(self) -> str:
         """What was read, as text: runs, inputs with their columns and ranges, notes."""
-        from lawsmith.datasets.showing import listing
+        return self._digest.text()
 
-        return listing(self).text()
+    def _repr_html_(self) -> str:
+        return self._digest.html()
+
+    @property
+    def _digest(self) -> Digest:
+        rows = []
+        for axis in self.grid.axes:
+            name, values = axis.name, self.grid.column(axis.name)
+            column = self.columns.get(name, name)
+            rows.append((name, column, str(len(np.unique(values))), _range(name, values)))
+        table = Columns("Inputs", ("name", "column", "values", "range"), rows)
+        return Digest(f"Study: {self.title}", [self._runs_text, table, *self.notes])
+
+    @property
+    def _runs_text(self) -> str:
+        told = [f"{n} {state}" for state, n in self.runs.counts().items() if n]
+        of = f"{plural(len(self.runs), 'run')} of {plural(len(self.grid), 'configuration')}"
+        return f"{of}: {', '.join(told)}"
 
     def to_frame(self) -> pd.DataFrame:
-        """One row a run: its configuration, compute C, loss and state."""
-        from lawsmith.datasets.showing import to_frame
+        """One row a run: its name, configuration, compute C, further measures, loss and state."""
+        import pandas as pd
 
-        return to_frame(self)
+        runs, grid = self.runs, self.grid
+        named = {"run": list(self.run_names)} if self.run_names else {}
+        columns = {name: grid.column(name)[runs.index] for name in grid.names}
+        if self.has_compute:
+            columns["C"] = grid.C[runs.index]
+        ends = {"loss": runs.loss, "state": runs.state.tolist()}
+        return pd.DataFrame({**named, **columns, **self.metrics, **ends})
 
     def to_dict(self) -> dict[str, Any]:
         """What was read as plain values, without the runs."""
-        from lawsmith.datasets.showing import to_dict
+        return {
+            "name": self.name,
+            "title": self.title,
+            "runs": self.runs.counts(),
+            "configurations": len(self.grid),
+            "columns": dict(self.columns),
+            "default_law": self.default_law,
+            "notes": list(self.notes),
+        }
 
-        return to_dict(self)
 
-    def _repr_html_(self) -> str:
-        from lawsmith.datasets.showing import listing
-
-        return listing(self).html()
+def _range(name: str, values: AnyArray) -> str:
+    if values.dtype.kind not in "fi":
+        return ", ".join(map(str, np.unique(values)[:4]))
+    form = {"N": count, "D": count, "C": flops}.get(name, number)
+    return interval(float(values.min()), float(values.max()), form)
 
 
 def _listed(names: list[str]) -> str:

@@ -14,11 +14,10 @@ import numpy as np
 from lawsmith.arrays import saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
-from lawsmith.datasets.cautions import curve_warnings, loss_warnings
+from lawsmith.datasets.cautions import curve_warnings, loss_warnings, scale_warnings
 from lawsmith.datasets.others import EVERY, Others, other_warnings, sort_others
-from lawsmith.datasets.records import Branches, ReadOptions, Study
-from lawsmith.datasets.run_names import name_text, run_names
-from lawsmith.datasets.scales import scale_warnings
+from lawsmith.datasets.records import ReadOptions, Study
+from lawsmith.datasets.run_columns import branches, finished, run_names, state_column
 from lawsmith.datasets.schema import (
     ROLES,
     RUN,
@@ -29,7 +28,6 @@ from lawsmith.datasets.schema import (
     plays,
     resolve,
 )
-from lawsmith.datasets.states import finished, state_column
 from lawsmith.datasets.units import unit_name
 from lawsmith.datasets.words import ALIASES, short
 from lawsmith.errors import LawsmithError, unknown
@@ -92,7 +90,7 @@ def study_from_frame(
         log=log,
         columns=columns,
         run_names=named,
-        branches=_branches(kept.iloc[rows], source=name),
+        branches=branches(kept.iloc[rows], source=name),
         metrics=_metrics(kept.iloc[rows], options, source=name),
         units=dict(schema.units),
         measured=others.measured,
@@ -188,7 +186,7 @@ def _finished(
     # A filter that speaks of the state has decided.
     if column is None or column in told or (options.where and column in options.where):
         return frame, {}
-    kept, diverged, unfinished = finished(frame, column)
+    kept, diverged, unfinished = finished(frame[column])
     if diverged.any():
         loss = schema.roles["loss"]
         frame = frame.astype({loss: object})
@@ -230,24 +228,6 @@ def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[
         found[column], faults = cells.metric(frame[column])
         cells.raise_first(faults, source=source)
     return found
-
-
-def _branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
-    """What the columns 'parent' and 'branch_at' say; None where there is neither."""
-    names = list(frame.columns)
-    parent, at = (find_column(role, names, source) for role in ("parent", "branch_at"))
-    if parent is None and at is None:
-        return None
-    tokens: FloatArray = np.full(len(frame), np.nan)
-    faults: list[cells.Fault] = []
-    if at is not None:
-        tokens, faults = cells.optional(frame[at])
-    named: tuple[str, ...] = ()
-    if parent is not None:
-        gone = frame[parent].isna()
-        pairs = zip(gone, frame[parent], strict=True)
-        named = tuple("" if missing else name_text(value) for missing, value in pairs)
-    return Branches(named, tokens, tuple(faults))
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:

@@ -2,7 +2,32 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from importlib import import_module
+from pathlib import Path
+from typing import Any, get_args
+
+from lawsmith.errors import unknown
 from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
-from lawsmith.runners.catalogue import RUNNERS, make_runner
+from lawsmith.spec.models import RunnerKind
+from lawsmith.spec.reading import read_table
 
 __all__ = ["RUNNERS", "Ending", "Job", "Phase", "Runner", "Status", "make_runner"]
+
+RUNNERS: tuple[str, ...] = get_args(RunnerKind)
+
+
+def make_runner(kind: str, options: Mapping[str, Any], folder: Path) -> Runner:
+    """The runner called ``kind``: 'slurm' is SlurmRunner with SlurmOptions of `runners.slurm`.
+
+    The module is imported only when its runner is asked for: it may need an extra.
+
+    options   the keys of ``[runner]`` other than those every runner shares
+    folder    of the study: what a relative path in the options is relative to
+    """
+    if kind not in RUNNERS:
+        raise unknown("runner.kind", kind, RUNNERS)
+    module, name = import_module(f"lawsmith.runners.{kind}"), kind.capitalize()
+    read = read_table(getattr(module, f"{name}Options"), options, where="runner")
+    made: Runner = getattr(module, f"{name}Runner")(read, folder)
+    return made

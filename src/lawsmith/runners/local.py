@@ -23,18 +23,16 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from lawsmith.errors import LawsmithError
-from lawsmith.files import append_to, read_bytes, reason, write_file
-from lawsmith.numbers import read_json
-from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.files import append_to, reason, write_file
+from lawsmith.runners.base import Job, Phase, Status
+from lawsmith.runners.exits import read_object, status_of_exit
 from lawsmith.runners.template import fill_all, fill_shell
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table, checking
 
 _WRAPPER = Path(__file__).with_name("wrapper.py")
-_ENDINGS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 _MAY_PASS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # too busy just now
 LOG = "log.txt"
-MAX_BYTES = 2**20  # of exit.json and pid.json
 
 
 class LocalOptions(Table):
@@ -132,28 +130,14 @@ class LocalRunner:
 
 
 def _status(job: Job) -> Status:
-    ended = _read(job.folder / "exit.json")
+    ended = read_object(job.folder / "exit.json")
     if ended is None and _alive(job.folder):
         return Status(Phase.RUNNING)
     # Looked for again: it may have ended between the two looks.
-    ended = ended or _read(job.folder / "exit.json")
+    ended = ended or read_object(job.folder / "exit.json")
     if ended is None:
         return Status(Phase.LOST, detail="no process and no exit code")
-    code, why = ended.get("code"), str(ended.get("why"))
-    if not isinstance(code, int):
-        return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
-    ending = _ENDINGS.get(why, Ending.COMPLETED if code == 0 else Ending.FAILED)
-    detail = str(ended.get("detail") or ("" if code == 0 else _code_text(code, why)))
-    return Status(Phase.ENDED, ending, detail, code)
-
-
-def _code_text(code: int, why: str) -> str:
-    if why == "timeout":
-        return "stopped at its time limit"
-    if code > 128:
-        with suppress(ValueError):
-            return f"killed by {signal.Signals(code - 128).name}"
-    return f"exit code {code}"
+    return status_of_exit(ended)
 
 
 @contextmanager
@@ -199,18 +183,10 @@ def _stop(job: Job) -> None:
 def _wait_for_pids(folder: Path) -> dict[str, Any]:
     """The process ids, which a wrapper writes as soon as its run has begun."""
     for _ in range(250):
-        pids = _read(folder / "pid.json")
+        pids = read_object(folder / "pid.json")
         if pids is not None and {"wrapper", "command"} <= set(pids):
             return pids
         if not _alive(folder):
             break
         time.sleep(0.02)
     return {"wrapper": 2**31 - 1, "command": 2**31 - 1}  # ids no process has
-
-
-def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        values = read_json(read_bytes(path, limit=MAX_BYTES))
-    except (OSError, ValueError):
-        return None
-    return values if isinstance(values, dict) else None

@@ -18,15 +18,15 @@ from pydantic import Field
 
 from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.errors import LawsmithError
-from lawsmith.files import read_bytes, reason, write_file
+from lawsmith.files import reason, write_file
 from lawsmith.grid import AnyArray, FloatArray
-from lawsmith.numbers import as_float, read_json
+from lawsmith.numbers import as_float
 from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.runners.exits import read_object
 from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
 _STATE = "replay.json"
-MAX_BYTES = 2**16
 CLOSE = 1e-6  # relative; a table may have rounded its values
 
 
@@ -133,14 +133,10 @@ def _same(column: AnyArray, value: float | int | str) -> AnyArray:
 
 
 def _read(path: Path) -> dict[str, Any] | None:
-    try:
-        note = read_json(read_bytes(path, limit=MAX_BYTES))
-    except (OSError, ValueError):
+    note = read_object(path)
+    if note is None or not {"start", "end", "cancelled", "told"} <= set(note):
         return None
-    if not isinstance(note, dict) or not {"start", "end", "cancelled", "told"} <= set(note):
-        return None
-    times = [as_float(note[name]) for name in ("start", "end")]
-    return note if None not in times else None
+    return note if None not in (as_float(note["start"]), as_float(note["end"])) else None
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:

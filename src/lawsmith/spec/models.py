@@ -11,9 +11,15 @@ from lawsmith.counting import Arch, count, read_arch
 from lawsmith.errors import LawsmithError
 from lawsmith.plausible import SCALE
 from lawsmith.spec.axes import AxisValues, read_axis
-from lawsmith.spec.checks import check_pattern, check_word, inside, plain_name
-from lawsmith.spec.durations import seconds_of
-from lawsmith.spec.reading import Table, checking
+from lawsmith.spec.reading import (
+    Table,
+    check_pattern,
+    check_word,
+    checking,
+    inside,
+    plain_name,
+    seconds_of,
+)
 
 RunnerKind = Literal["local", "slurm", "ray", "replay"]
 ResultKind = Literal["json", "regex", "csv"]

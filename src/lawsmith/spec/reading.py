@@ -1,7 +1,12 @@
-"""Values of a file to a checked model: every fault told as ``key: got, want (hint)``."""
+"""Values of a file to a checked model: every fault told as ``key: got, want (hint)``.
+
+Below are the checks of single words: names, patterns, paths that stay inside, lengths of time.
+"""
 
 from __future__ import annotations
 
+import math
+import re
 import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
@@ -10,7 +15,7 @@ from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
 from pydantic import BaseModel, ConfigDict, ValidationError
 
 from lawsmith.errors import LawsmithError, suggest
-from lawsmith.numbers import shown
+from lawsmith.numbers import as_float, shown
 
 
 class Table(BaseModel):
@@ -115,3 +120,60 @@ def _model_in(annotation: Any) -> type[BaseModel] | None:
         found = (_model_in(part) for part in get_args(annotation))
         return next((model for model in found if model is not None), None)
     return None
+
+
+_OF_A_RUN = ("N", "D", "C", "model", "tokens_per_param", "loss", "trial", "attempt", "name", "seed")
+_OF_A_TRUNK = ("kind", "parent", "parent_folder", "branch_at", "save_at", "folder")
+RESERVED = (*_OF_A_RUN, *_OF_A_TRUNK)
+_WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
+_NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
+_UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
+_TEXT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(s|min|m|h|d)\s*")
+LONGEST = 3650 * 86400.0
+
+
+def plain_name(text: str) -> str:
+    if not _NAME.fullmatch(text):
+        want = "letters, digits, '.', '_' and '-' alone, at most 64"
+        raise LawsmithError("", got=repr(text), want=want)
+    return text
+
+
+def inside(text: str) -> str:
+    """A file name that stays in the folder it is looked up in."""
+    if not text or text.startswith(("/", "~")) or ".." in text.split("/") or "\0" in text:
+        raise LawsmithError("", got=repr(text), want="a path inside the run's folder")
+    return text
+
+
+def check_word(key: str) -> None:
+    """A name that a placeholder and an expression can use, and that means nothing else."""
+    if not _WORD.fullmatch(key):
+        raise LawsmithError(repr(key), got="no word", want="letters, digits and _ alone")
+    if key in RESERVED:
+        want = f"another name than {', '.join(RESERVED)}"
+        raise LawsmithError(key, got="a reserved name", want=want)
+
+
+def check_pattern(pattern: str, *, key: str = "pattern", groups: bool = True) -> None:
+    try:
+        found = re.compile(pattern)
+    except (re.error, RecursionError, OverflowError) as error:
+        got = f"{pattern!r} ({error})"
+        raise LawsmithError(key, got=got, want="a regular expression") from None
+    if groups and found.groups != 1:
+        got = f"{pattern!r} with {found.groups} groups"
+        raise LawsmithError(key, got=got, want="one group (…) around the loss")
+
+
+def seconds_of(value: object) -> float:
+    """Seconds of a number or of a text with a unit."""
+    seconds = math.nan
+    if isinstance(value, int | float) and (number := as_float(value)) is not None:
+        seconds = number
+    elif isinstance(value, str) and (found := _TEXT.fullmatch(value)):
+        seconds = float(found[1]) * _UNITS[found[2]]
+    if not 0.0 <= seconds <= LONGEST:
+        want = "seconds, or text such as '90s', '15min', '2h' or '1d'"
+        raise LawsmithError("", got=shown(value), want=want)
+    return seconds

@@ -13,10 +13,9 @@ from itertools import product
 
 import numpy as np
 
-from lawsmith.datasets.designs import Design, spaced
 from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.datasets.surfaces import Bowl, Columns, SyntheticSurface
-from lawsmith.datasets.synthetic import make_study
+from lawsmith.datasets.synthetic import Design, make_study, spaced
 from lawsmith.errors import unknown
 from lawsmith_paper.studies.sweeps import Sweep, crossed, joined
 

@@ -6,11 +6,8 @@ A part of a source is named after a #: an experiment, a study or a sheet.
 from __future__ import annotations
 
 import re
-import sqlite3
-from contextlib import closing
 from pathlib import Path
 from typing import TYPE_CHECKING
-from urllib.parse import quote
 
 from lawsmith.datasets.sources import (
     excel,
@@ -23,6 +20,7 @@ from lawsmith.datasets.sources import (
 )
 from lawsmith.datasets.sources.tracked import TrackedRun, curves_table, runs_table
 from lawsmith.errors import LawsmithError
+from lawsmith.files import reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -32,6 +30,7 @@ DATABASES = (".db", ".sqlite", ".sqlite3")
 KINDS = (
     "W&B's offline runs (*.wandb), TensorBoard event files, an MLflow store or the trials of NePS"
 )
+_FOLDERS = (mlflow, wandb_files, neps, tensorboard)
 _REMOTE = re.compile(r"(wandb|optuna|mlflow):|https?://|[a-z0-9+]+://")
 
 
@@ -62,22 +61,26 @@ def is_source(source: str) -> bool:
 
 def read_table(source: str) -> pd.DataFrame:
     """One row a run."""
-    place, part = split_part(source)
-    if _is_excel(place):
-        return excel.read_sheet(_file(place), part)
+    sheet = _sheet(source)
+    if sheet is not None:
+        return sheet
     return runs_table(read_tracked(source, histories=False), source=source)
 
 
 def read_curves(source: str) -> pd.DataFrame:
     """One row for each moment of each run."""
-    place, part = split_part(source)
-    if _is_excel(place):
-        return excel.read_sheet(_file(place), part)
+    sheet = _sheet(source)
+    if sheet is not None:
+        return sheet
     return curves_table(read_tracked(source, histories=True), source=source)
 
 
-def _is_excel(place: str) -> bool:
-    return not is_remote(place) and Path(place).suffix.lower() in EXCEL
+def _sheet(source: str) -> pd.DataFrame | None:
+    """The table in an Excel file; None of any other source."""
+    place, part = split_part(source)
+    if is_remote(place) or Path(place).suffix.lower() not in EXCEL:
+        return None
+    return excel.read_sheet(_file(place), part)
 
 
 def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
@@ -88,8 +91,8 @@ def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
             return _remote(place, part, histories=histories)
         return _folder(Path(place), part) if Path(place).is_dir() else _of_file(place, part)
     except OSError as error:
-        got = error.strerror or type(error).__name__
-        raise LawsmithError(source, got=got, want="a readable source of runs") from None
+        where = str(error.filename or source)
+        raise LawsmithError(where, got=reason(error), want="a readable source of runs") from None
 
 
 def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
@@ -109,22 +112,15 @@ def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
 
 def has_runs(folder: Path) -> bool:
     """Whether a folder holds runs of a tracker."""
-    stores = mlflow.is_store(folder) or mlflow.is_store(folder / "mlruns")
-    return stores or any(part.find(folder) for part in (wandb_files, neps, tensorboard))
+    return any(tracker.find(folder) for tracker in _FOLDERS)
 
 
 def _folder(folder: Path, part: str) -> list[TrackedRun]:
     """The runs in a folder, of whichever tracker they are."""
-    if mlflow.is_store(folder):
-        return mlflow.read_store(folder, part)
-    if mlflow.is_store(folder / "mlruns"):
-        return mlflow.read_store(folder / "mlruns", part)
-    if wandb_files.find(folder):
-        return [wandb_files.read_run(path) for path in wandb_files.find(folder)]
-    if neps.find(folder):
-        return neps.read_runs(folder)
-    if tensorboard.find(folder):
-        return tensorboard.read_runs(folder)
+    for tracker in _FOLDERS:
+        if tracker.find(folder):
+            runs: list[TrackedRun] = tracker.read_folder(folder, part)
+            return runs
     raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)
 
 
@@ -134,19 +130,8 @@ def _of_file(place: str, part: str) -> list[TrackedRun]:
         return [wandb_files.read_run(path)]
     if tensorboard.EVENTS in path.name:
         return [tensorboard.read_file(path)]
-    if path.suffix.lower() in DATABASES and "experiments" in _tables(path):
-        return mlflow.read_database(path, part)
-    return optuna_study.read_runs(place, part)
-
-
-def _tables(path: Path) -> set[str]:
-    """The tables of a SQLite database."""
-    query = "SELECT name FROM sqlite_master WHERE type = 'table'"
-    try:
-        with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
-            return {str(name) for (name,) in database.execute(query)}
-    except sqlite3.Error as error:
-        raise LawsmithError(str(path), got=str(error), want="a SQLite database") from None
+    found = mlflow.read_database(path, part) if path.suffix.lower() in DATABASES else None
+    return optuna_study.read_runs(place, part) if found is None else found
 
 
 def _file(place: str) -> Path:

@@ -11,7 +11,7 @@ import zipfile
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lawsmith.datasets.sources.extras import needed
+from lawsmith.datasets.sources.tracked import needed
 from lawsmith.errors import LawsmithError, unknown
 
 if TYPE_CHECKING:

@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lawsmith.errors import LawsmithError
-from lawsmith.files import read_bytes, reason
+from lawsmith.files import read_bytes
 from lawsmith.numbers import as_float
 
 MAX_BYTES = 16 * 2**20
@@ -16,10 +15,7 @@ _NUMBERS = {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
 
 def read_flat(path: Path) -> dict[str, Any]:
     """``key: value`` lines of a file; what is nested, or goes on in further lines, is left out."""
-    try:
-        data = read_bytes(path, limit=MAX_BYTES)
-    except OSError as error:
-        raise LawsmithError(str(path), got=reason(error), want="a readable file") from None
+    data = read_bytes(path, limit=MAX_BYTES)
     found: dict[str, Any] = {}
     for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
         key, colon, value = line.partition(":")

@@ -16,7 +16,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from lawsmith.datasets.sources.flat_yaml import read_flat
-from lawsmith.datasets.sources.tracked import MOST_RUNS, Series, TrackedRun, last_values
+from lawsmith.datasets.sources.tracked import MOST_RUNS, Series, TrackedRun, last_values, only
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.files import read_bytes, reason
 from lawsmith.numbers import as_float, read_json
@@ -28,20 +28,24 @@ _STATES = {1: "running", 2: "scheduled", 3: "finished", 4: "failed", 5: "killed"
 Experiments = dict[str, list[TrackedRun]]
 
 
-def is_store(folder: Path) -> bool:
-    """Whether a folder holds experiments: folders with a meta.yaml, and runs with theirs."""
-    return any(folder.glob("*/meta.yaml")) and any(folder.glob("*/*/meta.yaml"))
+def find(folder: Path) -> Path | None:
+    """The store that a folder is or has: experiments with a meta.yaml, and runs with theirs."""
+    stores = (folder, folder / "mlruns")
+    return next(
+        (s for s in stores if any(s.glob("*/meta.yaml")) and any(s.glob("*/*/meta.yaml"))), None
+    )
 
 
-def read_store(folder: Path, experiment: str) -> list[TrackedRun]:
+def read_folder(folder: Path, experiment: str) -> list[TrackedRun]:
     """The runs in the files of a local store."""
     found: Experiments = {}
-    for meta in sorted(folder.glob("*/meta.yaml")):
+    store = find(folder) or folder
+    for meta in sorted(store.glob("*/meta.yaml")):
         told = read_flat(meta)
         runs = [_of_files(path.parent) for path in sorted(meta.parent.glob("*/meta.yaml"))]
         name = str(told.get("name") or meta.parent.name)
         found[name] = [run for run in runs if run is not None]
-    return chosen(found, experiment, source=str(folder))
+    return chosen(found, experiment, source=str(store))
 
 
 def _of_files(folder: Path) -> TrackedRun | None:
@@ -76,13 +80,16 @@ def _ordered(moments: Iterable[tuple[float | None, float | None]]) -> Series:
     return sorted(known, key=lambda moment: moment[0])
 
 
-def read_database(path: Path, experiment: str) -> list[TrackedRun]:
-    """The runs of a SQLite database, opened for reading only."""
+def read_database(path: Path, experiment: str) -> list[TrackedRun] | None:
+    """The runs of a SQLite database, opened for reading only; None if it is not MLflow's."""
+    query = "SELECT name FROM sqlite_master WHERE type = 'table'"
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
+            if ("experiments",) not in database.execute(query).fetchall():
+                return None
             return chosen(_of_database(database), experiment, source=str(path))
     except sqlite3.Error as error:
-        raise LawsmithError(str(path), got=str(error), want="a database of MLflow") from None
+        raise LawsmithError(str(path), got=str(error), want="a SQLite database") from None
 
 
 def _of_database(database: sqlite3.Connection) -> Experiments:
@@ -182,13 +189,7 @@ def _ask(address: str, path: str, body: Mapping[str, Any] | None) -> dict[str, A
 
 def chosen(found: Experiments, experiment: str, *, source: str) -> list[TrackedRun]:
     """The runs of the experiment that was named, or of the only one that has any."""
-    if experiment:
-        if experiment not in found:
-            raise unknown(f"{source}: experiment", experiment, found)
-        return found[experiment]
-    full = {name: runs for name, runs in found.items() if runs}
-    if len(full) > 1:
-        got = f"{len(full)} experiments ({', '.join(list(full)[:8])})"
-        hint = f"say which: '{source}#{next(iter(full))}'"
-        raise LawsmithError(source, got=got, want="one", hint=hint)
-    return next(iter(full.values()), [])
+    full = found if experiment else {name: runs for name, runs in found.items() if runs}
+    if not full and not experiment:
+        return []
+    return only(full, experiment, what=("experiment", "experiments"), source=source)

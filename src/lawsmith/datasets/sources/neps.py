@@ -10,8 +10,7 @@ from pathlib import Path
 
 from lawsmith.datasets.sources.flat_yaml import read_flat
 from lawsmith.datasets.sources.tracked import TrackedRun
-from lawsmith.errors import LawsmithError
-from lawsmith.files import read_bytes, reason
+from lawsmith.files import read_bytes
 
 _LOSSES = ("objective_to_minimize", "loss")
 _STATES = {"success": "finished"}
@@ -23,7 +22,7 @@ def find(folder: Path) -> list[Path]:
     return next((found for p in places if (found := sorted(p.glob("config_*/config.yaml")))), [])
 
 
-def read_runs(folder: Path) -> list[TrackedRun]:
+def read_folder(folder: Path, _part: str) -> list[TrackedRun]:
     """Every trial; one without a report has no result yet."""
     return [_read_trial(path.parent) for path in find(folder)]
 
@@ -44,8 +43,5 @@ def _state(folder: Path, reported: bool) -> str:
     path = folder / "state.txt"
     if not path.is_file():
         return "finished" if reported else "running"
-    try:
-        word = read_bytes(path, limit=100).decode("utf-8", "replace").strip().lower()
-    except OSError as error:
-        raise LawsmithError(str(path), got=reason(error), want="a readable file") from None
+    word = read_bytes(path, limit=100).decode("utf-8", "replace").strip().lower()
     return _STATES.get(word, word)

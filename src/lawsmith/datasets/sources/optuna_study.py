@@ -9,9 +9,8 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lawsmith.datasets.sources.extras import needed
-from lawsmith.datasets.sources.tracked import TrackedRun
-from lawsmith.errors import LawsmithError, unknown
+from lawsmith.datasets.sources.tracked import TrackedRun, needed, only
+from lawsmith.errors import LawsmithError
 
 _STATES = {"complete": "finished", "fail": "failed"}
 
@@ -32,26 +31,15 @@ def read_runs(place: str, name: str) -> list[TrackedRun]:
             storage = JournalStorage(JournalFileBackend(place))
         else:
             storage = RDBStorage(f"sqlite:///{place}", skip_compatibility_check=True)
-        names = optuna.get_all_study_names(storage)
-        study = optuna.load_study(study_name=_only(names, name, place), storage=storage)
+        names = {one: one for one in optuna.get_all_study_names(storage)}
+        found = only(names, name, what=("study", "studies"), source=place)
+        study = optuna.load_study(study_name=found, storage=storage)
         return [_run(trial) for trial in _minimised(study, place)]
     except LawsmithError:
         raise
     except Exception as error:  # Optuna and its database have errors of many kinds
         got = " ".join(str(error).split())[:120] or type(error).__name__
         raise LawsmithError(place, got=got, want="a study of Optuna") from None
-
-
-def _only(names: list[str], name: str, place: str) -> str:
-    if name:
-        if name not in names:
-            raise unknown(f"{place}: study", name, names)
-        return name
-    if len(names) != 1:
-        got = f"{len(names)} studies ({', '.join(names[:8])})"
-        hint = f"say which: '{place}#{names[0]}'" if names else None
-        raise LawsmithError(place, got=got, want="one", hint=hint)
-    return names[0]
 
 
 def _minimised(study: Any, place: str) -> list[Any]:

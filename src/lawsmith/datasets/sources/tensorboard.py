@@ -7,14 +7,14 @@ own below the run, which is joined to it. Lightning keeps settings in hparams.ya
 from __future__ import annotations
 
 import struct
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from lawsmith.datasets.sources import wire
 from lawsmith.datasets.sources.flat_yaml import read_flat
-from lawsmith.datasets.sources.tracked import TrackedRun, last_values
+from lawsmith.datasets.sources.tracked import History, TrackedRun, last_values
 from lawsmith.files import read_bytes
 
 MAX_BYTES = 512 * 2**20
@@ -22,7 +22,6 @@ EVENTS = "events.out.tfevents"
 # Numbers of fields in event.proto, summary.proto, tensor.proto and hparams' plugin_data.proto.
 _STEP, _SUMMARY, _VALUE, _TAG, _SIMPLE, _TENSOR, _METADATA = 2, 5, 1, 1, 2, 8, 9
 _STATES = {1: "finished", 2: "failed", 3: "running"}
-History = dict[str, list[tuple[float, float]]]
 
 
 def find(folder: Path) -> list[Path]:
@@ -30,9 +29,9 @@ def find(folder: Path) -> list[Path]:
     return sorted({path.parent for path in folder.rglob(f"*{EVENTS}*") if path.is_file()})
 
 
-def read_runs(folder: Path) -> list[TrackedRun]:
+def read_folder(folder: Path, _part: str) -> list[TrackedRun]:
     """Every run below a folder, named by its place in it."""
-    found = {place: _read_folder(place, folder) for place in find(folder)}
+    found = {place: _run_in(place, folder) for place in find(folder)}
     for place in sorted(found, reverse=True):
         parent = found.get(place.parent)
         below = [other for other in found if other.parent == place.parent]
@@ -47,27 +46,27 @@ def read_runs(folder: Path) -> list[TrackedRun]:
 
 def read_file(path: Path) -> TrackedRun:
     """The run of one event file."""
-    history: History = {}
-    settings: dict[str, Any] = {}
-    state = _read_file(path, history, settings)
-    return TrackedRun(path.parent.name or path.name, state, settings, last_values(history), history)
+    return _read_files([path], path.parent.name or path.name)
 
 
-def _read_folder(place: Path, root: Path) -> TrackedRun:
+def _run_in(place: Path, root: Path) -> TrackedRun:
+    paths = sorted(path for path in place.glob(f"*{EVENTS}*") if path.is_file())
+    run = _read_files(paths, str(place.relative_to(root)) if place != root else place.name)
+    yaml = place / "hparams.yaml"
+    settings = {**read_flat(yaml), **run.settings} if yaml.is_file() else run.settings
+    results = {name.removeprefix("hparam/"): v for name, v in run.results.items()}
+    return replace(run, settings=settings, results=results)
+
+
+def _read_files(paths: Sequence[Path], name: str) -> TrackedRun:
     history: History = {}
     settings: dict[str, Any] = {}
     state = ""
-    for path in sorted(place.glob(f"*{EVENTS}*")):
-        if path.is_file():
-            state = _read_file(path, history, settings) or state
+    for path in paths:
+        state = _read_file(path, history, settings) or state
     for series in history.values():
         series.sort(key=lambda moment: moment[0])
-    yaml = place / "hparams.yaml"
-    if yaml.is_file():
-        settings = {**read_flat(yaml), **settings}
-    name = str(place.relative_to(root)) if place != root else place.name
-    results = {name.removeprefix("hparam/"): v for name, v in last_values(history).items()}
-    return TrackedRun(name, state, settings, results, history)
+    return TrackedRun(name, state, settings, last_values(history), history)
 
 
 def _read_file(path: Path, history: History, settings: dict[str, Any]) -> str:

@@ -5,18 +5,21 @@ from __future__ import annotations
 import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from lawsmith.datasets.json_tables import spread
 from lawsmith.datasets.schema import find_column
-from lawsmith.errors import LawsmithError
-from lawsmith.numbers import as_amount
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.numbers import as_amount, as_float
 
 if TYPE_CHECKING:
     import pandas as pd
 
 Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
+History = dict[str, list[tuple[float, float]]]
+T = TypeVar("T")
 TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
 MOST_RUNS = 100_000
 
@@ -128,6 +131,36 @@ def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
     """Trial 2 before trial 10: trackers give runs in an order of their own."""
     parts = re.split(r"(\d+)", run.name)
     return [(int(part) if part.isdecimal() and len(part) < 19 else 0, part) for part in parts]
+
+
+def visible(values: Mapping[str, Any]) -> dict[str, Any]:
+    """Settings or results spread out, without what a tracker keeps for itself."""
+    return {name: value for name, value in spread(values).items() if not name.startswith("_")}
+
+
+def add_moment(history: History, step: float, values: Mapping[str, Any]) -> None:
+    """Add the numbers of one moment of a run to their series."""
+    for name, value in visible(values).items():
+        number = as_float(value)
+        if number is not None:
+            history.setdefault(name, []).append((step, number))
+
+
+def only(found: Mapping[str, T], name: str, *, what: tuple[str, str], source: str) -> T:
+    """The part of a source that was named, or the only one; ``what`` is its noun and plural."""
+    if name and name not in found:
+        raise unknown(f"{source}: {what[0]}", name, found)
+    if not name and len(found) != 1:
+        got = f"{len(found)} {what[1]} ({', '.join(list(found)[:8])})"
+        hint = f"say which: '{source}#{next(iter(found))}'" if found else None
+        raise LawsmithError(source, got=got, want="one", hint=hint)
+    return found[name] if name else next(iter(found.values()))
+
+
+def needed(extra: str, source: str) -> LawsmithError:
+    """The error for a library that is not installed: which extra has it."""
+    hint = f"pip install 'lawsmith[{extra}]'"
+    return LawsmithError(source, got=f"no {extra} support", want="it installed", hint=hint)
 
 
 def last_values(history: Mapping[str, Series]) -> dict[str, float]:

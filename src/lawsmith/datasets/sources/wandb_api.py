@@ -5,9 +5,14 @@ from __future__ import annotations
 from itertools import islice
 from typing import Any
 
-from lawsmith.datasets.json_tables import spread
-from lawsmith.datasets.sources.extras import needed
-from lawsmith.datasets.sources.tracked import MOST_RUNS, TrackedRun
+from lawsmith.datasets.sources.tracked import (
+    MOST_RUNS,
+    History,
+    TrackedRun,
+    add_moment,
+    needed,
+    visible,
+)
 from lawsmith.errors import LawsmithError
 from lawsmith.numbers import as_float
 
@@ -32,13 +37,10 @@ def read_runs(project: str, *, histories: bool) -> list[TrackedRun]:
 
 def _run(run: Any, *, histories: bool) -> TrackedRun:
     summary = getattr(run.summary, "_json_dict", run.summary)
-    results = {k: v for k, v in spread(dict(summary)).items() if not k.startswith("_")}
-    settings = {k: v for k, v in spread(dict(run.config)).items() if not k.startswith("_")}
-    history: dict[str, list[tuple[float, float]]] = {}
+    settings, results = visible(dict(run.config)), visible(dict(summary))
+    history: History = {}
     for row in run.scan_history() if histories else ():
         step = as_float(row.get("_step"))
-        for key, value in row.items():
-            number = as_float(value)
-            if step is not None and number is not None and not key.startswith("_"):
-                history.setdefault(key, []).append((step, number))
+        if step is not None:
+            add_moment(history, step, row)
     return TrackedRun(str(run.name or run.id), str(run.state), settings, results, history)

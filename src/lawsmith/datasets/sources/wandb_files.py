@@ -5,11 +5,10 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lawsmith.datasets.json_tables import spread
 from lawsmith.datasets.sources import wire
-from lawsmith.datasets.sources.tracked import TrackedRun, last_values
+from lawsmith.datasets.sources.tracked import History, TrackedRun, add_moment, last_values, visible
 from lawsmith.files import read_bytes
-from lawsmith.numbers import as_float, read_json
+from lawsmith.numbers import read_json
 
 MAX_BYTES = 512 * 2**20
 # Numbers of fields in wandb_internal.proto, which says of itself that it is kept on disk.
@@ -22,6 +21,11 @@ def find(folder: Path) -> list[Path]:
     return sorted(path for path in folder.rglob("*.wandb") if "latest-run" not in path.parts)
 
 
+def read_folder(folder: Path, _part: str) -> list[TrackedRun]:
+    """The runs below a folder."""
+    return [read_run(path) for path in find(folder)]
+
+
 def read_run(path: Path) -> TrackedRun:
     """The run of one file."""
     source = str(path)
@@ -29,7 +33,7 @@ def read_run(path: Path) -> TrackedRun:
     name, code = path.stem.removeprefix("run-"), None
     settings: dict[str, Any] = {}
     results: dict[str, Any] = {}
-    history: dict[str, list[tuple[float, float]]] = {}
+    history: History = {}
     count = 0
     for record in wire.wandb_records(data, source=source):
         for number, body in wire.fields(record, source=source):
@@ -46,29 +50,15 @@ def read_run(path: Path) -> TrackedRun:
                 for key in _values(body, _REMOVE, source):
                     results.pop(key, None)
             elif number == _HISTORY:
-                _add(history, body, count, source)
+                steps = wire.inside(body, _STEP, source=source)
+                told = [wire.integer(step, 1, source=source) for step in steps]
+                add_moment(history, float([count, *told][-1]), _values(body, _ITEM, source))
                 count += 1
             elif number == _EXIT:
                 code = wire.integer(body, 1, source=source)
     state = "running" if code is None else "finished" if code == 0 else "crashed"
-    plain = {k: v for k, v in spread(settings).items() if not k.startswith("_")}
-    summary = {**last_values(history), **spread(results)}
-    kept = {k: v for k, v in summary.items() if not k.startswith("_")}
-    return TrackedRun(name, state, plain, kept, history)
-
-
-def _add(
-    history: dict[str, list[tuple[float, float]]], body: bytes, count: int, source: str
-) -> None:
-    """One moment of a run to the series of each of its numbers."""
-    steps = [
-        wire.integer(step, 1, source=source) for step in wire.inside(body, _STEP, source=source)
-    ]
-    step = float(steps[-1] if steps else count)
-    for key, value in spread(_values(body, _ITEM, source)).items():
-        number = as_float(value)
-        if number is not None and not key.startswith("_"):
-            history.setdefault(key, []).append((step, number))
+    summary = {**last_values(history), **visible(results)}
+    return TrackedRun(name, state, visible(settings), summary, history)
 
 
 def _values(body: bytes, number: int, source: str) -> dict[str, Any]:

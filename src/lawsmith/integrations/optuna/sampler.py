@@ -22,16 +22,15 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.integrations.optuna.board import TrialBoard
-from lawsmith.integrations.optuna.choice import Chooser
-from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
-from lawsmith.integrations.optuna.history import (
-    DIVERGED,
-    OVER,
-    claim_of,
-    entries_of,
+from lawsmith.integrations.optuna.choice import (
+    Chooser,
+    digest,
+    distributions,
+    params_of,
+    rows_with,
 )
-from lawsmith.integrations.optuna.space import digest, distributions, params_of, rows_with
+from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
+from lawsmith.integrations.optuna.history import DIVERGED, OVER, TrialBoard, claim_of, entries_of
 from lawsmith.policies.base import Policy
 from lawsmith.threads import one_thread
 

@@ -7,24 +7,20 @@ the run's folder says what became of it. The folder lies on a disk that all node
 from __future__ import annotations
 
 import sys
+import time
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
+from lawsmith.files import check_inside
 from lawsmith.runners import wrapper
-from lawsmith.runners.base import Job, Phase, Status
+from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.runners.exits import read_object, status_of_exit
 from lawsmith.runners.ray.cluster import Cluster
-from lawsmith.runners.ray.status import (
-    began,
-    ended_by_itself,
-    ended_by_ray,
-    gone_for,
-    note,
-    read_exit,
-    was_cancelled,
-)
 from lawsmith.runners.template import Value, fill_all
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
@@ -87,7 +83,7 @@ class RayRunner:
         """Ask each run to stop; one that waits for resources is taken back."""
         alive = self.cluster.alive() if jobs else set()
         for job in jobs:
-            if job.name in alive and read_exit(job) is None:
+            if job.name in alive and read_object(job.folder / "exit.json") is None:
                 note(job, "cancel")
                 self.cluster.stop(job.name, kill=not began(job))
 
@@ -113,7 +109,7 @@ class RayRunner:
         )
 
     def _status(self, job: Job, *, alive: bool) -> Status:
-        exit_values = read_exit(job)
+        exit_values = read_object(job.folder / "exit.json")
         if exit_values is not None and (status := ended_by_itself(job, exit_values)) is not None:
             return status
         if alive:
@@ -123,3 +119,60 @@ class RayRunner:
         if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
             return Status(Phase.RUNNING, detail="its actor is gone; waiting for its last word")
         return ended_by_ray(job, cause)
+
+
+def began(job: Job) -> bool:
+    """Whether an actor started the run."""
+    return (job.folder / "ray" / "began").exists()
+
+
+def was_cancelled(job: Job) -> bool:
+    """Whether this runner was told to cancel the run."""
+    return (job.folder / "ray" / "cancel").exists()
+
+
+def note(job: Job, what: str) -> Path:
+    """A file that says something by being there."""
+    path = job.folder / "ray" / what
+    check_inside(path.parent, job.folder)
+    path.parent.mkdir(exist_ok=True)
+    with suppress(FileExistsError):
+        path.touch(exist_ok=False)
+    return path
+
+
+def gone_for(job: Job) -> float:
+    """Seconds since it was first seen that the actor is gone and has left no word."""
+    return time.time() - note(job, "gone").stat().st_mtime
+
+
+def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
+    """The status of a run whose wrapper told; None if it was stopped from outside."""
+    if values.get("why") == "cancelled" and not was_cancelled(job):
+        return None  # its worker died: Ray knows why
+    status = status_of_exit(values)
+    by_kernel = status.exit_code == 137 and values.get("why") == "exit"
+    if by_kernel and (job.folder / "ray" / "oom").exists():
+        return replace(
+            status, ending=Ending.OUT_OF_MEMORY, detail="killed by the kernel for memory"
+        )
+    return status
+
+
+def ended_by_ray(job: Job, cause: str) -> Status:
+    """The status of a run whose actor is gone, from Ray's word for the reason; '' if it has none.
+
+    A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
+    """
+    if was_cancelled(job) or cause == "RAY_KILL":
+        return Status(Phase.ENDED, Ending.CANCELLED, "its actor was killed")
+    if cause == "oom_context":
+        return Status(
+            Phase.ENDED, Ending.OUT_OF_MEMORY, "Ray ended it: its node had no memory left"
+        )
+    if began(job):
+        detail = "its node died" if cause == "NODE_DIED" else "its Ray worker died"
+        return Status(Phase.ENDED, Ending.NODE_FAILURE, detail)
+    if cause == "creation_task_failure_context":
+        return Status(Phase.ENDED, Ending.FAILED, "its actor could not start")
+    return Status(Phase.LOST, detail="Ray knows no such actor")

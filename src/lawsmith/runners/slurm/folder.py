@@ -15,8 +15,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from lawsmith.files import check_inside, read_bytes, read_tail, write_file
-from lawsmith.numbers import read_json
 from lawsmith.runners.base import Job
+from lawsmith.runners.exits import read_object
 
 MAX_BYTES = 2**16
 _ID = re.compile(r"\d+(_\d+)?")
@@ -63,13 +63,11 @@ def write_intent(job: Job, intent: Intent, script: str) -> None:
 
 def read_intent(job: Job) -> Intent | None:
     """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
+    values = read_object(own(job) / "intent") or {}
     try:
-        values = read_json(read_bytes(own(job) / "intent", limit=MAX_BYTES))
-        task = values["task"]
-        return Intent(
-            str(values["name"]), None if task is None else int(task), str(values["output"])
-        )
-    except (OSError, ValueError, KeyError, TypeError, OverflowError):
+        task = None if values["task"] is None else int(values["task"])
+        return Intent(str(values["name"]), task, str(values["output"]))
+    except (ValueError, KeyError, TypeError, OverflowError):
         return None
 
 

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from lawsmith.runners.base import Ending, Job, Phase, Status
+from lawsmith.runners.exits import code_text
 from lawsmith.runners.slurm.client import Seen
 from lawsmith.runners.slurm.folder import (
     Exit,
@@ -182,11 +183,3 @@ def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
     ending = _STOPS.get(why, Ending.NODE_FAILURE)
     text = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"
     return Status(Phase.ENDED, ending, f"Slurm job {id_} was {text}", code)
-
-
-def code_text(code: int) -> str:
-    """'exit code 3', or 'ended by SIGKILL' for 137."""
-    try:
-        return f"ended by {signal.Signals(code - 128).name}"
-    except ValueError:
-        return f"exit code {code}"

@@ -1,0 +1,41 @@
+"""How a run ended, as its wrapper left word of it in exit.json; see `wrapper`."""
+
+from __future__ import annotations
+
+import signal
+from pathlib import Path
+from typing import Any
+
+from lawsmith.files import read_bytes
+from lawsmith.numbers import read_json
+from lawsmith.runners.base import Ending, Phase, Status
+
+MAX_BYTES = 2**20
+_STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
+
+
+def read_object(path: Path) -> dict[str, Any] | None:
+    """The JSON object in a small file; None where there is none."""
+    try:
+        values = read_json(read_bytes(path, limit=MAX_BYTES))
+    except (OSError, ValueError):
+        return None
+    return values if isinstance(values, dict) else None
+
+
+def status_of_exit(values: dict[str, Any]) -> Status:
+    """The status that the values of exit.json stand for."""
+    code, why = values.get("code"), values.get("why")
+    if not isinstance(code, int):
+        return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
+    ending = _STOPS.get(str(why), Ending.COMPLETED if code == 0 else Ending.FAILED)
+    detail = "stopped at its time limit" if why == "timeout" else code_text(code) if code else ""
+    return Status(Phase.ENDED, ending, str(values.get("detail") or detail), code)
+
+
+def code_text(code: int) -> str:
+    """'exit code 3', or 'killed by SIGKILL' for 137."""
+    try:
+        return f"killed by {signal.Signals(code - 128).name}"
+    except ValueError:
+        return f"exit code {code}"
