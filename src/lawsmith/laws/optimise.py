@@ -50,13 +50,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """phi (B, p), objective (B,), scaled gradient (B,), converged (B,), iterations spent."""
+    """phi (B, p), objective (B,), scaled gradient (B,), converged (B,)."""
 
     phi: FloatArray
     value: FloatArray
     gradient: FloatArray
     converged: BoolArray
-    n_iterations: int
 
 
 @dataclass(frozen=True)
@@ -187,7 +186,6 @@ def minimise(
     stalled = np.zeros(n_problems, dtype=int)
     # Residuals of 1e-13: a noise-free fit, where the gradient is rounding itself.
     floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
-    iteration = 0
     for iteration in range(1, max_iterations + 1):
         careful = iteration > CAREFUL_AFTER
         step, expected = _step(point, damping, careful=careful)
@@ -218,7 +216,7 @@ def minimise(
             damping, growth, stalled = damping[keep], growth[keep], stalled[keep]
             point = _take(point, keep)
     converged = (gradient <= 1e3 * tolerance) | (value <= floor)
-    return Solution(phi, value, gradient, converged, iteration)
+    return Solution(phi, value, gradient, converged)
 
 
 def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:

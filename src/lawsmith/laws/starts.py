@@ -165,9 +165,6 @@ def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) ->
     steps = ratio ** -np.arange(1, p + 1)
     unit = (0.5 + np.outer(np.arange(1, 65), steps)) % 1.0
     phi = lower + unit * (upper - lower)
-    given = [q.to_phi(q.start) if q.start is not None else None for q in params]
-    if all(v is not None for v in given):
-        phi[0] = [v for v in given if v is not None]
     for j, value in fixed.items():
         phi[:, j] = value
     return np.asarray(phi)

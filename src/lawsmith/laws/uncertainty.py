@@ -30,9 +30,10 @@ from scipy.special import stdtrit
 
 from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray
-from lawsmith.laws.fit import BatchFit, LawFit, fit_batch, fit_law
+from lawsmith.laws.fit import LawFit, fit_batch, fit_law
 from lawsmith.laws.law import Law, Param
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
+from lawsmith.laws.optimise import Solution
 
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
@@ -247,7 +248,7 @@ def _resampled(fit: LawFit, dof: int, rng: np.random.Generator) -> Uncertainty:
 
 
 @saturating
-def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> BatchFit:
+def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> Solution:
     """Refit to points drawn with replacement (as weights, so every draw shares the points)."""
     n = fit.n_points
     counts = rng.multinomial(n, np.full(n, 1 / n), size=n_draws).astype(float)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -82,15 +81,15 @@ class Judge:
         """The scores of the law phi (p,), fitted to so many points; the incumbents take it in."""
         task, law = self.task, self.task.law
         reference = task.reference.validation
-        params, log_params = law.natural(phi), logs(law, phi)
+        params, log_params = law.natural(phi), law.logs(phi)
         found = {
             **regret(params, reference.params),
             **_logged(regret(log_params, reference.log_params)),
         }
         best = self._improve(phi, found)
         held, envelope = task.held_out, task.reference.envelope
-        at_held = predicted(law, phi, held.inputs) if len(held.loss) else np.empty(0)
-        at_pool = predicted(law, phi, inputs_at(task.pool, law, envelope))
+        at_held = law.loss_at(phi, held.inputs) if len(held.loss) else np.empty(0)
+        at_pool = law.loss_at(phi, inputs_at(task.pool, law, envelope))
         return Scores(
             params=params,
             log_params=log_params,
@@ -126,19 +125,8 @@ class Judge:
         if not targets:
             return {}
         inputs = {name: [at[name] for at in targets.values()] for name in law.inputs}
-        found = zip(targets, predicted(law, phi, inputs).tolist(), strict=True)
+        found = zip(targets, law.loss_at(phi, inputs).tolist(), strict=True)
         return {label: difference_percent(loss, losses[label]) for label, loss in found}
-
-
-def predicted(law: Law, phi: FloatArray, inputs: Mapping[str, Any]) -> FloatArray:
-    """(n,) losses of the law phi (p,) at named inputs."""
-    return np.asarray(np.exp(law.form.value(phi[None], law.log_inputs(inputs))[0]))
-
-
-def logs(law: Law, phi: FloatArray) -> dict[str, float]:
-    """Logs of the positive parameters by name."""
-    pairs = zip(law.params, phi.tolist(), strict=True)
-    return {param.name: value for param, value in pairs if param.positive}
 
 
 def phi_of(law: Law, scores: Scores) -> FloatArray:
