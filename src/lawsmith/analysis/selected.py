@@ -55,29 +55,14 @@ def frontier_uncertainty(
     sd, dof = study.runs.select(known).replicate_sd()
     if dof >= 10:  # replicates show the noise itself, whatever the surface's shape
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
-    corrected = correct_selection(
-        fit.law,
+    return correct_selection(
+        plain,
         fit.law.log_inputs(inputs_at(grid, fit.law, np.arange(len(known))))[:, 0, :],
         loss[known],
         surface,
         lambda rows: partial(_on_frontier, grid.subset(rows), fit.law.inputs),
-        start=plain.phi,
         rng=np.random.default_rng(options.seed),
         fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
-    )
-    if corrected is None:
-        return plain
-    return replace(
-        plain,
-        phi=corrected.phi,
-        cov=corrected.cov,
-        dof=corrected.dof,
-        residual_sd=corrected.residual_sd,
-        method="least squares on log loss, selection undone, Student's t",
-        shift=corrected.shift,
-        noise_sd=corrected.noise_sd,
-        noise_dof=corrected.noise_dof,
-        misfit=corrected.misfit,
     )
 
 
