@@ -87,9 +87,9 @@ def test_isoflop_curves_with_a_minimum_at_an_end() -> None:
     N = np.array([1.0, 2.0, 3.0, 1.0, 2.0, 3.0, 1.0, 2.0])
     loss = np.array([3.0, 2.0, 2.5, 3.0, 2.0, 1.0, 1.0, 2.0])
     level = np.array([0, 0, 0, 1, 1, 1, 2, 2])
-    found = checks.isoflop_unbracketed(N, np.ones(8), loss, level)
+    found = checks.isoflop_unbracketed(N, loss, level)
     assert found.message.startswith("1 of 2 isoFLOP curves")
-    assert checks.isoflop_unbracketed(N[:3], np.ones(3), loss[:3], level[:3]) is None
+    assert checks.isoflop_unbracketed(N[:3], loss[:3], level[:3]) is None
 
 
 def test_e_held_at_the_lowest_loss_is_told_as_such() -> None:

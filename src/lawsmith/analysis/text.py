@@ -69,4 +69,4 @@ def _held_out(a: Analysis) -> list[str]:
     if a.score is None:
         return []
     judged = plural(len(a.score.rows), "held-out best run")
-    return [f"{judged}: root mean square error {percent(a.score.relative_rmse)}"]
+    return [f"{judged}: root mean square error {percent(a.score.rms_error)}"]

@@ -155,8 +155,17 @@ class HeldOutRuns:
         return float(np.median(np.abs(self.predicted / self.loss - 1.0)))
 
     @property
+    def mse(self) -> float:
+        """Mean square error of the loss."""
+        return float(np.mean((self.predicted - self.loss) ** 2))
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(self.mse))
+
+    @property
     def rms_error(self) -> float:
-        """Root mean square of that distance."""
+        """Root mean square of the relative distance."""
         return float(np.sqrt(np.mean((self.predicted / self.loss - 1.0) ** 2)))
 
 

@@ -244,9 +244,7 @@ def _why_not_told(n_runs: int) -> str:
     return "too few to tell noise from real differences"
 
 
-def isoflop_unbracketed(
-    N: FloatArray, C: FloatArray, loss: FloatArray, level_of: IntArray
-) -> Diagnostic | None:
+def isoflop_unbracketed(N: FloatArray, loss: FloatArray, level_of: IntArray) -> Diagnostic | None:
     """IsoFLOP curves whose lowest point is at an end: their optimum lies outside what was run.
 
     One row per (N, D) cell; ``level_of`` numbers the compute levels.
