@@ -17,7 +17,7 @@ from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import HeldOut
 from lawsmith.runs import State
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Prior, fit_surface, learn_from_surfaces
-from lawsmith.tasks import Scores, Task, TaskAnswer, answer_task
+from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 from lawsmith.threads import one_thread
 
 LEAST_TO_LEARN = 8  # finished runs of an earlier study: twice what an answer needs
@@ -105,7 +105,7 @@ def answer_tasks(
         columns[_average(tasks)] = np.mean(list(columns.values()), axis=0)
     found = []
     for task, accuracy in columns.items():
-        scores = Scores(study.name, study.grid, study.runs, accuracy, via)
+        scores = ScoredRuns(study.name, study.grid, study.runs, accuracy, via)
         found.append(answer_task(scores, task, wanted, level=level, held_out=held_out, loss=loss))
     return found
 
