@@ -21,6 +21,11 @@ AnyArray = npt.NDArray[Any]
 saturating = np.errstate(all="ignore")
 
 
+def robust_sd(residuals: FloatArray) -> float:
+    """The SD of normal residuals by their median size: outliers do not move it."""
+    return 1.4826 * float(np.median(np.abs(residuals)))
+
+
 def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
     """A column of float64, or of str."""
     array = np.asarray(values)

@@ -25,10 +25,6 @@ def losses(seed: int = 0, sd: float = 0.002) -> np.ndarray:
     return np.asarray(clean * np.exp(sd * rng.standard_normal(C.size)))
 
 
-def test_codes_are_the_ones_promised() -> None:
-    assert len(set(checks.CODES)) == len(checks.CODES) == 13
-
-
 def test_at_bound_names_the_parameter() -> None:
     fit = fit_law(LC, {"C": C}, np.linspace(4.0, 2.0, C.size))  # a line in log C: E wants to be < 0
     found = checks.at_bound(fit)

@@ -9,6 +9,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws import diagnostics as checks
+from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.law import Law
 
 # Published isoFLOP runs miss their compute by a few percent: a level goes on while the next
@@ -33,7 +34,7 @@ def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None
                 got=f"one level of {name} ({values[0]:.4g}) among {n_pool} finished",
                 want="several levels",
             )
-    if set(law.inputs) == {"N", "D"} and not force:
+    if can_allocate(law) and not force:
         problem = checks.collinear_design(grid.N[rows], grid.D[rows])
         if problem is not None:
             raise LawsmithError(

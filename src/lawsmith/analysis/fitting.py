@@ -17,6 +17,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
+from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import HYPERPARAMETER
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import fit_law
@@ -119,7 +120,7 @@ def _warnings(a: Analysis) -> list[Diagnostic]:
         checks.ill_conditioned(fit),
         checks.too_few_levels(fit, n_levels),
     ]
-    if set(fit.law.inputs) == {"N", "D"}:
+    if can_allocate(fit.law):
         found.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
     if a.influence is not None:
         label, _ = influence_target(a)

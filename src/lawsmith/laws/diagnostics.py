@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import fdtri
 
+from lawsmith.arrays import robust_sd
 from lawsmith.formats import digits, flops, interval, number, percent
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit
@@ -19,21 +20,6 @@ from lawsmith.laws.influence import Influence
 from lawsmith.laws.noise import MOST_RUNS
 from lawsmith.laws.uncertainty import Interval, Uncertainty, lowest_loss
 
-CODES = (
-    "at_bound",
-    "ill_conditioned",
-    "too_few_levels",
-    "collinear_design",
-    "influential_point",
-    "lack_of_fit",
-    "extrapolation_decades",
-    "frontier_optimism",
-    "isoflop_unbracketed",
-    "not_identified",
-    "law_above_observed",
-    "laws_disagree",
-    "allocation_extrapolated",
-)
 MAX_CONDITION = 1e4
 MIN_SPREAD = 0.05  # SD of log D at given log N below which N and D cannot be told apart
 FAR_DECADES = 1.0
@@ -175,8 +161,7 @@ def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
 
 def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     """F statistic, and its 99 % point, of squares of the log inputs added to the law."""
-    _, jac = fit.law.form.value_and_jac(fit.phi[None], fit.x[:, None, :])
-    base = (jac[0])[fit.free].T
+    base = fit.jac[fit.free].T
     z = (fit.x - fit.x.mean(axis=1, keepdims=True)) / np.maximum(
         np.ptp(fit.x, axis=1)[:, None], 1e-12
     )
@@ -188,7 +173,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
         return None
 
     # Outliers are not a curve: residuals beyond 2.5 robust SDs are pulled in.
-    limit = 2.5 * 1.4826 * max(float(np.median(np.abs(fit.residuals))), 1e-12)
+    limit = 2.5 * max(robust_sd(fit.residuals), 1e-12)
     residual = np.clip(fit.residuals, -limit, limit)
 
     def squares(columns: FloatArray) -> float:

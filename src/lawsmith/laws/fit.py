@@ -105,6 +105,11 @@ class LawFit:
         f = self.law.form.value(self.phi[None], self.x[:, None, :])[0]
         return np.asarray(f - np.log(self.loss))
 
+    @property
+    def jac(self) -> FloatArray:
+        """Gradient of the log loss at the points, (p, n)."""
+        return np.asarray(self.law.form.value_and_jac(self.phi[None], self.x[:, None, :])[1][0])
+
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
         return self.law.loss_at(self.phi, inputs)
@@ -183,6 +188,22 @@ def fit_batch(
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
     return continue_delta(problem, begin, tolerance)
+
+
+def refit_weighted(
+    fit: LawFit, weights: FloatArray, tolerance: float = GRADIENT_TOLERANCE
+) -> Solution:
+    """The same fit for each row of other weights (B, n) of its points."""
+    return fit_batch(
+        fit.law,
+        fit.x,
+        np.broadcast_to(fit.loss, weights.shape),
+        start=fit.phi,
+        weights=weights,
+        objective=fit.objective,
+        fixed=fit.fixed,
+        tolerance=tolerance,
+    )
 
 
 def pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:

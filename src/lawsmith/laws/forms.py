@@ -167,7 +167,7 @@ class Repeated(Form):
     from U unique ones, are worth: at most U·(1 + R). It is D where D ≤ U.
     """
 
-    base: SumOfPowers
+    base: Form
 
     def warped(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """log N and log D_eff, (2, B, n), and the derivative (B, n) of the latter by log R."""

@@ -17,12 +17,13 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from lawsmith.arrays import saturating
+from lawsmith.arrays import robust_sd, saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
 NEAR = 5.0  # a run is near the frontier when its fitted loss is within this many noise SDs of it
 MIN_NEAR = 6  # runs of a crowded cell on the frontier that count as near in any case
 MIN_DOF = 8  # the noise is then known to a quarter: 1/√(2·8)
+OUTLIER = 3.5  # SDs beyond which a run went wrong: one good run in two thousand is
 MOST_RUNS = 10_000
 # Passes of fitting and choosing the near runs. Only runs at the edge still come and go in the last:
 # 5 of 909 of OELLM-English, for L(C).
@@ -94,9 +95,8 @@ def _nearest(surface: NoiseSurface, cells: IntArray, floor: Floor) -> BoolArray:
 
 def _plausible(surface: NoiseSurface, y: FloatArray) -> BoolArray:
     """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
-    residual = np.abs(y - surface.mean)
-    middle = float(np.median(residual[surface.near]))
-    return np.asarray(residual <= 3.5 * 1.4826 * middle)
+    residual = y - surface.mean
+    return np.asarray(np.abs(residual) <= OUTLIER * robust_sd(residual[surface.near]))
 
 
 def _shapes(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> list[FloatArray]:

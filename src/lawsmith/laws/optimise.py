@@ -74,7 +74,10 @@ class _Point:
 
 def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
     """Residuals (B, n) of log loss or loss, as the objective asks."""
-    f = problem.form.value(phi, problem.x)
+    return _misses(problem, problem.form.value(phi, problem.x))
+
+
+def _misses(problem: Problem, f: FloatArray) -> FloatArray:
     if problem.objective.on == "log":
         return np.asarray(f - problem.y)
     return np.asarray(np.exp(f) - np.exp(problem.y))
@@ -82,8 +85,7 @@ def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
 
 def objective_value(problem: Problem, phi: FloatArray) -> FloatArray:
     """The objective (B,), penalties of priors included; +∞ where the form overflows."""
-    r = residuals(problem, phi)
-    return _total(problem, phi, r)
+    return _total(problem, phi, residuals(problem, phi))
 
 
 def _total(problem: Problem, phi: FloatArray, r: FloatArray) -> FloatArray:
@@ -115,11 +117,7 @@ def leave_one_out(problem: Problem, phi: FloatArray) -> FloatArray:
 def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     f, jac = problem.form.value_and_jac(phi, problem.x)
     objective, w = problem.objective, problem.w
-    if objective.on == "log":
-        r, scale_f = f - problem.y, None
-    else:
-        scale_f = np.exp(f)
-        r = scale_f - np.exp(problem.y)
+    r, scale_f = _misses(problem, f), None if objective.on == "log" else np.exp(f)
     psi, rho2 = w * objective.psi(r), w * objective.rho2(r)
     inner = psi if scale_f is None else psi * scale_f
     curv = problem.form.curvature(phi, problem.x, inner, jac)

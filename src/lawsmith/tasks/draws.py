@@ -18,8 +18,8 @@ from lawsmith.surface.surface import Mixture
 from lawsmith.tasks.members import Member
 from lawsmith.tasks.priors import DF
 
-# Draws at a target, and along a line: ends of 95 % intervals of normal draws then err by 2 % and 3 %
-# of the half-width.
+# Draws at a target, and along a line: ends of 95 % intervals of normal draws then err by 2 % and
+# 3 % of the half-width.
 N, N_ALONG = 4000, 2000
 SEED = 19  # fixed, so that one table has one answer
 
