@@ -21,10 +21,10 @@ from lawsmith.formats import percent, plural
 from lawsmith.trajectory import Curve
 
 PROVEN = 0.03  # root mean square error of log loss
-LEAST_TRIALS, MOST_TRIALS = 2, 12
+LEAST_TRIALS, MOST_TRIALS = 2, 12  # one trial may be luck; each is a fit of the law
 FIRST_ERROR, FIRST_TRIALS = 0.01, 2.0  # what is expected of a law before its trials, and how firmly
 SHARES = (0.0, 0.25, 0.5, 0.75)  # of a run at which finished ones are cut
-SAME_N = 1e-6
+SAME_N = 1e-6  # relative: one N, but for rounding
 
 
 @dataclass(frozen=True)

@@ -20,9 +20,13 @@ from lawsmith.laws.influence import Influence
 from lawsmith.laws.noise import MOST_RUNS
 from lawsmith.laws.uncertainty import Interval, Uncertainty, lowest_loss
 
+# An error of 0.1 % in the losses may then be one of 1000 % in a combination of parameters.
 MAX_CONDITION = 1e4
 MIN_SPREAD = 0.05  # SD of log D at given log N below which N and D cannot be told apart
-FAR_DECADES = 1.0
+FAR_DECADES = 1.0  # about as far as hold-outs judge a form (`analysis.compare.CUTS`)
+LEAST_MOVE = 0.005  # of the loss: what moves the prediction by less is not worth a warning
+LEAST_OPTIMISM = 2e-4  # of the loss: less does not show in the four digits of a loss
+SURE = 0.99  # of F tests: one false alarm in a hundred fits
 SAME_RATIO = 0.01  # tokens are rounded to whole batches: a D/N so near to one that was run is it
 
 
@@ -114,7 +118,7 @@ def influential_point(found: Influence, where: FloatArray, target: str) -> Diagn
     """``where`` (n,): the compute of each point, to name the point by."""
     worst = found.largest
     shift = float(found.shift[worst])
-    if abs(shift) < max(found.standard_error, 0.005):
+    if abs(shift) < max(found.standard_error, LEAST_MOVE):
         return None
     return Diagnostic(
         "influential_point",
@@ -147,7 +151,7 @@ def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | No
 
 def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
     """The ratio of variances against F at 99 %, with the degrees of freedom of both."""
-    limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), 0.99))
+    limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), SURE))
     if u.misfit <= limit:
         return None
     return Diagnostic(
@@ -184,7 +188,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     if after <= 1e-24:
         return None
     statistic = ((before - after) / added) / (after / (n - rank))
-    return statistic, float(fdtri(added, n - rank, 0.99))
+    return statistic, float(fdtri(added, n - rank, SURE))
 
 
 def extrapolation_decades(
@@ -212,7 +216,7 @@ def frontier_optimism(
             f"{_why_not_told(n_runs)}, so their optimism is not corrected",
             {"n_runs": n_runs, "n_points": n_points},
         )
-    if abs(uncertainty.shift) < 2e-4:
+    if abs(uncertainty.shift) < LEAST_OPTIMISM:
         return None
     return Diagnostic(
         "frontier_optimism",

@@ -17,6 +17,8 @@ from lawsmith.grid import BoolArray, FloatArray
 from lawsmith.laws.law import Form
 from lawsmith.laws.objective import Objective
 
+# The scaled gradient is the cosine between residuals and what a parameter moves. The objective
+# could still fall by its square, 1e-18 of itself: less than rounding.
 GRADIENT_TOLERANCE = 1e-9
 CAREFUL_AFTER = 10  # iterations; the few problems left then are the ill-behaved ones
 _EPS = np.finfo(float).eps

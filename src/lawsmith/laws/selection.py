@@ -31,6 +31,8 @@ SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to the
 # Means of 100 redraws err by a tenth of a redraw's SD, which `_spread` adds. Four inner redraws are
 # few; `_spread` subtracts their scatter.
 N_REDRAWS, N_INNER = 100, 4
+LEAST_NOISE = 0.02  # of the redraws' residual variance: an estimate of the noise is never 0
+FAR_OUT = 3.0  # median lengths: of normal draws in three dimensions one in ten thousand is farther
 
 
 @dataclass(frozen=True)
@@ -97,7 +99,7 @@ def correct_selection(
     # What the redraws' own fits leave, less what the surface's frontier does, is noise alone;
     # residuals beyond it are misfit of the law.
     redrawn = float(np.mean(outer.variance))
-    noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
+    noise = max(redrawn - float(truth.variance[0]), LEAST_NOISE * redrawn)
     observed = float(raw.variance[0])
     free = np.array([name not in fixed for name in law.names])
     cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
@@ -162,14 +164,13 @@ def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float
 
 
 def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
-    """Draws (B, p) in the plane, those over three median lengths from their centre pulled in.
+    """Draws (B, p) in the plane, those over FAR_OUT median lengths from their centre pulled in.
 
-    A redraw whose frontier lost an end point can bend away beyond it. Of normal draws in three
-    dimensions one in ten thousand is that far out.
+    A redraw whose frontier lost an end point can bend away beyond it.
     """
     step = plane.flat(phi) - centre
     size = plane.length(step)
-    limit = 3 * np.median(size)
+    limit = FAR_OUT * np.median(size)
     return np.asarray(centre + step * np.minimum(1, limit / np.maximum(size, 1e-300))[:, None])
 
 

@@ -38,8 +38,10 @@ from lawsmith.laws.optimise import Solution
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
 
-FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0
-MIN_DOF_BOOTSTRAP, N_BOOTSTRAP = 30, 400
+FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # the module says why
+MIN_DOF_BOOTSTRAP = 30  # the kurtosis of fewer normal residuals has an SD of 0.9 or more
+HEAVY = 4.0  # SDs of the kurtosis of normal residuals, beyond which tails are heavy
+N_BOOTSTRAP = 400  # SDs of so many draws err by 1/√800, 4 %
 
 
 class Interval(NamedTuple):
@@ -231,12 +233,12 @@ def refit(fit: LawFit, objective: Objective) -> LawFit:
 
 
 def _heavy_tailed(squares: LawFit, dof: int) -> bool:
-    """Whether many residuals have a kurtosis no normal sample would show (z > 4)."""
+    """Whether many residuals have a kurtosis no normal sample would show (z > HEAVY)."""
     if dof < MIN_DOF_BOOTSTRAP:
         return False
     r = (squares.residuals * np.sqrt(squares.weights))[squares.weights > 0]
     excess = float((r**4).mean() / (r**2).mean() ** 2 - 3)
-    return bool(excess > 4 * np.sqrt(24 / r.size))
+    return bool(excess > HEAVY * np.sqrt(24 / r.size))
 
 
 @saturating

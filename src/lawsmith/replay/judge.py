@@ -13,8 +13,9 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.many import PointSet, fit_many
-from lawsmith.metrics import difference_percent, mean_squared_error, regret
+from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.records import Scores, Task
+from lawsmith.replay.task import law_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,23 +83,18 @@ class Judge:
         task, law = self.task, self.task.law
         reference = task.reference.validation
         params, log_params = law.natural(phi), law.logs(phi)
-        found = {
-            **regret(params, reference.params),
-            **_logged(regret(log_params, reference.log_params)),
-        }
+        logged = regret(log_params, reference.log_params)
+        found = regret(params, reference.params) | {f"log_{k}": v for k, v in logged.items()}
         best = self._improve(phi, found)
-        held, envelope = task.held_out, task.reference.envelope
-        at_held = law.loss_at(phi, held.inputs) if len(held.loss) else np.empty(0)
-        at_pool = law.loss_at(phi, inputs_at(task.pool, law, envelope))
+        envelope = task.reference.envelope
+        at = inputs_at(task.pool, law, envelope)
         return Scores(
-            params=params,
-            log_params=log_params,
-            n_points=n_points,
-            regret=found,
-            regret_incumbent=dict(self._least),
-            held_out_mse=mean_squared_error(at_held, held.loss),
-            held_out_mse_beyond=mean_squared_error(at_held, held.loss, held.beyond),
-            pool_mse=mean_squared_error(at_pool, task.loss[envelope]),
+            params,
+            log_params,
+            n_points,
+            found,
+            dict(self._least),
+            *law_errors(law, phi, task.held_out, at, task.loss[envelope]),
             extrapolation=self._extrapolation(phi),
             incumbent_params=law.natural(best),
             extrapolation_incumbent=self._extrapolation(best),
@@ -135,7 +131,3 @@ def phi_of(law: Law, scores: Scores) -> FloatArray:
     return np.array(
         [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
     )
-
-
-def _logged(values: Mapping[str, float]) -> dict[str, float]:
-    return {f"log_{name}": value for name, value in values.items()}

@@ -22,10 +22,10 @@ from lawsmith.tasks.members import Member
 from lawsmith.tasks.records import HeldOutScores, TaskForecast
 from lawsmith.tasks.text import WAYS
 
-OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")
+OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")  # they hold for the task too
 FIRM, ROUGH = 0.03, 0.08  # half-widths of an interval of accuracy
 OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance
-WAYS_APART = 0.05
+WAYS_APART = 0.05  # of accuracy: more than an interval that is FIRM has to a side
 FAR = (
     "no curve is known to hold so far out, and the interval grows with it. A larger run narrows it"
 )

@@ -22,8 +22,8 @@ from lawsmith.tasks.data import Scored, best_of_cells
 from lawsmith.tasks.draws import log_losses
 from lawsmith.tasks.members import N_DRAWS, Member, fit_members
 
-LEAST_TOP, LEAST_BELOW = 3, 5
-TOP_SHARE = 0.15
+LEAST_TOP, LEAST_BELOW = 3, 5  # runs to judge ways by, and to fit them to: one more than an answer
+TOP_SHARE = 0.15  # of the runs, at least: a table with one large run is judged by more than that
 MOST_TOP = 20  # runs that are predicted
 SEED = 21
 
