@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, FloatArray, IntArray
+from lawsmith.arrays import AnyArray, FloatArray, IntArray, evenly
 from lawsmith.curves.ends import scheduled_ends
 from lawsmith.curves.records import Along, CurveFinding, End
 from lawsmith.curves.trunks import (
@@ -62,7 +62,7 @@ class CurveModel:
         ]
 
     def finding(self, level: float) -> CurveFinding:
-        gain, rows = self.trunks.gain, self.trunks.branches.rows
+        gain, rows = self.trunks.gain, self.trunks.branches
         shown = list(self.trunks.fits)[:SHOWN]
         trunk_ends = (self.trunks.end(i, self.last_annealed(i), level) for i in shown)
         return CurveFinding(
@@ -129,9 +129,7 @@ def fit_curves(
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:
     """Some of many, even in N."""
     trunks = sorted(trunks, key=lambda i: (curves[i].N, i))
-    if len(trunks) <= SPEAKING:
-        return trunks
-    return [trunks[i] for i in np.linspace(0, len(trunks) - 1, SPEAKING).round().astype(int)]
+    return [trunks[i] for i in evenly(len(trunks), SPEAKING).tolist()]
 
 
 def _names(grid: Grid) -> list[str]:

@@ -122,13 +122,13 @@ def allocation(
     law = uncertainty.law
     compute = np.atleast_1d(np.asarray(C, dtype=float))
     budget = np.log(compute) - LOG6
-    functions = {
-        "N": lambda phi: log_optimal_n(law, phi, compute, further),
-        "D": lambda phi: budget - log_optimal_n(law, phi, compute, further),
-        "D/N": lambda phi: budget - 2 * log_optimal_n(law, phi, compute, further),
+
+    def logs(phi: FloatArray) -> FloatArray:
+        log_n = log_optimal_n(law, phi, compute, further)
+        return np.concatenate([log_n, budget - log_n, budget - 2 * log_n], axis=1)
+
+    ends = (np.split(np.exp(v), 3) for v in uncertainty.of(logs, level))
+    return {
+        name: Interval(*of)
+        for name, of in zip(("N", "D", "D/N"), zip(*ends, strict=True), strict=True)
     }
-    out = {}
-    for name, function in functions.items():
-        interval = uncertainty.of(function, level)
-        out[name] = Interval(*(np.exp(v) for v in interval))
-    return out
