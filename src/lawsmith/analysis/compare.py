@@ -206,9 +206,9 @@ class Comparisons:
 
 def _line(one: Comparison) -> tuple[str, ...]:
     error = "" if one.score is None else percent(one.score.rms_error)
-    told = [f"{digits(p.loss, '#.4g')} at {p.target.label}" for p in one.predictions]
+    losses = [f"{digits(p.loss, '#.4g')} at {p.target.label}" for p in one.predictions]
     criterion = number(one.aicc) if one.fit is not None else ""
-    return one.law.name, error, criterion, ", ".join(told), one.reason
+    return one.law.name, error, criterion, ", ".join(losses), one.reason
 
 
 def _rows(one: Comparison) -> list[Json]:

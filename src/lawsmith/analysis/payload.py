@@ -105,8 +105,8 @@ def _intervals(u: Uncertainty | None, level: float) -> Json | None:
 
 def _param(found: Interval) -> Json:
     """A parameter that the runs do not tell has no interval (laws.uncertainty says when)."""
-    told = not math.isnan(found.low)
-    return {"value": found.centre, "low": found.low, "high": found.high, "identified": told}
+    known = not math.isnan(found.low)
+    return {"value": found.centre, "low": found.low, "high": found.high, "identified": known}
 
 
 def _ends(interval: Interval | None) -> list[float] | None:

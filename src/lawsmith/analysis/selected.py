@@ -60,6 +60,7 @@ def frontier_uncertainty(
     sd, dof = study.runs.select(known).replicate_sd()
     if dof >= ENOUGH_REPLICATES:  # they show the noise itself, whatever the surface's shape
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
+    at = fit.law.natural(plain.phi)
     return correct_selection(
         plain,
         fit.law.log_inputs(inputs_at(grid, fit.law, np.arange(len(known))))[:, 0, :],
@@ -67,7 +68,7 @@ def frontier_uncertainty(
         surface,
         lambda rows: partial(frontier_batch, grid.subset(rows), inputs=fit.law.inputs),
         rng=np.random.default_rng(options.seed),
-        fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
+        fixed={**fit.fixed, **{name: at[name] for name in plain.at_bounds}},
     )
 
 

@@ -110,8 +110,8 @@ def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> EndTrial:
 
 def fit_group(group: Sequence[Curve]) -> ScheduleLaw:
     """The law of all curves of a size that have losses."""
-    told = [c for c in group if len(c.D)]
-    return fit_law(told, Units.of(group))
+    with_losses = [c for c in group if len(c.D)]
+    return fit_law(with_losses, Units.of(group))
 
 
 def cut(curve: Curve, share: float) -> Curve:

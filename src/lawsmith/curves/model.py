@@ -145,9 +145,9 @@ def _of_trunks(trunks: Trunks, speaking: set[int], least_D: float, grid: Grid) -
     of, D = speaking_points(trunks, least_D)
     kept = np.isin(of, sorted(speaking))
     of, D = of[kept], D[kept]
-    told = trunks.foretell(of, D)
+    annealed = trunks.foretell(of, D)
     curves = [trunks.fits[i].curve for i in of.tolist()]
-    return _inferred(curves, (D, told.mean, normal_cov(told)), of, grid)
+    return _inferred(curves, (D, annealed.mean, normal_cov(annealed)), of, grid)
 
 
 def _of_ends(
@@ -176,12 +176,12 @@ def _of_finished(known: Along, grid: Grid) -> Inferred:
 
 def _inferred(
     curves: Sequence[Curve],
-    told: tuple[FloatArray, FloatArray, FloatArray],
+    losses: tuple[FloatArray, FloatArray, FloatArray],
     trunk: IntArray | None,
     grid: Grid,
 ) -> Inferred:
-    """Rows of these curves; ``told``: D, log loss and its covariance."""
-    D, y, cov = told
+    """Rows of these curves; ``losses``: D, log loss and its covariance."""
+    D, y, cov = losses
     N = np.array([c.N for c in curves], dtype=np.float64)
     hp: dict[str, AnyArray] = {
         name: np.array([c.hp[name] for c in curves], dtype=grid.columns[name].dtype)

@@ -69,9 +69,9 @@ class Trunks:
     ) -> End:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
-        told = self.foretell(np.array([trunk]), np.array([D]))
-        mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, float(told.noise[0]), float(told.df[0]), level)
+        annealed = self.foretell(np.array([trunk]), np.array([D]))
+        mean, scale2 = float(annealed.mean[0]) + more[0], float(annealed.cov[0, 0]) + more[1]
+        return end_of(curve, D, mean, scale2, float(annealed.noise[0]), float(annealed.df[0]), level)
 
 
 def end_of(
@@ -101,9 +101,9 @@ def fit_trunks(
     found = np.flatnonzero(ok)
     found = found[_few(known.parent[found], D[found])]
     parent, at = known.parent[found], known.at[found]
-    told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
-    usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
-    share = np.where(told, 1.0 - at / D[found], usual)
+    given = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
+    usual = float(np.median(1.0 - at[given] / D[found][given])) if given.any() else USUAL_SHARE
+    share = np.where(given, 1.0 - at / D[found], usual)
     hp = coordinates(curves)
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share, hp[parent])
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
@@ -120,10 +120,10 @@ def coordinates(curves: Sequence[Curve]) -> FloatArray:
     names = sorted({name for c in curves for name in c.hp})
     columns = []
     for name in names:
-        told = [c.hp.get(name, np.nan) for c in curves]
-        if any(isinstance(value, str) for value in told):
+        values = [c.hp.get(name, np.nan) for c in curves]
+        if any(isinstance(value, str) for value in values):
             continue
-        v = np.array(told, dtype=np.float64)
+        v = np.array(values, dtype=np.float64)
         known = v[np.isfinite(v)]
         if len(np.unique(known)) < 2:
             continue
@@ -212,7 +212,7 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     return float(spread2[-1]), own
 
 
-def normal_cov(told: Foretold) -> FloatArray:
+def normal_cov(annealed: Foretold) -> FloatArray:
     """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(told.df, 0.975) / 1.959964
-    return np.asarray(told.cov * np.outer(wider, wider))
+    wider = stdtrit(annealed.df, 0.975) / 1.959964
+    return np.asarray(annealed.cov * np.outer(wider, wider))

@@ -78,8 +78,8 @@ class LawFit:
     priors: Mapping[str, Prior]
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
-        return f"LawFit {self.law.name}, {self.n_points} points, {self.status}: {told}"
+        params = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
+        return f"LawFit {self.law.name}, {self.n_points} points, {self.status}: {params}"
 
     @property
     def n_points(self) -> int:
@@ -357,10 +357,8 @@ def _finish(
 ) -> LawFit:
     best = best_of(solution)
     phi = solution.phi[best]
-    settled = solution.converged | (solution.gradient < 1e-4)
-    basins = (
-        _distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
-    )
+    done = solution.converged | (solution.gradient < 1e-4)
+    basins = _distinct(problem, solution.phi[done], solution.value[done]) if done.any() else []
     names = np.array(law.names)
     on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper[0]))
     return LawFit(

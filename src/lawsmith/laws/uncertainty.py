@@ -81,11 +81,6 @@ class Uncertainty:
         """(p,) the fitted law."""
         return self.phi if self.fitted is None else self.fitted
 
-    def natural(self, name: str) -> float:
-        """The centre of one parameter, in natural units."""
-        j = self.law.position(name)
-        return float(self.law.params[j].to_natural(self.phi[j]))
-
     def quantile(self, level: float) -> float:
         """Student's t for a two-sided interval."""
         return float(stdtrit(self.dof, 0.5 + level / 2))
@@ -117,8 +112,8 @@ class Uncertainty:
             centre, low, high = (float(param.to_natural(v)) for v in ends)
         if half > 0.0 and param.additive:
             low, high = min(low, self.lowest), min(high, self.lowest)
-        told = not self._on_an_edge(param) and identified(param, low, high)
-        if not told and not self._is_fixed(param):
+        is_known = not self._on_an_edge(param) and identified(param, low, high)
+        if not is_known and not self._is_fixed(param):
             low = high = float("nan")
         return Interval(centre, low, high)
 

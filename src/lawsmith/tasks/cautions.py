@@ -76,10 +76,10 @@ def ways_disagree(forecast: TaskForecast) -> Diagnostic | None:
     values = {way: found.centre for way, found in forecast.ways.items()}
     if len(values) < 2 or max(values.values()) - min(values.values()) < WAYS_APART:
         return None
-    told = " and ".join(f"{percent(v)} {WAYS[way]}" for way, v in values.items())
+    accuracies = " and ".join(f"{percent(v)} {WAYS[way]}" for way, v in values.items())
     return Diagnostic(
         "ways_disagree",
-        f"at {forecast.target.label} the accuracy is {told}: the answer holds both",
+        f"at {forecast.target.label} the accuracy is {accuracies}: the answer holds both",
         {way.replace(" ", "_"): value for way, value in values.items()},
     )
 

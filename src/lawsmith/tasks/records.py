@@ -107,10 +107,10 @@ class TaskAnswer:
     def __repr__(self) -> str:
         from lawsmith.tasks.text import headline
 
-        told = [headline(self, forecast) for forecast in self.forecasts]
+        headlines = [headline(self, forecast) for forecast in self.forecasts]
         named = codes([warning.code for warning in self.warnings])
         title = f"Answer of {self.study} for {self.task.name}, from {self.n_runs} runs"
-        return short(title, [line for line in (*told, self.verdict, *named) if line])
+        return short(title, [line for line in (*headlines, self.verdict, *named) if line])
 
     @property
     def estimated_chance(self) -> bool:

@@ -60,8 +60,8 @@ def ways_text(found: TaskAnswer) -> str:
         return "From scale alone: no loss was named (--via)"
     if found.weight.max() - found.weight.min() < 1e-12:
         return "Both ways count the same: there are too few runs to judge them by"
-    told = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
-    return f"Weights by how the largest runs are predicted from the others: {told}"
+    shares = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
+    return f"Weights by how the largest runs are predicted from the others: {shares}"
 
 
 def held_out_text(found: TaskAnswer) -> str:
@@ -83,10 +83,10 @@ def beyond(forecast: TaskForecast) -> str:
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    told = [chance_text(found), ways_text(found)]
+    sentences = [chance_text(found), ways_text(found)]
     if found.held_out is not None:
-        told.append(f"Held out: {held_out_text(found)}")
-    return told
+        sentences.append(f"Held out: {held_out_text(found)}")
+    return sentences
 
 
 def listing(found: TaskAnswer) -> Digest:
@@ -95,6 +95,6 @@ def listing(found: TaskAnswer) -> Digest:
         Columns(f"{one.target.label} ({beyond(one)})", HEADS, lines(one)) for one in found.forecasts
     ]
     warned = [f"{warning.code}: {warning.message}" for warning in found.warnings]
-    said = [found.verdict] if found.verdict else []
+    verdict = [found.verdict] if found.verdict else []
     title = f"Answer for {found.task.name}: from {rests_on(found)}"
-    return Digest(title, [*said, *tables, *remarks(found), *warned])
+    return Digest(title, [*verdict, *tables, *remarks(found), *warned])
