@@ -71,7 +71,9 @@ class Trunks:
         curve = self.fits[trunk].curve
         annealed = self.foretell(np.array([trunk]), np.array([D]))
         mean, scale2 = float(annealed.mean[0]) + more[0], float(annealed.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, float(annealed.noise[0]), float(annealed.df[0]), level)
+        return end_of(
+            curve, D, mean, scale2, float(annealed.noise[0]), float(annealed.df[0]), level
+        )
 
 
 def end_of(
