@@ -188,12 +188,10 @@ def frontier_intervals(world: World, losses, fit, of, rng) -> Iterator[tuple[str
     variance = float((squares.residuals**2).sum() / dof)
     plain = Uncertainty(fit.law, squares.phi, covariance(squares, variance), dof, 0.0, "", "")
     surface = smooth_surface(np.log(losses), world.hp, world.scale, world.cells, floor=world.floor)
-    freed = surface and correct_selection(
-        world.law, world.x, losses, surface, world.among, start=squares.phi, rng=rng
-    )
-    if freed:
-        corrected = Uncertainty(world.law, freed.phi, freed.cov, freed.dof, 0.0, "", "")
-        yield "lawsmith", student(corrected, of)
+    if surface:
+        freed = correct_selection(plain, world.x, losses, surface, world.among, rng=rng)
+        if freed is not plain:
+            yield "lawsmith", student(freed, of)
     yield "least squares, t", student(plain, of)
 
 

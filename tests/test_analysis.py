@@ -16,7 +16,7 @@ from lawsmith.analysis import (
     surface_on_cuts,
 )
 from lawsmith.analysis.compare import aicc
-from lawsmith.analysis.isoflop import isoflop_levels
+from lawsmith.analysis.design import isoflop_levels
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier

@@ -21,6 +21,18 @@ AnyArray = npt.NDArray[Any]
 saturating = np.errstate(all="ignore")
 
 
+def robust_sd(residuals: FloatArray) -> float:
+    """The SD of normal residuals by their median size: outliers do not move it."""
+    return 1.4826 * float(np.median(np.abs(residuals)))
+
+
+def evenly(n: int, most: int) -> IntArray:
+    """Positions of at most ``most`` of n things, spread evenly, both ends included."""
+    if n <= most:
+        return np.arange(n)
+    return np.linspace(0, n - 1, most).round().astype(np.int64)
+
+
 def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
     """A column of float64, or of str."""
     array = np.asarray(values)

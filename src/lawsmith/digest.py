@@ -44,9 +44,14 @@ class Digest:
     parts: Sequence[str | Columns]
 
     def text(self) -> str:
-        """One part below the other; a table has an empty line above it."""
-        told = [f"\n{part.text()}" if isinstance(part, Columns) else part for part in self.parts]
-        return "\n".join([self.title, *told])
+        """One part below the other; a table has an empty line above and below it."""
+        lines, after_table = [self.title], False
+        for part in self.parts:
+            is_table = isinstance(part, Columns)
+            lines += [""] if is_table or after_table else []
+            lines.append(part.text() if isinstance(part, Columns) else part)
+            after_table = is_table
+        return "\n".join(lines)
 
     def html(self) -> str:
         told = [

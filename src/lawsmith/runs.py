@@ -81,7 +81,7 @@ class Runs:
 
     def of(self, state: State) -> Runs:
         """The runs in ``state``, in order."""
-        return self._take(self.state == state.value)
+        return self.take(self.state == state.value)
 
     def counts(self) -> dict[str, int]:
         """How many runs are in each state, every state listed."""
@@ -124,7 +124,7 @@ class Runs:
         n_rows = 1 + max(kept.max(initial=-1), self.index.max(initial=-1))
         place = np.full(n_rows, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        found = self._take(place[self.index] >= 0)
+        found = self.take(place[self.index] >= 0)
         return Runs(place[found.index], found.loss, found.state)
 
     def append(self, other: Runs) -> Runs:
@@ -135,7 +135,7 @@ class Runs:
             np.concatenate([self.state, other.state]),
         )
 
-    def _take(self, which: npt.NDArray[np.bool_]) -> Runs:
+    def take(self, which: npt.NDArray[np.bool_]) -> Runs:
         """Some of these runs; they were checked when these were made."""
         some = object.__new__(Runs)
         for name in ("index", "loss", "state"):

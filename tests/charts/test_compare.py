@@ -5,7 +5,8 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lawsmith.analysis import Comparison, HeldOutScore, compare_laws
+from lawsmith.analysis import Comparison, compare_laws
+from lawsmith.answer import HeldOutRuns
 from lawsmith.charts import ChartUnavailable, compare
 from lawsmith.charts.compare import compare_data, score_texts
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LN
@@ -13,7 +14,8 @@ from lawsmith.laws.catalogue import CHINCHILLA, LC, LN
 
 def comparison(law, fit, *, error):
     loss = np.array([2.0, 2.0])
-    return Comparison(law, fit, HeldOutScore(np.arange(2), loss, loss * (1 + error)))
+    said = loss * (1 + error)
+    return Comparison(law, fit, HeldOutRuns(np.arange(2), loss, loss, said, said, said))
 
 
 def test_scores_are_rmse_and_its_share_of_the_loss(compute_law):

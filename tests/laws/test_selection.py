@@ -11,6 +11,7 @@ from lawsmith.laws.fit import fit_law
 from lawsmith.laws.noise import smooth_surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.selection import correct_selection, pad
+from lawsmith.laws.uncertainty import law_uncertainty
 from tests.laws.test_forms import EXAMPLES
 
 LC = get_law("LC")
@@ -42,16 +43,17 @@ def correct(kind: str, sd: float, seed: int):
     assert surface is not None
     on = pareto_batch(np.exp(x), np.exp(y)[None])[0]
     raw = fit_law(LC, {"C": np.exp(x[on])}, np.exp(y[on]), objective=LEAST_SQUARES_LOG)
+    plain = law_uncertainty(raw)
+    assert plain is not None
     freed = correct_selection(
-        LC,
+        plain,
         x[None],
         np.exp(y),
         surface,
         lambda rows: lambda losses: pareto_batch(np.exp(x[rows]), losses),
-        start=raw.phi,
         rng=np.random.default_rng(seed),
     )
-    assert freed is not None
+    assert freed is not plain
     return raw, freed, surface
 
 

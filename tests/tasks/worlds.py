@@ -6,7 +6,7 @@ import numpy as np
 
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
-from lawsmith.tasks import Scores
+from lawsmith.tasks import ScoredRuns
 
 N = np.geomspace(2e7, 4e8, 4)
 RATIO = np.array([5.0, 10.0, 20.0, 40.0, 80.0, 160.0])
@@ -29,4 +29,4 @@ def world(seed, *, questions=2000, noise=0.003, accuracy=accuracy_at, via="loss"
     measured = rng.binomial(questions, accuracy(loss)) / questions
     grid = Grid.from_columns({"N": n, "D": d}, axes={"N": "log", "D": "log"}, compute="6ND")
     runs = Runs.from_losses(np.arange(len(n)), loss)
-    return Scores("drawn", grid, runs, measured, via)
+    return ScoredRuns("drawn", grid, runs, measured, via)

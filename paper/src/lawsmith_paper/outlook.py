@@ -29,7 +29,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier
 from lawsmith.grid import Grid
-from lawsmith.laws.allocation import LOG6, can_allocate, log_inputs_at, log_optimal_n
+from lawsmith.laws.allocation import LOG6, best_split, can_allocate, log_optimal_n
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
@@ -226,12 +226,13 @@ def _where(
     law: Law, phi: FloatArray, draws: FloatArray, compute: float, level: float
 ) -> tuple[FloatArray, dict[str, Interval] | None]:
     """(q,) log inputs of the law at a compute, and the plausible allocations there."""
-    x = log_inputs_at(law, phi, compute)
-    if x is None:
+    if law.inputs == ("C",):
+        return np.array([np.log(compute)]), None
+    if not can_allocate(law):
         want = "a law of compute, or of N and D"
         raise LawsmithError("target", got=f"{law.name} at {compute:g} FLOPs", want=want)
-    if not can_allocate(law):
-        return x, None
+    best = best_split(law, phi, compute)
+    x = np.log([best[name] for name in law.inputs])
     budget = float(np.log(compute) - LOG6)
     log_n = log_optimal_n(law, np.vstack([phi[None], draws]), np.array([compute]))[:, 0]
     logs = {"N": log_n, "D": budget - log_n, "D/N": budget - 2 * log_n}

@@ -6,24 +6,26 @@ analysis = analyse(load("oellm-english"), FitOptions(law=get_law("LC"), targets=
 from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
-from lawsmith.analysis.answering import answer_study, learn
-from lawsmith.analysis.compare import compare_laws, laws_for, rolling_cuts, surface_on_cuts
-from lawsmith.analysis.comparisons import Comparisons
+from lawsmith.analysis.answering import answer_study, answer_tasks, learn
+from lawsmith.analysis.compare import (
+    Comparisons,
+    compare_laws,
+    laws_for,
+    rolling_cuts,
+    surface_on_cuts,
+)
 from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
-from lawsmith.analysis.fitting import analyse, held_out_score
-from lawsmith.analysis.hyperparameters import hyperparameter_laws
-from lawsmith.analysis.isoflop import isoflop_cells
+from lawsmith.analysis.design import isoflop_cells
+from lawsmith.analysis.fitting import analyse, hyperparameter_laws
 from lawsmith.analysis.predict import influence_target
 from lawsmith.analysis.records import (
     Analysis,
     Comparison,
     Cut,
     FitOptions,
-    HeldOutScore,
     HyperparameterLaw,
     Prediction,
 )
-from lawsmith.analysis.tasks import answer_tasks
 from lawsmith.answer.records import Target
 
 __all__ = [
@@ -32,7 +34,6 @@ __all__ = [
     "Comparisons",
     "Cut",
     "FitOptions",
-    "HeldOutScore",
     "HyperparameterLaw",
     "Moved",
     "Prediction",
@@ -41,7 +42,6 @@ __all__ = [
     "answer_study",
     "answer_tasks",
     "compare_laws",
-    "held_out_score",
     "hyperparameter_laws",
     "influence_target",
     "isoflop_cells",

@@ -21,7 +21,6 @@ from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import percent, plural
 from lawsmith.grid import Grid
-from lawsmith.runs import Runs
 from lawsmith.trajectory import Curve
 
 SAME = 1e-6  # relative: one N
@@ -178,10 +177,9 @@ def _shareless(parent: IntArray, at: FloatArray) -> list[str]:
 def _kept(study: Study, kept: BoolArray) -> Study:
     if kept.all():
         return study
-    runs = study.runs
     return replace(
         study,
-        runs=Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept])),
+        runs=study.runs.take(kept),
         run_names=tuple(np.array(study.run_names)[kept]) if study.run_names else (),
         branches=None,  # they are in the curves' record now
     )

@@ -1,22 +1,27 @@
-"""The answer of a study whose runs are all made."""
+"""The answers of a study whose runs are all made: of its loss, and of its tasks."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import replace
 
+import numpy as np
+
 from lawsmith.analysis.along import with_curves
 from lawsmith.answer import Answer, Origin, Target, answer, default_target
+from lawsmith.arrays import FloatArray
 from lawsmith.curves import Along
 from lawsmith.datasets.curve_tables import Curves
 from lawsmith.datasets.records import Study
-from lawsmith.errors import LawsmithError
+from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import HeldOut
 from lawsmith.runs import State
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Prior, fit_surface, learn_from_surfaces
+from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 from lawsmith.threads import one_thread
 
-LEAST_TO_LEARN = 8  # finished runs of an earlier study
+LEAST_TO_LEARN = 8  # finished runs of an earlier study: twice what an answer needs
+AVERAGE = "average"  # the name of the mean over tasks
 
 
 def answer_study(
@@ -41,9 +46,7 @@ def answer_study(
     along = curves if isinstance(curves, Along) else None
     if isinstance(curves, Curves):
         study, along = with_curves(study, curves)
-    wanted = [t if isinstance(t, Target) else Target(float(t)) for t in targets]
-    if not wanted and study.has_compute:
-        wanted = [default_target(study.grid, study.runs)]
+    wanted = _wanted(study, targets)
     held_out = None if hold_out is None else study.grid.split(hold_out)[1]
     found = answer(
         study.grid,
@@ -58,6 +61,14 @@ def answer_study(
     return replace(found, origin=Origin(study, hold_out, along))
 
 
+def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
+    """Targets as such; the default one where there are none."""
+    wanted = [t if isinstance(t, Target) else Target(float(t)) for t in targets]
+    if not wanted and study.has_compute:
+        wanted = [default_target(study.grid, study.runs)]
+    return wanted
+
+
 def learn(studies: Sequence[Study], prior: Prior = PUBLIC) -> Prior:
     """A prior for a further study that is like ``studies``, for `answer_study` and `answer`."""
     surfaces = {}
@@ -69,3 +80,46 @@ def learn(studies: Sequence[Study], prior: Prior = PUBLIC) -> Prior:
                 raise LawsmithError(f"learn from {study.name}", got=got, want=want)
             surfaces[Lesson(study.name, n)] = fit_surface(study.grid, study.runs, BROAD)
         return learn_from_surfaces(surfaces, prior)
+
+
+def answer_tasks(
+    study: Study,
+    tasks: Sequence[Task],
+    targets: Sequence[float | Target] = (),
+    *,
+    via: str = "",
+    level: float = 0.95,
+    hold_out: HeldOut | None = None,
+) -> list[TaskAnswer]:
+    """The accuracy of each task to expect at ``targets``; of several, their average last.
+
+    study     read with ``ReadOptions(metrics=…)``, so that it has the tasks' columns
+    via       the name of the study's loss, for two steps; '' for the direct way alone
+    targets   as for `answer_study`
+    """
+    wanted = _wanted(study, targets)
+    held_out = None if hold_out is None else study.grid.split(hold_out)[1]
+    loss = answer_study(study, wanted, level=level, hold_out=hold_out) if via else None
+    columns = {task: _column(study, task) for task in tasks}
+    if len(tasks) > 1:
+        columns[_average(tasks)] = np.mean(list(columns.values()), axis=0)
+    found = []
+    for task, accuracy in columns.items():
+        scores = ScoredRuns(study.name, study.grid, study.runs, accuracy, via)
+        found.append(answer_task(scores, task, wanted, level=level, held_out=held_out, loss=loss))
+    return found
+
+
+def _average(tasks: Sequence[Task]) -> Task:
+    """The average as a task of its own; a run counts where all were measured."""
+    chances = [task.chance for task in tasks if task.chance is not None]
+    return Task(AVERAGE, float(np.mean(chances)) if len(chances) == len(tasks) else None)
+
+
+def _column(study: Study, task: Task) -> FloatArray:
+    if task.name in study.metrics:
+        return study.metrics[task.name]
+    if study.metrics:
+        raise unknown(f"{study.name}: metric", task.name, study.metrics)
+    hint = f"read it with ReadOptions(metrics=({task.name!r},))"
+    raise LawsmithError(study.name, got="no metrics", want=task.name, hint=hint)

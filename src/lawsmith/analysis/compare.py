@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at, largest_compute
 from lawsmith.analysis.fitting import fit_frontier, split
-from lawsmith.analysis.predict import above_observed, predict
-from lawsmith.analysis.records import Comparison, Cut, FitOptions, HeldOutScore, Prediction
+from lawsmith.analysis.payload import Json, plain, prediction_payload, prediction_row
+from lawsmith.analysis.predict import above_observed, predict, predict_runs
+from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Prediction
 from lawsmith.answer.make import answer
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.arrays import saturating
+from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
+from lawsmith.digest import Columns, Digest
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import flops
+from lawsmith.formats import digits, flops, number, percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.allocation import further_inputs
@@ -24,8 +27,11 @@ from lawsmith.laws.catalogue import LAWS
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
-from lawsmith.laws.uncertainty import Uncertainty, refit
+from lawsmith.laws.uncertainty import refit
 from lawsmith.surface import PUBLIC, Prior
+
+if TYPE_CHECKING:
+    from lawsmith.datasets.frames import Frame
 
 CUTS = (3.0, 8.0, 30.0)  # the largest compute over that: what is below is fitted
 LEAST_BELOW = 6  # finished runs below a cut
@@ -82,61 +88,50 @@ def _rank(c: Comparison) -> tuple[bool, int, float]:
 
 
 def _compared(study: Study, options: FitOptions, cuts: Sequence[Cut]) -> Comparison:
-    grid, law = study.grid, options.law
-    loss = study.runs.config_loss(len(grid))
     try:
-        pool, _ = split(grid, options.hold_out)
-        _, fit, uncertainty = fit_frontier(study, pool, loss, options)
+        a = fit_frontier(study, split(study.grid, options.hold_out)[0], options)
     except LawsmithError as error:
-        return Comparison(law, None, None, str(error))
-    largest = largest_compute(grid, pool, loss)
-    judged = tuple(_judged(study, options, loss, cut) for cut in cuts)
-    predictions = _predictions(fit, uncertainty, largest, options)
-    above = (above_observed(grid, pool, loss, law, p) for p in predictions)
+        return Comparison(options.law, None, None, str(error))
+    judged = tuple(_judged(study, options, cut) for cut in cuts)
+    predictions = _predictions(a)
+    above = (above_observed(a, p) for p in predictions)
     return Comparison(
-        law,
-        fit,
+        a.law,
+        a.fit,
         _together([runs for runs in judged if runs is not None]),
         predictions=predictions,
-        aicc=aicc(fit),
+        aicc=aicc(a.fit),
         cuts=judged,
         warnings=tuple(warning for warning in above if warning is not None),
     )
 
 
-def _predictions(
-    fit: LawFit, uncertainty: Uncertainty | None, largest: float, options: FitOptions
-) -> tuple[Prediction, ...]:
+def _predictions(a: Analysis) -> tuple[Prediction, ...]:
     """At the targets whose inputs the law has."""
     found = []
-    for target in options.targets:
-        if not set(target.hp) <= set(fit.law.inputs):
+    for target in a.options.targets:
+        if not set(target.hp) <= set(a.law.inputs):
             continue
         try:
-            found.append(predict(target, fit, uncertainty, largest, options.level))
+            found.append(predict(a, target))
         except LawsmithError:  # L(N) has nothing to say of a compute
             continue
     return tuple(found)
 
 
-def _judged(study: Study, options: FitOptions, loss: FloatArray, cut: Cut) -> HeldOutRuns | None:
+def _judged(study: Study, options: FitOptions, cut: Cut) -> HeldOutRuns | None:
     """The law of the runs below a cut on the best ones above; None where it cannot be fitted."""
     try:
-        _, fit, uncertainty = fit_frontier(study, cut.pool, loss, options)
+        return predict_runs(fit_frontier(study, cut.pool, options), cut.judged)
     except LawsmithError:
         return None
-    inputs = inputs_at(study.grid, options.law, cut.judged)
-    predicted = fit.predict(inputs)
-    nothing = np.full(len(predicted), np.nan)
-    ends = uncertainty.run(inputs, options.level)[1:] if uncertainty else (nothing, nothing)
-    return HeldOutRuns(cut.judged, study.grid.C[cut.judged], loss[cut.judged], predicted, *ends)
 
 
-def _together(judged: Sequence[HeldOutRuns]) -> HeldOutScore | None:
+def _together(judged: Sequence[HeldOutRuns]) -> HeldOutRuns | None:
     if not judged:
         return None
-    parts = ((runs.rows, runs.loss, runs.predicted) for runs in judged)
-    return HeldOutScore(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+    parts = (vars(runs).values() for runs in judged)
+    return HeldOutRuns(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
 
 
 @saturating
@@ -169,3 +164,65 @@ def aicc(fit: LawFit) -> float:
     if n - k - 1 < 1 or not rss > 0.0:
         return float("nan")
     return n * float(np.log(rss / n)) + 2 * k + 2 * k * (k + 1) / (n - k - 1)
+
+
+@dataclass(frozen=True, repr=False)
+class Comparisons:
+    """Laws of one study, best first: the result of `compare_laws`.
+
+    laws   one Comparison each; ``reason`` says why a law could not be fitted
+
+    >>> compare_laws("synthetic-demo", laws=["LC"]).laws[0].law.name
+    'LC'
+    """
+
+    study: str
+    laws: tuple[Comparison, ...]
+
+    def __repr__(self) -> str:
+        return self.summary()
+
+    def summary(self) -> str:
+        """The laws as a table of text."""
+        return self._listing().text()
+
+    def to_frame(self) -> Frame:
+        """One row a law and target: the error on held-out runs, AICc, the loss with intervals."""
+        return frame_of(row for one in self.laws for row in _rows(one))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The laws as plain values."""
+        made: Json = plain({"study": self.study, "laws": [_values(one) for one in self.laws]})
+        return made
+
+    def _repr_html_(self) -> str:
+        return self._listing().html()
+
+    def _listing(self) -> Digest:
+        heads = ("law", "held-out error", "AICc", "predictions", "")
+        rows = [_line(one) for one in self.laws]
+        return Digest(f"Laws of {self.study}, best first", [Columns("", heads, rows)])
+
+
+def _line(one: Comparison) -> tuple[str, ...]:
+    error = "" if one.score is None else percent(one.score.rms_error)
+    losses = [f"{digits(p.loss, '#.4g')} at {p.target.label}" for p in one.predictions]
+    criterion = number(one.aicc) if one.fit is not None else ""
+    return one.law.name, error, criterion, ", ".join(losses), one.reason
+
+
+def _rows(one: Comparison) -> list[Json]:
+    error = None if one.score is None else one.score.rms_error
+    first = {"law": one.law.name, "held_out_error": error, "aicc": one.aicc, "reason": one.reason}
+    return [{**first, **prediction_row(p)} for p in one.predictions] or [first]
+
+
+def _values(one: Comparison) -> Json:
+    return {
+        "law": one.law.name,
+        "params": None if one.fit is None else one.fit.params,
+        "held_out_error": None if one.score is None else one.score.rms_error,
+        "aicc": one.aicc,
+        "predictions": [prediction_payload(p) for p in one.predictions],
+        "reason": one.reason or None,
+    }

@@ -6,58 +6,48 @@ from dataclasses import replace
 
 import numpy as np
 
-from lawsmith.analysis.design import check_design, inputs_at, largest_compute
-from lawsmith.analysis.hyperparameters import hyperparameter_laws
-from lawsmith.analysis.isoflop import unbracketed
-from lawsmith.analysis.predict import above_observed, influence_target, predict
-from lawsmith.analysis.records import Analysis, FitOptions, HeldOutScore, Prediction
+from lawsmith.analysis.design import check_design, inputs_at, isoflop_cells
+from lawsmith.analysis.predict import above_observed, influence_target, predict, predict_runs
+from lawsmith.analysis.records import Analysis, FitOptions, HyperparameterLaw, Prediction
 from lawsmith.analysis.selected import frontier_uncertainty
+from lawsmith.answer.records import HeldOutRuns
 from lawsmith.arrays import saturating
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
+from lawsmith.laws.allocation import can_allocate
+from lawsmith.laws.catalogue import HYPERPARAMETER
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.fit import fit_law
 from lawsmith.laws.influence import Influence, influence
-from lawsmith.laws.uncertainty import Uncertainty
+from lawsmith.laws.uncertainty import law_uncertainty
+
+# Cells that say how the best hyperparameters move: twice the parameters of their law. With fewer
+# runs than three a cell, nothing was tuned in it.
+LEAST_CELLS, LEAST_RUNS_A_CELL = 6, 3
 
 
 @saturating
 def analyse(study: Study, options: FitOptions) -> Analysis:
     """Fit ``options.law`` to the frontier of the study's pool and say what can be said of it."""
-    grid = study.grid
-    loss = study.runs.config_loss(len(grid))
-    pool, held = split(grid, options.hold_out)
-    rows, fit, uncertainty = fit_frontier(study, pool, loss, options)
-    found = _influence(grid, pool, loss, rows, fit, uncertainty, options)
-    analysis = Analysis(
-        study=study,
-        options=options,
-        pool=pool,
-        held_out=held,
-        loss=loss,
-        frontier=rows,
-        fit=fit,
-        uncertainty=uncertainty,
-        predictions=tuple(
-            predict(t, fit, uncertainty, largest_compute(grid, pool, loss), options.level)
-            for t in options.targets
-        ),
-        score=held_out_score(grid, held, loss, fit) if len(held) else None,
-        influence=found,
-        hyperparameters=hyperparameter_laws(grid, pool, loss),
-        warnings=(),
+    pool, held = split(study.grid, options.hold_out)
+    a = replace(fit_frontier(study, pool, options), held_out=held)
+    a = replace(
+        a,
+        predictions=tuple(predict(a, target) for target in options.targets),
+        score=_held_out(a) if len(held) else None,
+        influence=_influence(a),
+        hyperparameters=hyperparameter_laws(study.grid, pool, a.loss),
     )
-    return replace(analysis, warnings=tuple(_warnings(analysis)))
+    return replace(a, warnings=tuple(_warnings(a)))
 
 
-def fit_frontier(
-    study: Study, pool: IntArray, loss: FloatArray, options: FitOptions
-) -> tuple[IntArray, LawFit, Uncertainty | None]:
-    """The frontier of the pool's runs for the law, the fit to it, and how uncertain that is."""
+def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
+    """The law of the frontier of the pool's runs, and how uncertain it is; nothing more."""
     grid, law = study.grid, options.law
+    loss = study.runs.config_loss(len(grid))
     rows = pool[frontier(grid.subset(pool), loss[pool], law.inputs)]
     check_design(study, law, rows, force=options.force)
     fit = fit_law(
@@ -68,15 +58,8 @@ def fit_frontier(
         fixed=options.fixed,
         priors=options.priors,
     )
-    return rows, fit, frontier_uncertainty(study, pool, rows, loss, fit, options)
-
-
-def held_out_score(grid: Grid, held: IntArray, loss: FloatArray, fit: LawFit) -> HeldOutScore:
-    """The law's predictions on Π(held-out)."""
-    rows = held[frontier(grid.subset(held), loss[held], fit.law.inputs)]
-    if len(rows) == 0:
-        raise LawsmithError("hold-out", got="no finished run held out", want="at least one")
-    return HeldOutScore(rows, loss[rows], fit.predict(inputs_at(grid, fit.law, rows)))
+    uncertainty = frontier_uncertainty(study, pool, rows, loss, fit, options)
+    return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
 
 
 def split(grid: Grid, hold_out: HeldOut | None) -> tuple[IntArray, IntArray]:
@@ -86,24 +69,50 @@ def split(grid: Grid, hold_out: HeldOut | None) -> tuple[IntArray, IntArray]:
     return grid.split(hold_out)
 
 
-def _influence(
-    grid: Grid,
-    pool: IntArray,
-    loss: FloatArray,
-    rows: IntArray,
-    fit: LawFit,
-    uncertainty: Uncertainty | None,
-    options: FitOptions,
-) -> Influence | None:
-    """Leave-one-out at the first target, or one decade above the data."""
-    if uncertainty is None or len(rows) - 1 <= int(fit.free.sum()):
+def _held_out(a: Analysis) -> HeldOutRuns:
+    """The law's predictions on Π(held-out)."""
+    held = a.held_out
+    rows = held[frontier(a.study.grid.subset(held), a.loss[held], a.law.inputs)]
+    if len(rows) == 0:
+        raise LawsmithError("hold-out", got="no finished run held out", want="at least one")
+    return predict_runs(a, rows)
+
+
+def _influence(a: Analysis) -> Influence | None:
+    """Leave-one-out; None where a law without a point could not be judged."""
+    if a.uncertainty is None or a.fit.n_points - 1 <= int(a.fit.free.sum()):
         return None
-    return influence(fit, influence_target(grid, pool, loss, fit, options)[1], uncertainty)
+    return influence(a.fit, influence_target(a)[1], a.uncertainty)
+
+
+@saturating
+def hyperparameter_laws(
+    grid: Grid, pool: IntArray, loss: FloatArray
+) -> tuple[HyperparameterLaw, ...]:
+    """λ*(N, D) for every positive numeric axis that is tuned in enough (N, D) cells."""
+    if not {"N", "D"} <= set(grid.names):
+        return ()
+    rows = pool[frontier(grid.subset(pool), loss[pool], ("N", "D"))]
+    n_runs = int(np.isfinite(loss[pool]).sum())
+    if len(rows) < LEAST_CELLS or n_runs < LEAST_RUNS_A_CELL * len(rows):
+        return ()
+    tied = checks.collinear_design(grid.N[rows], grid.D[rows]) is not None
+    fixed = {"b": 0.0} if tied else {}
+    laws = []
+    for axis in grid.axes:
+        if axis.name in ("N", "D") or axis.kind != "log":
+            continue
+        values = grid.numbers(axis.name)[rows]
+        if len(np.unique(values)) < 2:
+            continue
+        inputs = inputs_at(grid, HYPERPARAMETER, rows)
+        fit = fit_law(HYPERPARAMETER, inputs, values, fixed=fixed)
+        laws.append(HyperparameterLaw(axis.name, fit, law_uncertainty(fit), rows))
+    return tuple(laws)
 
 
 def _warnings(a: Analysis) -> list[Diagnostic]:
     grid, fit, rows = a.study.grid, a.fit, a.frontier
-    n_runs = int(np.isfinite(a.loss[a.pool]).sum())
     n_levels = len(np.unique(grid.cells(list(fit.law.inputs))[rows]))
     found: list[Diagnostic | None] = [
         checks.at_bound(fit),
@@ -111,18 +120,19 @@ def _warnings(a: Analysis) -> list[Diagnostic]:
         checks.ill_conditioned(fit),
         checks.too_few_levels(fit, n_levels),
     ]
-    if set(fit.law.inputs) == {"N", "D"}:
+    if can_allocate(fit.law):
         found.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
     if a.influence is not None:
-        label, _ = influence_target(grid, a.pool, a.loss, fit, a.options)
+        label, _ = influence_target(a)
         found.append(checks.influential_point(a.influence, grid.C[rows], label))
     found.append(checks.lack_of_fit(fit, a.uncertainty))
     for p in a.predictions:
         found.append(checks.extrapolation_decades(p.target.label, p.decades))
-        found += [above_observed(grid, a.pool, a.loss, fit.law, p), _beyond_tried(a, p)]
-    found.append(checks.frontier_optimism(a.uncertainty, n_runs, fit.n_points))
+        found += [above_observed(a, p), _beyond_tried(a, p)]
+    found.append(checks.frontier_optimism(a.uncertainty, len(a.done), fit.n_points))
     if {"N", "D"} <= set(grid.names):
-        found.append(unbracketed(grid, a.pool, a.loss))
+        best, level_of = isoflop_cells(grid, a.pool, a.loss)
+        found.append(checks.isoflop_unbracketed(grid.N[best], a.loss[best], level_of))
     return [d for d in found if d is not None]
 
 
@@ -130,7 +140,6 @@ def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
     """Whether the law's best D/N at a compute lies outside those that were run."""
     if p.allocation is None or p.target.sized:
         return None
-    done = a.pool[np.isfinite(a.loss[a.pool])]
-    tried = a.study.grid.D[done] / a.study.grid.N[done]
+    tried = a.study.grid.D[a.done] / a.study.grid.N[a.done]
     ratio = p.allocation["D/N"].centre
     return checks.allocation_extrapolated(f"by {a.law.name}", p.target.label, ratio, tried)

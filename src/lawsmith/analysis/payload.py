@@ -8,8 +8,9 @@ from typing import Any
 
 import numpy as np
 
-from lawsmith.analysis.records import Analysis, HeldOutScore, HyperparameterLaw, Prediction
+from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
 from lawsmith.answer.payload import warning_payload
+from lawsmith.answer.records import HeldOutRuns
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
@@ -104,8 +105,8 @@ def _intervals(u: Uncertainty | None, level: float) -> Json | None:
 
 def _param(found: Interval) -> Json:
     """A parameter that the runs do not tell has no interval (laws.uncertainty says when)."""
-    told = not math.isnan(found.low)
-    return {"value": found.centre, "low": found.low, "high": found.high, "identified": told}
+    known = not math.isnan(found.low)
+    return {"value": found.centre, "low": found.low, "high": found.high, "identified": known}
 
 
 def _ends(interval: Interval | None) -> list[float] | None:
@@ -142,12 +143,12 @@ def _score(a: Analysis) -> Json | None:
     }
 
 
-def score_payload(score: HeldOutScore) -> Json:
+def score_payload(score: HeldOutRuns) -> Json:
     return {
         "n_points": len(score.rows),
         "mse": score.mse,
         "rmse": score.rmse,
-        "relative_rmse": score.relative_rmse,
+        "relative_rmse": score.rms_error,
     }
 
 

@@ -6,13 +6,13 @@ from collections.abc import Mapping
 
 import numpy as np
 
-from lawsmith.analysis.design import largest_compute
-from lawsmith.analysis.records import FitOptions, Prediction
-from lawsmith.answer.records import Target
+from lawsmith.analysis.design import inputs_at
+from lawsmith.analysis.records import Analysis, Prediction
+from lawsmith.answer.records import HeldOutRuns, Target
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count
 from lawsmith.frontier import best_row
-from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.grid import IntArray
 from lawsmith.laws.allocation import (
     allocation,
     best_further,
@@ -22,15 +22,14 @@ from lawsmith.laws.allocation import (
 )
 from lawsmith.laws.diagnostics import Diagnostic, law_above_observed
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.law import Law
-from lawsmith.laws.uncertainty import Interval, Uncertainty
+from lawsmith.laws.uncertainty import Interval
 
 UNIT_COST = 1.0  # what every run of a table without compute costs
 
 
-def predict(
-    target: Target, fit: LawFit, uncertainty: Uncertainty | None, largest: float, level: float
-) -> Prediction:
+def predict(a: Analysis, target: Target) -> Prediction:
+    """The law's loss at a target, its intervals, and its best N and D there."""
+    fit, uncertainty, level = a.fit, a.uncertainty, a.options.level
     inputs = target_inputs(target, fit)
     interval = run_interval = None
     if uncertainty is not None:
@@ -42,29 +41,33 @@ def predict(
         loss=float(fit.predict(inputs)[0]),
         interval=interval,
         run_interval=run_interval,
-        decades=_decades(target, inputs, fit, largest),
-        allocation=_shares(target, inputs, fit, uncertainty, level) if divides(fit.law) else None,
+        decades=_decades(a, target, inputs),
+        allocation=_shares(a, target, inputs) if divides(fit.law) else None,
     )
 
 
-def _shares(
-    target: Target,
-    inputs: Mapping[str, float],
-    fit: LawFit,
-    uncertainty: Uncertainty | None,
-    level: float,
-) -> dict[str, Interval]:
+def predict_runs(a: Analysis, rows: IntArray) -> HeldOutRuns:
+    """The law on rows of the grid, beside the losses that they have; NaN without intervals."""
+    grid = a.study.grid
+    inputs = inputs_at(grid, a.law, rows)
+    nothing = np.full(len(rows), np.nan)
+    ends = a.uncertainty.run(inputs, a.options.level)[1:] if a.uncertainty else (nothing, nothing)
+    return HeldOutRuns(rows, grid.C[rows], a.loss[rows], a.fit.predict(inputs), *ends)
+
+
+def _shares(a: Analysis, target: Target, inputs: Mapping[str, float]) -> dict[str, Interval]:
     """N*, D* and D/N of the law at the target's compute; NaN ends without an uncertainty."""
-    further = {name: inputs[name] for name in further_inputs(fit.law)}
-    if uncertainty is None:
-        split = best_split(fit.law, fit.phi, target.C, further)
+    further = {name: inputs[name] for name in further_inputs(a.law)}
+    if a.uncertainty is None:
+        split = best_split(a.law, a.fit.phi, target.C, further)
         return {name: Interval(value, np.nan, np.nan) for name, value in split.items()}
-    whole = allocation(uncertainty, np.array([target.C]), level, further)
+    whole = allocation(a.uncertainty, np.array([target.C]), a.options.level, further)
     return {name: _first(found) for name, found in whole.items()}
 
 
-def _decades(target: Target, inputs: Mapping[str, float], fit: LawFit, largest: float) -> float:
+def _decades(a: Analysis, target: Target, inputs: Mapping[str, float]) -> float:
     """How far beyond the data a target lies: in compute, or in the law's inputs without one."""
+    fit, largest = a.fit, float(a.study.grid.C[a.done].max())
     if largest != UNIT_COST:
         return float(np.log10(target.C / largest))
     beyond = [np.log(inputs[name]) - fit.x[i].max() for i, name in enumerate(fit.law.inputs)]
@@ -100,31 +103,26 @@ def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
     return {name: float(at[name] or 0.0) for name in fit.law.inputs}
 
 
-def above_observed(
-    grid: Grid, pool: IntArray, loss: FloatArray, law: Law, p: Prediction
-) -> Diagnostic | None:
+def above_observed(a: Analysis, p: Prediction) -> Diagnostic | None:
     """The warning that a run no larger than the target has a loss below the law's there."""
+    grid, loss = a.study.grid, a.loss
     scales = p.inputs if p.target.sized else {"C": p.target.C}
-    smaller = np.isin(np.arange(len(grid)), pool)
+    smaller = np.isin(np.arange(len(grid)), a.pool)
     for name, value in scales.items():
         smaller &= grid.numbers(name) <= value * (1 + 1e-9)
     row = best_row(loss, smaller)
     if row is None:
         return None
     reached, compute = float(loss[row]), float(grid.C[row])
-    return law_above_observed(law.name, p.target.label, p.loss, reached, compute)
+    return law_above_observed(a.law.name, p.target.label, p.loss, reached, compute)
 
 
-def influence_target(
-    grid: Grid, pool: IntArray, loss: FloatArray, fit: LawFit, options: FitOptions
-) -> tuple[str, dict[str, float]]:
-    """Where influence is judged: label and the law's inputs."""
-    if options.targets:
-        target = options.targets[0]
-        return target.label, target_inputs(target, fit)
-    C = 10 * largest_compute(grid, pool, loss)
-    if fit.law.inputs == ("C",) or divides(fit.law):
-        target = Target(C)
-        return target.label, target_inputs(target, fit)
+def influence_target(a: Analysis) -> tuple[str, dict[str, float]]:
+    """Where influence is judged, the first target or a decade above the data: label and inputs."""
+    fit, targets = a.fit, a.options.targets
+    if not targets and (fit.law.inputs == ("C",) or divides(fit.law)):
+        targets = (Target(10 * float(a.study.grid.C[a.done].max())),)
+    if targets:
+        return targets[0].label, target_inputs(targets[0], fit)
     top = {name: 10 * float(np.exp(fit.x[i].max())) for i, name in enumerate(fit.law.inputs)}
     return ", ".join(f"{k} = {count(v)}" for k, v in top.items()), top

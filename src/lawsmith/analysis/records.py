@@ -64,27 +64,6 @@ class Prediction:
 
 
 @dataclass(frozen=True)
-class HeldOutScore:
-    """How the law does on the held-out frontier."""
-
-    rows: IntArray  # grid rows of Π(held-out)
-    loss: FloatArray
-    predicted: FloatArray
-
-    @property
-    def mse(self) -> float:
-        return float(np.mean((self.predicted - self.loss) ** 2))
-
-    @property
-    def rmse(self) -> float:
-        return float(np.sqrt(self.mse))
-
-    @property
-    def relative_rmse(self) -> float:
-        return float(np.sqrt(np.mean((self.predicted / self.loss - 1) ** 2)))
-
-
-@dataclass(frozen=True)
 class HyperparameterLaw:
     """λ*(N, D) = c·N^a·D^b through the best value of one axis in each (N, D) cell."""
 
@@ -118,7 +97,7 @@ class Comparison:
 
     law: Law
     fit: LawFit | None
-    score: HeldOutScore | None
+    score: HeldOutRuns | None
     reason: str = ""
     predictions: tuple[Prediction, ...] = ()
     aicc: float = float("nan")
@@ -155,15 +134,20 @@ class Analysis:
     frontier: IntArray
     fit: LawFit
     uncertainty: Uncertainty | None
-    predictions: tuple[Prediction, ...]
-    score: HeldOutScore | None
-    influence: Influence | None
-    hyperparameters: tuple[HyperparameterLaw, ...]
-    warnings: tuple[Diagnostic, ...]
+    predictions: tuple[Prediction, ...] = ()
+    score: HeldOutRuns | None = None
+    influence: Influence | None = None
+    hyperparameters: tuple[HyperparameterLaw, ...] = ()
+    warnings: tuple[Diagnostic, ...] = ()
 
     @property
     def law(self) -> Law:
         return self.options.law
+
+    @property
+    def done(self) -> IntArray:
+        """Rows of the pool with a finished run."""
+        return np.asarray(self.pool[np.isfinite(self.loss[self.pool])])
 
     def __repr__(self) -> str:
         from lawsmith.analysis.text import lines, title

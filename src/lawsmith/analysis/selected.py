@@ -11,12 +11,15 @@ from lawsmith.analysis.design import inputs_at
 from lawsmith.analysis.records import FitOptions
 from lawsmith.datasets.records import Study
 from lawsmith.frontier import floor, frontier_batch
-from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.noise import MOST_RUNS, smooth_surface
 from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
 from lawsmith.runs import Runs
+from lawsmith.surrogates.inputs import axis_columns
+
+ENOUGH_REPLICATES = 10  # degrees of freedom: the noise is then known to 1/√20, 22 %
 
 
 def frontier_uncertainty(
@@ -43,9 +46,11 @@ def frontier_uncertainty(
     grid = study.grid.subset(known)
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
     unit = study.grid.unit()[known]
+    tuned = [unit[:, at] for name, at in axis_columns(study.grid).items() if name not in scale]
+    h = np.concatenate([np.empty((len(known), 0)), *tuned], axis=1)
     surface = smooth_surface(
         np.log(loss[known]),
-        _axes_block(study.grid, unit, [a.name for a in grid.axes if a.name not in scale]),
+        np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),
         _log_block(grid, scale),
         grid.cells(scale),
         floor=lambda mean: floor(grid, mean, fit.law.inputs),
@@ -53,31 +58,17 @@ def frontier_uncertainty(
     if surface is None:
         return plain
     sd, dof = study.runs.select(known).replicate_sd()
-    if dof >= 10:  # replicates show the noise itself, whatever the surface's shape
+    if dof >= ENOUGH_REPLICATES:  # they show the noise itself, whatever the surface's shape
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
-    corrected = correct_selection(
-        fit.law,
+    at = fit.law.natural(plain.phi)
+    return correct_selection(
+        plain,
         fit.law.log_inputs(inputs_at(grid, fit.law, np.arange(len(known))))[:, 0, :],
         loss[known],
         surface,
-        lambda rows: partial(_on_frontier, grid.subset(rows), fit.law.inputs),
-        start=plain.phi,
+        lambda rows: partial(frontier_batch, grid.subset(rows), inputs=fit.law.inputs),
         rng=np.random.default_rng(options.seed),
-        fixed={**fit.fixed, **{name: plain.natural(name) for name in plain.at_bounds}},
-    )
-    if corrected is None:
-        return plain
-    return replace(
-        plain,
-        phi=corrected.phi,
-        cov=corrected.cov,
-        dof=corrected.dof,
-        residual_sd=corrected.residual_sd,
-        method="least squares on log loss, selection undone, Student's t",
-        shift=corrected.shift,
-        noise_sd=corrected.noise_sd,
-        noise_dof=corrected.noise_dof,
-        misfit=corrected.misfit,
+        fixed={**fit.fixed, **{name: at[name] for name in plain.at_bounds}},
     )
 
 
@@ -95,21 +86,6 @@ def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit
     residual = plain.law.form.value(plain.phi[None], fit.x[:, None, :])[0] - np.log(fit.loss)
     misfit = float((counts * residual**2).sum() / plain.dof) / sd**2
     return replace(plain, noise_sd=sd, noise_dof=dof, misfit=misfit)
-
-
-def _on_frontier(grid: Grid, inputs: tuple[str, ...], losses: FloatArray) -> BoolArray:
-    return frontier_batch(grid, losses, inputs)
-
-
-def _axes_block(grid: Grid, unit: FloatArray, names: list[str]) -> FloatArray:
-    """The unit cube's columns of those axes that vary, (m, k)."""
-    columns, at = [], 0
-    for axis in grid.axes:
-        width = len(np.unique(grid.column(axis.name))) if axis.kind == "categorical" else 1
-        if axis.name in names:
-            columns += [unit[:, j] for j in range(at, at + width) if np.ptp(unit[:, j]) > 0]
-        at += width
-    return np.stack(columns, axis=1) if columns else np.empty((len(unit), 0))
 
 
 def _log_block(grid: Grid, names: list[str]) -> FloatArray:

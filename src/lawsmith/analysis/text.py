@@ -20,8 +20,8 @@ def title(a: Analysis) -> str:
 def lines(a: Analysis) -> list[str]:
     """Parameters, predictions, the held-out error and the codes of warnings."""
     params = ", ".join(f"{name} = {number(value)}" for name, value in a.fit.params.items())
-    told = [params, *(_headline(p, a.options.level) for p in a.predictions)]
-    return [*told, *_held_out(a), *codes([w.code for w in a.warnings])]
+    said = [params, *(_headline(p, a.options.level) for p in a.predictions)]
+    return [*said, *_held_out(a), *codes([w.code for w in a.warnings])]
 
 
 def listing(a: Analysis) -> Digest:
@@ -34,8 +34,8 @@ def listing(a: Analysis) -> Digest:
     ]
     params = Columns("Parameters", ("", "fitted", f"{level} interval"), rows)
     heads = ("target", "loss", f"{level} interval", "of a further run")
-    told = [(p.target.label, digits(p.loss, "#.4g"), *_ends(p)) for p in a.predictions]
-    predictions = [Columns("Predictions, if the law holds", heads, told)] if told else []
+    predicted = [(p.target.label, digits(p.loss, "#.4g"), *_ends(p)) for p in a.predictions]
+    predictions = [Columns("Predictions, if the law holds", heads, predicted)] if predicted else []
     warned = [f"{w.code}: {w.message}" for w in a.warnings]
     return Digest(title(a), [params, *predictions, *_held_out(a), *warned])
 
@@ -69,4 +69,4 @@ def _held_out(a: Analysis) -> list[str]:
     if a.score is None:
         return []
     judged = plural(len(a.score.rows), "held-out best run")
-    return [f"{judged}: root mean square error {percent(a.score.relative_rmse)}"]
+    return [f"{judged}: root mean square error {percent(a.score.rms_error)}"]

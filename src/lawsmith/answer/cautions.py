@@ -8,7 +8,7 @@ import numpy as np
 from scipy.special import bdtrc
 
 from lawsmith.answer.records import Forecast, HeldOutRuns
-from lawsmith.arrays import FloatArray
+from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.formats import digits, flops, number, percent, plural
 from lawsmith.grid import Grid
 from lawsmith.laws import diagnostics as checks
@@ -40,6 +40,11 @@ def warnings(
             ratio_not_run(forecast, grid, loss),
             above_observed(forecast, grid, loss),
         ]
+    return each_once(found)
+
+
+def each_once(found: Sequence[Diagnostic | None]) -> list[Diagnostic]:
+    """The warnings that there are, equal ones once."""
     kept: dict[tuple[str, str], Diagnostic] = {}
     for warning in found:
         if warning is not None:
@@ -92,17 +97,22 @@ def few_held_out(held_out: HeldOutRuns | None) -> Diagnostic | None:
 
 
 def missed_held_out(held_out: HeldOutRuns | None, level: float) -> Diagnostic | None:
-    """More runs outside their intervals than chance explains, if each misses 1 − level."""
+    """Whether held-out runs were missed."""
     if held_out is None:
         return None
-    n, missed = len(held_out.rows), int((~held_out.inside).sum())
-    if bdtrc(missed - 1, n, 1.0 - level) >= RARE:
+    return missed(held_out.inside, level, "best run", "of the answer on this study")
+
+
+def missed(inside: BoolArray, level: float, kind: str, interval: str) -> Diagnostic | None:
+    """More runs outside their intervals than chance explains, if each misses 1 − level."""
+    n, out = len(inside), int((~inside).sum())
+    if bdtrc(out - 1, n, 1.0 - level) >= RARE:
         return None
     return Diagnostic(
         "held_out_missed",
-        f"{missed} of {plural(n, 'best run')} held out lie outside their intervals: do not trust "
-        "the interval of the answer on this study before it is known why",
-        {"n_held_out": n, "n_missed": missed},
+        f"{out} of {plural(n, kind)} held out lie outside their intervals: do not trust the "
+        f"interval {interval} before it is known why",
+        {"n_held_out": n, "n_missed": out},
     )
 
 

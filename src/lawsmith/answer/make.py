@@ -136,11 +136,10 @@ def _model(
 
 
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
-    scales = _scales(surface, target)
-    if scales is None:
-        found = surface.best(target.C, level=level, hp=target.hp)
+    if target.sized:
+        found = surface.at(level=level, hp=dict(target.hp), **target.scales(surface.scale_names))
     else:
-        found = surface.at(level=level, hp=dict(target.hp), **scales)
+        found = surface.best(target.C, level=level, hp=target.hp)
     where, given = found.where, target.hp
     told = {k: Range(*[float(v)] * 5) for k, v in given.items() if k in where.hp}
     forecast = Forecast(
@@ -157,19 +156,6 @@ def _forecast(surface: Surface, model: CurveModel | None, target: Target, level:
         at_edge=tuple(name for name in where.at_edge if name not in given),
     )
     return forecast if model is None else from_curves(model, surface, forecast, level)
-
-
-def _scales(surface: Surface, target: Target) -> dict[str, float] | None:
-    """The scales that a target gives; None where it only gives a compute."""
-    if not target.sized:
-        return None
-    given = {"N": target.N, "D": target.D, "C": target.C}
-    found = {name: given[name] for name in surface.scale_names}
-    missing = [name for name, value in found.items() if value is None or np.isnan(value)]
-    if missing:
-        want = f"{', '.join(found)}, the scales of this study"
-        raise LawsmithError("target", got=target.label, want=want)
-    return {name: float(value or 0.0) for name, value in found.items()}
 
 
 def _judged(

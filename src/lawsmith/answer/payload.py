@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Sequence
 from dataclasses import asdict
 from typing import Any
 
 from lawsmith.answer.records import Answer, Forecast, HeldOutRuns
+from lawsmith.arrays import AnyArray
 from lawsmith.curves import CurveFinding
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Range
@@ -100,24 +102,20 @@ def _range(found: Range) -> Json:
 
 def held_out_payload(judged: HeldOutRuns) -> Json:
     """Runs that were kept out, each beside its prediction."""
+    names = ("row", "compute", "loss", "predicted", "run_low", "run_high")
     return {
         "n": len(judged.rows),
         "n_inside": int(judged.inside.sum()),
         "median_error": judged.error,
         "rms_error": judged.rms_error,
-        "runs": [
-            {"row": int(row), "compute": C, "loss": y, "predicted": p, "run_low": a, "run_high": b}
-            for row, C, y, p, a, b in zip(
-                judged.rows.tolist(),
-                judged.C.tolist(),
-                judged.loss.tolist(),
-                judged.predicted.tolist(),
-                judged.low.tolist(),
-                judged.high.tolist(),
-                strict=True,
-            )
-        ],
+        "runs": table_rows(names, vars(judged).values()),
     }
+
+
+def table_rows(names: Sequence[str], columns: Iterable[AnyArray]) -> list[Json]:
+    """Columns of one length as rows of named values."""
+    rows = zip(*(column.tolist() for column in columns), strict=True)
+    return [dict(zip(names, row, strict=True)) for row in rows]
 
 
 def warning_payload(warning: Diagnostic) -> Json:

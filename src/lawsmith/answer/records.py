@@ -5,7 +5,7 @@ Everything a person or a program sees of an answer is a rendering of these value
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
@@ -59,6 +59,15 @@ class Target:
             told = [f"{flops(self.C)} FLOPs"]
         told += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
         return ", ".join(told)
+
+    def scales(self, names: Sequence[str]) -> dict[str, float]:
+        """The scales of those names; an error where it does not give one of them."""
+        given = {"N": self.N, "D": self.D, "C": self.C}
+        found = {name: np.nan if (value := given[name]) is None else value for name in names}
+        if np.isnan(list(found.values())).any():
+            want = f"{', '.join(names)}, the scales of this study"
+            raise LawsmithError("target", got=self.label, want=want)
+        return found
 
     @property
     def plain(self) -> float | dict[str, float | str]:
@@ -155,8 +164,17 @@ class HeldOutRuns:
         return float(np.median(np.abs(self.predicted / self.loss - 1.0)))
 
     @property
+    def mse(self) -> float:
+        """Mean square error of the loss."""
+        return float(np.mean((self.predicted - self.loss) ** 2))
+
+    @property
+    def rmse(self) -> float:
+        return float(np.sqrt(self.mse))
+
+    @property
     def rms_error(self) -> float:
-        """Root mean square of that distance."""
+        """Root mean square of the relative distance."""
         return float(np.sqrt(np.mean((self.predicted / self.loss - 1.0) ** 2)))
 
 

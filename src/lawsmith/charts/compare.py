@@ -40,7 +40,7 @@ def compare_data(comparisons: Sequence[Comparison]) -> CompareData:
             left_out.append((c.law.name, c.reason))
             continue
         n_judged = len(c.score.loss)
-        percent = 100 * c.score.relative_rmse
+        percent = 100 * c.score.rms_error
         rows.append((c.law.name, c.law.formula, c.score.rmse, percent, c.fit.n_points))
     if not rows:
         raise ChartUnavailable("no law could be fitted and judged on held-out compute")

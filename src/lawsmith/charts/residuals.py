@@ -51,7 +51,7 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
     change, error = np.full(len(points), np.nan), float("nan")
     if found is not None:
         change, error = 100 * np.expm1(found.shift), 100 * float(np.expm1(found.standard_error))
-        target, _ = influence_target(grid, analysis.pool, analysis.loss, fit, analysis.options)
+        target, _ = influence_target(analysis)
     points = points.assign(change=change)
     if analysis.score is not None:
         held = _points(analysis, x, analysis.score.rows, analysis.score.predicted)

@@ -74,7 +74,7 @@ def show_held_out(console: Console, a: Analysis) -> None:
     if a.score is None:
         return
     score = a.score
-    error = f"RMSE {number(score.rmse, 3)} ({percent(score.relative_rmse, 3)} of loss)"
+    error = f"RMSE {number(score.rmse, 3)} ({percent(score.rms_error, 3)} of loss)"
     out.heading(console, f"The law {a.law.name} on the held-out frontier")
     points = plural(len(score.rows), "point")
     out.prose(console, f"{error}, MSE {number(score.mse, 3)}, over {points}.")

@@ -6,15 +6,16 @@ A config says sizes; what a family of models has besides (gates, biases, norms) 
 
 from __future__ import annotations
 
-import json
 from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
 from lawsmith.counting.arch import Arch
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.files import read_bytes, reason
+from lawsmith.numbers import read_json
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**20  # configs have a few kilobytes
 _GATED: dict[str, Any] = {"gated": True, "norm": "rms", "tied": False}
 FAMILIES: dict[str, dict[str, Any]] = {
     "gpt2": {"biases": "all", "norm": "layer", "tied": True},
@@ -42,16 +43,13 @@ _NAMES = {
 
 def read_config(path: str | Path) -> Arch:
     """The architecture in a config.json; its context is the longest the model takes."""
-    path = Path(path)
     try:
-        with path.open("rb") as file:
-            raw = file.read(MAX_BYTES + 1)
+        raw = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
-        got = error.strerror or str(error)
-        raise LawsmithError(str(path), got=got, want="a config.json") from None
+        raise LawsmithError(str(path), got=reason(error), want="a config.json") from None
     try:
-        config = json.loads(raw)
-    except (ValueError, RecursionError):
+        config = read_json(raw)
+    except ValueError:
         config = None
     if not isinstance(config, Mapping) or len(raw) > MAX_BYTES:
         raise LawsmithError(str(path), got="no JSON object", want="a config.json")

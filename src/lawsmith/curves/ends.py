@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.arrays import FloatArray
+from lawsmith.arrays import FloatArray, evenly
 from lawsmith.curves.records import End
 from lawsmith.curves.schedule import ScheduleLaw, Units, fit_law
 from lawsmith.curves.trunks import end_of
@@ -21,10 +21,10 @@ from lawsmith.formats import percent, plural
 from lawsmith.trajectory import Curve
 
 PROVEN = 0.03  # root mean square error of log loss
-LEAST_TRIALS, MOST_TRIALS = 2, 12
+LEAST_TRIALS, MOST_TRIALS = 2, 12  # one trial may be luck; each is a fit of the law
 FIRST_ERROR, FIRST_TRIALS = 0.01, 2.0  # what is expected of a law before its trials, and how firmly
 SHARES = (0.0, 0.25, 0.5, 0.75)  # of a run at which finished ones are cut
-SAME_N = 1e-6
+SAME_N = 1e-6  # relative: one N, but for rounding
 
 
 @dataclass(frozen=True)
@@ -101,10 +101,8 @@ def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> EndTrial:
         for c in group
         if c.kind == "scheduled" and c.finished and any(len(o.D) for o in group if o is not c)
     ]
-    if len(cases) > MOST_TRIALS:
-        cases = [cases[i] for i in np.linspace(0, len(cases) - 1, MOST_TRIALS).round().astype(int)]
     errors = []
-    for group, c in cases:
+    for group, c in (cases[i] for i in evenly(len(cases), MOST_TRIALS).tolist()):
         law = fit_group([cut(o, share) if o is c else o for o in group])
         errors.append(law.end(c)[0] - float(np.log(c.loss[-1])))
     return EndTrial(len(errors), float(np.sqrt(np.mean(np.square(errors)))) if errors else np.inf)
@@ -112,8 +110,8 @@ def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> EndTrial:
 
 def fit_group(group: Sequence[Curve]) -> ScheduleLaw:
     """The law of all curves of a size that have losses."""
-    told = [c for c in group if len(c.D)]
-    return fit_law(told, Units.of(group))
+    with_losses = [c for c in group if len(c.D)]
+    return fit_law(with_losses, Units.of(group))
 
 
 def cut(curve: Curve, share: float) -> Curve:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, FloatArray, IntArray
+from lawsmith.arrays import AnyArray, FloatArray, IntArray, evenly
 from lawsmith.curves.ends import scheduled_ends
 from lawsmith.curves.records import Along, CurveFinding, End
 from lawsmith.curves.trunks import (
@@ -62,7 +62,7 @@ class CurveModel:
         ]
 
     def finding(self, level: float) -> CurveFinding:
-        gain, rows = self.trunks.gain, self.trunks.branches.rows
+        gain, rows = self.trunks.gain, self.trunks.branches
         shown = list(self.trunks.fits)[:SHOWN]
         trunk_ends = (self.trunks.end(i, self.last_annealed(i), level) for i in shown)
         return CurveFinding(
@@ -129,9 +129,7 @@ def fit_curves(
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:
     """Some of many, even in N."""
     trunks = sorted(trunks, key=lambda i: (curves[i].N, i))
-    if len(trunks) <= SPEAKING:
-        return trunks
-    return [trunks[i] for i in np.linspace(0, len(trunks) - 1, SPEAKING).round().astype(int)]
+    return [trunks[i] for i in evenly(len(trunks), SPEAKING).tolist()]
 
 
 def _names(grid: Grid) -> list[str]:
@@ -147,9 +145,9 @@ def _of_trunks(trunks: Trunks, speaking: set[int], least_D: float, grid: Grid) -
     of, D = speaking_points(trunks, least_D)
     kept = np.isin(of, sorted(speaking))
     of, D = of[kept], D[kept]
-    told = trunks.foretell(of, D)
+    annealed = trunks.foretell(of, D)
     curves = [trunks.fits[i].curve for i in of.tolist()]
-    return _inferred(curves, (D, told.mean, normal_cov(told)), of, grid)
+    return _inferred(curves, (D, annealed.mean, normal_cov(annealed)), of, grid)
 
 
 def _of_ends(
@@ -178,12 +176,12 @@ def _of_finished(known: Along, grid: Grid) -> Inferred:
 
 def _inferred(
     curves: Sequence[Curve],
-    told: tuple[FloatArray, FloatArray, FloatArray],
+    losses: tuple[FloatArray, FloatArray, FloatArray],
     trunk: IntArray | None,
     grid: Grid,
 ) -> Inferred:
-    """Rows of these curves; ``told``: D, log loss and its covariance."""
-    D, y, cov = told
+    """Rows of these curves; ``losses``: D, log loss and its covariance."""
+    D, y, cov = losses
     N = np.array([c.N for c in curves], dtype=np.float64)
     hp: dict[str, AnyArray] = {
         name: np.array([c.hp[name] for c in curves], dtype=grid.columns[name].dtype)

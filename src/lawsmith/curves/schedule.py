@@ -22,7 +22,7 @@ from functools import cached_property
 import numpy as np
 from scipy.optimize import least_squares
 
-from lawsmith.arrays import FloatArray
+from lawsmith.arrays import FloatArray, robust_sd
 from lawsmith.errors import LawsmithError
 from lawsmith.trajectory import Curve, Path
 
@@ -126,7 +126,7 @@ def fit_law(curves: Sequence[Curve], units: Units) -> ScheduleLaw:
         found = least_squares(residuals, (theta - mean) / spread, bounds=(-5.0, 5.0), max_nfev=60)
         theta = mean + spread * found.x
         off = np.concatenate([s.log_loss(theta) for s in steps]) - y
-        sd = max(1.4826 * float(np.median(np.abs(off))), LEAST_SD)
+        sd = max(robust_sd(off), LEAST_SD)
     J = np.asarray(found.jac, dtype=np.float64)
     cov = np.asarray(np.linalg.inv(J.T @ J + 1e-9 * np.eye(7)) * np.outer(spread, spread), float)
     return ScheduleLaw(units, theta, cov, sd)

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.arrays import FloatArray, IntArray, evenly
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
 from lawsmith.curves.trunk import FORM, LEAST_POINTS, TrunkCurve, fit_trunk
@@ -35,17 +35,6 @@ LEAST_SIZES = 5
 
 
 @dataclass(frozen=True, eq=False)
-class Branches:
-    """n runs that were branched from trunks: their trunk, sizes, log loss, share of decay."""
-
-    rows: Rows
-    y: FloatArray
-
-    def __len__(self) -> int:
-        return len(self.y)
-
-
-@dataclass(frozen=True, eq=False)
 class Trunks:
     """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
 
@@ -54,19 +43,23 @@ class Trunks:
     """
 
     fits: Mapping[int, TrunkCurve]
-    branches: Branches
     gain: Gain
     share: float
     hp: FloatArray
+
+    @property
+    def branches(self) -> Rows:
+        """Runs that were branched from trunks, of which the gain was learnt."""
+        return self.gain.rows
 
     def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
         """Annealed log loss of runs of D tokens on these trunks, jointly."""
         log_N = np.log([self.fits[i].curve.N for i in trunk.tolist()])
         at = Rows(trunk, log_N, np.log(D), np.full(len(D), self.share), self.hp[trunk])
         # Of the branches only those on the same trunks have errors in common with the targets.
-        near = np.flatnonzero(np.isin(self.branches.rows.trunk, trunk))
+        near = np.flatnonzero(np.isin(self.branches.trunk, trunk))
         n = len(near)
-        t, T = along(self.fits, self.branches.rows.take(near).join(at))
+        t, T = along(self.fits, self.branches.take(near).join(at))
         cross = np.zeros((len(D), len(self.branches)))
         cross[:, near] = T[n:, :n]
         return self.gain.foretell(at, t[n:], T[n:, n:], cross)
@@ -76,9 +69,11 @@ class Trunks:
     ) -> End:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
-        told = self.foretell(np.array([trunk]), np.array([D]))
-        mean, scale2 = float(told.mean[0]) + more[0], float(told.cov[0, 0]) + more[1]
-        return end_of(curve, D, mean, scale2, float(told.noise[0]), float(told.df[0]), level)
+        annealed = self.foretell(np.array([trunk]), np.array([D]))
+        mean, scale2 = float(annealed.mean[0]) + more[0], float(annealed.cov[0, 0]) + more[1]
+        return end_of(
+            curve, D, mean, scale2, float(annealed.noise[0]), float(annealed.df[0]), level
+        )
 
 
 def end_of(
@@ -108,18 +103,17 @@ def fit_trunks(
     found = np.flatnonzero(ok)
     found = found[_few(known.parent[found], D[found])]
     parent, at = known.parent[found], known.at[found]
-    told = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
-    usual = float(np.median(1.0 - at[told] / D[found][told])) if told.any() else USUAL_SHARE
-    share = np.where(told, 1.0 - at / D[found], usual)
+    given = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
+    usual = float(np.median(1.0 - at[given] / D[found][given])) if given.any() else USUAL_SHARE
+    share = np.where(given, 1.0 - at / D[found], usual)
     hp = coordinates(curves)
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share, hp[parent])
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
-    branches = Branches(rows, np.log(loss[found]))
     t, T = along(fits, rows)
     centre = _centre(rows, [curves[i] for i in chosen])
-    gain = fit_gain(rows, branches.y, t, T, centre)
-    return Trunks(fits, branches, gain, usual, hp)
+    gain = fit_gain(rows, np.log(loss[found]), t, T, centre)
+    return Trunks(fits, gain, usual, hp)
 
 
 def coordinates(curves: Sequence[Curve]) -> FloatArray:
@@ -128,10 +122,10 @@ def coordinates(curves: Sequence[Curve]) -> FloatArray:
     names = sorted({name for c in curves for name in c.hp})
     columns = []
     for name in names:
-        told = [c.hp.get(name, np.nan) for c in curves]
-        if any(isinstance(value, str) for value in told):
+        values = [c.hp.get(name, np.nan) for c in curves]
+        if any(isinstance(value, str) for value in values):
             continue
-        v = np.array(told, dtype=np.float64)
+        v = np.array(values, dtype=np.float64)
         known = v[np.isfinite(v)]
         if len(np.unique(known)) < 2:
             continue
@@ -143,16 +137,13 @@ def coordinates(curves: Sequence[Curve]) -> FloatArray:
 def _few(parent: IntArray, D: FloatArray) -> IntArray:
     """Which branches to use where there are many: of up to MOST_TRUNKS trunks, spread over D."""
     trunks = np.unique(parent)
-    if len(trunks) > MOST_TRUNKS:
-        trunks = trunks[np.linspace(0, len(trunks) - 1, MOST_TRUNKS).round().astype(int)]
+    trunks = trunks[evenly(len(trunks), MOST_TRUNKS)]
     each = max(MOST_BRANCHES // max(len(trunks), 1), 1)
     kept = []
     for i in trunks.tolist():
         mine = np.flatnonzero(parent == i)
         mine = mine[np.argsort(D[mine], kind="stable")]
-        if len(mine) > each:
-            mine = mine[np.linspace(0, len(mine) - 1, each).round().astype(int)]
-        kept.append(mine)
+        kept.append(mine[evenly(len(mine), each)])
     return np.sort(np.concatenate(kept)) if kept else np.arange(0)
 
 
@@ -189,7 +180,7 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
         if low > last:
             continue
         D = np.geomspace(low, last, N_ROWS)
-        own = np.exp(trunks.branches.rows.log_D[trunks.branches.rows.trunk == i])
+        own = np.exp(trunks.branches.log_D[trunks.branches.trunk == i])
         if len(own):
             D = D[(own.min() / AWAY > D) | (own.max() * AWAY < D)]
         of += [i] * len(D)
@@ -223,7 +214,7 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     return float(spread2[-1]), own
 
 
-def normal_cov(told: Foretold) -> FloatArray:
+def normal_cov(annealed: Foretold) -> FloatArray:
     """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(told.df, 0.975) / 1.959964
-    return np.asarray(told.cov * np.outer(wider, wider))
+    wider = stdtrit(annealed.df, 0.975) / 1.959964
+    return np.asarray(annealed.cov * np.outer(wider, wider))

@@ -22,14 +22,7 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
-
-
 NOTHING: Mapping[str, float] = MappingProxyType({})
-
-
-def can_allocate(law: Law) -> bool:
-    """Whether the law has an N and a D to divide compute between, and no further input."""
-    return set(law.inputs) == {"N", "D"}
 
 
 def further_inputs(law: Law) -> tuple[str, ...]:
@@ -40,6 +33,11 @@ def further_inputs(law: Law) -> tuple[str, ...]:
 def divides(law: Law) -> bool:
     """Whether the law has an N and a D to divide compute between."""
     return {"N", "D"} <= set(law.inputs) and "C" not in law.inputs
+
+
+def can_allocate(law: Law) -> bool:
+    """Whether it has these two inputs alone: no further one must be known to divide."""
+    return divides(law) and not further_inputs(law)
 
 
 @saturating
@@ -94,19 +92,6 @@ def best_further(
     return chosen
 
 
-def log_inputs_at(law: Law, phi: FloatArray, compute: float) -> FloatArray | None:
-    """(q,) log inputs of the law phi (p,) at a compute; None for a law that has no compute.
-
-    A law of N and D is read where it is best for that compute.
-    """
-    if law.inputs == ("C",):
-        return np.array([np.log(compute)])
-    if not can_allocate(law):
-        return None
-    at = best_split(law, phi, compute)
-    return np.log([at[name] for name in law.inputs])
-
-
 def _numerical(
     law: Law, phi: FloatArray, budget: FloatArray, further: Mapping[str, float]
 ) -> FloatArray:
@@ -137,13 +122,13 @@ def allocation(
     law = uncertainty.law
     compute = np.atleast_1d(np.asarray(C, dtype=float))
     budget = np.log(compute) - LOG6
-    functions = {
-        "N": lambda phi: log_optimal_n(law, phi, compute, further),
-        "D": lambda phi: budget - log_optimal_n(law, phi, compute, further),
-        "D/N": lambda phi: budget - 2 * log_optimal_n(law, phi, compute, further),
+
+    def logs(phi: FloatArray) -> FloatArray:
+        log_n = log_optimal_n(law, phi, compute, further)
+        return np.concatenate([log_n, budget - log_n, budget - 2 * log_n], axis=1)
+
+    ends = (np.split(np.exp(v), 3) for v in uncertainty.of(logs, level))
+    return {
+        name: Interval(*of)
+        for name, of in zip(("N", "D", "D/N"), zip(*ends, strict=True), strict=True)
     }
-    out = {}
-    for name, function in functions.items():
-        interval = uncertainty.of(function, level)
-        out[name] = Interval(*(np.exp(v) for v in interval))
-    return out

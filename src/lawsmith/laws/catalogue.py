@@ -30,68 +30,67 @@ from lawsmith.laws.law import Law, Param, asymptote, coefficient, exponent
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
 from lawsmith.laws.starts import sum_of_powers_starts
 
+# Letters of formulae → names of parameters and inputs.
+SYMBOLS = {"α": "alpha", "β": "beta", "γ": "gamma", "X": "experts", "V": "vocab"}
+_SQRT6 = "6^(b/2)"  # Gadre's factor, with C = 6ND: D counts as √6·D in the power b
+
 
 def _sum_law(
-    name: str,
-    formula: str,
-    inputs: tuple[str, ...],
-    params: tuple[Param, ...],
-    terms: tuple[Term, ...],
-    objective: Objective = HUBER,
+    name: str, formula: str, params: tuple[Param, ...], objective: Objective = HUBER
 ) -> Law:
-    form = SumOfPowers(terms)
+    """A law whose terms are those of its formula: 'L(N, D) = E + A·N^-α + B·D^-β'."""
+    head, _, terms = formula.partition(" = ")
+    letters = head[head.index("(") + 1 : -1].split(", ")
+    inputs = tuple(SYMBOLS.get(letter, letter) for letter in letters)
+    names = tuple(param.name for param in params)
+    form = SumOfPowers(tuple(_term(term.split("·"), inputs, names) for term in terms.split(" + ")))
     starts = partial(sum_of_powers_starts, form, params)
     return Law(name, formula, inputs, params, form, starts, objective)
 
 
-def _one_input(name: str, formula: str, input_: str, alpha: Param, sign: float) -> Law:
-    terms = (Term(0), Term(1, (Power(2, sign, 0),)))
-    return _sum_law(name, formula, (input_,), (asymptote(), coefficient("A"), alpha), terms)
+def _term(parts: list[str], inputs: tuple[str, ...], names: tuple[str, ...]) -> Term:
+    """['A', 'N^-α'] → the term with those positions of parameters and inputs."""
+    shift = 0.5 * float(np.log(6.0)) if _SQRT6 in parts else 0.0
+    powers = []
+    for part in parts[1:]:
+        if part != _SQRT6:
+            base, exponent = part.split("^")
+            sign, letter = -1.0 if exponent[0] == "-" else 1.0, exponent.lstrip("-")
+            at = names.index(SYMBOLS.get(letter, letter)), inputs.index(SYMBOLS.get(base, base))
+            powers.append(Power(at[0], sign, at[1], shift))
+    return Term(names.index(SYMBOLS.get(parts[0], parts[0])), tuple(powers))
 
 
-LC = _one_input("LC", "L(C) = E + A·C^α", "C", exponent("alpha", -3.0, -1e-3), 1.0)
-LN = _one_input("LN", "L(N) = E + A·N^-α", "N", exponent("alpha"), -1.0)
-LD = _one_input("LD", "L(D) = E + A·D^-α", "D", exponent("alpha"), -1.0)
-
+_EA = (asymptote(), coefficient("A"))
+LC = _sum_law("LC", "L(C) = E + A·C^α", (*_EA, exponent("alpha", -3.0, -1e-3)))
+LN = _sum_law("LN", "L(N) = E + A·N^-α", (*_EA, exponent("alpha")))
+LD = _sum_law("LD", "L(D) = E + A·D^-α", (*_EA, exponent("alpha")))
 CHINCHILLA = _sum_law(
     "chinchilla",
     "L(N, D) = E + A·N^-α + B·D^-β",
-    ("N", "D"),
-    (
-        asymptote(),
-        coefficient("A"),
-        exponent("alpha"),
-        coefficient("B"),
-        exponent("beta"),
-    ),
-    (Term(0), Term(1, (Power(2, -1.0, 0),)), Term(3, (Power(4, -1.0, 1),))),
+    (*_EA, exponent("alpha"), coefficient("B"), exponent("beta")),
 )
-
 GADRE = _sum_law(
     "gadre",
     "L(N, D) = E + α·N^b + β·6^(b/2)·D^b",
-    ("N", "D"),
-    (
-        asymptote(),
-        coefficient("alpha"),
-        coefficient("beta"),
-        exponent("b", -3.0, -1e-3),
-    ),
-    (
-        Term(0),
-        Term(1, (Power(3, 1.0, 0),)),
-        Term(2, (Power(3, 1.0, 1, shift=0.5 * float(np.log(6.0))),)),
-    ),
+    (asymptote(), coefficient("alpha"), coefficient("beta"), exponent("b", -3.0, -1e-3)),
     LEAST_SQUARES_LOSS,
 )
+
+
+def _chinchilla_starts(
+    x: FloatArray, y: FloatArray, w: FloatArray, log_e: float | None
+) -> FloatArray:
+    """Of a law of N and D that is near to Chinchilla's, (S, 5); with log E where it is fixed."""
+    assert CHINCHILLA.starts is not None
+    return CHINCHILLA.starts(x, y, w, {} if log_e is None else {0: log_e})
 
 
 def _skaling_starts(
     x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
 ) -> FloatArray:
     """Chinchilla's starts bent to several k: where one term dominates, (A N^-α)^k is exact."""
-    assert CHINCHILLA.starts is not None
-    base = CHINCHILLA.starts(x, y, w, {j: v for j, v in fixed.items() if j == 0})
+    base = _chinchilla_starts(x, y, w, fixed.get(0))
     powers = [fixed[5]] if 5 in fixed else [0.3, 0.5, 0.75, 1.0, 1.5]
     return _pinned([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)], fixed)
 
@@ -152,9 +151,8 @@ def _farseer_starts(
     x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
 ) -> FloatArray:
     """Chinchilla's starts: log(E + A·N^-α) by its value, slope and bend at FARSEER_N."""
-    assert CHINCHILLA.starts is not None
     found = []
-    for log_e, log_a, alpha, log_b, beta in CHINCHILLA.starts(x, y, w, {}):
+    for log_e, log_a, alpha, log_b, beta in _chinchilla_starts(x, y, w, None):
         E, term = np.exp(log_e), np.exp(log_a - alpha * np.log(FARSEER_N))
         floor = [np.log(E + term), -alpha * term / (E + term), -alpha * E / (E + term)]
         reducible = [log_b - beta * np.log(FARSEER_D), 0.0, -0.1]
@@ -184,18 +182,15 @@ FARSEER = Law(
     _farseer_starts,
 )
 
-_ADDED = SumOfPowers((Term(0), Term(1, (Power(2, -1.0, 0),)), Term(3, (Power(4, -1.0, 1),))))
-
 
 def _repeated_starts(
     x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
 ) -> FloatArray:
     """Chinchilla's starts in N and D_eff, for several R."""
-    assert CHINCHILLA.starts is not None
-    form, found = Repeated(_ADDED), []
+    form, found = Repeated(CHINCHILLA.form), []
     for log_r in [fixed[5]] if 5 in fixed else np.log([2.0, 10.0, 50.0]):
         inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), x)[0]
-        found += [[*s, log_r] for s in CHINCHILLA.starts(inner, y, w, {})]
+        found += [[*s, log_r] for s in _chinchilla_starts(inner, y, w, None)]
     return _pinned(found, fixed)
 
 
@@ -204,7 +199,7 @@ REPEATED = Law(
     "L(N, D, U) = E + A·N^-α + B·D_eff^-β, D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R)))",
     ("N", "D", "unique_tokens"),
     (*CHINCHILLA.params, coefficient("R", lower=0.1, upper=1e4)),
-    Repeated(_ADDED),
+    Repeated(CHINCHILLA.form),
     _repeated_starts,
 )
 
@@ -212,33 +207,25 @@ REPEATED = Law(
 EXPERTS = _sum_law(
     "experts",
     "L(N, X) = E + A·N^-α·X^-γ",
-    ("N", "experts"),
-    (asymptote(), coefficient("A"), exponent("alpha"), exponent("gamma", -1.0)),
-    (Term(0), Term(1, (Power(2, -1.0, 0), Power(3, -1.0, 1)))),
+    (*_EA, exponent("alpha"), exponent("gamma", -1.0)),
 )
 MOE = _sum_law(
     "moe",
     "L(N, D, X) = E + A·N^-α·X^-γ + B·D^-β",
-    ("N", "D", "experts"),
     (*CHINCHILLA.params, exponent("gamma", -1.0)),
-    (Term(0), Term(1, (Power(2, -1.0, 0), Power(5, -1.0, 2))), Term(3, (Power(4, -1.0, 1),))),
 )
 VOCABULARY = _sum_law(
     "vocabulary",
     "L(N, D, V) = E + A·N^-α + B·D^-β·V^γ",
-    ("N", "D", "vocab"),
     (*CHINCHILLA.params, exponent("gamma", -1.0)),
-    (Term(0), Term(1, (Power(2, -1.0, 0),)), Term(3, (Power(4, -1.0, 1), Power(5, 1.0, 2)))),
     LEAST_SQUARES_LOSS,
 )
 
-# The best hyperparameter as a power law of scale: λ*(N, D) = c·N^a·D^b, a line in logs.
+# The best hyperparameter as a power law of scale, a line in logs.
 HYPERPARAMETER = _sum_law(
     "hyperparameter",
     "λ*(N, D) = c·N^a·D^b",
-    ("N", "D"),
     (coefficient("c", lower=1e-30), Param("a", lower=-5, upper=5), Param("b", lower=-5, upper=5)),
-    (Term(0, (Power(1, 1.0, 0), Power(2, 1.0, 1))),),
     LEAST_SQUARES_LOG,
 )
 

@@ -12,6 +12,7 @@ from dataclasses import dataclass, field
 import numpy as np
 from scipy.special import fdtri
 
+from lawsmith.arrays import robust_sd
 from lawsmith.formats import digits, flops, interval, number, percent
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit
@@ -19,24 +20,13 @@ from lawsmith.laws.influence import Influence
 from lawsmith.laws.noise import MOST_RUNS
 from lawsmith.laws.uncertainty import Interval, Uncertainty, lowest_loss
 
-CODES = (
-    "at_bound",
-    "ill_conditioned",
-    "too_few_levels",
-    "collinear_design",
-    "influential_point",
-    "lack_of_fit",
-    "extrapolation_decades",
-    "frontier_optimism",
-    "isoflop_unbracketed",
-    "not_identified",
-    "law_above_observed",
-    "laws_disagree",
-    "allocation_extrapolated",
-)
+# An error of 0.1 % in the losses may then be one of 1000 % in a combination of parameters.
 MAX_CONDITION = 1e4
 MIN_SPREAD = 0.05  # SD of log D at given log N below which N and D cannot be told apart
-FAR_DECADES = 1.0
+FAR_DECADES = 1.0  # about as far as hold-outs judge a form (`analysis.compare.CUTS`)
+LEAST_MOVE = 0.005  # of the loss: what moves the prediction by less is not worth a warning
+LEAST_OPTIMISM = 2e-4  # of the loss: less does not show in the four digits of a loss
+SURE = 0.99  # of F tests: one false alarm in a hundred fits
 SAME_RATIO = 0.01  # tokens are rounded to whole batches: a D/N so near to one that was run is it
 
 
@@ -128,7 +118,7 @@ def influential_point(found: Influence, where: FloatArray, target: str) -> Diagn
     """``where`` (n,): the compute of each point, to name the point by."""
     worst = found.largest
     shift = float(found.shift[worst])
-    if abs(shift) < max(found.standard_error, 0.005):
+    if abs(shift) < max(found.standard_error, LEAST_MOVE):
         return None
     return Diagnostic(
         "influential_point",
@@ -161,7 +151,7 @@ def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | No
 
 def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
     """The ratio of variances against F at 99 %, with the degrees of freedom of both."""
-    limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), 0.99))
+    limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), SURE))
     if u.misfit <= limit:
         return None
     return Diagnostic(
@@ -175,8 +165,7 @@ def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
 
 def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     """F statistic, and its 99 % point, of squares of the log inputs added to the law."""
-    _, jac = fit.law.form.value_and_jac(fit.phi[None], fit.x[:, None, :])
-    base = (jac[0])[fit.free].T
+    base = fit.jac[fit.free].T
     z = (fit.x - fit.x.mean(axis=1, keepdims=True)) / np.maximum(
         np.ptp(fit.x, axis=1)[:, None], 1e-12
     )
@@ -188,7 +177,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
         return None
 
     # Outliers are not a curve: residuals beyond 2.5 robust SDs are pulled in.
-    limit = 2.5 * 1.4826 * max(float(np.median(np.abs(fit.residuals))), 1e-12)
+    limit = 2.5 * max(robust_sd(fit.residuals), 1e-12)
     residual = np.clip(fit.residuals, -limit, limit)
 
     def squares(columns: FloatArray) -> float:
@@ -199,7 +188,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     if after <= 1e-24:
         return None
     statistic = ((before - after) / added) / (after / (n - rank))
-    return statistic, float(fdtri(added, n - rank, 0.99))
+    return statistic, float(fdtri(added, n - rank, SURE))
 
 
 def extrapolation_decades(
@@ -227,7 +216,7 @@ def frontier_optimism(
             f"{_why_not_told(n_runs)}, so their optimism is not corrected",
             {"n_runs": n_runs, "n_points": n_points},
         )
-    if abs(uncertainty.shift) < 2e-4:
+    if abs(uncertainty.shift) < LEAST_OPTIMISM:
         return None
     return Diagnostic(
         "frontier_optimism",
@@ -244,9 +233,7 @@ def _why_not_told(n_runs: int) -> str:
     return "too few to tell noise from real differences"
 
 
-def isoflop_unbracketed(
-    N: FloatArray, C: FloatArray, loss: FloatArray, level_of: IntArray
-) -> Diagnostic | None:
+def isoflop_unbracketed(N: FloatArray, loss: FloatArray, level_of: IntArray) -> Diagnostic | None:
     """IsoFLOP curves whose lowest point is at an end: their optimum lies outside what was run.
 
     One row per (N, D) cell; ``level_of`` numbers the compute levels.

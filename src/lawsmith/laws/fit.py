@@ -78,8 +78,8 @@ class LawFit:
     priors: Mapping[str, Prior]
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
-        return f"LawFit {self.law.name}, {self.n_points} points, {self.status}: {told}"
+        params = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
+        return f"LawFit {self.law.name}, {self.n_points} points, {self.status}: {params}"
 
     @property
     def n_points(self) -> int:
@@ -93,9 +93,7 @@ class LawFit:
     @property
     def log_params(self) -> dict[str, float]:
         """Logs of the positive parameters by name."""
-        return {
-            p.name: float(v) for p, v in zip(self.law.params, self.phi, strict=True) if p.positive
-        }
+        return self.law.logs(self.phi)
 
     @property
     def free(self) -> BoolArray:
@@ -107,26 +105,14 @@ class LawFit:
         f = self.law.form.value(self.phi[None], self.x[:, None, :])[0]
         return np.asarray(f - np.log(self.loss))
 
-    @saturating
+    @property
+    def jac(self) -> FloatArray:
+        """Gradient of the log loss at the points, (p, n)."""
+        return np.asarray(self.law.form.value_and_jac(self.phi[None], self.x[:, None, :])[1][0])
+
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
-        f = self.law.form.value(self.phi[None], self.law.log_inputs(inputs))[0]
-        return np.asarray(np.exp(f))
-
-
-@dataclass(frozen=True)
-class BatchFit:
-    """Many finished fits of one law: phi (B, p), objective (B,), converged (B,)."""
-
-    law: Law
-    phi: FloatArray
-    value: FloatArray
-    converged: BoolArray
-
-    @saturating
-    def log_loss(self, inputs: Mapping[str, Any]) -> FloatArray:
-        """Log of each fit's predicted loss at the named inputs, (B, n)."""
-        return self.law.form.value(self.phi, self.law.log_inputs(inputs))
+        return self.law.loss_at(self.phi, inputs)
 
 
 @saturating
@@ -169,10 +155,10 @@ def fit_law(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
     )
     starts = cold_starts(law, problem, pinned) if start is None else start[None]
-    solution = _polish(problem, starts)
+    solution, _ = minima(problem, starts, np.zeros(len(starts), dtype=np.int64))
     if priors:
         problem = _with_priors(law, problem, priors, solution.phi[best_of(solution)])
-        solution = _polish(problem, solution.phi)
+        solution, _ = minima(problem, solution.phi, np.zeros(len(solution.phi), dtype=np.int64))
     return _finish(law, problem, solution, fixed=dict(fixed or {}), priors=dict(priors or {}))
 
 
@@ -187,7 +173,7 @@ def fit_batch(
     objective: Objective | None = None,
     fixed: Mapping[str, float] | None = None,
     tolerance: float = GRADIENT_TOLERANCE,
-) -> BatchFit:
+) -> Solution:
     """Fit many loss vectors at once, warm from ``start`` ((p,) or (B, p)).
 
     x (q, n) for one set of points shared by all, or (q, B, n) for a frontier each; pad shorter
@@ -201,8 +187,23 @@ def fit_batch(
     problem = make_problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
-    solution = continue_delta(problem, begin, tolerance)
-    return BatchFit(law, solution.phi, solution.value, solution.converged)
+    return continue_delta(problem, begin, tolerance)
+
+
+def refit_weighted(
+    fit: LawFit, weights: FloatArray, tolerance: float = GRADIENT_TOLERANCE
+) -> Solution:
+    """The same fit for each row of other weights (B, n) of its points."""
+    return fit_batch(
+        fit.law,
+        fit.x,
+        np.broadcast_to(fit.loss, weights.shape),
+        start=fit.phi,
+        weights=weights,
+        objective=fit.objective,
+        fixed=fit.fixed,
+        tolerance=tolerance,
+    )
 
 
 def pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:
@@ -268,28 +269,27 @@ def cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> Floa
     if law.starts is None:
         start = spread_over_bounds(law.params, pinned)
         rough = replace(problem, objective=LEAST_SQUARES_LOG)
-        value = objective_value(_repeat(rough, len(start)), start)
+        value = objective_value(rough.take(np.zeros(len(start), dtype=np.int64)), start)
         return start[np.argsort(value, kind="stable")[:24]]
     return law.starts(problem.x, problem.y[0], problem.w[0], pinned)
 
 
-def _repeat(problem: Problem, times: int) -> Problem:
-    """The same single problem ``times`` over, one for each start."""
-    shape = (times, problem.y.shape[1])
-    return replace(
-        problem, y=np.broadcast_to(problem.y, shape), w=np.broadcast_to(problem.w, shape)
-    )  # the bounds stay (1, p): they are the same for every start
+def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Solution, IntArray]:
+    """The distinct local minima of each problem as one batch, and which problem each is of.
 
-
-def _polish(problem: Problem, start: FloatArray) -> Solution:
-    """From several starts to the distinct local minima of one problem, as a batch."""
-    rough = _repeat(replace(problem, objective=LEAST_SQUARES_LOG), len(start))
+    start   (S, p), several for each problem; owner (S,) says for which
+    """
+    rough = replace(problem, objective=LEAST_SQUARES_LOG).take(owner)
     near = minimise(rough, start, max_iterations=60, tolerance=1e-5)
-    keep = distinct(problem, near.phi, near.value)
-    return continue_delta(_repeat(problem, len(keep)), near.phi[keep])
+    kept: list[int] = []
+    for b in range(len(problem.y)):
+        rows = np.flatnonzero(owner == b)
+        found = _distinct(problem.take(np.array([b])), near.phi[rows], near.value[rows])
+        kept += rows[found].tolist()
+    return continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
 
 
-def distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
+def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
     """Rows of phi that predict differently, best value first."""
     f = problem.form.value(phi, problem.x)
     kept: list[int] = []
@@ -357,10 +357,8 @@ def _finish(
 ) -> LawFit:
     best = best_of(solution)
     phi = solution.phi[best]
-    settled = solution.converged | (solution.gradient < 1e-4)
-    basins = (
-        distinct(problem, solution.phi[settled], solution.value[settled]) if settled.any() else []
-    )
+    done = solution.converged | (solution.gradient < 1e-4)
+    basins = _distinct(problem, solution.phi[done], solution.value[done]) if done.any() else []
     names = np.array(law.names)
     on_edge = problem.free & ((phi <= problem.lower) | (phi >= problem.upper[0]))
     return LawFit(

@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.grid import FloatArray
-from lawsmith.laws.law import TradeOff, numerical_curvature
+from lawsmith.laws.law import Form, TradeOff
 
 
 @dataclass(frozen=True)
@@ -42,7 +42,7 @@ class Term:
 
 
 @dataclass(frozen=True)
-class SumOfPowers:
+class SumOfPowers(Form):
     """L = Σ terms."""
 
     terms: tuple[Term, ...]
@@ -101,7 +101,7 @@ class SumOfPowers:
 
 
 @dataclass(frozen=True)
-class Skaling:
+class Skaling(Form):
     """L = E + (A·N^-α + B·D^-β)^k, phi = (log E, log A, α, log B, β, k)."""
 
     def _parts(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, ...]:
@@ -129,21 +129,13 @@ class Skaling:
         )
         return f, jac
 
-    def curvature(
-        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
-    ) -> FloatArray:
-        return numerical_curvature(self, phi, x, w)
-
     def trade_off(self, phi: FloatArray) -> TradeOff | None:
         return phi[:, 1], phi[:, 2], phi[:, 3], phi[:, 4]
 
 
 @dataclass(frozen=True)
-class Kaplan:
+class Kaplan(Form):
     """L = ((N_c/N)^(α_N/α_D) + D_c/D)^α_D, phi = (log N_c, α_N, log D_c, α_D)."""
-
-    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
-        return self.value_and_jac(phi, x)[0]
 
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         nc, alpha_n, dc, alpha_d = (phi[:, i, None] for i in range(4))
@@ -162,25 +154,20 @@ class Kaplan:
         )
         return f, jac
 
-    def curvature(
-        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
-    ) -> FloatArray:
-        return numerical_curvature(self, phi, x, w)
-
     def trade_off(self, phi: FloatArray) -> TradeOff | None:
         ratio = phi[:, 1] / phi[:, 3]
         return phi[:, 0] * ratio, ratio, phi[:, 2], np.ones_like(ratio)
 
 
 @dataclass(frozen=True)
-class Repeated:
+class Repeated(Form):
     """L = E + A·N^-α + B·D_eff^-β, phi = (log E, log A, α, log B, β, log R), x = (N, D, U).
 
     D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R))) is the number of fresh tokens that D tokens, drawn
     from U unique ones, are worth: at most U·(1 + R). It is D where D ≤ U.
     """
 
-    base: SumOfPowers
+    base: Form
 
     def warped(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         """log N and log D_eff, (2, B, n), and the derivative (B, n) of the latter by log R."""
@@ -202,21 +189,12 @@ class Repeated:
         jac[:, 5] = -phi[:, 4, None] * jac[:, 3] * slope  # the column of log B is the share of D
         return f, jac
 
-    def curvature(
-        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
-    ) -> FloatArray:
-        return numerical_curvature(self, phi, x, w)
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: tokens are worth less the more often they were seen."""
-        return None
-
 
 FARSEER_N, FARSEER_D = 1e9, 1e10  # where E, B and β of the law are those of the formula
 
 
 @dataclass(frozen=True)
-class Farseer:
+class Farseer(Form):
     """L = E·e^(e₁h(e₂)) + B·e^(b₁h(b₂))·D^(−β·e^(c₁h(c₂))), h(t) = (N^t − 1)/t.
 
     phi = (log E, e₁, e₂, log B, b₁, b₂, log β, c₁, c₂); N counts in 1e9, D in 1e10.
@@ -266,10 +244,6 @@ class Farseer:
             bend = phi[:, 3 * k + 1, None] * second[k]
             curv[:, 3 * k + 2, 3 * k + 2] += (weight * bend).sum(axis=-1)
         return np.asarray(curv)
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: N and D do not act apart."""
-        return None
 
 
 def _products(slopes: FloatArray, w: FloatArray) -> FloatArray:

@@ -8,13 +8,14 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.arrays import saturating
-from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.fit import LawFit, fit_batch, make_problem, pinned_phi
+from lawsmith.grid import FloatArray
+from lawsmith.laws.fit import LawFit, make_problem, pinned_phi, refit_weighted
 from lawsmith.laws.optimise import leave_one_out
 from lawsmith.laws.uncertainty import Uncertainty
 
-MOST_REFITS = 400  # with more points all are linearised, and the most influential are refitted
-REFITTED = 20
+# Refits cost n² points. With more points than MOST_REFITS all are linearised, and the most
+# influential REFITTED are refitted, for it is the largest move that people are told of.
+MOST_REFITS, REFITTED = 400, 20
 
 
 @dataclass(frozen=True)
@@ -43,7 +44,8 @@ def influence(fit: LawFit, target: Mapping[str, float], uncertainty: Uncertainty
         phi = _linearised(fit)
         move = np.abs(_shift(fit, phi, x))
         rows = np.argsort(-move, kind="stable")[:REFITTED]
-    phi[rows] = _without(fit, rows)
+    left_out = np.arange(fit.n_points) == rows[:, None]
+    phi[rows] = refit_weighted(fit, np.where(left_out, 0.0, fit.weights)).phi
     error = float(uncertainty.standard_error(target)[0])
     return Influence(_shift(fit, phi, x), error, len(rows))
 
@@ -54,22 +56,8 @@ def _shift(fit: LawFit, phi: FloatArray, x: FloatArray) -> FloatArray:
     return np.asarray((form.value(phi, x) - form.value(fit.phi[None], x))[:, 0])
 
 
-def _without(fit: LawFit, rows: IntArray) -> FloatArray:
-    """(B, p) refits without each of those points, all at once (as weights of 0)."""
-    left_out = np.arange(fit.n_points) == rows[:, None]
-    return fit_batch(
-        fit.law,
-        fit.x,
-        np.broadcast_to(fit.loss, left_out.shape),
-        start=fit.phi,
-        weights=np.where(left_out, 0.0, fit.weights),
-        objective=fit.objective,
-        fixed=fit.fixed,
-    ).phi
-
-
 def _linearised(fit: LawFit) -> FloatArray:
-    """(n, p) one Newton step towards each of those refits."""
+    """(n, p) one Newton step towards each refit without a point."""
     problem = make_problem(
         fit.law,
         fit.objective,

@@ -30,7 +30,7 @@ from lawsmith.laws.objective import HUBER, Objective
 class Param:
     """One parameter of a law: its name, whether it is positive (then fitted as a log), its bounds.
 
-    Bounds and ``start`` are in natural units; a positive parameter's lower bound stands for zero.
+    Bounds are in natural units; a positive parameter's lower bound stands for zero.
     A positive parameter that the loss is linear in, and that may well be zero (E), is ``additive``:
     the optimiser then steps in its natural units, where zero is near, and not in its log.
     """
@@ -40,7 +40,6 @@ class Param:
     additive: bool = False
     lower: float = -np.inf
     upper: float = np.inf
-    start: float | None = None
 
     def to_phi(self, value: float) -> float:
         return float(np.log(value)) if self.positive else float(value)
@@ -85,21 +84,36 @@ def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
     return Param(name, lower=lower, upper=upper)
 
 
+STEP = 1e-5  # of central differences of phi, which is of order 1
 TradeOff = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # log a, α, log b, β
 
 
 class Form(Protocol):
-    """The mathematics of a law (see the module's notation)."""
-
-    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray: ...
+    """The mathematics of a law (see the module's notation); only the gradient must be given."""
 
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 
+    def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
+        return self.value_and_jac(phi, x)[0]
+
     def curvature(
         self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
-    ) -> FloatArray: ...
+    ) -> FloatArray:
+        """By central differences of the gradient.
 
-    def trade_off(self, phi: FloatArray) -> TradeOff | None: ...
+        The gradient is exact, so the error is O(STEP²), far below what a Newton step notices.
+        """
+        p = phi.shape[1]
+        curv = np.empty((phi.shape[0], p, p))
+        for k, h in enumerate(STEP * np.eye(p)):
+            _, up = self.value_and_jac(phi + h, x)
+            _, down = self.value_and_jac(phi - h, x)
+            curv[:, k, :] = np.einsum("bpn,bn->bp", up - down, w) / (2 * STEP)
+        return np.asarray((curv + curv.transpose(0, 2, 1)) / 2)
+
+    def trade_off(self, phi: FloatArray) -> TradeOff | None:
+        """None: the best split is found numerically."""
+        return None
 
 
 Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
@@ -180,33 +194,22 @@ class Law:
             raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
         return np.asarray(np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :])
 
-    @saturating
+    def logs(self, phi: FloatArray) -> dict[str, float]:
+        """Phi (p,) → logs of the positive parameters by name."""
+        return {p.name: float(v) for p, v in zip(self.params, phi, strict=True) if p.positive}
+
     def predict(self, params: Mapping[str, float], inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs, for natural parameters."""
-        x = self.log_inputs(inputs)
-        return np.asarray(np.exp(self.form.value(self.phi(params)[None], x)[0]))
+        return self.loss_at(self.phi(params), inputs)
 
-
-def numerical_curvature(
-    form: Form, phi: FloatArray, x: FloatArray, w: FloatArray, *, step: float = 1e-5
-) -> FloatArray:
-    """``curv`` by central differences of the analytic gradient, for forms without one of their own.
-
-    The gradient is exact, so the error is O(step²), far below what a Newton step notices.
-    """
-    p = phi.shape[1]
-    curv = np.empty((phi.shape[0], p, p))
-    for k in range(p):
-        h = np.zeros(p)
-        h[k] = step
-        _, up = form.value_and_jac(phi + h, x)
-        _, down = form.value_and_jac(phi - h, x)
-        curv[:, k, :] = np.einsum("bpn,bn->bp", up - down, w) / (2 * step)
-    return np.asarray((curv + curv.transpose(0, 2, 1)) / 2)
+    @saturating
+    def loss_at(self, phi: FloatArray, inputs: Mapping[str, Any]) -> FloatArray:
+        """Predicted loss (n,) at the named inputs, for phi (p,)."""
+        return np.asarray(np.exp(self.form.value(phi[None], self.log_inputs(inputs))[0]))
 
 
 @dataclass(frozen=True)
-class FormulaForm:
+class FormulaForm(Form):
     """A user's formula ``predict(inputs, **params) -> loss``, differentiated by complex step.
 
     The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae made of
@@ -239,15 +242,6 @@ class FormulaForm:
                 nudged[:, k] += 1e-30j
                 jac[:, k] = np.imag(self._log_loss(nudged, x)) / 1e-30
         return f, jac
-
-    def curvature(
-        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
-    ) -> FloatArray:
-        return numerical_curvature(self, phi, x, w)
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """Not known of a user's formula: its best split is found numerically."""
-        return None
 
 
 def define(
@@ -292,10 +286,8 @@ def _check_differentiable(law: Law) -> None:
     f, jac = law.form.value_and_jac(phi, x)
     if not np.all(np.isfinite(f)):
         return  # the middle of the bounds need not be a sensible place
-    for k in range(law.n_params):
-        h = np.zeros(law.n_params)
-        h[k] = 1e-5
-        plain = (law.form.value(phi + h, x) - law.form.value(phi - h, x)) / 2e-5
+    for k, h in enumerate(STEP * np.eye(law.n_params)):
+        plain = (law.form.value(phi + h, x) - law.form.value(phi - h, x)) / (2 * STEP)
         if not np.allclose(jac[:, k], plain, rtol=1e-3, atol=1e-6):
             raise LawsmithError(
                 f"law {law.name}",

@@ -18,14 +18,12 @@ from lawsmith.grid import FloatArray
 from lawsmith.laws.fit import (
     best_of,
     cold_starts,
-    continue_delta,
-    distinct,
     fit_law,
     make_problem,
+    minima,
 )
 from lawsmith.laws.law import Law
-from lawsmith.laws.objective import LEAST_SQUARES_LOG
-from lawsmith.laws.optimise import Problem, minimise
+from lawsmith.laws.optimise import Problem
 
 
 @dataclass(frozen=True, eq=False)
@@ -61,14 +59,8 @@ def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
     problems = [_single(law, points) for points in sets]
     starts = [cold_starts(law, problem, {}) for problem in problems]
     owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
-    stacked = _stack(problems)
-    rough = replace(stacked.take(owner), objective=LEAST_SQUARES_LOG)
-    near = minimise(rough, np.concatenate(starts), max_iterations=60, tolerance=1e-5)
-    kept = np.concatenate(
-        [_distinct_of(problems[b], np.flatnonzero(owner == b), near) for b in range(len(sets))]
-    )
-    found = continue_delta(stacked.take(owner[kept]), near.phi[kept])
-    best = [best_of(found, np.flatnonzero(owner[kept] == b)) for b in range(len(sets))]
+    found, owner = minima(_stack(problems), np.concatenate(starts), owner)
+    best = [best_of(found, np.flatnonzero(owner == b)) for b in range(len(sets))]
     phi = found.phi[best]
     for b in np.flatnonzero(~found.converged[best]).tolist():
         phi[b] = fit_law(law, sets[b].inputs, sets[b].loss, weights=sets[b].weights).phi
@@ -100,9 +92,3 @@ def _stack(problems: Sequence[Problem]) -> Problem:
         w=np.concatenate(weights),
         upper=np.concatenate([p.upper for p in problems]),
     )
-
-
-def _distinct_of(problem: Problem, rows: np.ndarray, near: Any) -> np.ndarray:
-    """Those of a set's ``rows`` of the batch that predict differently."""
-    kept: np.ndarray = rows[distinct(problem, near.phi[rows], near.value[rows])]
-    return kept

@@ -17,13 +17,18 @@ from itertools import combinations_with_replacement
 
 import numpy as np
 
-from lawsmith.arrays import saturating
+from lawsmith.arrays import robust_sd, saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
-NEAR = 5.0  # a run is near the frontier when its fitted loss is within this many noise SDs of it
-MIN_NEAR = 6  # runs of a crowded cell on the frontier that count as near in any case
+# A run is near the frontier when its fitted loss is within this many noise SDs of it: of two runs
+# so far apart, noise makes the worse one look better in 2 of 10,000 cases.
+NEAR = 5.0
+FIRST_NEAR = 0.8  # share of runs that the first pass takes: the worst are those gone wrong
+MIN_NEAR = 6  # runs of a cell on the frontier that always count: twice the coefficients of a bowl
+CROWDED = 5  # runs a cell: with fewer, an intercept each would take over a fifth of the freedom
 MIN_DOF = 8  # the noise is then known to a quarter: 1/√(2·8)
-MOST_RUNS = 10_000
+OUTLIER = 3.5  # SDs beyond which a run went wrong: one good run in two thousand is
+MOST_RUNS = 10_000  # an array of all redraws, 400 of each run, then has 32 MB
 # Passes of fitting and choosing the near runs. Only runs at the edge still come and go in the last:
 # 5 of 909 of OELLM-English, for L(C).
 _PASSES = 6
@@ -62,7 +67,7 @@ def smooth_surface(
     if len(y) > MOST_RUNS:
         return None
     excess = y - floor(y)
-    near = excess <= np.quantile(excess, 0.8)
+    near = excess <= np.quantile(excess, FIRST_NEAR)
     surface: NoiseSurface | None = None
     for _ in range(_PASSES):
         surface = _best_regression(y, _shapes(h, s, cells, near), near, cells)
@@ -94,9 +99,8 @@ def _nearest(surface: NoiseSurface, cells: IntArray, floor: Floor) -> BoolArray:
 
 def _plausible(surface: NoiseSurface, y: FloatArray) -> BoolArray:
     """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
-    residual = np.abs(y - surface.mean)
-    middle = float(np.median(residual[surface.near]))
-    return np.asarray(residual <= 3.5 * 1.4826 * middle)
+    residual = y - surface.mean
+    return np.asarray(np.abs(residual) <= OUTLIER * robust_sd(residual[surface.near]))
 
 
 def _shapes(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> list[FloatArray]:
@@ -140,7 +144,7 @@ def _best_regression(
 
 def _crowded(cells: IntArray) -> bool:
     """Whether cells have runs enough for an intercept each."""
-    return len(cells) >= 5 * len(np.unique(cells))
+    return len(cells) >= CROWDED * len(np.unique(cells))
 
 
 def _polynomial(u: FloatArray, degree: int) -> FloatArray:

@@ -17,6 +17,8 @@ from lawsmith.grid import BoolArray, FloatArray
 from lawsmith.laws.law import Form
 from lawsmith.laws.objective import Objective
 
+# The scaled gradient is the cosine between residuals and what a parameter moves. The objective
+# could still fall by its square, 1e-18 of itself: less than rounding.
 GRADIENT_TOLERANCE = 1e-9
 CAREFUL_AFTER = 10  # iterations; the few problems left then are the ill-behaved ones
 _EPS = np.finfo(float).eps
@@ -50,13 +52,12 @@ class Problem:
 
 @dataclass(frozen=True)
 class Solution:
-    """phi (B, p), objective (B,), scaled gradient (B,), converged (B,), iterations spent."""
+    """phi (B, p), objective (B,), scaled gradient (B,), converged (B,)."""
 
     phi: FloatArray
     value: FloatArray
     gradient: FloatArray
     converged: BoolArray
-    n_iterations: int
 
 
 @dataclass(frozen=True)
@@ -75,7 +76,10 @@ class _Point:
 
 def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
     """Residuals (B, n) of log loss or loss, as the objective asks."""
-    f = problem.form.value(phi, problem.x)
+    return _misses(problem, problem.form.value(phi, problem.x))
+
+
+def _misses(problem: Problem, f: FloatArray) -> FloatArray:
     if problem.objective.on == "log":
         return np.asarray(f - problem.y)
     return np.asarray(np.exp(f) - np.exp(problem.y))
@@ -83,8 +87,7 @@ def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
 
 def objective_value(problem: Problem, phi: FloatArray) -> FloatArray:
     """The objective (B,), penalties of priors included; +∞ where the form overflows."""
-    r = residuals(problem, phi)
-    return _total(problem, phi, r)
+    return _total(problem, phi, residuals(problem, phi))
 
 
 def _total(problem: Problem, phi: FloatArray, r: FloatArray) -> FloatArray:
@@ -116,11 +119,7 @@ def leave_one_out(problem: Problem, phi: FloatArray) -> FloatArray:
 def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     f, jac = problem.form.value_and_jac(phi, problem.x)
     objective, w = problem.objective, problem.w
-    if objective.on == "log":
-        r, scale_f = f - problem.y, None
-    else:
-        scale_f = np.exp(f)
-        r = scale_f - np.exp(problem.y)
+    r, scale_f = _misses(problem, f), None if objective.on == "log" else np.exp(f)
     psi, rho2 = w * objective.psi(r), w * objective.rho2(r)
     inner = psi if scale_f is None else psi * scale_f
     curv = problem.form.curvature(phi, problem.x, inner, jac)
@@ -187,7 +186,6 @@ def minimise(
     stalled = np.zeros(n_problems, dtype=int)
     # Residuals of 1e-13: a noise-free fit, where the gradient is rounding itself.
     floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
-    iteration = 0
     for iteration in range(1, max_iterations + 1):
         careful = iteration > CAREFUL_AFTER
         step, expected = _step(point, damping, careful=careful)
@@ -218,7 +216,7 @@ def minimise(
             damping, growth, stalled = damping[keep], growth[keep], stalled[keep]
             point = _take(point, keep)
     converged = (gradient <= 1e3 * tolerance) | (value <= floor)
-    return Solution(phi, value, gradient, converged, iteration)
+    return Solution(phi, value, gradient, converged)
 
 
 def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:

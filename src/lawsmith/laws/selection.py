@@ -13,7 +13,8 @@ Shapes as in :mod:`lawsmith.laws.law`; m candidates, B redraws, K redraws around
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from types import MappingProxyType
 
 import numpy as np
 
@@ -23,27 +24,15 @@ from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
-from lawsmith.laws.uncertainty import scatter_covariance
+from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
 # Means of 100 redraws err by a tenth of a redraw's SD, which `_spread` adds. Four inner redraws are
 # few; `_spread` subtracts their scatter.
 N_REDRAWS, N_INNER = 100, 4
-
-
-@dataclass(frozen=True)
-class CorrectedLaw:
-    """A law corrected for selection: parameters, covariance, and the optimism of the frontier."""
-
-    phi: FloatArray  # (p,) corrected
-    cov: FloatArray  # (p, p)
-    dof: int
-    misfit: float  # residual variance of the frontier over what noise alone leaves
-    residual_sd: float  # of the frontier's log losses about the law
-    noise_sd: float  # of one run's log loss
-    noise_dof: int
-    shift: float  # mean of the raw frontier's log losses minus the surface's there; below 0
+LEAST_NOISE = 0.02  # of the redraws' residual variance: an estimate of the noise is never 0
+FAR_OUT = 3.0  # median lengths: of normal draws in three dimensions one in ten thousand is farther
 
 
 @dataclass(frozen=True)
@@ -55,21 +44,23 @@ class _Fits:
 
 @saturating
 def correct_selection(
-    law: Law,
+    plain: Uncertainty,
     x: FloatArray,
     losses: FloatArray,
     surface: NoiseSurface,
     among: SelectAmong,
     *,
-    start: FloatArray,
     rng: np.random.Generator,
-    fixed: Mapping[str, float] | None = None,
-    n_redraws: int = N_REDRAWS,
-) -> CorrectedLaw | None:
-    """Correct the law of the frontier of ``losses`` (m,). x (q, m) log inputs; start (p,).
+    fixed: Mapping[str, float] = MappingProxyType({}),
+) -> Uncertainty:
+    """What is known of a law of the frontier of ``losses`` (m,), the selection undone.
 
-    None when a frontier is too short for the law.
+    plain   the same as if the frontier were not selected; it is returned as it is when the frontier
+            of a redraw is too short for the law
+    x       (q, m) log inputs
+    fixed   parameters held at a value
     """
+    law, start = plain.law, plain.phi
     rows = np.flatnonzero(surface.near)
     select, near_x = among(rows), x[:, rows]
 
@@ -88,18 +79,18 @@ def correct_selection(
         raw = _fit(law, x, losses[None], on, start, fixed)
         start = raw.phi[0]
         truth = fit(mean[None])
-        noisy = redraw(np.broadcast_to(mean, (n_redraws, len(rows))))
+        noisy = redraw(np.broadcast_to(mean, (N_REDRAWS, len(rows))))
         outer = fit(noisy)
         smooth = surface.smooth(noisy)
         inner_truth = fit(smooth)
         inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0)))
     except _ShortFrontierError:
-        return None
-    plane = _tangent(law, x[:, on[0]], start, fixed or {})
+        return plain
+    plane = _tangent(law, x[:, on[0]], start, fixed)
     base = plane.flat(truth.phi)[0]
     draws, below = (_pull_in(plane, f.phi, base) for f in (outer, inner_truth))
     around = _pull_in(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
-    around = around.reshape(n_redraws, N_INNER, -1)
+    around = around.reshape(N_REDRAWS, N_INNER, -1)
     bias = draws.mean(axis=0) - base
     corrected = draws - (around.mean(axis=1) - below)  # (B, p) what correcting does to redraws
     # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
@@ -108,15 +99,17 @@ def correct_selection(
     # What the redraws' own fits leave, less what the surface's frontier does, is noise alone;
     # residuals beyond it are misfit of the law.
     redrawn = float(np.mean(outer.variance))
-    noise = max(redrawn - float(truth.variance[0]), 0.02 * redrawn)
+    noise = max(redrawn - float(truth.variance[0]), LEAST_NOISE * redrawn)
     observed = float(raw.variance[0])
-    free = np.array([name not in (fixed or {}) for name in law.names])
+    free = np.array([name not in fixed for name in law.names])
     cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
-    phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov, fixed or {})
-    return CorrectedLaw(
+    phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov, fixed)
+    return replace(
+        plain,
         phi=phi,
         cov=cov,
-        dof=int(raw.n[0]) - law.n_params + len(fixed or {}),
+        dof=int(raw.n[0]) - law.n_params + len(fixed),
+        method="least squares on log loss, selection undone, Student's t",
         misfit=observed / noise,
         residual_sd=float(np.sqrt(observed)),
         noise_sd=surface.noise_sd,
@@ -171,14 +164,13 @@ def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float
 
 
 def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
-    """Draws (B, p) in the plane, those over three median lengths from their centre pulled in.
+    """Draws (B, p) in the plane, those over FAR_OUT median lengths from their centre pulled in.
 
-    A redraw whose frontier lost an end point can bend away beyond it. Of normal draws in three
-    dimensions one in ten thousand is that far out.
+    A redraw whose frontier lost an end point can bend away beyond it.
     """
     step = plane.flat(phi) - centre
     size = plane.length(step)
-    limit = 3 * np.median(size)
+    limit = FAR_OUT * np.median(size)
     return np.asarray(centre + step * np.minimum(1, limit / np.maximum(size, 1e-300))[:, None])
 
 
@@ -227,10 +219,10 @@ def _fit(
     losses: FloatArray,
     chosen: BoolArray,
     start: FloatArray,
-    fixed: Mapping[str, float] | None,
+    fixed: Mapping[str, float],
 ) -> _Fits:
     """Least-squares fits on a frontier each, shorter ones padded with weight 0."""
-    n_free = law.n_params - len(fixed or {})
+    n_free = law.n_params - len(fixed)
     if np.any(chosen.sum(axis=1) <= n_free):
         raise _ShortFrontierError
     index, weights = pad(chosen)

@@ -22,23 +22,26 @@ Shapes as in :mod:`lawsmith.laws.law`.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.arrays import saturating
+from lawsmith.arrays import robust_sd, saturating
 from lawsmith.grid import BoolArray, FloatArray
-from lawsmith.laws.fit import BatchFit, LawFit, fit_batch, fit_law
+from lawsmith.laws.fit import LawFit, fit_law, refit_weighted
 from lawsmith.laws.law import Law, Param
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
+from lawsmith.laws.optimise import Solution
 
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
 
-FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0
-MIN_DOF_BOOTSTRAP, N_BOOTSTRAP = 30, 400
+FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # the module says why
+MIN_DOF_BOOTSTRAP = 30  # the kurtosis of fewer normal residuals has an SD of 0.9 or more
+HEAVY = 4.0  # SDs of the kurtosis of normal residuals, beyond which tails are heavy
+N_BOOTSTRAP = 400  # SDs of so many draws err by 1/√800, 4 %
 
 
 class Interval(NamedTuple):
@@ -78,11 +81,6 @@ class Uncertainty:
         """(p,) the fitted law."""
         return self.phi if self.fitted is None else self.fitted
 
-    def natural(self, name: str) -> float:
-        """The centre of one parameter, in natural units."""
-        j = self.law.position(name)
-        return float(self.law.params[j].to_natural(self.phi[j]))
-
     def quantile(self, level: float) -> float:
         """Student's t for a two-sided interval."""
         return float(stdtrit(self.dof, 0.5 + level / 2))
@@ -114,8 +112,8 @@ class Uncertainty:
             centre, low, high = (float(param.to_natural(v)) for v in ends)
         if half > 0.0 and param.additive:
             low, high = min(low, self.lowest), min(high, self.lowest)
-        told = not self._on_an_edge(param) and identified(param, low, high)
-        if not told and not self._is_fixed(param):
+        is_known = not self._on_an_edge(param) and identified(param, low, high)
+        if not is_known and not self._is_fixed(param):
             low = high = float("nan")
         return Interval(centre, low, high)
 
@@ -186,9 +184,7 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
         return None
     squares = refit(fit, LEAST_SQUARES_LOG)
     variance = float((fit.weights * squares.residuals**2).sum() / dof)
-    if np.isfinite(fit.objective.delta) and _heavy_tailed(squares, dof):
-        return _resampled(fit, dof, rng or np.random.default_rng(0))
-    return Uncertainty(
+    found = Uncertainty(
         law=fit.law,
         phi=squares.phi,
         cov=covariance(squares, variance),
@@ -199,6 +195,16 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
         at_bounds=squares.at_bounds,
         fitted=fit.phi,
         lowest=lowest_loss(fit),
+    )
+    if not (np.isfinite(fit.objective.delta) and _heavy_tailed(squares, dof)):
+        return found
+    return replace(
+        found,
+        phi=fit.phi,
+        cov=np.cov(case_bootstrap(fit, N_BOOTSTRAP, rng or np.random.default_rng(0)).phi.T),
+        residual_sd=robust_sd(fit.residuals),
+        method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
+        at_bounds=fit.at_bounds,
     )
 
 
@@ -222,55 +228,29 @@ def refit(fit: LawFit, objective: Objective) -> LawFit:
 
 
 def _heavy_tailed(squares: LawFit, dof: int) -> bool:
-    """Whether many residuals have a kurtosis no normal sample would show (z > 4)."""
+    """Whether many residuals have a kurtosis no normal sample would show (z > HEAVY)."""
     if dof < MIN_DOF_BOOTSTRAP:
         return False
     r = (squares.residuals * np.sqrt(squares.weights))[squares.weights > 0]
     excess = float((r**4).mean() / (r**2).mean() ** 2 - 3)
-    return bool(excess > 4 * np.sqrt(24 / r.size))
-
-
-def _resampled(fit: LawFit, dof: int, rng: np.random.Generator) -> Uncertainty:
-    """The stated objective's fit with the covariance of its case bootstrap."""
-    draws = case_bootstrap(fit, N_BOOTSTRAP, rng)
-    return Uncertainty(
-        law=fit.law,
-        phi=fit.phi,
-        cov=np.cov(draws.phi.T),
-        dof=dof,
-        residual_sd=1.4826 * float(np.median(np.abs(fit.residuals))),
-        method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
-        estimand=LAW_OF_RUNS,
-        at_bounds=fit.at_bounds,
-        lowest=lowest_loss(fit),
-    )
+    return bool(excess > HEAVY * np.sqrt(24 / r.size))
 
 
 @saturating
-def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> BatchFit:
+def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> Solution:
     """Refit to points drawn with replacement (as weights, so every draw shares the points)."""
     n = fit.n_points
     counts = rng.multinomial(n, np.full(n, 1 / n), size=n_draws).astype(float)
-    return fit_batch(
-        fit.law,
-        fit.x,
-        np.broadcast_to(fit.loss, (n_draws, n)),
-        start=fit.phi,
-        weights=counts * fit.weights,
-        objective=fit.objective,
-        fixed=fit.fixed,
-        tolerance=1e-4,
-    )
+    return refit_weighted(fit, counts * fit.weights, tolerance=1e-4)
 
 
 def covariance(fit: LawFit, variance: float) -> FloatArray:
     """(p, p) covariance of phi for a residual variance; zero for parameters fixed or at a bound."""
-    _, jac = fit.law.form.value_and_jac(fit.phi[None], fit.x[:, None, :])
     known = np.zeros(fit.law.n_params)
     for name, prior in fit.priors.items():
         known[fit.law.position(name)] = 1 / prior.sd**2
     free = fit.free & ~np.isin(fit.law.names, fit.at_bounds)
-    return scatter_covariance(jac[0] * np.sqrt(fit.weights), variance, free, known)
+    return scatter_covariance(fit.jac * np.sqrt(fit.weights), variance, free, known)
 
 
 def scatter_covariance(

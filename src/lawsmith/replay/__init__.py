@@ -9,21 +9,18 @@ from __future__ import annotations
 
 from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
-from lawsmith.replay.records import HeldOutFrontier, Reference, Scores, Step, Task, Trace
-from lawsmith.replay.replayed import Replayed, Stopped, stopped_by
-from lawsmith.replay.steps import scores_values, step_record, step_values, steps_from
+from lawsmith.replay.records import Scores, Step, Task, Trace
+from lawsmith.replay.replayed import Replayed, stopped_by
+from lawsmith.replay.steps import step_record, step_values, steps_from
 from lawsmith.replay.task import TARGETS, default_hold_out, prepare
 
 __all__ = [
     "TARGETS",
     "Answers",
-    "HeldOutFrontier",
-    "Reference",
     "Replayed",
     "Scores",
     "Step",
     "Stop",
-    "Stopped",
     "Task",
     "Trace",
     "default_hold_out",
@@ -32,7 +29,6 @@ __all__ = [
     "prepare",
     "replay",
     "run_replay",
-    "scores_values",
     "step_record",
     "step_values",
     "steps_from",

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any
 
 import numpy as np
 
@@ -14,8 +13,9 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.many import PointSet, fit_many
-from lawsmith.metrics import difference_percent, mean_squared_error, regret
+from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.records import Scores, Task
+from lawsmith.replay.task import law_errors
 
 
 @dataclass(frozen=True, eq=False)
@@ -82,24 +82,19 @@ class Judge:
         """The scores of the law phi (p,), fitted to so many points; the incumbents take it in."""
         task, law = self.task, self.task.law
         reference = task.reference.validation
-        params, log_params = law.natural(phi), logs(law, phi)
-        found = {
-            **regret(params, reference.params),
-            **_logged(regret(log_params, reference.log_params)),
-        }
+        params, log_params = law.natural(phi), law.logs(phi)
+        logged = regret(log_params, reference.log_params)
+        found = regret(params, reference.params) | {f"log_{k}": v for k, v in logged.items()}
         best = self._improve(phi, found)
-        held, envelope = task.held_out, task.reference.envelope
-        at_held = predicted(law, phi, held.inputs) if len(held.loss) else np.empty(0)
-        at_pool = predicted(law, phi, inputs_at(task.pool, law, envelope))
+        envelope = task.reference.envelope
+        at = inputs_at(task.pool, law, envelope)
         return Scores(
-            params=params,
-            log_params=log_params,
-            n_points=n_points,
-            regret=found,
-            regret_incumbent=dict(self._least),
-            held_out_mse=mean_squared_error(at_held, held.loss),
-            held_out_mse_beyond=mean_squared_error(at_held, held.loss, held.beyond),
-            pool_mse=mean_squared_error(at_pool, task.loss[envelope]),
+            params,
+            log_params,
+            n_points,
+            found,
+            dict(self._least),
+            *law_errors(law, phi, task.held_out, at, task.loss[envelope]),
             extrapolation=self._extrapolation(phi),
             incumbent_params=law.natural(best),
             extrapolation_incumbent=self._extrapolation(best),
@@ -126,19 +121,8 @@ class Judge:
         if not targets:
             return {}
         inputs = {name: [at[name] for at in targets.values()] for name in law.inputs}
-        found = zip(targets, predicted(law, phi, inputs).tolist(), strict=True)
+        found = zip(targets, law.loss_at(phi, inputs).tolist(), strict=True)
         return {label: difference_percent(loss, losses[label]) for label, loss in found}
-
-
-def predicted(law: Law, phi: FloatArray, inputs: Mapping[str, Any]) -> FloatArray:
-    """(n,) losses of the law phi (p,) at named inputs."""
-    return np.asarray(np.exp(law.form.value(phi[None], law.log_inputs(inputs))[0]))
-
-
-def logs(law: Law, phi: FloatArray) -> dict[str, float]:
-    """Logs of the positive parameters by name."""
-    pairs = zip(law.params, phi.tolist(), strict=True)
-    return {param.name: value for param, value in pairs if param.positive}
 
 
 def phi_of(law: Law, scores: Scores) -> FloatArray:
@@ -147,7 +131,3 @@ def phi_of(law: Law, scores: Scores) -> FloatArray:
     return np.array(
         [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
     )
-
-
-def _logged(values: Mapping[str, float]) -> dict[str, float]:
-    return {f"log_{name}": value for name, value in values.items()}

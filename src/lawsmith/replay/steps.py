@@ -73,16 +73,11 @@ def step_values(step: Step) -> Json:
         "cost_fraction": step.cost_fraction,
         "window": step.window,
         "fits": {
-            "observed": scores_values(step.observed),
-            "fantasized": scores_values(step.fantasized),
+            "observed": None if step.observed is None else asdict(step.observed),
+            "fantasized": None if step.fantasized is None else asdict(step.fantasized),
         },
         "envelope": {"mixed": step.envelope_mixed, "observed": step.envelope_observed},
     }
-
-
-def scores_values(scores: Scores | None) -> Json | None:
-    """Scores as plain values; None where there was no law."""
-    return None if scores is None else asdict(scores)
 
 
 def step_record(step: Step, law: Law) -> Json:

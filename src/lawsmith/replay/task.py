@@ -62,16 +62,11 @@ def prepare(
     everywhere = frontier(grid, loss, law.inputs)
     places = _targets(law, validation, targets)
     judged = _held_out(grid, loss, held, law, (pool, pool_loss))
-    error = validation.predict(judged.inputs) if len(judged.loss) else np.empty(0)
     reference = Reference(
-        validation=validation,
-        everything=fit_law(law, inputs_at(grid, law, everywhere), loss[everywhere]),
-        envelope=envelope,
-        held_out_mse=mean_squared_error(error, judged.loss),
-        held_out_mse_beyond=mean_squared_error(error, judged.loss, judged.beyond),
-        pool_mse=mean_squared_error(
-            np.exp(validation.residuals) * validation.loss, validation.loss
-        ),
+        validation,
+        fit_law(law, inputs_at(grid, law, everywhere), loss[everywhere]),
+        envelope,
+        *law_errors(law, validation.phi, judged, inputs_at(pool, law, envelope), validation.loss),
         losses={label: float(validation.predict(at)[0]) for label, at in places.items()},
     )
     return Task(
@@ -88,6 +83,25 @@ def prepare(
         reference=reference,
         targets=places,
         pricing=pricing or Apart(),
+    )
+
+
+def law_errors(
+    law: Law,
+    phi: FloatArray,
+    held_out: HeldOutFrontier,
+    inputs: Mapping[str, FloatArray],
+    loss: FloatArray,
+) -> tuple[float, float, float]:
+    """Mean squared errors of a law: held out, held out and beyond the pool, at the pool's points.
+
+    inputs, loss   of the points of Π(pool)
+    """
+    there = law.loss_at(phi, held_out.inputs) if len(held_out.loss) else np.empty(0)
+    return (
+        mean_squared_error(there, held_out.loss),
+        mean_squared_error(there, held_out.loss, held_out.beyond),
+        mean_squared_error(law.loss_at(phi, inputs), loss),
     )
 
 

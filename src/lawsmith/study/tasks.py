@@ -6,7 +6,7 @@ from lawsmith.answer import Answer
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Ledger
 from lawsmith.study.live import LiveStudy
-from lawsmith.tasks import Scores, Task, TaskAnswer, answer_task
+from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 
 LOSS = "loss"  # what a study's loss is called
 
@@ -22,7 +22,7 @@ def tasks_of(study: LiveStudy, ledger: Ledger, known: Answer | None) -> tuple[Ta
         if metric.name not in history.metrics:
             continue
         accuracy = history.metrics[metric.name]
-        scores = Scores(study.spec.name, study.grid, history.runs, accuracy, LOSS)
+        scores = ScoredRuns(study.spec.name, study.grid, history.runs, accuracy, LOSS)
         task = Task(metric.name, metric.chance, metric.questions)
         try:
             found.append(answer_task(scores, task, targets, level=known.level, loss=known))

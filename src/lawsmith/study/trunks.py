@@ -118,7 +118,7 @@ class Heard:
         """Whether enough branches have shown what a decay takes off."""
         if self.trunks is None:
             return False
-        parents = self.trunks.branches.rows.trunk
+        parents = self.trunks.branches.trunk
         return len(parents) >= LEAST_BRANCHES and len(np.unique(parents)) >= LEAST_TRUNKS
 
     def index(self, run: str) -> int | None:
@@ -252,7 +252,7 @@ def _unseen(
     """Places in ``rows`` of a trunk's cell that its curve has passed and no branch is near."""
     assert heard.trunks is not None
     one, decay = heard.trunks.fits[trunk].curve, study.spec.trunks.decay
-    branches = heard.trunks.branches.rows
+    branches = heard.trunks.branches
     own = np.exp(branches.log_D[branches.trunk == trunk])
     found = []
     for i in cell:

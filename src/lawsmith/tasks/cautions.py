@@ -5,20 +5,27 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
-from scipy.special import bdtrc
 
-from lawsmith.answer.cautions import RARE, because, few_runs, trust, verdict_line
-from lawsmith.formats import number, percent, plural
+from lawsmith.answer.cautions import (
+    because,
+    each_once,
+    few_runs,
+    missed,
+    trust,
+    verdict_line,
+)
+from lawsmith.formats import number, percent
 from lawsmith.laws.diagnostics import Diagnostic, extrapolation_decades
+from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member
-from lawsmith.tasks.records import HeldOutScores, Span, TaskForecast
+from lawsmith.tasks.records import HeldOutScores, TaskForecast
 from lawsmith.tasks.text import WAYS
 
-OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")
+OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")  # they hold for the task too
 FIRM, ROUGH = 0.03, 0.08  # half-widths of an interval of accuracy
 OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance
-WAYS_APART = 0.05
+WAYS_APART = 0.05  # of accuracy: more than an interval that is FIRM has to a side
 FAR = (
     "no curve is known to hold so far out, and the interval grows with it. A larger run narrows it"
 )
@@ -26,26 +33,24 @@ FAR = (
 
 def warnings(
     data: Scored,
-    chance: Span,
+    chance: Interval,
     members: Sequence[Member],
     forecasts: Sequence[TaskForecast],
     held_out: HeldOutScores | None,
     level: float,
 ) -> list[Diagnostic]:
     """Every warning, each once."""
-    found = [few_runs(len(data)), at_chance(data, chance, members), missed(held_out, level)]
+    found = [few_runs(len(data)), at_chance(data, chance, members)]
+    if held_out is not None:
+        found.append(missed(held_out.inside, level, "run", "on this task"))
     for forecast in forecasts:
         label = forecast.target.label
         found.append(extrapolation_decades(label, forecast.decades, FAR))
         found.append(ways_disagree(forecast))
-    kept: dict[tuple[str, str], Diagnostic] = {}
-    for warning in found:
-        if warning is not None:
-            kept.setdefault((warning.code, warning.message), warning)
-    return list(kept.values())
+    return each_once(found)
 
 
-def at_chance(data: Scored, chance: Span, members: Sequence[Member]) -> Diagnostic | None:
+def at_chance(data: Scored, chance: Interval, members: Sequence[Member]) -> Diagnostic | None:
     """Whether no run has left chance: how far the curves have risen at the best run."""
     risen = [_risen(member) for member in members]
     if max(risen) >= OFF_CHANCE:
@@ -53,10 +58,10 @@ def at_chance(data: Scored, chance: Span, members: Sequence[Member]) -> Diagnost
     best = float(data.y.max())
     return Diagnostic(
         "at_chance",
-        f"all runs are near chance (floor {percent(chance.value)}, best {percent(best)}): they do "
+        f"all runs are near chance (floor {percent(chance.centre)}, best {percent(best)}): they do "
         "not say when this task begins to rise. The interval is what tasks do in general. Larger "
         "runs, or a finer measure such as the loss on the right answers, would tell",
-        {"floor": chance.value, "best": best},
+        {"floor": chance.centre, "best": best},
     )
 
 
@@ -66,30 +71,15 @@ def _risen(member: Member) -> float:
     return float(np.median((mean - member.shape.floor) / scale))
 
 
-def missed(held_out: HeldOutScores | None, level: float) -> Diagnostic | None:
-    """More runs outside their intervals than chance explains."""
-    if held_out is None:
-        return None
-    n, out = len(held_out.rows), int((~held_out.inside).sum())
-    if bdtrc(out - 1, n, 1.0 - level) >= RARE:
-        return None
-    return Diagnostic(
-        "held_out_missed",
-        f"{out} of {plural(n, 'run')} held out lie outside their intervals: do not trust the "
-        "interval on this task before it is known why",
-        {"n_held_out": n, "n_missed": out},
-    )
-
-
 def ways_disagree(forecast: TaskForecast) -> Diagnostic | None:
     """Whether the two ways give accuracies far apart."""
-    values = {way: span.value for way, span in forecast.ways.items()}
+    values = {way: found.centre for way, found in forecast.ways.items()}
     if len(values) < 2 or max(values.values()) - min(values.values()) < WAYS_APART:
         return None
-    told = " and ".join(f"{percent(v)} {WAYS[way]}" for way, v in values.items())
+    accuracies = " and ".join(f"{percent(v)} {WAYS[way]}" for way, v in values.items())
     return Diagnostic(
         "ways_disagree",
-        f"at {forecast.target.label} the accuracy is {told}: the answer holds both",
+        f"at {forecast.target.label} the accuracy is {accuracies}: the answer holds both",
         {way.replace(" ", "_"): value for way, value in values.items()},
     )
 

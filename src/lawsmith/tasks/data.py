@@ -47,12 +47,7 @@ class Scales:
 
     def logs(self, target: Target) -> FloatArray:
         """(1, q) logs of the scales of a target that gives them."""
-        given = {"N": target.N, "D": target.D, "C": target.C}
-        values = [given[name] for name in self.names]
-        if any(value is None or not np.isfinite(value) for value in values):
-            want = f"{' and '.join(self.names)}, the scales of this study"
-            raise LawsmithError("target", got=target.label, want=want)
-        return np.log([[float(v or np.nan) for v in values]])
+        return np.log([list(target.scales(self.names).values())])
 
     def decades(self, target: Target) -> float:
         """Of compute beyond the largest run."""

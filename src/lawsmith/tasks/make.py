@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
+from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import Runs
 from lawsmith.surface import Surface
 from lawsmith.tasks import cautions
@@ -17,7 +18,7 @@ from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored, best_of_cells, scored
 from lawsmith.tasks.draws import TaskDraws, draw_at, ends
 from lawsmith.tasks.members import Member, Way, fit_members
-from lawsmith.tasks.records import HeldOutScores, Span, TaskAnswer, TaskForecast
+from lawsmith.tasks.records import HeldOutScores, TaskAnswer, TaskForecast
 from lawsmith.tasks.weigh import weigh
 from lawsmith.threads import one_thread
 
@@ -25,7 +26,7 @@ SEED = 20
 
 
 @dataclass(frozen=True, eq=False)
-class Scores:
+class ScoredRuns:
     """Runs of a study with the accuracies of one task.
 
     accuracy   (n runs,) NaN where it was not measured
@@ -38,18 +39,16 @@ class Scores:
     accuracy: FloatArray
     via: str = ""
 
-    def part(self, kept: BoolArray) -> Scores:
+    def part(self, kept: BoolArray) -> ScoredRuns:
         """Those runs alone."""
-        runs = self.runs
-        some = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
-        return Scores(self.study, self.grid, some, self.accuracy[kept], self.via)
+        return replace(self, runs=self.runs.take(kept), accuracy=self.accuracy[kept])
 
     def rows(self) -> Scored:
         return scored(self.grid, self.runs, self.accuracy, with_loss=bool(self.via))
 
 
 def answer_task(
-    scores: Scores,
+    scores: ScoredRuns,
     task: Task,
     targets: Sequence[Target] = (),
     *,
@@ -126,18 +125,18 @@ class _Made:
             ways=self._ways(drawn),
         )
 
-    def _ways(self, drawn: TaskDraws) -> dict[str, Span]:
+    def _ways(self, drawn: TaskDraws) -> dict[str, Interval]:
         """What each way says by itself, where it has draws enough to say it."""
-        found: dict[str, Span] = {}
+        found: dict[str, Interval] = {}
         for way in dict.fromkeys(member.way for member in self.members):
             own = np.array([member.way == way for member in self.members])[drawn.member]
             if own.sum() >= 100:
                 centre = float(np.median(drawn.mean[own]))
                 _, low, high = ends(drawn.measured[own], self.level)
-                found[way] = Span(centre, min(low, centre), max(high, centre))
+                found[way] = Interval(centre, min(low, centre), max(high, centre))
         return found
 
-    def judged(self, rest: Scores) -> HeldOutScores | None:
+    def judged(self, rest: ScoredRuns) -> HeldOutScores | None:
         """Runs kept out, the best at each N and D, beside their predictions."""
         if not np.isfinite(rest.accuracy).any():
             return None
@@ -151,14 +150,14 @@ class _Made:
             found.append((float(np.median(drawn.mean)), low, high))
         return HeldOutScores(data.row, data.C, data.y, *np.array(found).T)
 
-    def chance(self) -> Span:
+    def chance(self) -> Interval:
         """The floor of accuracy."""
         floors = [member.shape.floor[:, 0] for member in self.members]
         n = len(floors[0])
         picked = np.concatenate(
             [f[: max(round(w * n), 1)] for f, w in zip(floors, self.weight, strict=True)]
         )
-        return Span(*ends(picked, self.level))
+        return ends(picked, self.level)
 
 
 def _target_at(data: Scored, grid: Grid, row: int) -> Target:

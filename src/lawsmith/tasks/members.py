@@ -30,7 +30,7 @@ from lawsmith.tasks.data import RATIO_REACH, Scales, Scored, best_of_cells
 from lawsmith.tasks.smc import sample
 
 Way = Literal["two steps", "direct"]
-N_DRAWS = 1000
+N_DRAWS = 1000  # means of so many err by 3 % of an SD
 MOST_RUNS = 200  # that a curve is fitted to
 
 

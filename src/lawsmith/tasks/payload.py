@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from typing import Any
 
-from lawsmith.answer.payload import warning_payload
-from lawsmith.tasks.records import HeldOutScores, Span, TaskAnswer, TaskForecast
+from lawsmith.answer.payload import table_rows, warning_payload
+from lawsmith.laws.uncertainty import Interval
+from lawsmith.tasks.records import HeldOutScores, TaskAnswer, TaskForecast
 
 Json = dict[str, Any]
 
@@ -19,7 +19,7 @@ def payload(found: TaskAnswer) -> Json:
         "chance": {
             "given": found.task.chance,
             "estimated": found.estimated_chance,
-            "value": found.chance.value,
+            "value": found.chance.centre,
             "interval": [found.chance.low, found.chance.high],
         },
         "questions": found.task.questions or None,
@@ -52,9 +52,13 @@ def forecast_payload(forecast: TaskForecast, level: float) -> Json:
         "run_high": forecast.high,
         "level": level,
         "decades": forecast.decades,
-        "loss": None if loss is None else asdict(Span(loss.loss, loss.low, loss.high)),
-        "ways": {way: asdict(span) for way, span in forecast.ways.items()},
+        "loss": None if loss is None else _ends(Interval(loss.loss, loss.low, loss.high)),
+        "ways": {way: _ends(found) for way, found in forecast.ways.items()},
     }
+
+
+def _ends(found: Interval) -> Json:
+    return {"value": found.centre, "low": found.low, "high": found.high}
 
 
 def forecast_row(forecast: TaskForecast) -> Json:
@@ -73,21 +77,10 @@ def forecast_row(forecast: TaskForecast) -> Json:
 
 def held_out_payload(judged: HeldOutScores) -> Json:
     """Runs that were kept out, each beside its prediction."""
-    columns = zip(
-        judged.rows.tolist(),
-        judged.C.tolist(),
-        judged.accuracy.tolist(),
-        judged.predicted.tolist(),
-        judged.low.tolist(),
-        judged.high.tolist(),
-        strict=True,
-    )
+    names = ("row", "compute", "accuracy", "predicted", "low", "high")
     return {
         "n": len(judged.rows),
         "n_inside": int(judged.inside.sum()),
         "mean_error": judged.error,
-        "runs": [
-            {"row": row, "compute": C, "accuracy": y, "predicted": p, "low": a, "high": b}
-            for row, C, y, p, a, b in columns
-        ],
+        "runs": table_rows(names, vars(judged).values()),
     }

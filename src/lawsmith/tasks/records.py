@@ -12,21 +12,13 @@ from lawsmith.answer import Answer, Forecast, Target
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.digest import codes, short
 from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
-
-
-@dataclass(frozen=True)
-class Span:
-    """A value with an interval."""
-
-    value: float
-    low: float
-    high: float
 
 
 @dataclass(frozen=True, eq=False)
@@ -50,7 +42,7 @@ class TaskForecast:
     mean_high: float
     decades: float
     loss: Forecast | None
-    ways: Mapping[str, Span]
+    ways: Mapping[str, Interval]
 
     @property
     def half_width(self) -> float:
@@ -102,7 +94,7 @@ class TaskAnswer:
     level: float
     n_runs: int
     largest: float
-    chance: Span
+    chance: Interval
     forecasts: tuple[TaskForecast, ...]
     held_out: HeldOutScores | None
     warnings: tuple[Diagnostic, ...]
@@ -115,10 +107,10 @@ class TaskAnswer:
     def __repr__(self) -> str:
         from lawsmith.tasks.text import headline
 
-        told = [headline(self, forecast) for forecast in self.forecasts]
+        headlines = [headline(self, forecast) for forecast in self.forecasts]
         named = codes([warning.code for warning in self.warnings])
         title = f"Answer of {self.study} for {self.task.name}, from {self.n_runs} runs"
-        return short(title, [line for line in (*told, self.verdict, *named) if line])
+        return short(title, [line for line in (*headlines, self.verdict, *named) if line])
 
     @property
     def estimated_chance(self) -> bool:
@@ -133,9 +125,9 @@ class TaskAnswer:
 
     def summary(self) -> str:
         """The answer as text."""
-        from lawsmith.tasks.text import summary
+        from lawsmith.tasks.text import listing
 
-        return summary(self)
+        return listing(self).text()
 
     def to_frame(self) -> Frame:
         """One row a target: the accuracy with its intervals."""
@@ -151,6 +143,6 @@ class TaskAnswer:
         return payload(self)
 
     def _repr_html_(self) -> str:
-        from lawsmith.tasks.text import html
+        from lawsmith.tasks.text import listing
 
-        return html(self)
+        return listing(self).html()

@@ -21,7 +21,7 @@ from scipy.optimize import brentq
 from lawsmith.arrays import FloatArray
 
 KEPT = 0.5  # effective share of draws after each step
-N_MOVES = 6
+N_MOVES = 6  # with a quarter accepted, 0.75⁶ = 18 % of the draws stay where they were
 ACCEPTED = 0.25  # the share of moves to accept, towards which their length is changed
 
 

@@ -1,10 +1,9 @@
-"""A task's answer for people: rows of words and numbers, as text and as a table of HTML."""
+"""A task's answer for people: rows of words and numbers, and a listing of all it says."""
 
 from __future__ import annotations
 
-from html import escape
-
 from lawsmith.answer.text import loss_text
+from lawsmith.digest import Columns, Digest
 from lawsmith.formats import flops, interval, percent, plural
 from lawsmith.tasks.records import TaskAnswer, TaskForecast
 
@@ -32,7 +31,7 @@ def lines(forecast: TaskForecast) -> list[Row]:
         ("mean over runs", forecast.value, forecast.mean_low, forecast.mean_high),
     ]
     if len(forecast.ways) > 1:
-        found += [(f"  {WAYS[way]}", s.value, s.low, s.high) for way, s in forecast.ways.items()]
+        found += [(f"  {WAYS[way]}", *ends) for way, ends in forecast.ways.items()]
     rows = [(what, accuracy_text(v), interval(a, b, accuracy_text)) for what, v, a, b in found]
     if forecast.loss is not None:
         loss = forecast.loss
@@ -49,8 +48,8 @@ def chance_text(found: TaskAnswer) -> str:
     """What the floor of accuracy is, and whether it was given."""
     ends = interval(found.chance.low, found.chance.high, accuracy_text)
     if found.task.chance is None:
-        return f"Chance was not given: estimated as {accuracy_text(found.chance.value)} {ends}"
-    small = f"small models score {accuracy_text(found.chance.value)} {ends}"
+        return f"Chance was not given: estimated as {accuracy_text(found.chance.centre)} {ends}"
+    small = f"small models score {accuracy_text(found.chance.centre)} {ends}"
     return f"Chance {accuracy_text(found.task.chance)}, {small}"
 
 
@@ -61,8 +60,8 @@ def ways_text(found: TaskAnswer) -> str:
         return "From scale alone: no loss was named (--via)"
     if found.weight.max() - found.weight.min() < 1e-12:
         return "Both ways count the same: there are too few runs to judge them by"
-    told = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
-    return f"Weights by how the largest runs are predicted from the others: {told}"
+    shares = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
+    return f"Weights by how the largest runs are predicted from the others: {shares}"
 
 
 def held_out_text(found: TaskAnswer) -> str:
@@ -84,46 +83,18 @@ def beyond(forecast: TaskForecast) -> str:
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    told = [chance_text(found), ways_text(found)]
+    sentences = [chance_text(found), ways_text(found)]
     if found.held_out is not None:
-        told.append(f"Held out: {held_out_text(found)}")
-    return told
+        sentences.append(f"Held out: {held_out_text(found)}")
+    return sentences
 
 
-def summary(found: TaskAnswer) -> str:
-    """All of it as plain text."""
-    parts = [f"Answer for {found.task.name}: from {rests_on(found)}"]
-    if found.verdict:
-        parts.append(found.verdict)
-    for forecast in found.forecasts:
-        table: list[Row] = [HEADS, *lines(forecast)]
-        widths = [max(len(row[i]) for row in table) for i in range(3)]
-        parts += ["", f"{forecast.target.label} ({beyond(forecast)})"]
-        parts += [
-            ("  " + "  ".join(f"{cell:<{w}}" for cell, w in zip(row, widths, strict=True))).rstrip()
-            for row in table
-        ]
-    parts += ["", *remarks(found)]
-    parts += [f"{warning.code}: {warning.message}" for warning in found.warnings]
-    return "\n".join(parts)
-
-
-def html(found: TaskAnswer) -> str:
-    """The same as a fragment of HTML, for notebooks."""
-    name, rest = escape(found.task.name), escape(rests_on(found))
-    parts = [f"<p><b>{name}</b> from {rest}. {escape(found.verdict)}</p>"]
-    for forecast in found.forecasts:
-        head = "".join(f"<th>{escape(h)}</th>" for h in HEADS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in lines(forecast)
-        )
-        title = f"{forecast.target.label} ({beyond(forecast)})"
-        parts.append(f"<p>{escape(title)}</p><table><tr>{head}</tr>{body}</table>")
-    parts += [f"<p>{escape(one)}.</p>" for one in remarks(found)]
-    if found.warnings:
-        rows = "".join(
-            f"<li><code>{escape(w.code)}</code>: {escape(w.message)}</li>" for w in found.warnings
-        )
-        parts.append(f"<ul>{rows}</ul>")
-    return "".join(parts)
+def listing(found: TaskAnswer) -> Digest:
+    """All of it: the verdict, a table a target, what it rests on, warnings."""
+    tables = [
+        Columns(f"{one.target.label} ({beyond(one)})", HEADS, lines(one)) for one in found.forecasts
+    ]
+    warned = [f"{warning.code}: {warning.message}" for warning in found.warnings]
+    verdict = [found.verdict] if found.verdict else []
+    title = f"Answer for {found.task.name}: from {rests_on(found)}"
+    return Digest(title, [*verdict, *tables, *remarks(found), *warned])

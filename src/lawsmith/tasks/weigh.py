@@ -19,11 +19,11 @@ from lawsmith.runs import Runs
 from lawsmith.surface import Surface, fit_surface
 from lawsmith.tasks import priors
 from lawsmith.tasks.data import Scored, best_of_cells
-from lawsmith.tasks.draws import log_losses, mixture_on
+from lawsmith.tasks.draws import log_losses
 from lawsmith.tasks.members import N_DRAWS, Member, fit_members
 
-LEAST_TOP, LEAST_BELOW = 3, 5
-TOP_SHARE = 0.15
+LEAST_TOP, LEAST_BELOW = 3, 5  # runs to judge ways by, and to fit them to: one more than an answer
+TOP_SHARE = 0.15  # of the runs, at least: a table with one large run is judged by more than that
 MOST_TOP = 20  # runs that are predicted
 SEED = 21
 
@@ -40,7 +40,8 @@ def weigh(grid: Grid, runs: Runs, data: Scored, members: Sequence[Member]) -> Fl
     rows = rows.take(np.argsort(-rows.C, kind="stable")[:MOST_TOP])
     ways = tuple(dict.fromkeys(member.way for member in members))
     try:
-        surface = _surface_below(grid, runs, cut) if len(ways) > 1 else None
+        kept = runs.take(grid.C[runs.index] <= cut)
+        surface = fit_surface(grid, kept) if len(ways) > 1 else None
     except LawsmithError:
         return even
     losses = None if surface is None else _losses(surface, grid, rows)
@@ -61,19 +62,14 @@ def _cut(C: FloatArray) -> float:
     return float(min(C.max() / priors.TOP, below.max(initial=0.0)))
 
 
-def _surface_below(grid: Grid, runs: Runs, cut: float) -> Surface:
-    kept = grid.C[runs.index] <= cut
-    return fit_surface(grid, Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept])))
-
-
 def _losses(surface: Surface, grid: Grid, rows: Scored) -> FloatArray:
     """(b, k) log losses that the surface expects of runs."""
     rng = np.random.default_rng(SEED)
     found = []
     for row in rows.row.tolist():
-        line = {name: grid.numbers(name)[[row]] for name in surface.scale_names}
-        further = surface.further_of(grid, row)
-        found.append(log_losses(mixture_on(surface, line, further), N_DRAWS, rng))
+        scales = {name: float(grid.numbers(name)[row]) for name in surface.scale_names}
+        mixture = surface.mixture_at(scales, surface.further_of(grid, row))
+        found.append(log_losses(mixture, N_DRAWS, rng))
     return np.stack(found, axis=1)
 
 

@@ -78,7 +78,7 @@ def subsets_data(task: Task, *, target: str = "1e25", seed: int = 0) -> SubsetsD
     chosen = subsets_of(len(rows), seed=seed)
     start = reference.validation.phi
     fits = fit_batch(law, np.log(C)[chosen][None], loss[chosen], start=start)
-    at = np.exp(fits.log_loss(task.targets[target])[:, 0])
+    at = np.exp(law.form.value(fits.phi, law.log_inputs(task.targets[target]))[:, 0])
     difference = 100 * (at / reference.losses[target] - 1)
     # Four points may leave a valley without a bottom: where its fit stopped means nothing.
     ranked = np.flatnonzero(fits.converged)
@@ -88,7 +88,7 @@ def subsets_data(task: Task, *, target: str = "1e25", seed: int = 0) -> SubsetsD
 
     def made(used: IntArray, phi: FloatArray, off: float) -> Subset:
         x = np.geomspace(C[0], task.targets[target]["C"], N_LINE)
-        line = np.exp(law.form.value(phi[None], law.log_inputs({"C": x}))[0])
+        line = law.loss_at(phi, {"C": x})
         points = pd.DataFrame({"C": short(C), "loss": short(loss)})
         points["used"] = np.isin(np.arange(len(C)), used)
         return Subset(points, pd.DataFrame({"C": short(x), "loss": short(line)}), off)
