@@ -111,7 +111,7 @@ def test_tooltips_say_N_D_lambda_and_loss(demo):
 
 def test_a_tooltip_never_becomes_a_picture_or_a_heading(demo):
     frame = CHARTS["law"](demo).layer[0].data
-    _, shown = tooltip_parts(frame, {"x": "image", "low": "title"})
+    _, shown = tooltip_parts(frame, {"C": "image", "low": "title"})
     assert [t["title"] for t in shown] == ["image ", "title "]
 
 

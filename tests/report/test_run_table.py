@@ -123,5 +123,5 @@ def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_p
     assert [event.name for event in source.events] == wanted
     called = source.answered.called
     assert called[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
-    shown = answer_data(source.answered).runs
+    shown = answer_data(source.answered).runs.frame
     assert set(shown["run"]) <= set(wanted)

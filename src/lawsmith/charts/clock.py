@@ -6,14 +6,13 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, layers_by, mark, text_width
+from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark, text_width
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import flops_label, padded
 from lawsmith.formats import flops, number, plural
@@ -181,25 +180,15 @@ def _bars(data: ClockData, axis: Channel, room: draw.View) -> alt.LayerChart:
     scale = {"domain": [data.n_lanes, 0], "nice": False}
     y = {"type": "quantitative", "title": "At once", "scale": scale, "axis": still}
     ends = {"x": field("begun", axis), "x2": field("ended"), **draw.span(y)}
-    marks = {state: mark("rect", f"bar-{state}") for state in TEXTS}
-    signs = {state: mark("point", f"state-{state}") for state in MARKED}
+    marks = {state: (mark("rect", f"bar-{state}"), text) for state, text in TEXTS.items()}
+    signs = {state: (mark("point", f"state-{state}"), "") for state in MARKED}
     at_end = {"x": field("ended", axis), "y": field("lane", y)}
     layers = [
         *layers_by(data.bars, "state", marks, tooltip=data.names, **ends),
         *layers_by(_middle(data.bars), "state", signs, tooltip=data.names, **at_end),
         *_costs(data, axis, y, room.width, height),
     ]
-    return room.panel(layers, height, state_entries("area", "bar", data.bars["state"]))
-
-
-def state_entries(
-    kind: Literal["point", "area"], style: str, states: pd.Series[str]
-) -> list[KeyEntry]:
-    """The key of the states that occur."""
-    has = set(states)
-    return [
-        KeyEntry(kind, f"{style}-{state}", text) for state, text in TEXTS.items() if state in has
-    ]
+    return room.panel(layers, height)
 
 
 def _costs(data: ClockData, axis: Channel, y: Channel, pixels: int, height: int) -> list[alt.Chart]:

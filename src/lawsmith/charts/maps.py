@@ -15,7 +15,7 @@ import pandas as pd
 
 from lawsmith.analysis import HyperparameterLaw
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.formats import count, flops
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
@@ -235,7 +235,7 @@ def maps(
         for i, panel in enumerate(data.panels)
     ]
     heading = draw.named(f"Loss over {data.across} and {data.up}", name)
-    return room.chart(panels, heading, _subtitle(data), key_entries(data))
+    return room.chart(panels, heading, _subtitle(data))
 
 
 def _axis(name: str, values: FloatArray, pixels: int) -> Channel:
@@ -268,15 +268,17 @@ def _panel(
     layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]
     if data.fantasized and panel.cells["run"].any():
         dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
-        layers.append(layer(dots, mark("point", "map-run"), **where))
+        means = "run; other squares are fantasized"
+        layers.append(layer(dots, mark("point", "map-run"), means=means, **where))
     if len(data.drift) > 1:
-        drift = data.drift[["a", "b"]]
-        layers.append(layer(drift, mark("line", "map-drift", clip=True), order=ORDER, **where))
+        drift = {"means": "its trend with compute", "order": ORDER}
+        layers.append(layer(data.drift, mark("line", "map-drift", clip=True), **drift, **where))
     if panel.optimum is not None:
         frame = pd.DataFrame([panel.optimum], columns=["a", "b"])
-        layers.append(layer(frame, mark("point", "map-law", clip=True), **where))
+        means = "best by λ* = c·N^a·D^b"
+        layers.append(layer(frame, mark("point", "map-law", clip=True), means=means, **where))
     best = panel.cells.loc[panel.cells["best"], ["a", "b"]]
-    layers.append(layer(best, mark("point", "map-best"), **where))
+    layers.append(layer(best, mark("point", "map-best"), means="best of its cell", **where))
     head = f"{flops(panel.C, 2)} FLOPs: N {count(panel.N)}, D {count(panel.D)}"
     # A text and not a title: Vega lifts titles clear of tick labels, each panel's by its own.
     text = mark("text", "note-ink", text=head)
@@ -295,19 +297,6 @@ def _color(top: float, *, beside: bool) -> Channel:
     }
     scale = {"type": "sqrt", "domain": [0, top], "clamp": True, "reverse": True}
     return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
-
-
-def key_entries(data: MapsData) -> list[KeyEntry]:
-    """What the maps' marks mean, only those that they have."""
-    law = any(panel.optimum is not None for panel in data.panels)
-    return draw.present(
-        {
-            KeyEntry("point", "map-best", "best of its cell"): True,
-            KeyEntry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
-            KeyEntry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
-            KeyEntry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
-        }
-    )
 
 
 def _subtitle(data: MapsData) -> list[str]:

@@ -13,7 +13,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
@@ -93,12 +93,8 @@ def pairs(
         f"{data.names[strongest[1]]}, correlation {strongest[2]:+.2f}".replace("-", "−")
     )
     heading = f"{draw.named('Parameters of plausible laws', name)}, {draw.unbroken(law.formula)}"
-    entries = [
-        KeyEntry("point", "draw", "a plausible law"),
-        KeyEntry("point", "target", "as fitted"),
-    ]
     panels = [_panel(data, pair, axes, room.width) for pair in data.pairs]
-    return room.chart(panels, heading, [text], entries)
+    return room.chart(panels, heading, [text])
 
 
 def _n_columns(n_panels: int, width: int) -> int:
@@ -123,12 +119,11 @@ def _panel(
     data: PairsData, pair: tuple[str, str, float], axes: dict[str, Channel], pixels: int
 ) -> alt.LayerChart:
     across, up, _ = pair
-    vertical = {**axes[up], "title": axes[up]["title"]}
-    vertical["axis"] = {**axes[up]["axis"], "titlePadding": 4}
+    vertical = {**axes[up], "axis": {**axes[up]["axis"], "titlePadding": 4}}
     where = {"x": field(across, axes[across]), "y": field(up, vertical)}
     names = {across: data.names[across], up: data.names[up]}
     layers = [
-        layer(data.draws, mark("point", "draw", clip=True), **where),
-        layer(data.fitted, mark("point", "target"), tooltip=names, **where),
+        layer(data.draws, mark("point", "draw", clip=True), means="a plausible law", **where),
+        layer(data.fitted, mark("point", "target"), means="as fitted", tooltip=names, **where),
     ]
     return draw.view(layers, width=pixels, height=HEIGHT)

@@ -21,7 +21,7 @@ import pandas as pd
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.draw import TWO_COLUMNS, WIDE, KeyEntry, field, layer, log_axis, mark
+from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
 from lawsmith.charts.maps import edges
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
@@ -129,12 +129,10 @@ def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
     n_columns = min(3 if width >= TWO_COLUMNS else 1, len(panels))
     layout = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
     lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
-    entries = [KeyEntry("area", LEVELS[top], f"at most {top:g} % more loss") for top in LEVELS]
     return layout.chart(
         [_view(panel, layout.width) for panel in panels],
         f"What is as good as the best: {answered.name}",
         lines,
-        [*entries[::-1], KeyEntry("point", "map-best", "best")],
     )
 
 
@@ -148,10 +146,12 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     layers, least = [], 0.0
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
-        layers.append(layer(part, mark("rect", LEVELS[top]), tooltip=names, **ends))
+        means = f"at most {top:g} % more loss"
+        layers.append(layer(part, mark("rect", LEVELS[top]), means=means, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
-    layers.append(layer(dot, mark("point", "map-best"), x=field("a", x), y=field("b", y)))
+    best = {"means": "best", "x": field("a", x), "y": field("b", y)}
+    layers.append(layer(dot, mark("point", "map-best"), **best))
     return draw.view(layers, width=pixels, height=HEIGHT)
 
 

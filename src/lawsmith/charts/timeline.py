@@ -11,17 +11,8 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.clock import TEXTS, spend_panel, state_entries
-from lawsmith.charts.draw import (
-    WIDE,
-    Channel,
-    KeyEntry,
-    field,
-    layer,
-    layer_if_any,
-    layers_by,
-    mark,
-)
+from lawsmith.charts.clock import TEXTS, spend_panel
+from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, plural
@@ -124,17 +115,11 @@ def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerCha
     y = field("C", draw.log_axis("C", heights, pixels=HEIGHT, gap=24))
     window = mark("line", "threshold", interpolate="step-after")
     reached = mark("line", "curve-reached", interpolate="step-after")
-    marks = {state: mark("point", f"state-{state}") for state in TEXTS}
+    marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
     names = {**data.names, "loss": "loss", "state": "state"}
     layers = [
-        *layer_if_any(data.window, window, x=x, y=y),
-        layer(data.reached, reached, x=x, y=y),
+        layer(data.window, window, means="window: largest to choose from", x=x, y=y),
+        layer(data.reached, reached, means="largest so far", x=x, y=y),
         *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
     ]
-    bound = KeyEntry("line", "threshold", "window: largest to choose from")
-    entries = [
-        *([] if data.window.empty else [bound]),
-        *state_entries("point", "state", data.runs["state"]),
-        KeyEntry("line", "curve-reached", "largest so far"),
-    ]
-    return room.panel(layers, HEIGHT, entries)
+    return room.panel(layers, HEIGHT)
