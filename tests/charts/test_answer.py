@@ -77,8 +77,8 @@ def test_the_whole_pools_answer_is_a_line_behind(made):
     both = answered(factor=1.1)
     line = answer_data(both).reference
     np.testing.assert_allclose(line["loss"], 1.1 * best_loss(line["C"]), rtol=1e-5)
-    assert "the same from all runs" in key_of(answer(both))
-    assert "the same from all runs" not in key_of(answer(made))
+    assert "best loss by all runs" in key_of(answer(both))
+    assert "best loss by all runs" not in key_of(answer(made))
 
 
 def test_the_chart_marks_the_target_it_reaches_and_no_other(made):

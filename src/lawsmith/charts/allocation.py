@@ -100,13 +100,13 @@ def _panel(data: AllocationData, name: str, pixels: int, level: float) -> alt.La
     minima = data.minima[data.minima["quantity"] == name].drop(columns="quantity")
     x = field("C", log_axis("C", padded([*lines["C"], *minima["C"]]), pixels=pixels))
     y = log_axis(name, _domain(lines, minima), pixels=HEIGHT, gap=26)
-    near = {"means": "within 0.5% of the best loss", "x": x}
+    near = "within 0.5% of the best loss"
     dashed = mark("line", "series-1-dashed", clip=True)
     column = name.replace("/", "_per_")
     layers = [
-        layer(lines, BAND, means=f"{percent(level)} interval", x=x, **span(y)),
-        layer(lines, LINE, means="best", x=x, y=field("value", y)),
-        *[layer(lines, dashed, y=field(end, y), **near) for end in ("near_low", "near_high")],
+        layer(lines, BAND, f"{percent(level)} interval", x=x, **span(y)),
+        layer(lines, LINE, "best", x=x, y=field("value", y)),
+        *[layer(lines, dashed, near, x=x, y=field(end, y)) for end in ("near_low", "near_high")],
         *draw.layers_by(
             minima.rename(columns={"value": column}),
             "bracketed",

@@ -118,7 +118,9 @@ def answer_data(answered: Answered, *, max_runs: int = MAX_RUNS) -> LossData:
 
 def _held_out(answer: Answer) -> pd.DataFrame:
     judged = answer.held_out
-    return NONE if judged is None else pd.DataFrame({n: short(getattr(judged, n)) for n in NONE})
+    if judged is None:
+        return NONE
+    return pd.DataFrame({name: short(getattr(judged, str(name))) for name in NONE})
 
 
 def _targets(answer: Answer) -> pd.DataFrame:
@@ -162,7 +164,7 @@ def answer(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.Lay
         HELD_OUT: "best run held out",
         "line": "best loss to expect",
         "band": f"{percent(answered.answer.level)} interval",
-        "reference": "the same from all runs",
+        "reference": "best loss by all runs",
     }
     lines = [f"from {rests_on(answered.answer)}", *([judged] if judged else [])]
     heading = f"Best loss by compute: {answered.name}"

@@ -154,7 +154,7 @@ def choices(trace: Trace, *, width: int = WIDE) -> alt.LayerChart:
     names, envelope = {"iteration": "run", **data.names}, data.envelope.drop(columns="run")
     off = data.off_scale.drop(columns="initial")
     layers = [
-        layer(data.pool, mark("point", "run"), means="not run", **where),
+        layer(data.pool, mark("point", "run"), "not run", **where),
         reference,
         draw.edge_ticks(off, names, x, means=off_scale_text(data)),
         *layers_by(
@@ -168,10 +168,10 @@ def choices(trace: Trace, *, width: int = WIDE) -> alt.LayerChart:
             color=_color(data, beside=room.legend > 0),
             **where,
         ),
-        layer(envelope, mark("point", "envelope"), means="true envelope of the pool", **where),
+        layer(envelope, mark("point", "envelope"), "true envelope of the pool", **where),
         observed,
         fantasized,
-        layer(data.held_out, mark("point", "target"), means="held-out frontier", **where),
+        layer(data.held_out, mark("point", "target"), "held-out frontier", **where),
     ]
     heading = titles.task_heading("Runs chosen", trace.task)
     return room.chart(layers, heading, _subtitle(data, trace))

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import altair as alt
 import pandas as pd
@@ -111,7 +111,7 @@ class Panels:
         below: int = 4,
     ) -> alt.VConcatChart:
         """The chart: the key of all panels, if they have one, ``below`` pixels above them."""
-        entries = entries_of(one for panel in panels for one in panel.layer)
+        entries = entries_of(cast(alt.Chart, one) for panel in panels for one in panel.layer)
         above = [key_view(entries, pixels=self.text)] if entries else []
         rows = alt.concat(*panels, columns=self.n_columns, spacing=self.spacing)
         words = title(heading, lines, pixels=self.text)
@@ -154,8 +154,9 @@ def span(y: Channel) -> dict[str, Channel]:
 def layer(
     frame: pd.DataFrame,
     what: Channel,
-    *,
     means: str = "",
+    /,
+    *,
     tooltip: Mapping[str, str] | None = None,
     **channels: Any,
 ) -> alt.Chart:
@@ -181,7 +182,7 @@ def layers_by(
     """
     unused = [] if column in (channels.get("tooltip") or ()) else [column]
     return [
-        layer(frame[frame[column] == value].drop(columns=unused), what, means=means, **channels)
+        layer(frame[frame[column] == value].drop(columns=unused), what, means, **channels)
         for value, (what, means) in marks.items()
     ]
 
@@ -192,7 +193,7 @@ def edge_ticks(
     """Runs without a place on the loss axis, as ticks along its upper edge."""
     tick = mark("tick", "off-scale", orient="vertical", size=9)
     shown = {**names, "loss": "loss", "state": "state"}
-    return layer(frame, tick, means=means, tooltip=shown, x=x, y={"value": 4})
+    return layer(frame, tick, means, tooltip=shown, x=x, y={"value": 4})
 
 
 def tooltip_parts(

@@ -104,10 +104,10 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
         True: (mark("point", "minimum"), "lowest of its level"),
         False: (mark("point", "minimum-open"), "lowest, at an end: the optimum may lie beyond"),
     }
-    cell = {"means": "best run of each (N, D)", "tooltip": names}
+    cell = mark("point", "cell")
     layers = [
         layer(data.cells, mark("line", "curve-thin"), detail=each, **where),
-        layer(others, mark("point", "cell"), **cell, **where),
+        layer(others, cell, "best run of each (N, D)", tooltip=names, **where),
         *draw.layers_by(data.minima, "bracketed", lowest, tooltip=names, **where),
     ]
     heading = f"Loss at equal compute: {study_name(analysis.study)}"

@@ -195,15 +195,15 @@ def draw_losses(
     unseen |= {"low": f"{means['band']} from", "high": "to"}
     behind, star = mark("line", "law-behind", clip=True), mark("point", "held-out")
     layers = [
-        layer(data.line.dropna(), BAND, means=means["band"], x=x, **span(y)),
-        layer(data.reference, behind, means=means.get("reference", ""), **where),
+        layer(data.line.dropna(), BAND, means["band"], x=x, **span(y)),
+        layer(data.reference, behind, means.get("reference", ""), **where),
         *_threshold_layers(data, x),
         draw.edge_ticks(off, data.runs.names, x, means=off_scale_text(data)),
         runs,
         fitted,
-        layer(data.line, LINE, means=means["line"], **where),
+        layer(data.line, LINE, means["line"], **where),
         held_out,
-        layer(data.held_out, star, means=means.get(HELD_OUT, ""), tooltip=unseen, **where),
+        layer(data.held_out, star, means.get(HELD_OUT, ""), tooltip=unseen, **where),
         *target_layers(targets, x, y, domain),
     ]
     return room.chart(layers, heading, lines)
@@ -240,7 +240,7 @@ def target_layers(
     note = mark("text", "note-ink", align="right", dx=-4, dy=13)
     return [
         layer(targets, bar, x=x, **span(y)),
-        layer(targets, point, means="target", tooltip=names, x=x, y=field("loss", y)),
+        layer(targets, point, "target", tooltip=names, x=x, y=field("loss", y)),
         layer(labels, note, x=x, y=field("place", y), text={"field": "text", "type": "nominal"}),
     ]
 

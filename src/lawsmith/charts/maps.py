@@ -269,16 +269,16 @@ def _panel(
     if data.fantasized and panel.cells["run"].any():
         dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
         means = "run; other squares are fantasized"
-        layers.append(layer(dots, mark("point", "map-run"), means=means, **where))
+        layers.append(layer(dots, mark("point", "map-run"), means, **where))
     if len(data.drift) > 1:
-        drift = {"means": "its trend with compute", "order": ORDER}
-        layers.append(layer(data.drift, mark("line", "map-drift", clip=True), **drift, **where))
+        drift, means = mark("line", "map-drift", clip=True), "its trend with compute"
+        layers.append(layer(data.drift, drift, means, order=ORDER, **where))
     if panel.optimum is not None:
         frame = pd.DataFrame([panel.optimum], columns=["a", "b"])
         means = "best by λ* = c·N^a·D^b"
-        layers.append(layer(frame, mark("point", "map-law", clip=True), means=means, **where))
+        layers.append(layer(frame, mark("point", "map-law", clip=True), means, **where))
     best = panel.cells.loc[panel.cells["best"], ["a", "b"]]
-    layers.append(layer(best, mark("point", "map-best"), means="best of its cell", **where))
+    layers.append(layer(best, mark("point", "map-best"), "best of its cell", **where))
     head = f"{flops(panel.C, 2)} FLOPs: N {count(panel.N)}, D {count(panel.D)}"
     # A text and not a title: Vega lifts titles clear of tick labels, each panel's by its own.
     text = mark("text", "note-ink", text=head)

@@ -81,9 +81,9 @@ def _prediction_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.L
     pool, rule = pd.DataFrame({"loss": known}), mark("rule", "threshold")
     where = {"x": x, "y": field("loss", y)}
     layers = [
-        layer(points, BAND, means="interval", x=x, **span(y)),
-        layer(pool, rule, means="from all runs of the pool", y=field("loss", y)),
-        layer(points, LINE, means="best loss", **where),
+        layer(points, BAND, "interval", x=x, **span(y)),
+        layer(pool, rule, "from all runs of the pool", y=field("loss", y)),
+        layer(points, LINE, "best loss", **where),
         layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
     ]
     return room.panel(layers, HEIGHT)

@@ -147,11 +147,11 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
         means = f"at most {top:g} % more loss"
-        layers.append(layer(part, mark("rect", LEVELS[top]), means=means, tooltip=names, **ends))
+        layers.append(layer(part, mark("rect", LEVELS[top]), means, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
-    best = {"means": "best", "x": field("a", x), "y": field("b", y)}
-    layers.append(layer(dot, mark("point", "map-best"), **best))
+    where = {"x": field("a", x), "y": field("b", y)}
+    layers.append(layer(dot, mark("point", "map-best"), "best", **where))
     return draw.view(layers, width=pixels, height=HEIGHT)
 
 

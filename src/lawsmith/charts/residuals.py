@@ -107,10 +107,10 @@ def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.La
     one, out = f"one standard error ({number(error, 2)}%)", f"change at {data.target} when left out"
     ends = {"y": change, "y2": field("high")}
     layers = [
-        layer(band, mark("rect", "band", clip=True), means=one, **ends),
+        layer(band, mark("rect", "band", clip=True), one, **ends),
         _zero(y),
         layer(frame, mark("rule", "stem"), x=x, y=change, y2={"datum": 0}),
-        layer(frame, mark("point", "fitted-many"), means=out, tooltip=names, x=x, y=change),
+        layer(frame, mark("point", "fitted-many"), out, tooltip=names, x=x, y=change),
     ]
     return room.panel(layers, HEIGHT)
 

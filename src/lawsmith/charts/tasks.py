@@ -146,12 +146,12 @@ def _draw_task(
     bar = mark("rule", "target-bar", clip=True)
     held_out, target = mark("point", "held-out"), mark("point", "target")
     layers = [
-        layer(data.line, BAND, means=f"{percent(answer.level)} interval of a run", x=x, **span(y)),
-        layer(data.runs, mark("point", "fitted-many"), means="run", tooltip=names, **where),
-        layer(data.line, LINE, means="accuracy to expect", **where),
-        layer(data.held_out, held_out, means="run held out", tooltip=names, **where),
+        layer(data.line, BAND, f"{percent(answer.level)} interval of a run", x=x, **span(y)),
+        layer(data.runs, mark("point", "fitted-many"), "run", tooltip=names, **where),
+        layer(data.line, LINE, "accuracy to expect", **where),
+        layer(data.held_out, held_out, "run held out", tooltip=names, **where),
         layer(data.targets, bar, x=x, **span(y)),
-        layer(data.targets, target, means="target", tooltip=more, **where),
+        layer(data.targets, target, "target", tooltip=more, **where),
     ]
     lines = [f"from {rests_on(answer)}", chance_text(answer)]
     return room.chart(layers, heading, lines)

@@ -118,8 +118,8 @@ def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerCha
     marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
     names = {**data.names, "loss": "loss", "state": "state"}
     layers = [
-        layer(data.window, window, means="window: largest to choose from", x=x, y=y),
-        layer(data.reached, reached, means="largest so far", x=x, y=y),
+        layer(data.window, window, "window: largest to choose from", x=x, y=y),
+        layer(data.reached, reached, "largest so far", x=x, y=y),
         *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
     ]
     return room.panel(layers, HEIGHT)

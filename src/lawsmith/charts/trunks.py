@@ -142,18 +142,18 @@ def _curves(data: TrunksData, channels: dict[str, Channel], y: Channel) -> list[
     last = data.branches.iloc[1::2].drop(columns="branch")
     names = {"run": "trunk", "N": "N", "D": "D", "loss": "loss"}
     return [
-        layer(data.lines, mark("line", "curve"), means="along a run", detail=each, **where),
+        layer(data.lines, mark("line", "curve"), "along a run", detail=each, **where),
         layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where),
-        layer(last, mark("point", "cell"), means="after a decay", tooltip=names, **where),
+        layer(last, mark("point", "cell"), "after a decay", tooltip=names, **where),
     ]
 
 
 def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
     names = {"run": "run", "N": "N", "D": "D", "loss": "predicted", "low": "from", "high": "to"}
-    star = {"means": "predicted end, interval of a run", "tooltip": names, "y": field("loss", y)}
+    star, text = mark("point", "cell-star"), "predicted end, interval of a run"
     return [
         layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
-        layer(ends, mark("point", "cell-star"), **star, **channels),
+        layer(ends, star, text, tooltip=names, y=field("loss", y), **channels),
     ]
 
 

@@ -8,13 +8,13 @@ write_report(source, "report.html")
 from __future__ import annotations
 
 from lawsmith.report.cards import CARDS, cards_of
-from lawsmith.report.finding import Found, Memory, find_out
+from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.of_live import live_source
 from lawsmith.report.of_replay import read_replay, replay_source
 from lawsmith.report.of_table import table_source
 from lawsmith.report.page import report_html, write_report
 from lawsmith.report.parts import Card
-from lawsmith.report.source import Record, Source
+from lawsmith.report.source import Found, Record, Source
 
 __all__ = [
     "CARDS",

@@ -1,4 +1,4 @@
-"""What takes a while to find out of a live study: its answer, laws, and what comes next.
+"""What takes a while to find out: the laws of any study; of a live one its answer, what is next.
 
 The answer comes first and by itself, since people wait for it; the rest follows.
 """
@@ -23,7 +23,7 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report.source import Reason
+from lawsmith.report.source import Found, Reason
 from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of
 from lawsmith.study.asking import config_of, propose
@@ -34,30 +34,12 @@ from lawsmith.study.summary import too_many
 from lawsmith.study.tasks import tasks_of
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
-from lawsmith.tasks import TaskAnswer
 
 N_NEXT = 4
 SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
 GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
-UNDER_WAY = "it is being worked out"
+NO_SIZES = "the runs have no N and D"
 NONE_YET = "no run has finished yet"
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What was found out, field by field as `Source` has it; the rest may be of fewer runs."""
-
-    answered: Answered | None = None
-    why_no_answer: str = UNDER_WAY
-    curved: Curved | None = None
-    analysis: Analysis | None = None
-    why_no_law: str = UNDER_WAY
-    sizes: Analysis | None = None
-    why_no_sizes: str = UNDER_WAY
-    moments: tuple[Moment, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    why_not_next: str = ""
-    tasks: tuple[TaskAnswer, ...] = ()
 
 
 @dataclass
@@ -112,17 +94,8 @@ def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
     part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
-    analysis, why_not = try_analyse(part, options)
-    sizes, why_no_sizes = sizes_of(part, options, analysis, why_not)
     known = None if found.answered is None else found.answered.answer
-    return replace(
-        found,
-        analysis=analysis,
-        why_no_law=why_not,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        tasks=tasks_of(study, ledger, known),
-    )
+    return replace(with_laws(found, part, options), tasks=tasks_of(study, ledger, known))
 
 
 def find_way(
@@ -222,24 +195,22 @@ def settled(runs: Runs) -> Runs:
     return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
 
 
-def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
+def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
+    """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
+    own, why_not = sizes, why_no_sizes = _analysed(study, options)
+    if not can_allocate(options.law):
+        other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
+        has_sizes = {"N", "D"} <= set(study.grid.names)
+        sizes, why_no_sizes = _analysed(study, other) if has_sizes else (None, NO_SIZES)
+    return replace(found, analysis=own, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes)
+
+
+def _analysed(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
     """The analysis, or None and why not."""
     try:
         return analyse(study, options), ""
     except LawsmithError as error:
         return None, str(error)
-
-
-def sizes_of(
-    study: Study, options: FitOptions, own: Analysis | None, why_not: str
-) -> tuple[Analysis | None, str]:
-    """The analysis of a law of N and D: the law's own, else Chinchilla's on the same runs."""
-    if can_allocate(options.law):
-        return own, why_not
-    if not {"N", "D"} <= set(study.grid.names):
-        return None, "the runs have no N and D"
-    other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
-    return try_analyse(study, other)
 
 
 def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:

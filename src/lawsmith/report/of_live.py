@@ -16,21 +16,18 @@ from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import NONE_YET, Found, part_of, settled
+from lawsmith.report.finding import NONE_YET, part_of, settled
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Live, Record, Source, Spend
+from lawsmith.report.source import Found, Live, Record, Source, Spend
 from lawsmith.runs import State
-from lawsmith.study.history import History, state_of
-from lawsmith.study.hopeless import STOPPED
+from lawsmith.study.history import state_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import best_of, failures_of, window_of
 
 _ENDS = (
     *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
     *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
 )
 
-TAIL = 12  # lines of a failed run's log
 NONE_FITS = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
@@ -43,7 +40,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
     events = _events(study, ledger)
-    live = _live(study, ledger, history, events)
+    live = _live(study, ledger, events)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
@@ -59,49 +56,28 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         ),
         runs=_runs(study, trials, None if found.analysis is None else found.analysis.fit),
         record=record,
-        answered=found.answered,
-        why_no_answer=found.why_no_answer,
-        curved=found.curved,
-        analysis=found.analysis,
-        why_no_law=found.why_no_law,
-        sizes=found.sizes,
-        why_no_sizes=found.why_no_sizes,
-        moments=found.moments,
+        found=found,
         events=events,
         live=live,
-        reasons=found.reasons,
-        why_not_next=found.why_not_next,
-        tasks=found.tasks,
     )
 
 
 def _nothing_found(found: Found, live: Live) -> Found:
     """The reason for all that is missing: no run of a candidate has finished."""
-    why = NONE_FITS if live.counts.get(Stage.FINISHED.value) else NONE_YET
+    why = NONE_FITS if live.ledger.counts()[Stage.FINISHED.value] else NONE_YET
     return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
 
 
-def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Event, ...]) -> Live:
-    reached, largest = window_of(study, history)
-    found, driver = read_spans(study.layout.journal), driver_of(study.layout.lock)
+def _live(study: LiveStudy, ledger: Ledger, events: tuple[Event, ...]) -> Live:
+    history, driver = study.history(ledger), driver_of(study.layout.lock)
+    found = read_spans(study.layout.journal)
     return Live(
-        counts={stage: n for stage, n in ledger.counts().items() if n},
+        study=study,
+        ledger=ledger,
+        history=history,
         driver=driver,
-        ended=ledger.ended,
-        torn=study.journal.torn,
-        strangers=history.strangers,
-        n_excluded=int(history.excluded.sum()),
-        reached=reached,
-        largest=largest,
-        best=best_of(ledger),
-        under_way=tuple(ledger.open()),
-        failures=failures_of(study, ledger, lines=TAIL),
-        by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
         bars=_bars(ledger, events, found.spans),
-        stopped=tuple(
-            t for t in ledger.trials.values() if t.stage is Stage.CANCELLED and t.reason == STOPPED
-        ),
         until=time() if driver is not None else found.last or 0.0,
     )
 

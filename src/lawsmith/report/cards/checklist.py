@@ -13,8 +13,7 @@ import numpy as np
 
 from lawsmith.answer.text import held_out_text, rests_on
 from lawsmith.charts.titles import objective_text
-from lawsmith.formats import count, digits, number, percent, plural
-from lawsmith.report.cards.laws import symbol
+from lawsmith.formats import count, digits, number, percent, plural, symbol
 from lawsmith.report.parts import Card, Listing
 from lawsmith.report.source import Source, compute_text
 
@@ -135,7 +134,7 @@ def _points(source: Source) -> str:
     if source.answer is None:
         return "none yet"
     told = f"the answer: all of {rests_on(source.answer)}"
-    a = source.analysis
+    a = source.found.analysis
     if a is None:
         return told
     n_known = int(np.isfinite(a.loss[a.pool]).sum())
@@ -143,7 +142,7 @@ def _points(source: Source) -> str:
 
 
 def _fitting(source: Source) -> list[Item]:
-    fit = source.analysis.fit if source.analysis is not None else None
+    fit = source.found.analysis.fit if source.found.analysis is not None else None
     if fit is None:
         return [Item("fitting", "How was it fitted?", "there is no law yet")]
     pinned = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
@@ -165,7 +164,7 @@ def _fitting(source: Source) -> list[Item]:
 
 def _uncertainty(source: Source) -> str:
     level = percent(source.level)
-    u = source.analysis.uncertainty if source.analysis is not None else None
+    u = source.found.analysis.uncertainty if source.found.analysis is not None else None
     law = "not known: no degree of freedom is left" if u is None else f"{level}, {u.method}"
     return f"the answer: {level}, posterior of the surface; the law: {law}"
 
