@@ -32,11 +32,11 @@ def test_answers_on_the_way_are_worked_out_once(tmp_path):
     study = sources.live_study(tmp_path, n_runs=10)
     memory = Memory()
     first = find_out(study, study.read(), memory, n_next=0)
-    n_first = len(memory.moments)
+    n_first = len(memory)
     sources.run_one(study)
     again = find_out(study, study.read(), memory, n_next=0)
     assert n_first == len(ladder(4, 10))
-    assert len(memory.moments) - n_first <= 2
+    assert len(memory) - n_first <= 2
     assert again.moments[: len(first.moments) - 1] == first.moments[:-1]
     spends = [moment.spend for moment in again.moments]
     assert spends == sorted(spends)

@@ -16,8 +16,8 @@ from lawsmith.charts.runs import (
     ChartUnavailable,
     called_in,
     run_kinds,
+    run_points,
     short,
-    with_names,
 )
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
@@ -54,19 +54,11 @@ def _points(analysis: Analysis) -> pd.DataFrame:
     grid = analysis.study.grid
     held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
     rows = np.concatenate([analysis.frontier, held])
-    N, D = grid.N[rows], grid.D[rows]
-    frame = pd.DataFrame(
-        {
-            "N": N,
-            "D": D,
-            "C": short(grid.C[rows]),
-            "loss": short(analysis.loss[rows]),
-            "predicted": short(analysis.fit.predict({"N": N, "D": D})),
-            "held_out": run_kinds(analysis)[rows] == HELD_OUT,
-        },
-        index=rows,
-    )
-    return with_names(frame, called_in(analysis.study)).reset_index(drop=True)
+    frame = run_points(grid, rows, analysis.loss, called_in(analysis.study))
+    return frame.assign(
+        predicted=short(analysis.fit.predict({"N": grid.N[rows], "D": grid.D[rows]})),
+        held_out=run_kinds(analysis)[rows] == HELD_OUT,
+    ).reset_index(drop=True)
 
 
 def pick_sizes(N: FloatArray) -> FloatArray:

@@ -12,7 +12,7 @@ import pandas as pd
 from lawsmith.analysis import Analysis, isoflop_cells
 from lawsmith.charts import draw
 from lawsmith.charts.draw import WIDE, layer, mark
-from lawsmith.charts.runs import ChartUnavailable, called_in, short, with_names
+from lawsmith.charts.runs import ChartUnavailable, called_in, run_points, short
 from lawsmith.datasets.records import study_name
 from lawsmith.grid import FloatArray, Grid, IntArray
 
@@ -65,17 +65,7 @@ def _cells(
     rows, level_of = isoflop_cells(grid, pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
-    cells = pd.DataFrame(
-        {
-            "level": short(level)[level_of],
-            "C": short(grid.C[rows]),
-            "N": grid.N[rows],
-            "D": grid.D[rows],
-            "loss": short(loss[rows]),
-        },
-        index=rows,
-    )
-    cells = with_names(cells, called)
+    cells = run_points(grid, rows, loss, called).assign(level=short(level)[level_of])
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 

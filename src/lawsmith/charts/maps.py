@@ -179,10 +179,7 @@ def _panel_data(
     frame["best"] = frame.index == 0
     frame["excess"] = short(100 * (frame["loss"] / least - 1))
     frame["loss"] = short(frame["loss"])
-    for name, axis in (("a", across), ("b", up)):
-        low, high = edges(grid.numbers(axis))
-        at = np.searchsorted(np.unique(grid.numbers(axis)), frame[name])
-        frame[f"{name}_low"], frame[f"{name}_high"] = short(low[at]), short(high[at])
+    frame = boxed(frame, grid.numbers(across), grid.numbers(up))
     first = rows[0]
     return MapPanel(
         float(grid.N[first]),
@@ -200,6 +197,21 @@ def edges(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     low = np.append(2 * logs[0] - middles[0], middles)
     high = np.append(middles, 2 * logs[-1] - middles[-1])
     return np.exp(low), np.exp(high)
+
+
+def boxed(frame: pd.DataFrame, a: FloatArray, b: FloatArray) -> pd.DataFrame:
+    """With a_low, a_high, b_low, b_high: the square of each row among the values of both axes."""
+    for name, values in (("a", a), ("b", b)):
+        low, high = edges(values)
+        at = np.searchsorted(np.unique(values), frame[name])
+        frame = frame.assign(**{f"{name}_low": short(low[at]), f"{name}_high": short(high[at])})
+    return frame
+
+
+def squares(x: Channel, y: Channel) -> dict[str, Channel]:
+    """The channels of the squares of `boxed`."""
+    across = {"x": field("a_low", x), "x2": field("a_high")}
+    return across | {"y": field("b_low", y), "y2": field("b_high")}
 
 
 def _optimum(
@@ -261,8 +273,7 @@ def _panel(
     cells = panel.cells.drop(columns="best")
     names = {"a": data.across, "b": data.up, "loss": "loss", "excess": "above best (%)"}
     where = {"x": field("a", axes["a"]), "y": field("b", axes["b"])}
-    ends = {"x": field("a_low", axes["a"]), "x2": field("a_high")}
-    ends |= {"y": field("b_low", axes["b"]), "y2": field("b_high")}
+    ends = squares(axes["a"], axes["b"])
     boxes = cells.drop(columns="run")
     color = _color(data.top, beside=beside)
     layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]

@@ -22,7 +22,7 @@ from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
-from lawsmith.charts.maps import edges
+from lawsmith.charts.maps import boxed, squares
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
@@ -89,18 +89,9 @@ def _panel(
     loss = _log_loss(surface, forecast, {across: a, up: b})
     excess = 100.0 * np.expm1(loss - loss.min())
     frame = pd.DataFrame({"a": a, "b": b, "excess": excess})
-    for key, values in (("a", axes[across]), ("b", axes[up])):
-        low, high = edges(values)
-        place = np.searchsorted(values, frame[key].to_numpy() * (1 - 1e-9))
-        frame = frame.assign(**{f"{key}_low": low[place], f"{key}_high": high[place]})
     best = int(np.argmin(loss))
-    shown = frame[frame["excess"] <= max(LEVELS)]
-    return RegionPanel(
-        across,
-        up,
-        shown.assign(**{name: short(shown[name]) for name in shown.columns}),
-        (float(a[best]), float(b[best])),
-    )
+    shown = boxed(frame[frame["excess"] <= max(LEVELS)], axes[across], axes[up])
+    return RegionPanel(across, up, shown.apply(short), (float(a[best]), float(b[best])))
 
 
 def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]) -> FloatArray:
@@ -140,8 +131,7 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     cells = panel.cells
     x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
     y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
-    ends = {"x": field("a_low", x), "x2": field("a_high")}
-    ends |= {"y": field("b_low", y), "y2": field("b_high")}
+    ends = squares(x, y)
     names = {"a": panel.across, "b": panel.up, "excess": "above best (%)"}
     layers, least = [], 0.0
     for top in sorted(LEVELS):

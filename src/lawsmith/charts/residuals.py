@@ -11,7 +11,7 @@ import pandas as pd
 from lawsmith.analysis import Analysis, influence_target
 from lawsmith.charts import draw, titles
 from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
-from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, short, with_names
+from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, run_points, short
 from lawsmith.formats import number
 from lawsmith.grid import FloatArray
 
@@ -59,13 +59,13 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
 
 
 def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
-    grid, loss = analysis.study.grid, analysis.loss[rows]
-    table = {"x": short(grid.numbers(x)[rows]), "C": short(grid.C[rows])}
-    table |= {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
-    table |= {"loss": short(loss), "predicted": short(predicted)}
-    table |= {"residual": 100 * (loss / predicted - 1)}
-    frame = with_names(pd.DataFrame(table, index=rows), called_in(analysis.study))
-    return frame.reset_index(drop=True)
+    grid, loss = analysis.study.grid, analysis.loss
+    return (
+        run_points(grid, rows, loss, called_in(analysis.study))
+        .assign(x=short(grid.numbers(x)[rows]), predicted=short(predicted))
+        .assign(residual=100 * (loss[rows] / predicted - 1))
+        .reset_index(drop=True)
+    )
 
 
 def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:

@@ -133,6 +133,13 @@ def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFram
     return pd.DataFrame(table, index=rows)
 
 
+def run_points(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
+    """[N, D,] C, loss[, run] of those rows of a grid."""
+    table = {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
+    table |= {"C": short(grid.C[rows]), "loss": short(loss[rows])}
+    return with_names(pd.DataFrame(table, index=rows), called)
+
+
 def short(values: Iterable[float], digits: int = 6) -> FloatArray:
     """A few significant digits, all that a chart can show: it keeps the files small."""
     return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)

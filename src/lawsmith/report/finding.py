@@ -6,7 +6,7 @@ The answer comes first and by itself, since people wait for it; the rest follows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
@@ -40,13 +40,7 @@ SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for 
 GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
 NO_SIZES = "the runs have no N and D"
 NONE_YET = "no run has finished yet"
-
-
-@dataclass
-class Memory:
-    """Moments on the way that hold as long as the first runs are the same ones."""
-
-    moments: dict[bytes, Moment | None] = field(default_factory=dict)
+Memory = dict[bytes, Moment | None]  # moments on the way, by the runs that they rest on
 
 
 def find_out(
@@ -160,9 +154,9 @@ def moments(
     for n in ladder(LEAST_RUNS, len(runs)):
         part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
         key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
-        if key not in memory.moments and alive():
-            memory.moments[key] = _moment(grid, part, target, spend(part), level, prior)
-        found.append(memory.moments.get(key))
+        if key not in memory and alive():
+            memory[key] = _moment(grid, part, target, spend(part), level, prior)
+        found.append(memory.get(key))
     return tuple(known for known in found if known is not None)
 
 

@@ -9,8 +9,7 @@ from time import time
 
 import numpy as np
 
-from lawsmith.charts.clock import Bar
-from lawsmith.charts.timeline import Event
+from lawsmith.charts.clock import Bar, Event
 from lawsmith.journal import Event as JournalEvent
 from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
@@ -39,7 +38,11 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
-    events = _events(study, ledger)
+    # Those of no candidate have neither a row nor a compute.
+    places = [(study.candidates.row_of(trial.config), trial) for trial in trials]
+    placed = [(row, trial) for row, trial in places if row is not None]
+    first = {trial.name for trial in trials[: study.method.n_first]}
+    events = tuple(_events(study, placed, first))
     live = _live(study, ledger, events)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
@@ -54,7 +57,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
             budget=study.budget,
             flops_per_second=None if speed is None else speed.flops_per_second,
         ),
-        runs=_runs(study, trials, None if found.analysis is None else found.analysis.fit),
+        runs=_runs(study, placed, None if found.analysis is None else found.analysis.fit),
         record=record,
         found=found,
         events=events,
@@ -87,47 +90,29 @@ def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tup
     known = {event.name: event for event in events}
     found, paid = [], set()
     for span in spans:
-        event = known.get(span.trial)
-        if event is None:
-            continue
-        state = "retried" if span.retried else event.state
-        found.append(
-            Bar(
-                name=event.name,
-                begun=span.begun,
-                ended=span.ended,
-                state="pending" if span.ended is None else state,
-                C=event.C,
-                cost=0.0 if event.name in paid else ledger.trials[event.name].cost,
-                loss=float("nan") if span.retried else event.loss,
-                config=event.config,
-                attempt=span.attempt,
-            )
-        )
-        paid.add(event.name)
+        if span.trial in known:
+            cost = 0.0 if span.trial in paid else ledger.trials[span.trial].cost
+            ends = span.begun, span.ended
+            found.append(Bar(known[span.trial], *ends, cost, span.attempt, span.retried))
+            paid.add(span.trial)
     return tuple(found)
 
 
-def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
-    """Trials in the order they were asked for; those of no candidate have no compute."""
+def _events(study: LiveStudy, placed: Iterable[tuple[int, Trial]], first: set[str]) -> list[Event]:
+    """Trials in the order they were asked for; ``first`` names those of the initial design."""
     found = []
-    for i, trial in enumerate(ledger.trials.values()):
-        row = study.candidates.row_of(trial.config)
-        if row is None:
-            continue
+    for row, trial in placed:
         loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
         state = _STATES.get(state_of(trial), "pending")
-        state = "initial" if state == "done" and i < study.method.n_first else state
+        state = "initial" if state == "done" and trial.name in first else state
         found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
-    return tuple(found)
+    return found
 
 
-def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable:
-    placed = [(study.candidates.row_of(trial.config), trial) for trial in trials]
-    known = [(row, trial) for row, trial in placed if row is not None]
-    rows = np.array([row for row, _ in known], dtype=np.int64)
-    kept = [trial for _, trial in known]
+def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], fit: LawFit | None) -> RunTable:
+    rows = np.array([row for row, _ in placed], dtype=np.int64)
+    kept = [trial for _, trial in placed]
     loss = np.array([np.nan if t.loss is None else t.loss for t in kept], dtype=np.float64)
     return run_table(
         study.grid,

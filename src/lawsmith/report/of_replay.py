@@ -12,8 +12,8 @@ import numpy as np
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Target, target_of
 from lawsmith.charts.answer import Answered, answered_in
+from lawsmith.charts.clock import Event
 from lawsmith.charts.narrowing import Moment
-from lawsmith.charts.timeline import Event
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadLog, ReadOptions, Study, load
 from lawsmith.datasets.fetch import Progress

@@ -13,9 +13,8 @@ import numpy as np
 from lawsmith.analysis import Analysis
 from lawsmith.answer import Answer
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.clock import Bar
+from lawsmith.charts.clock import Bar, Event
 from lawsmith.charts.narrowing import Moment
-from lawsmith.charts.timeline import Event
 from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name

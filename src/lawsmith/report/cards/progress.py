@@ -7,8 +7,8 @@ from functools import partial
 from math import isfinite
 
 from lawsmith import charts
-from lawsmith.answer.text import loss_text
-from lawsmith.formats import count, flops, number, plural
+from lawsmith.answer.text import FORMS, loss_text
+from lawsmith.formats import flops, number, plural
 from lawsmith.journal import Trial
 from lawsmith.report.parts import (
     Absent,
@@ -211,8 +211,4 @@ def config_text(config: Mapping[str, float | int | str]) -> str:
 
 def value_text(name: str, value: float | int | str) -> str:
     """A value of an axis as people read it."""
-    if isinstance(value, str):
-        return value
-    if name in ("N", "D"):
-        return count(value)
-    return flops(value) if name == "C" else number(value)
+    return value if isinstance(value, str) else FORMS.get(name, number)(value)
