@@ -135,7 +135,8 @@ def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFram
 
 def run_points(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
     """[N, D,] C, loss[, run] of those rows of a grid."""
-    table = {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
+    scales = [name for name in ("N", "D") if name in grid.names]
+    table: dict[str, FloatArray] = {name: grid.numbers(name)[rows] for name in scales}
     table |= {"C": short(grid.C[rows]), "loss": short(loss[rows])}
     return with_names(pd.DataFrame(table, index=rows), called)
 
