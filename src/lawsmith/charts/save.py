@@ -31,7 +31,7 @@ from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.trunks import Curved, trunks
 from lawsmith.datasets.records import study_name
-from lawsmith.errors import LawsmithError, unknown
+from lawsmith.errors import unknown
 from lawsmith.files import write_told
 from lawsmith.replay.records import Trace
 from lawsmith.tasks import TaskAnswer
@@ -100,7 +100,6 @@ def write(
     formats: Sequence[Format] = DEFAULT,
 ) -> Written:
     """Write directory/name.html, .png, …; ``narrow`` is the same chart drawn for telephones."""
-    folder = _folder(directory)
     # The tests validate every chart; doing so again for each file would take most of the time.
     wide = spec_of(chart)
     small = wide if narrow is None else spec_of(narrow)
@@ -108,9 +107,8 @@ def write(
     for suffix in formats:
         if suffix not in FORMATS:
             raise unknown("chart format", suffix, FORMATS)
-        path = folder / f"{name}.{suffix}"
-        write_told(path, _render(suffix, wide, small, name), where="chart")
-        paths.append(path)
+        text = _render(suffix, wide, small, name)
+        paths.append(write_told(Path(directory) / f"{name}.{suffix}", text, where="chart"))
     return Written(name, tuple(paths))
 
 
@@ -191,16 +189,6 @@ def _drawings(
     if comparisons and analysis is not None:
         heading = f"{TITLE}: {study_name(analysis.study)}"
         yield "compare", partial(compare, comparisons, heading=heading)
-
-
-def _folder(directory: str | Path) -> Path:
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        got = error.strerror or "an error"
-        raise LawsmithError(str(folder), got=got.lower(), want="a folder to write to") from None
-    return folder
 
 
 def _render(suffix: Format, wide: dict[str, Any], narrow: dict[str, Any], name: str) -> bytes:

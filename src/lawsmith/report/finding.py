@@ -60,13 +60,12 @@ def find_out(
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     """The answer after a ledger's runs; the rest as it was found ``before``."""
-    history = study.history(ledger)
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
-    pool, runs = study.pool(history.pool), settled(history.pool_runs)
+    history, made = study.history(ledger), runs_made(study, ledger)
     called = _called(study, ledger, history)
-    answered = Answered(study.spec.name, known.answer, pool, runs, called=called)
+    answered = Answered(made.name, known.answer, made.grid, made.runs, called=called)
     curved = None
     if known.answer.curves is not None:
         along = along_of(study, ledger)
@@ -84,12 +83,11 @@ def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N
 
 def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
     """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
-    history = study.history(ledger)
-    part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
     known = None if found.answered is None else found.answered.answer
-    return replace(with_laws(found, part, options), tasks=tasks_of(study, ledger, known))
+    found = with_laws(found, runs_made(study, ledger), options)
+    return replace(found, tasks=tasks_of(study, ledger, known))
 
 
 def find_way(
@@ -101,25 +99,26 @@ def find_way(
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
     """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
-    history, targets = study.history(ledger), targets_of(study)
+    targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
         return replace(found, moments=())
-    pool, runs = study.pool(history.pool), settled(history.pool_runs)
     dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
 
     def spend(part: Runs) -> float:
-        return study.pricing.together(pool, part.index) / dense
+        return study.pricing.together(made.grid, part.index) / dense
 
-    level, prior = study.spec.law.level, prior_of(study)
-    target = Target(targets[0])
-    way = moments(pool, runs, target, spend, memory, level=level, prior=prior, alive=alive)
+    level, target, prior = study.spec.law.level, Target(targets[0]), prior_of(study)
+    way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
     return replace(found, moments=way)
 
 
-def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
-    """The candidates and the runs made of them, as a study like any other."""
+def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
+    """The candidates and the runs that ended, as a study like any other."""
+    history, name = study.history(ledger), study.spec.name
+    pool, all_runs = study.pool(history.pool), history.pool_runs
+    kept = all_runs.state != State.PENDING.value
+    runs = Runs(all_runs.index[kept], all_runs.loss[kept], all_runs.state[kept])
     nothing = np.zeros(len(pool), dtype=np.bool_)
-    name = study.spec.name
     return Study(name, name, pool, runs, ReadLog(len(runs)), nothing, study.law.name)
 
 
@@ -135,8 +134,7 @@ def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
 
 
 def moments(
-    grid: Grid,
-    runs: Runs,
+    made: Study,
     target: Target,
     spend: Callable[[Runs], float],
     memory: Memory,
@@ -150,7 +148,7 @@ def moments(
     spend   what runs cost, as a share of the dense grid
     memory  what is known from before; nothing is added once ``alive`` says False
     """
-    found = []
+    found, grid, runs = [], made.grid, made.runs
     for n in ladder(LEAST_RUNS, len(runs)):
         part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
         key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
@@ -181,12 +179,6 @@ def ladder(first: int, last: int) -> list[int]:
         counts.append(round(n))
         n = max(n * GROWTH, n + 1)
     return [*counts, last] if last >= first else []
-
-
-def settled(runs: Runs) -> Runs:
-    """Without pending runs."""
-    kept = runs.state != State.PENDING.value
-    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
 
 
 def with_laws(found: Found, study: Study, options: FitOptions) -> Found:

@@ -15,7 +15,7 @@ from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import NONE_YET, part_of, settled
+from lawsmith.report.finding import NONE_YET, runs_made
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Found, Live, Record, Source, Spend
 from lawsmith.runs import State
@@ -33,8 +33,6 @@ _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed
 
 def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) -> Source:
     """The source of a report on a study as it stands; ``found`` may be of an earlier moment."""
-    history = study.history(ledger)
-    pool = study.pool(history.pool)
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
@@ -47,7 +45,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
-        study=part_of(study, pool, settled(history.pool_runs)),
+        study=runs_made(study, ledger),
         law=study.law,
         spend=Spend(
             spent=ledger.spend,

@@ -86,8 +86,7 @@ def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[M
     def spend(runs: Runs) -> float:
         return trace.steps[len(runs) - 1].cost_fraction
 
-    pool, prior = trace.task.pool, trace.task.prior
-    return moments(pool, study.runs, targets[0], spend, Memory(), prior=prior)
+    return moments(study, targets[0], spend, Memory(), prior=trace.task.prior)
 
 
 def _event(step: Step, called: str) -> Event:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -188,18 +189,14 @@ class Source:
         return 0.95 if self.found.analysis is None else self.found.analysis.options.level
 
 
-def file_of(path: Path) -> File | None:
-    """A file's checksum; None where it cannot be read."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    return File(path.name, hashlib.sha256(data).hexdigest(), len(data))
-
-
 def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
     """The checksums of those that can be read."""
-    return tuple(found for path in paths if (found := file_of(path)) is not None)
+    found = []
+    for path in paths:
+        with suppress(OSError):
+            data = path.read_bytes()
+            found.append(File(path.name, hashlib.sha256(data).hexdigest(), len(data)))
+    return tuple(found)
 
 
 def study_files(source: str) -> tuple[File, ...]:
@@ -210,10 +207,9 @@ def study_files(source: str) -> tuple[File, ...]:
     known = entry(base)
     if known.synthetic:
         return ()
-    try:
+    with suppress(LawsmithError):
         return files_of(locate(known))
-    except LawsmithError:
-        return ()
+    return ()
 
 
 def compute_text(spend: Spend, compute: float) -> str:
