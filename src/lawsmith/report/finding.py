@@ -12,7 +12,7 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, analyse
 from lawsmith.answer import LEAST_RUNS, Target, answer
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import answered_by
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import ReadLog
@@ -28,7 +28,6 @@ from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of
 from lawsmith.study.asking import config_of, propose
 from lawsmith.study.earlier import prior_of
-from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
 from lawsmith.study.tasks import tasks_of
@@ -63,13 +62,11 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
-    history, made = study.history(ledger), runs_made(study, ledger)
-    called = _called(study, ledger, history)
-    answered = Answered(made.name, known.answer, made.grid, made.runs, called=called)
+    answered = answered_by(known.answer, runs_made(study, ledger))
     curved = None
     if known.answer.curves is not None:
-        along = along_of(study, ledger)
-        curved = Curved(study.spec.name, along, study.grid, history.runs, known.answer)
+        along, runs = along_of(study, ledger), study.history(ledger).runs
+        curved = Curved(study.spec.name, along, study.grid, runs, known.answer)
     return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 
@@ -115,22 +112,12 @@ def find_way(
 def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
     """The candidates and the runs that ended, as a study like any other."""
     history, name = study.history(ledger), study.spec.name
-    pool, all_runs = study.pool(history.pool), history.pool_runs
-    kept = all_runs.state != State.PENDING.value
-    runs = Runs(all_runs.index[kept], all_runs.loss[kept], all_runs.state[kept])
-    nothing = np.zeros(len(pool), dtype=np.bool_)
-    return Study(name, name, pool, runs, ReadLog(len(runs)), nothing, study.law.name)
-
-
-def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
-    """(m,) the trials of each row of the pool."""
-    place = {row: i for i, row in enumerate(history.pool.tolist())}
-    named: list[list[str]] = [[] for _ in place]
-    for trial in ledger.trials.values():
-        row = study.candidates.row_of(trial.config)
-        if row is not None and row in place:
-            named[place[row]].append(trial.name)
-    return [", ".join(names) for names in named]
+    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
+    kept = runs.state != State.PENDING.value
+    ended = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+    names = tuple(np.array(history.names)[kept].tolist())
+    nothing, law = np.zeros(len(pool), dtype=np.bool_), study.law.name
+    return Study(name, name, pool, ended, ReadLog(len(ended)), nothing, law, run_names=names)
 
 
 def moments(
