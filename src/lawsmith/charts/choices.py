@@ -180,16 +180,8 @@ def choices(trace: Trace, *, width: int = WIDE) -> alt.LayerChart:
 def _color(data: ChoicesData, *, beside: bool) -> Channel:
     """When a run was chosen; linear, as runs are equally many everywhere along it."""
     last = int(max([*data.chosen["iteration"], *data.off_scale["iteration"]]))
-    return {
-        "field": "iteration",
-        "type": "quantitative",
-        "scale": {"domain": [1, max(last, 2)]},
-        "legend": {
-            "title": "n-th run",
-            "orient": "right" if beside else "bottom",
-            "direction": "vertical" if beside else "horizontal",
-        },
-    }
+    scale = {"domain": [1, max(last, 2)]}
+    return draw.gradient("iteration", scale, {"title": "n-th run"}, beside=beside)
 
 
 def _subtitle(data: ChoicesData, trace: Trace) -> list[str]:

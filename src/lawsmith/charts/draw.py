@@ -302,6 +302,13 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
     return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}
 
 
+def gradient(column: str, scale: Channel, legend: Channel, *, beside: bool) -> Channel:
+    """A colour along ``scale``, its legend beside the view or below it."""
+    orient, direction = ("right", "vertical") if beside else ("bottom", "horizontal")
+    placed = {**legend, "orient": orient, "direction": direction}
+    return {"field": column, "type": "quantitative", "scale": scale, "legend": placed}
+
+
 # The key: each mark in its own style with what it means, above the view. Vega's legends cannot mix
 # points, lines and areas, so the key is drawn with the chart's marks.
 

@@ -301,13 +301,11 @@ def _color(top: float, *, beside: bool) -> Channel:
     values = [0, 0.1 * top, 0.2 * top, 0.4 * top, top]
     legend = {
         "title": "% above best",
-        "orient": "right" if beside else "bottom",
-        "direction": "vertical" if beside else "horizontal",
         "values": values,
         "labelExpr": f"datum.value >= {top:g} ? '≥ {top:g}' : format(datum.value, '~g')",
     }
     scale = {"type": "sqrt", "domain": [0, top], "clamp": True, "reverse": True}
-    return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
+    return draw.gradient("excess", scale, legend, beside=beside)
 
 
 def _subtitle(data: MapsData) -> list[str]:
