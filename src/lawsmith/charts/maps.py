@@ -279,10 +279,10 @@ def _panel(
     layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]
     if data.fantasized and panel.cells["run"].any():
         dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
-        means = "run; other squares are fantasized"
+        means = "run; other squares are predicted"
         layers.append(layer(dots, mark("point", "map-run"), means, **where))
     if len(data.drift) > 1:
-        drift, means = mark("line", "map-drift", clip=True), "its trend with compute"
+        drift, means = mark("line", "map-drift", clip=True), "trend of λ* with compute"
         layers.append(layer(data.drift, drift, means, order=ORDER, **where))
     if panel.optimum is not None:
         frame = pd.DataFrame([panel.optimum], columns=["a", "b"])
