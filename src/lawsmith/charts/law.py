@@ -14,6 +14,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, Prediction
+from lawsmith.answer.text import loss_text
 from lawsmith.charts import draw, titles
 from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import (
@@ -32,7 +33,7 @@ from lawsmith.charts.runs import (
     run_rows,
 )
 from lawsmith.charts.ticks import padded
-from lawsmith.formats import percent
+from lawsmith.formats import interval, percent
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate, log_optimal_n
 from lawsmith.laws.law import Law
@@ -257,9 +258,8 @@ def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.Data
 
 def target_text(loss: float, low: float, high: float) -> str:
     """'1.696 [1.714, 1.759]': the law as fitted and its interval."""
-    if not np.isfinite(low):
-        return f"{loss:#.4g}"
-    return f"{loss:#.4g} [{low:#.4g}, {high:#.4g}]"
+    ends = f" {interval(low, high, loss_text)}" if np.isfinite(low) else ""
+    return f"{loss_text(loss)}{ends}"
 
 
 def subtitle(data: LossData, analysis: Analysis) -> list[str]:
