@@ -74,6 +74,11 @@ def test_the_stages_and_the_best_run_are_told(live, study):
     assert f"up to {flops(reached)} FLOPs so far" in dict(facts.rows)["window"]
 
 
+def test_charts_name_the_trials_of_their_points(live, study):
+    named = {name for text in live.found.answered.called for name in text.split(", ") if name}
+    assert named == set(study.read().trials)
+
+
 def test_what_is_found_may_be_of_an_earlier_moment(study):
     ledger = study.read()
     source = live_source(study, ledger, Found(), Record())
