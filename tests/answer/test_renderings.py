@@ -292,7 +292,7 @@ def test_a_replay_holds_nothing_out_when_told_so(replay):
 
 
 def test_a_replays_whole_pool_is_shown_beside_it(replay):
-    whole = replay.found.answered.whole
+    whole = replay.answered.whole
     assert whole is not None
     told = replay.told["whole_pool"]["answers"][0]
     assert told["loss"] == pytest.approx(whole.forecasts[0].loss, rel=1e-9)
