@@ -7,6 +7,7 @@ from collections.abc import Callable
 
 from lawsmith.numbers import as_amount
 
+_GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 _SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 
 
@@ -70,6 +71,11 @@ def percent(x: float, digits: int = 3) -> str:
 def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:
     """Two ends written by ``form``: [1.62, 1.81]."""
     return f"[{form(low)}, {form(high)}]"
+
+
+def symbol(name: str) -> str:
+    """A parameter of a law as its formula writes it: α for alpha."""
+    return _GREEK.get(name, name)
 
 
 def plural(n: int, noun: str) -> str:

@@ -25,9 +25,10 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC
 from lawsmith.report import Record, Source, read_replay, replay_source, table_source
 from lawsmith.report.cards.answer import answer as answer_card
-from lawsmith.report.finding import Found, find_answer
+from lawsmith.report.finding import find_answer
 from lawsmith.report.of_live import live_source
 from lawsmith.report.parts import Tiles, Words
+from lawsmith.report.source import Found
 from lawsmith.stopping import StopRule
 from lawsmith.study.answer import answer_of
 from tests.report.sources import live_study
@@ -113,10 +114,10 @@ def replay(csv: Path, folder: Path) -> Shown:
     told = json.loads(printed(*asked, "--json", "--out", folder / "replay"))
     printed("report", folder / "replay", "--out", page)
     source = replay_source(read_replay(folder / "replay" / "trace.json", ReadOptions()), Record())
-    assert source.answered is not None
+    assert source.found.answered is not None
     return Shown(
-        made=source.answered.answer,
-        answered=source.answered,
+        made=source.found.answered.answer,
+        answered=source.found.answered,
         source=source,
         told=told,
         text=printed(*asked),

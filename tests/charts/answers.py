@@ -13,6 +13,14 @@ from lawsmith.runs import Runs
 from lawsmith.surface import Range
 
 LEVEL = 0.9
+
+
+def key_of(chart) -> list[str]:
+    """The texts of a chart's key, in order."""
+    marks = [part["mark"] for part in chart.to_dict()["layer"]]
+    return [mark["text"] for mark in marks if mark["type"] == "text" and "dx" not in mark]
+
+
 SD = 0.1  # of log loss: quantiles are those of a triangle of this half-width
 
 

@@ -8,11 +8,12 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, answer
-from lawsmith.charts.answer import BEST, N_LINE, RUN, answer_data
+from lawsmith.charts.answer import N_LINE, answer_data
+from lawsmith.charts.runs import FITTED, RUN
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 
-from .answers import SD, answered, best_loss
+from .answers import SD, answered, best_loss, key_of
 
 
 @pytest.fixture(scope="module")
@@ -21,13 +22,13 @@ def made():
 
 
 def test_every_run_is_shown_and_the_best_so_far_are_told_apart(made):
-    runs = answer_data(made).runs
+    runs = answer_data(made).runs.frame
     assert len(runs) == 8
     assert runs["loss"].min() == pytest.approx(4.2)
     for row in runs.itertuples():
         cheaper = runs[(runs["C"] <= row.C * (1 + 1e-9)) & (runs.index != row.Index)]
-        assert (row.kind == BEST) == (row.loss < cheaper["loss"].min() or cheaper.empty)
-    assert set(runs["kind"]) == {RUN, BEST}
+        assert (row.kind == FITTED) == (row.loss < cheaper["loss"].min() or cheaper.empty)
+    assert set(runs["kind"]) == {RUN, FITTED}
 
 
 def test_the_line_is_the_best_loss_and_the_band_its_interval(made):
@@ -76,11 +77,8 @@ def test_the_whole_pools_answer_is_a_line_behind(made):
     both = answered(factor=1.1)
     line = answer_data(both).reference
     np.testing.assert_allclose(line["loss"], 1.1 * best_loss(line["C"]), rtol=1e-5)
-    texts = [part["mark"].get("text") for part in answer(both).to_dict()["layer"]]
-    assert "the same from all runs" in texts
-    assert "the same from all runs" not in [
-        part["mark"].get("text") for part in answer(made).to_dict()["layer"]
-    ]
+    assert "best loss by all runs" in key_of(answer(both))
+    assert "best loss by all runs" not in key_of(answer(made))
 
 
 def test_the_chart_marks_the_target_it_reaches_and_no_other(made):

@@ -8,9 +8,11 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, choices
-from lawsmith.charts.choices import FANTASIZED, OBSERVED, REFERENCE, choices_data, key_entries
+from lawsmith.charts.choices import FANTASIZED, OBSERVED, REFERENCE, choices_data
 from lawsmith.frontier import frontier
 from lawsmith.replay import prepare
+
+from .answers import key_of
 
 SPENT = (0.01, 0.1, 0.2)
 ROWS = (4, 0, 2)
@@ -92,20 +94,17 @@ def test_diverged_and_far_runs_are_counted_along_the_edge(make_study, compute_la
     assert data.off_scale["state"].tolist() == ["diverged", "above"]
     assert (data.n_diverged, data.n_above) == (1, 1)
     assert data.top < 50
-    assert [e.text for e in key_entries(data)][-1].startswith("1 diverged, 1 above ")
-    choices(trace).to_dict()
+    assert key_of(choices(trace))[-1].startswith("1 diverged, 1 above ")
 
 
 def test_the_key_names_only_what_is_there(compute_task, make_trace):
     rows = tuple(range(len(compute_task.pool)))
     spent = np.linspace(0.1, 1, len(rows)).tolist()
     trace = make_trace(compute_task, spent, [None] * len(rows), [0.1] * len(rows), rows=rows)
-    texts = [entry.text for entry in key_entries(choices_data(trace))]
-    assert texts == [
+    assert key_of(choices(trace)) == [
         *("initial design", "run", "true envelope of the pool", "held-out frontier"),
         *("law of the whole pool", "law found: observed only"),
     ]
-    choices(trace).to_dict()
 
 
 def test_held_out_runs_that_all_diverged_are_no_points(compute_task, make_trace):
@@ -116,8 +115,7 @@ def test_held_out_runs_that_all_diverged_are_no_points(compute_task, make_trace)
     trace = make_trace(replace(compute_task, held_out=held), SPENT, (0.2, 0.2, 0.2))
     data = choices_data(trace)
     assert data.held_out.empty
-    assert "held-out frontier" not in [entry.text for entry in key_entries(data)]
-    choices(trace).to_dict()
+    assert "held-out frontier" not in key_of(choices(trace))
 
 
 def test_a_replay_without_runs_cannot_be_drawn(compute_task, make_trace):

@@ -8,15 +8,19 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawsmith.charts import ChartUnavailable, clock
-from lawsmith.charts.clock import Bar, clock_data, duration, lanes
+from lawsmith.charts.clock import Bar, Event, clock_data, duration, lanes
 
 MIDNIGHT = 1_700_000_000.0 - 80_000.0  # 2023-11-14 00:00 UTC
 NAN = float("nan")
 
 
 def bar(name: str, begun: float, ended: float | None, state: str = "done", **more) -> Bar:
-    values = {"C": 1e18, "cost": 1e18, "loss": 2.5, "config": {"lr": 0.1}} | more
-    return Bar(name, MIDNIGHT + begun, None if ended is None else MIDNIGHT + ended, state, **values)
+    values = {"C": 1e18, "loss": 2.5, "config": {"lr": 0.1}}
+    own = {key: more.pop(key, value) for key, value in values.items()}
+    run = Event(name, state="failed" if state == "retried" else state, **own)
+    end = None if ended is None else MIDNIGHT + ended
+    more = {"cost": 1e18, "retried": state == "retried"} | more
+    return Bar(run, MIDNIGHT + begun, end, **more)
 
 
 def test_runs_that_overlap_lie_in_lanes_of_their_own():

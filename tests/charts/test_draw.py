@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import pandas as pd
 import pytest
 import vl_convert
 
@@ -17,7 +18,16 @@ from lawsmith.charts import (
     ChartUnavailable,
     themed,
 )
-from lawsmith.charts.draw import KeyEntry, key_places, text_width, tooltip_parts, wrap
+from lawsmith.charts.draw import (
+    KeyEntry,
+    entries_of,
+    key_places,
+    layer,
+    mark,
+    text_width,
+    tooltip_parts,
+    wrap,
+)
 from lawsmith.charts.theme import config
 
 from .answers import answered
@@ -111,7 +121,7 @@ def test_tooltips_say_N_D_lambda_and_loss(demo):
 
 def test_a_tooltip_never_becomes_a_picture_or_a_heading(demo):
     frame = CHARTS["law"](demo).layer[0].data
-    _, shown = tooltip_parts(frame, {"x": "image", "low": "title"})
+    _, shown = tooltip_parts(frame, {"C": "image", "low": "title"})
     assert [t["title"] for t in shown] == ["image ", "title "]
 
 
@@ -139,7 +149,24 @@ def test_a_word_longer_than_a_line_is_broken():
 
 def test_a_key_wraps_into_rows():
     assert key_places([50, 50, 100], pixels=200) == [(0, 0), (0, 92), (1, 0)]
-    assert KeyEntry("point", "run", "run") == KeyEntry("point", "run", "run")
+
+
+def test_a_key_names_each_meaning_of_the_layers_with_rows_once_and_points_first():
+    rows = pd.DataFrame({"a": [1.0]})
+    color = {"field": "a", "type": "quantitative"}
+    layers = [
+        layer(rows, mark("area", "band"), "interval"),
+        layer(rows, mark("rule", "law"), "law"),
+        layer(rows, mark("line", "law"), "law"),
+        layer(rows.iloc[:0], mark("point", "run"), "run"),
+        layer(rows, mark("point", "cell"), "best", color=color),
+        layer(rows, mark("rule", "threshold")),
+    ]
+    assert entries_of(layers) == [
+        KeyEntry("point", "key-cell", "best"),  # no colour of its own: that is the scale's
+        KeyEntry("line", "law", "law"),
+        KeyEntry("area", "band", "interval"),
+    ]
 
 
 def test_a_hyphenated_word_that_fits_a_line_is_not_broken():

@@ -23,14 +23,12 @@ NAMES = ("narrowing", "timeline", "pairs", "maps")
 @pytest.fixture
 def drawings(compute_law):
     grid, loss = tuned()
-    law, phi = compute_law.law, compute_law.fit.phi
-    draws = phi + 0.1 * np.random.default_rng(0).standard_normal((60, len(phi)))
     runs = [moment(0.01, 5, 0.4), moment(0.1, 20, 0.1)]
     events = [event(f"t{i}", 1e18 * 2.0**i) for i in range(8)]
     return {
         "narrowing": partial(narrowing, runs, name="small", reference=1.99),
         "timeline": partial(timeline, events, name="small"),
-        "pairs": partial(pairs, law, phi, draws, name="small"),
+        "pairs": partial(pairs, compute_law),
         "maps": partial(maps, grid, loss, np.arange(len(grid)) % 3 == 0, name="small"),
     }
 

@@ -11,9 +11,8 @@ from lawsmith.analysis import FitOptions, Target, analyse
 from lawsmith.charts import ChartUnavailable, law
 from lawsmith.charts.law import (
     abscissa,
-    inputs_along,
-    key_entries,
     law_data,
+    law_inputs,
     loss_top,
     off_scale_text,
     subtitle,
@@ -22,35 +21,38 @@ from lawsmith.charts.law import (
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LD, LN
 from lawsmith.laws.law import coefficient, define, exponent
 
+from .answers import key_of
+
 
 def test_the_line_of_a_compute_law_is_the_law_and_its_band_the_interval(compute_law):
     line = law_data(compute_law).line
-    np.testing.assert_allclose(line["fitted"], compute_law.fit.predict({"C": line["x"]}))
-    band = compute_law.uncertainty.loss({"C": line["x"].to_numpy()}, 0.95)
+    np.testing.assert_allclose(line["loss"], compute_law.fit.predict({"C": line["C"]}))
+    band = compute_law.uncertainty.loss({"C": line["C"].to_numpy()}, 0.95)
     for name in ("low", "high"):
         np.testing.assert_allclose(line[name], getattr(band, name))
 
 
 def test_without_a_target_the_line_reaches_a_decade_beyond_the_data(compute_law):
     line, C = law_data(compute_law).line, compute_law.study.grid.C
-    assert line["x"].iloc[0] == pytest.approx(C.min())
-    assert line["x"].iloc[-1] == pytest.approx(10 * C.max())
+    assert line["C"].iloc[0] == pytest.approx(C.min())
+    assert line["C"].iloc[-1] == pytest.approx(10 * C.max())
 
 
 def test_the_line_reaches_the_farthest_target(demo):
-    assert law_data(demo).line["x"].iloc[-1] == pytest.approx(1e23)
+    assert law_data(demo).line["C"].iloc[-1] == pytest.approx(1e23)
 
 
 def test_the_line_of_a_law_of_N_and_D_is_its_least_loss_at_that_compute(chinchilla):
     line = law_data(chinchilla).line
-    for C, fitted in line[["x", "fitted"]].to_numpy()[::20]:
+    for C, fitted in line[["C", "loss"]].to_numpy()[::20]:
         N = np.geomspace(1e6, C / 6e6, 20_001)
         assert fitted == pytest.approx(chinchilla.fit.predict({"N": N, "D": C / 6 / N}).min())
 
 
 def test_the_band_of_a_law_of_N_and_D_is_the_interval_there(chinchilla):
     line = law_data(chinchilla).line
-    band = chinchilla.uncertainty.loss(inputs_along(chinchilla.fit, line["x"].to_numpy()), 0.95)
+    along = law_inputs(chinchilla.law, chinchilla.fit.phi, line["C"].to_numpy())
+    band = chinchilla.uncertainty.loss(along, 0.95)
     np.testing.assert_allclose(line["low"], band.low)
     np.testing.assert_allclose(line["high"], band.high)
 
@@ -59,20 +61,19 @@ def test_the_level_of_the_interval_is_the_options_own(compute_law):
     narrow = replace(compute_law, options=replace(compute_law.options, level=0.5))
     wide, line = law_data(compute_law).line, law_data(narrow).line
     assert (line["high"] < wide["high"]).all()
-    texts = [entry.text for entry in key_entries(law_data(narrow), narrow)]
-    assert "50% interval" in texts
+    assert "50% interval" in key_of(law(narrow))
 
 
 def test_a_law_without_uncertainty_has_a_line_and_no_band(compute_law):
     data = law_data(replace(compute_law, uncertainty=None))
-    assert data.line["fitted"].notna().all()
+    assert data.line["loss"].notna().all()
     assert data.line[["low", "high"]].isna().all(axis=None)
-    law(replace(compute_law, uncertainty=None)).to_dict()
+    assert "95% interval" not in key_of(law(replace(compute_law, uncertainty=None)))
 
 
 def test_targets_carry_the_predictions(demo):
     targets = law_data(demo).targets
-    assert targets["x"].tolist() == [1e22, 1e23]
+    assert targets["C"].tolist() == [1e22, 1e23]
     assert targets["loss"].tolist() == [p.loss for p in demo.predictions]
     assert targets["high"].tolist() == [p.interval.high for p in demo.predictions]
     assert targets["label"].tolist() == ["1e22 FLOPs", "1e23 FLOPs"]
@@ -99,9 +100,10 @@ def test_a_law_of_N_is_drawn_over_the_sizes(make_study, chinchilla):
     analysis = analyse(chinchilla.study, options)
     data = law_data(analysis)
     assert data.x == "N"
-    assert data.line["x"].iloc[[0, -1]].tolist() == pytest.approx([1e8, 1e11])
-    assert data.targets["x"].tolist() == [1e11]
-    np.testing.assert_allclose(data.runs.frame["x"], data.runs.frame["N"])
+    assert data.line["N"].iloc[[0, -1]].tolist() == pytest.approx([1e8, 1e11])
+    assert data.targets["N"].tolist() == [1e11]
+    drawn = [part["encoding"]["x"].get("field") for part in law(analysis).to_dict()["layer"]]
+    assert set(drawn) == {"N", None}  # those without a field are of the key
 
 
 def test_diverged_runs_are_counted_and_placed_at_their_compute(demo):
@@ -141,8 +143,8 @@ def test_the_band_holds_the_line_wherever_its_estimator_puts_the_middle(compute_
     higher = compute_law.uncertainty.phi + np.array([0.05, 0, 0])
     shifted = replace(compute_law, uncertainty=replace(compute_law.uncertainty, phi=higher))
     line = law_data(shifted).line
-    assert (line["low"] <= line["fitted"]).all()
-    assert (line["fitted"] <= line["high"]).all()
+    assert (line["low"] <= line["loss"]).all()
+    assert (line["loss"] <= line["high"]).all()
 
 
 def test_a_thinned_chart_says_so(demo):

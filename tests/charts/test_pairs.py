@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, pairs
-from lawsmith.charts.pairs import draws_of, pairs_data
+from lawsmith.charts.pairs import draw_pairs, draws_of, pairs_data
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 
 PHI = LC.phi({"E": 1.7, "A": 500.0, "alpha": -0.15})
@@ -33,7 +35,7 @@ def test_a_parameter_that_does_not_vary_is_left_out():
 def test_a_parameter_that_hardly_ever_leaves_its_bound_has_an_axis():
     draws = PHI + np.random.default_rng(1).standard_normal((400, 3)) * [0.0, 0.1, 0.1]
     draws[7, 0] += 0.3
-    spec = pairs(LC, PHI, draws).to_dict()
+    spec = draw_pairs(pairs_data(LC, PHI, draws), "small", width=760).to_dict()
     for panel in spec["vconcat"][1]["concat"]:
         low, high = panel["layer"][0]["encoding"]["x"]["scale"]["domain"]
         assert low < high
@@ -61,5 +63,13 @@ def test_ten_pairs_of_five_parameters_fit_a_page_and_a_telephone():
     phi = CHINCHILLA.phi({"E": 1.7, "A": 400.0, "alpha": 0.3, "B": 400.0, "beta": 0.3})
     draws = phi + 0.1 * np.random.default_rng(3).standard_normal((40, 5))
     for width in (366, 760):
-        rows = pairs(CHINCHILLA, phi, draws, width=width).to_dict()["vconcat"][1]
+        made = draw_pairs(pairs_data(CHINCHILLA, phi, draws), "small", width=width)
+        rows = made.to_dict()["vconcat"][1]
         assert len(rows["concat"]) == 10
+
+
+def test_an_analysis_without_uncertainty_has_no_draws_to_show(demo_compute):
+    title = " ".join(pairs(demo_compute).to_dict()["title"]["text"])
+    assert title.startswith("Parameters of plausible laws: synthetic-demo, L(C) =")
+    with pytest.raises(ChartUnavailable, match="as many parameters as points"):
+        pairs(replace(demo_compute, uncertainty=None))

@@ -235,7 +235,7 @@ def test_the_comparison_names_the_study(demo_compute, tmp_path):
 
 def test_a_place_that_is_no_folder_is_told(demo_compute, tmp_path):
     (tmp_path / "file").write_text("")
-    with pytest.raises(LawsmithError, match="want a folder to write to"):
+    with pytest.raises(LawsmithError, match="want a file that can be written"):
         write(law(demo_compute), tmp_path / "file", "law")
 
 

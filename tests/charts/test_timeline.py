@@ -5,7 +5,8 @@ from __future__ import annotations
 import pytest
 
 from lawsmith.charts import ChartUnavailable, timeline
-from lawsmith.charts.timeline import Event, timeline_data
+from lawsmith.charts.clock import Event
+from lawsmith.charts.timeline import timeline_data
 
 NAN = float("nan")
 

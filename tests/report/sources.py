@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import numpy as np
@@ -63,6 +64,11 @@ def table_of(made: Study, law, target, **more) -> Source:
     targets = (Target(target), Target(6 * 7e9 * 1.4e11, 7e9, 1.4e11))
     options = FitOptions(law, targets=targets, **more)
     return table_source(made, options, targets, Record((f"lawsmith report {made.name}",)))
+
+
+def with_found(source: Source, **more: object) -> Source:
+    """The source with other things found."""
+    return replace(source, found=replace(source.found, **more))
 
 
 def replay_folder(folder: Path, *more: str) -> Path:

@@ -17,6 +17,8 @@ from lawsmith.report.source import Source
 from lawsmith.study import LiveStudy
 from tests.study.trunk_studies import DECAY, trunk_study
 
+from .sources import with_found
+
 GAIN = 0.05
 ENDS = (2e8, 4e8, 8e8)
 
@@ -67,8 +69,8 @@ def source(tmp_path_factory) -> Source:
 
 
 def test_trunks_of_a_live_study_are_drawn_with_their_branches_and_ends(source: Source):
-    assert source.curved is not None
-    data = trunks_data(source.curved)
+    assert source.found.curved is not None
+    data = trunks_data(source.found.curved)
     assert data.lines["run"].nunique() == 6
     first, last = data.branches.iloc[::2], data.branches.iloc[1::2]
     assert len(last) == 5 * len(ENDS)
@@ -97,4 +99,4 @@ def test_the_card_needs_neither_a_live_study_nor_a_stopped_run(source: Source):
     card = along(replace(source, live=None))
     assert card is not None
     assert "stopped" not in card.lead
-    assert along(replace(source, curved=None)) is None
+    assert along(with_found(source, curved=None)) is None

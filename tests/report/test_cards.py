@@ -26,6 +26,7 @@ from lawsmith.report.parts import (
 )
 
 from . import sources
+from .sources import with_found
 
 cards = lru_cache(maxsize=8)(cards_of)  # drawn once for all tests of a source
 ONLY_LIVE = {"progress", "next", "failures"}
@@ -44,7 +45,7 @@ def test_every_card_is_there_in_the_order_a_reader_asks(source):
     found = [card.name for card in cards(source)]
     wanted = [n for n in CARDS if source.kind == "live" or n not in ONLY_LIVE]
     wanted.remove("along")  # no source here has curves
-    if source.live is not None and not source.live.failures:
+    if source.live is not None and not source.live.ledger.trials:
         wanted.remove("failures")
     wanted.remove("tasks")  # none was asked for
     assert found == wanted
@@ -65,7 +66,7 @@ def test_a_table_shows_all_figures_but_those_of_time(table):
     assert {"answer", "law", "isoflop", "curves", "allocation", "maps", "hyperparameters"} <= set(
         found
     )
-    assert {"residuals", "pairs"} <= set(found)
+    assert {"residuals", "parameters"} <= set(found)
 
 
 def test_a_replay_shows_how_the_answer_narrowed_and_what_was_chosen(replay):
@@ -93,8 +94,8 @@ def test_captions_name_only_what_is_drawn(replay, table):
     shown = figures(replay)["answer"].caption
     assert "Stars are the best of the runs held out" in shown
     assert "grey line is what all runs of the pool say" in shown
-    own = replace(replay.answered, whole=None, answer=replace(replay.answer, held_out=None))
-    bare = figures(replace(replay, answered=own))["answer"].caption
+    own = replace(replay.found.answered, whole=None, answer=replace(replay.answer, held_out=None))
+    bare = figures(with_found(replay, answered=own))["answer"].caption
     assert "Stars" not in bare
     assert "grey line" not in bare
     assert "window" not in figures(replay)["timeline"].caption
@@ -120,9 +121,9 @@ def test_the_tail_of_a_failed_runs_log_is_shown(live):
 
 def test_a_warning_stands_with_the_figure_it_concerns(table):
     analysis = replace(
-        table.analysis, warnings=tuple(Diagnostic(code, f"about {code}") for code in PLACES)
+        table.found.analysis, warnings=tuple(Diagnostic(code, f"about {code}") for code in PLACES)
     )
-    source = replace(table, analysis=analysis, sizes=analysis)
+    source = with_found(table, analysis=analysis, sizes=analysis)
     for card in cards(source):
         own = [c.code for c in card.cautions]
         beside = [c.code for p in card.parts if isinstance(p, Figure | Absent) for c in p.cautions]
@@ -146,35 +147,35 @@ def test_each_kind_of_warning_has_its_card(code, name):
 
 
 def test_a_warning_of_a_new_kind_is_not_lost(table):
-    analysis = replace(table.analysis, warnings=(Diagnostic("brand_new", "never seen"),))
-    law = by_name(replace(table, analysis=analysis))["law"]
+    analysis = replace(table.found.analysis, warnings=(Diagnostic("brand_new", "never seen"),))
+    law = by_name(with_found(table, analysis=analysis))["law"]
     assert [c.code for c in law.parts[0].cautions] == ["brand_new"]
 
 
 def test_dividing_compute_needs_no_law_of_size_and_tokens():
     source = sources.small_table(LC)
-    assert source.analysis.law.name == "LC"
-    assert source.sizes.law.name == "chinchilla"
+    assert source.found.analysis.law.name == "LC"
+    assert source.found.sizes.law.name == "chinchilla"
     assert isinstance(figures(source)["allocation"], Figure)
     tiles = [p for p in by_name(source)["answer"].parts if isinstance(p, Tiles)]
     labels = [tile.label for part in tiles for tile in part.tiles]
     assert {"Best N", "Best D", "Best D/N", "Best lr"} <= set(labels)
-    bare = replace(source, sizes=None, why_no_sizes="none", analysis=None, why_no_law="none")
+    bare = with_found(source, sizes=None, why_no_sizes="none", analysis=None, why_no_law="none")
     assert isinstance(figures(bare)["allocation"], Figure)
     assert isinstance(figures(bare)["answer"], Figure)
 
 
 def test_a_law_that_cannot_be_fitted_says_why_in_its_place(table):
     why = "1 level of C"
-    source = replace(table, analysis=None, why_no_law=why, sizes=None, why_no_sizes=why)
+    source = with_found(table, analysis=None, why_no_law=why, sizes=None, why_no_sizes=why)
     found = figures(source)
-    for name in ("law", "isoflop", "residuals", "pairs"):
+    for name in ("law", "isoflop", "residuals", "parameters"):
         assert found[name].reason == why
     assert isinstance(found["answer"], Figure)
 
 
 def test_without_an_answer_its_figures_say_why(table):
-    found = figures(replace(table, answered=None, why_no_answer="3 finished runs"))
+    found = figures(with_found(table, answered=None, why_no_answer="3 finished runs"))
     assert found["answer"].reason == found["allocation"].reason == "3 finished runs"
     assert isinstance(found["law"], Figure)
 

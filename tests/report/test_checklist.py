@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 from lawsmith.datasets import demo_study
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC
@@ -12,6 +10,7 @@ from lawsmith.report.cards.checklist import OPEN, checklist
 from lawsmith.report.parts import Tiles
 
 from . import sources
+from .sources import with_found
 
 
 def answers(source):
@@ -49,12 +48,12 @@ def test_validation_tells_the_held_out_error_or_that_there_is_none(table):
 def test_a_search_says_what_its_answer_and_its_law_rest_on(replay):
     told = answers(replay)["Which runs enter the fit?"]
     assert told.startswith("the answer: all of 18 runs, ")
-    assert f"the law: {replay.analysis.fit.n_points} of " in told
+    assert f"the law: {replay.found.analysis.fit.n_points} of " in told
     assert "held-out best runs inside" in answers(replay)["How was it validated?"]
 
 
 def test_without_a_law_there_is_nothing_to_say_of_its_fit(table):
-    bare = replace(table, analysis=None, why_no_law="too few")
+    bare = with_found(table, analysis=None, why_no_law="too few")
     assert answers(bare)["How was it fitted?"] == "there is no law yet"
 
 

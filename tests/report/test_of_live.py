@@ -8,8 +8,9 @@ import numpy as np
 import pytest
 from scipy.stats import norm
 
+from lawsmith.formats import flops
 from lawsmith.policies import make_policy
-from lawsmith.report import Found, Memory, Record, find_out, live_source
+from lawsmith.report import Found, Memory, Record, cards_of, find_out, live_source
 from lawsmith.report.finding import GROWTH, as_text, ladder
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
@@ -31,11 +32,11 @@ def test_answers_on_the_way_are_worked_out_once(tmp_path):
     study = sources.live_study(tmp_path, n_runs=10)
     memory = Memory()
     first = find_out(study, study.read(), memory, n_next=0)
-    n_first = len(memory.moments)
+    n_first = len(memory)
     sources.run_one(study)
     again = find_out(study, study.read(), memory, n_next=0)
     assert n_first == len(ladder(4, 10))
-    assert len(memory.moments) - n_first <= 2
+    assert len(memory) - n_first <= 2
     assert again.moments[: len(first.moments) - 1] == first.moments[:-1]
     spends = [moment.spend for moment in again.moments]
     assert spends == sorted(spends)
@@ -58,16 +59,24 @@ def test_pending_runs_do_not_narrow_the_answer(tmp_path):
     assert after.answered.answer.forecasts == before.answered.answer.forecasts
     source = live_source(study, study.read(), after, Record())
     assert [event.state for event in source.events[-3:]] == ["pending"] * 3
-    assert len(source.live.under_way) == 3
+    assert len(source.live.ledger.open()) == 3
 
 
 def test_the_stages_and_the_best_run_are_told(live, study):
     trials = study.read().trials.values()
     losses = {t.name: t.loss for t in trials if t.stage.value == "finished"}
-    assert live.live.best.name == min(losses, key=losses.get)
-    assert live.live.counts == {"finished": 15, "diverged": 1, "failed": 1}
+    (card,) = cards_of(live, ["progress"])
+    tiles, facts = card.parts[:2]
+    assert f" by {min(losses, key=losses.get)} (" in dict(facts.rows)["best run"]
+    counts = {tile.label: tile.value for tile in tiles.tiles[1:]}
+    assert counts == {"Finished": "15", "Diverged": "1", "Failed": "1"}
     reached = max(float(study.grid.C[study.candidates.row_of(t.config)]) for t in trials if t.loss)
-    assert live.live.reached == reached
+    assert f"up to {flops(reached)} FLOPs so far" in dict(facts.rows)["window"]
+
+
+def test_charts_name_the_trials_of_their_points(live, study):
+    named = {name for text in live.found.answered.called for name in text.split(", ") if name}
+    assert named == set(study.read().trials)
 
 
 def test_what_is_found_may_be_of_an_earlier_moment(study):

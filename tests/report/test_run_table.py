@@ -43,7 +43,7 @@ def test_runs_are_in_the_tables_order_with_their_own_losses(table):
 
 
 def test_the_distance_from_the_law_is_in_per_cent(table):
-    p, grid = table.analysis.fit.params, table.study.grid
+    p, grid = table.found.analysis.fit.params, table.study.grid
     rows = table.study.runs.index
     law = p["E"] + p["A"] * grid.N[rows] ** -p["alpha"] + p["B"] * grid.D[rows] ** -p["beta"]
     done = table.study.runs.state == State.DONE.value
@@ -56,7 +56,7 @@ def test_the_distance_from_the_law_is_in_per_cent(table):
 
 def test_fitted_runs_are_called_so(table):
     roles = np.array(column(table, "role").values)
-    fitted = np.isin(table.study.runs.index, table.analysis.frontier)
+    fitted = np.isin(table.study.runs.index, table.found.analysis.frontier)
     assert ((roles == "fitted") == fitted).all()
 
 
@@ -101,14 +101,14 @@ def test_a_tables_own_names_stand_in_its_rows_and_over_its_points(named):
     source = table_source(study, FitOptions(LC, targets=(target,)), (target,), Record())
     assert column(source, "run").values[:3] == [ATTACK, "b-1", "c-2"]
     assert column(source, "run").form == "text"
-    rows = run_rows(source.analysis)
+    rows = run_rows(source.found.analysis)
     assert next(iter(rows.names)) == "run"
     assert rows.frame["run"].tolist() == list(study.run_names)
     for card in cards_of(source):
         assert ATTACK not in card_html(card)
-    points = residuals_data(source.analysis).points
+    points = residuals_data(source.found.analysis).points
     assert set(points["run"]) <= set(study.run_names)
-    assert "run" in isoflop_data(source.analysis).cells
+    assert "run" in isoflop_data(source.found.analysis).cells
 
 
 def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_path, monkeypatch):
@@ -121,7 +121,7 @@ def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_p
     wanted = [names[task.rows[step.candidate]] for step in replayed.trace.steps]
     assert column(source, "name").values == wanted
     assert [event.name for event in source.events] == wanted
-    called = source.answered.called
+    called = source.found.answered.called
     assert called[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
-    shown = answer_data(source.answered).runs
+    shown = answer_data(source.found.answered).runs.frame
     assert set(shown["run"]) <= set(wanted)

@@ -12,78 +12,42 @@ be made raises ChartUnavailable.
 
 from __future__ import annotations
 
-from lawsmith.charts.allocation import allocation
-from lawsmith.charts.answer import Answered, answer
-from lawsmith.charts.choices import choices
-from lawsmith.charts.clock import clock
-from lawsmith.charts.compare import compare
-from lawsmith.charts.curves import curves
-from lawsmith.charts.draw import NARROW, WIDE
-from lawsmith.charts.hyperparameters import hyperparameters
-from lawsmith.charts.isoflop import isoflop
-from lawsmith.charts.law import law
-from lawsmith.charts.maps import maps
-from lawsmith.charts.narrowing import narrowing
-from lawsmith.charts.pairs import pairs
-from lawsmith.charts.region import region
-from lawsmith.charts.residuals import residuals
-from lawsmith.charts.runs import ChartUnavailable
-from lawsmith.charts.save import (
-    ANSWER_CHARTS,
-    CHARTS,
-    REPLAY_CHARTS,
-    Chart,
-    Unavailable,
-    Written,
-    spec_of,
-    write,
-    write_all,
-    write_replay,
-    write_tasks,
-)
-from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
-from lawsmith.charts.theme import DARK, LIGHT, PRINT, THEMES, themed
-from lawsmith.charts.timeline import timeline
-from lawsmith.charts.trunks import Curved, trunks
-
-__all__ = [
-    "ANSWER_CHARTS",
-    "CHARTS",
-    "DARK",
-    "LIGHT",
-    "NARROW",
-    "PRINT",
-    "REPLAY_CHARTS",
-    "THEMES",
-    "WIDE",
-    "Answered",
-    "Chart",
-    "ChartUnavailable",
-    "Curved",
-    "Unavailable",
-    "Written",
-    "accuracy_by_compute",
-    "accuracy_by_loss",
-    "allocation",
-    "answer",
-    "choices",
-    "clock",
-    "compare",
-    "curves",
-    "hyperparameters",
-    "isoflop",
-    "law",
-    "maps",
-    "narrowing",
-    "pairs",
-    "region",
-    "residuals",
-    "themed",
-    "timeline",
-    "spec_of",
-    "trunks",
-    "write",
-    "write_all",
-    "write_replay",
-    "write_tasks",
-]
+from lawsmith.charts.allocation import allocation as allocation
+from lawsmith.charts.answer import Answered as Answered
+from lawsmith.charts.answer import answer as answer
+from lawsmith.charts.choices import choices as choices
+from lawsmith.charts.clock import clock as clock
+from lawsmith.charts.compare import compare as compare
+from lawsmith.charts.curves import curves as curves
+from lawsmith.charts.draw import NARROW as NARROW
+from lawsmith.charts.draw import WIDE as WIDE
+from lawsmith.charts.hyperparameters import hyperparameters as hyperparameters
+from lawsmith.charts.isoflop import isoflop as isoflop
+from lawsmith.charts.law import law as law
+from lawsmith.charts.maps import maps as maps
+from lawsmith.charts.narrowing import narrowing as narrowing
+from lawsmith.charts.pairs import pairs as pairs
+from lawsmith.charts.region import region as region
+from lawsmith.charts.residuals import residuals as residuals
+from lawsmith.charts.runs import ChartUnavailable as ChartUnavailable
+from lawsmith.charts.save import ANSWER_CHARTS as ANSWER_CHARTS
+from lawsmith.charts.save import CHARTS as CHARTS
+from lawsmith.charts.save import REPLAY_CHARTS as REPLAY_CHARTS
+from lawsmith.charts.save import Chart as Chart
+from lawsmith.charts.save import Unavailable as Unavailable
+from lawsmith.charts.save import Written as Written
+from lawsmith.charts.save import spec_of as spec_of
+from lawsmith.charts.save import write as write
+from lawsmith.charts.save import write_all as write_all
+from lawsmith.charts.save import write_replay as write_replay
+from lawsmith.charts.save import write_tasks as write_tasks
+from lawsmith.charts.tasks import accuracy_by_compute as accuracy_by_compute
+from lawsmith.charts.tasks import accuracy_by_loss as accuracy_by_loss
+from lawsmith.charts.theme import DARK as DARK
+from lawsmith.charts.theme import LIGHT as LIGHT
+from lawsmith.charts.theme import PRINT as PRINT
+from lawsmith.charts.theme import THEMES as THEMES
+from lawsmith.charts.theme import themed as themed
+from lawsmith.charts.timeline import timeline as timeline
+from lawsmith.charts.trunks import Curved as Curved
+from lawsmith.charts.trunks import trunks as trunks

@@ -14,7 +14,7 @@ from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered, answered_of
-from lawsmith.charts.draw import BAND, LINE, WIDE, KeyEntry, field, layer, log_axis, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, log_axis, mark, span
 from lawsmith.charts.isoflop import isoflops
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
@@ -88,29 +88,32 @@ def allocation(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt
     n_columns = 3 if width >= draw.TWO_COLUMNS else 1
     panels = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
     return panels.chart(
-        [_panel(data, name, panels.width) for name in QUANTITIES],
+        [_panel(data, name, panels.width, answered.answer.level) for name in QUANTITIES],
         f"How to divide compute: {answered.name}",
         [f"from {rests_on(answered.answer)}"],
-        _key(data, answered),
         below=0,
     )
 
 
-def _panel(data: AllocationData, name: str, pixels: int) -> alt.LayerChart:
+def _panel(data: AllocationData, name: str, pixels: int, level: float) -> alt.LayerChart:
     lines = data.lines[data.lines["quantity"] == name].drop(columns="quantity")
     minima = data.minima[data.minima["quantity"] == name].drop(columns="quantity")
-    x = field("C", log_axis("C", padded([*lines["C"]]), pixels=pixels))
+    x = field("C", log_axis("C", padded([*lines["C"], *minima["C"]]), pixels=pixels))
     y = log_axis(name, _domain(lines, minima), pixels=HEIGHT, gap=26)
+    near = "within 0.5% of the best loss"
     dashed = mark("line", "series-1-dashed", clip=True)
     column = name.replace("/", "_per_")
     layers = [
-        layer(lines, BAND, x=x, **span(y)),
-        *[layer(lines, dashed, x=x, y=field(end, y)) for end in ("near_low", "near_high")],
-        layer(lines, LINE, x=x, y=field("value", y)),
+        layer(lines, BAND, f"{percent(level)} interval", x=x, **span(y)),
+        layer(lines, LINE, "best", x=x, y=field("value", y)),
+        *[layer(lines, dashed, near, x=x, y=field(end, y)) for end in ("near_low", "near_high")],
         *draw.layers_by(
             minima.rename(columns={"value": column}),
             "bracketed",
-            {True: mark("point", "observed"), False: mark("point", "observed-open")},
+            {
+                True: (mark("point", "observed"), "lowest of an isoFLOP curve"),
+                False: (mark("point", "observed-open"), "lowest, at an end of its curve"),
+            },
             tooltip={"C": "C", column: name},
             x=x,
             y=field(column, y),
@@ -125,18 +128,3 @@ def _domain(lines: pd.DataFrame, minima: pd.DataFrame) -> tuple[float, float]:
     high = [*lines["high"], *lines["near_high"]]
     drawn = [*lines["value"], *minima["value"]]
     return padded(draw.band_range(drawn, low, high, room=lambda ratio: max(ratio**0.5, 4.0)))
-
-
-def _key(data: AllocationData, answered: Answered) -> list[KeyEntry]:
-    bracketed = data.minima["bracketed"]
-    return draw.present(
-        {
-            KeyEntry("line", "law", "best"): True,
-            KeyEntry("area", "band", f"{percent(answered.answer.level)} interval"): True,
-            KeyEntry("line", "series-1-dashed", "within 0.5% of the best loss"): True,
-            KeyEntry("point", "observed", "lowest of an isoFLOP curve"): bracketed.any(),
-            KeyEntry(
-                "point", "observed-open", "lowest, at an end of its curve"
-            ): not bracketed.all(),
-        }
-    )

@@ -14,16 +14,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import (
-    WIDE,
-    Channel,
-    KeyEntry,
-    field,
-    layer,
-    layer_if_any,
-    layers_by,
-    mark,
-)
+from lawsmith.charts.draw import WIDE, Channel, layer, layers_by, mark
 from lawsmith.charts.law import N_LINE, abscissa, fence, law_inputs
 from lawsmith.charts.runs import (
     MAX_RUNS,
@@ -35,7 +26,6 @@ from lawsmith.charts.runs import (
     off_scale_text,
     short,
 )
-from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, percent
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.replay.records import Task, Trace
@@ -156,65 +146,42 @@ def choices(trace: Trace, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against the law's input: what the pool held, what was run and when, what was found."""
     data = choices_data(trace)
     room = draw.view_of(width, legend=True)
-    domain = padded([*data.lines["x"], *data.pool["x"]])
-    x = field("x", draw.log_axis(data.x, domain, pixels=room.width))
+    x = room.log_x(data.x, [*data.lines["x"], *data.pool["x"]], column="x")
     frames = (data.pool, data.chosen, data.envelope, data.held_out)
-    losses = padded([loss for frame in frames for loss in frame["loss"]])
-    where = {"x": x, "y": field("loss", draw.loss_axis(losses, pixels=room.height))}
-    lines = {name: mark("line", style, clip=True) for name, (style, _) in LINES.items()}
-    laws = {name: layers_by(data.lines, "law", {name: lines[name]}, **where) for name in LINES}
-    names = {"iteration": "run", **data.names}
+    where = {"x": x, "y": room.loss_y(loss for frame in frames for loss in frame["loss"])}
+    lines = {law: (mark("line", style, clip=True), text) for law, (style, text) in LINES.items()}
+    reference, fantasized, observed = layers_by(data.lines, "law", lines, **where)
+    names, envelope = {"iteration": "run", **data.names}, data.envelope.drop(columns="run")
+    off = data.off_scale.drop(columns="initial")
     layers = [
-        *layer_if_any(data.pool, mark("point", "run"), **where),
-        *laws[REFERENCE],
-        *draw.edge_ticks(data.off_scale.drop(columns="initial"), names, x),
+        layer(data.pool, mark("point", "run"), "not run", **where),
+        reference,
+        draw.edge_ticks(off, names, x, means=off_scale_text(data)),
         *layers_by(
             data.chosen,
             "initial",
-            {False: mark("point", "cell"), True: mark("point", "cell-square")},
+            {
+                True: (mark("point", "cell-square"), "initial design"),
+                False: (mark("point", "cell"), "run"),
+            },
             tooltip={**names, "loss": "loss"},
             color=_color(data, beside=room.legend > 0),
             **where,
         ),
-        layer(data.envelope.drop(columns="run"), mark("point", "envelope"), **where),
-        *laws[OBSERVED],
-        *laws[FANTASIZED],
-        *layer_if_any(data.held_out, mark("point", "target"), **where),
+        layer(envelope, mark("point", "envelope"), "true envelope of the pool", **where),
+        observed,
+        fantasized,
+        layer(data.held_out, mark("point", "target"), "held-out frontier", **where),
     ]
     heading = titles.task_heading("Runs chosen", trace.task)
-    return room.chart(layers, heading, _subtitle(data, trace), key_entries(data))
+    return room.chart(layers, heading, _subtitle(data, trace))
 
 
 def _color(data: ChoicesData, *, beside: bool) -> Channel:
     """When a run was chosen; linear, as runs are equally many everywhere along it."""
     last = int(max([*data.chosen["iteration"], *data.off_scale["iteration"]]))
-    return {
-        "field": "iteration",
-        "type": "quantitative",
-        "scale": {"domain": [1, max(last, 2)]},
-        "legend": {
-            "title": "n-th run",
-            "orient": "right" if beside else "bottom",
-            "direction": "vertical" if beside else "horizontal",
-        },
-    }
-
-
-def key_entries(data: ChoicesData) -> list[KeyEntry]:
-    """What the chart's marks mean, only those that it has."""
-    has = set(data.lines["law"])
-    initial = data.chosen["initial"]
-    return draw.present(
-        {
-            KeyEntry("point", "run", "not run"): len(data.pool) > 0,
-            KeyEntry("point", "key-cell-square", "initial design"): initial.any(),
-            KeyEntry("point", "key-cell", "run"): not initial.all(),
-            KeyEntry("point", "envelope", "true envelope of the pool"): True,
-            KeyEntry("point", "target", "held-out frontier"): len(data.held_out) > 0,
-            **{KeyEntry("line", *LINES[name]): name in has for name in LINES},
-            KeyEntry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
-        }
-    )
+    scale = {"domain": [1, max(last, 2)]}
+    return draw.gradient("iteration", scale, {"title": "n-th run"}, beside=beside)
 
 
 def _subtitle(data: ChoicesData, trace: Trace) -> list[str]:

@@ -6,17 +6,17 @@ import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import Literal
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, layers_by, mark, text_width
+from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark, text_width
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import flops_label, padded
 from lawsmith.formats import flops, number, plural
+from lawsmith.grid import IntArray
 
 TEXTS = {  # of states, in the order they are drawn
     "initial": "initial design",
@@ -34,23 +34,44 @@ UNITS = ((86400.0, "days", 3 * 86400.0), (3600.0, "hours", 3 * 3600.0), (60.0, "
 
 
 @dataclass(frozen=True)
+class Event:
+    """One run as it was made.
+
+    name     what tells it from others: t0001, or its number
+    state    one of TEXTS; 'initial' is a finished run of the initial design
+    window   the largest compute it could have had; NaN where nothing bound it
+    """
+
+    name: str
+    C: float
+    loss: float
+    state: str
+    config: Mapping[str, float | int | str]
+    window: float = float("nan")
+
+
+@dataclass(frozen=True)
 class Bar:
     """One attempt at a run.
 
     begun, ended  seconds since 1970; ``ended`` is None while it is under way
     cost          FLOPs it adds to what the study spends; 0 for a further attempt
-    state         one of TEXTS; 'retried' is an attempt that another followed
+    retried       whether another attempt followed
     """
 
-    name: str
+    run: Event
     begun: float
     ended: float | None
-    state: str
-    C: float
     cost: float
-    loss: float
-    config: Mapping[str, float | int | str]
     attempt: int = 1
+    retried: bool = False
+
+    @property
+    def state(self) -> str:
+        """One of TEXTS."""
+        if self.ended is None:
+            return "pending"
+        return "retried" if self.retried else self.run.state
 
 
 @dataclass(frozen=True)
@@ -95,25 +116,35 @@ def clock_data(bars: Sequence[Bar], *, until: float, max_runs: int = MAX_RUNS) -
     lane = lanes(begun, ended)
     kept = np.unique(np.linspace(0, len(ordered) - 1, max_runs).round().astype(int))
     frame = pd.DataFrame([_texts(ordered[i], begun[i], ended[i]) for i in kept])
-    names = list(dict.fromkeys(key for bar in ordered for key in bar.config))
-    for k, key in enumerate(names):
-        frame[f"c{k}"] = [ordered[i].config.get(key) for i in kept]
+    configs, names = config_columns([bar.run for bar in ordered], kept)
+    frame = pd.concat([frame, configs], axis=1)
     frame["begun"], frame["ended"] = (short((t[kept] - start) / size) for t in (begun, ended))
     frame["low"], frame["high"] = lane[kept] + 0.1, lane[kept] + 0.9
-    frame["C"] = short(ordered[i].C for i in kept)
+    frame["C"] = short(ordered[i].run.C for i in kept)
     total = np.cumsum([bar.cost for bar in ordered])
     steps = pd.DataFrame({"time": short((begun[kept] - start) / size), "spent": short(total[kept])})
     last = pd.DataFrame({"time": [length / size], "spent": short(total[-1:])})
     return ClockData(
         bars=frame,
-        names={"name": "run", **{f"c{k}": key for k, key in enumerate(names)}, **_NAMES},
+        names={"name": "run", **names, **_NAMES},
         spent=pd.concat([steps, last], ignore_index=True),
-        n_runs=len({bar.name for bar in ordered}),
+        n_runs=len({bar.run.name for bar in ordered}),
         n_lanes=int(lane.max()) + 1,
         unit=unit,
         start=f"{datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M} UTC",
         end=length / size,
     )
+
+
+def config_columns(runs: Sequence[Event], kept: IntArray) -> tuple[pd.DataFrame, dict[str, str]]:
+    """Columns c0, c1, … of the configurations of those ``kept``, and column → what it is called.
+
+    A study may call its axes anything, and Vega reads dots and brackets in a field's name.
+    """
+    keys = list(dict.fromkeys(key for run in runs for key in run.config))
+    names = {f"c{k}": key for k, key in enumerate(keys)}
+    table = {column: [runs[i].config.get(key) for i in kept] for column, key in names.items()}
+    return pd.DataFrame(table), names
 
 
 def lanes(begun: np.ndarray, ended: np.ndarray) -> np.ndarray:
@@ -129,23 +160,17 @@ def lanes(begun: np.ndarray, ended: np.ndarray) -> np.ndarray:
     return found
 
 
-_NAMES = {
-    "flops": "C",
-    "loss": "loss",
-    "state": "state",
-    "began": "began",
-    "took": "took",
-}
+_NAMES = {"flops": "C", "loss": "loss", "state": "state", "began": "began", "took": "took"}
 
 
 def _texts(bar: Bar, begun: float, ended: float) -> dict[str, str]:
     """The texts of a bar."""
-    again = f", attempt {bar.attempt}" if bar.attempt > 1 else ""
+    run, again = bar.run, f", attempt {bar.attempt}" if bar.attempt > 1 else ""
     return {
-        "name": f"{bar.name}{again}",
+        "name": f"{run.name}{again}",
         "state": bar.state,
-        "flops": flops(bar.C),
-        "loss": "–" if np.isnan(bar.loss) else f"{bar.loss:.5g}",
+        "flops": flops(run.C),
+        "loss": "–" if bar.retried or np.isnan(run.loss) else f"{run.loss:.5g}",
         "began": f"{datetime.fromtimestamp(begun, UTC):%Y-%m-%d %H:%M:%S} UTC",
         "took": duration(ended - begun) + (" so far" if bar.ended is None else ""),
     }
@@ -181,25 +206,15 @@ def _bars(data: ClockData, axis: Channel, room: draw.View) -> alt.LayerChart:
     scale = {"domain": [data.n_lanes, 0], "nice": False}
     y = {"type": "quantitative", "title": "At once", "scale": scale, "axis": still}
     ends = {"x": field("begun", axis), "x2": field("ended"), **draw.span(y)}
-    marks = {state: mark("rect", f"bar-{state}") for state in TEXTS}
-    signs = {state: mark("point", f"state-{state}") for state in MARKED}
+    marks = {state: (mark("rect", f"bar-{state}"), text) for state, text in TEXTS.items()}
+    signs = {state: (mark("point", f"state-{state}"), "") for state in MARKED}
     at_end = {"x": field("ended", axis), "y": field("lane", y)}
     layers = [
         *layers_by(data.bars, "state", marks, tooltip=data.names, **ends),
         *layers_by(_middle(data.bars), "state", signs, tooltip=data.names, **at_end),
         *_costs(data, axis, y, room.width, height),
     ]
-    return room.panel(layers, height, state_entries("area", "bar", data.bars["state"]))
-
-
-def state_entries(
-    kind: Literal["point", "area"], style: str, states: pd.Series[str]
-) -> list[KeyEntry]:
-    """The key of the states that occur."""
-    has = set(states)
-    return [
-        KeyEntry(kind, f"{style}-{state}", text) for state, text in TEXTS.items() if state in has
-    ]
+    return room.panel(layers, height)
 
 
 def _costs(data: ClockData, axis: Channel, y: Channel, pixels: int, height: int) -> list[alt.Chart]:

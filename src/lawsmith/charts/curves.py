@@ -10,16 +10,15 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import WIDE, KeyEntry, field, layers_by, mark
+from lawsmith.charts.draw import WIDE, layers_by, mark
 from lawsmith.charts.runs import (
     HELD_OUT,
     ChartUnavailable,
     called_in,
     run_kinds,
+    run_points,
     short,
-    with_names,
 )
-from lawsmith.charts.ticks import padded
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
 
@@ -55,19 +54,11 @@ def _points(analysis: Analysis) -> pd.DataFrame:
     grid = analysis.study.grid
     held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
     rows = np.concatenate([analysis.frontier, held])
-    N, D = grid.N[rows], grid.D[rows]
-    frame = pd.DataFrame(
-        {
-            "N": N,
-            "D": D,
-            "C": short(grid.C[rows]),
-            "loss": short(analysis.loss[rows]),
-            "predicted": short(analysis.fit.predict({"N": N, "D": D})),
-            "held_out": run_kinds(analysis)[rows] == HELD_OUT,
-        },
-        index=rows,
-    )
-    return with_names(frame, called_in(analysis.study)).reset_index(drop=True)
+    frame = run_points(grid, rows, analysis.loss, called_in(analysis.study))
+    return frame.assign(
+        predicted=short(analysis.fit.predict({"N": grid.N[rows], "D": grid.D[rows]})),
+        held_out=run_kinds(analysis)[rows] == HELD_OUT,
+    ).reset_index(drop=True)
 
 
 def pick_sizes(N: FloatArray) -> FloatArray:
@@ -102,14 +93,19 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against tokens, one curve per model size; laws of N and D only."""
     data = curves_data(analysis)
     room = draw.view_of(width, legend=True)
-    losses = padded([*data.points["loss"], *data.lines["loss"]])
     where = {
-        "x": field("D", draw.log_axis("D", padded([*data.points["D"]]), pixels=room.width)),
-        "y": field("loss", draw.loss_axis(losses, pixels=room.height)),
+        "x": room.log_x("D", data.points["D"]),
+        "y": room.loss_y([*data.points["loss"], *data.lines["loss"]]),
         "color": draw.scale_color("N", data.points["N"], beside=room.legend > 0),
     }
-    lines = {False: mark("line", "curve"), True: mark("line", "curve-dashed")}
-    points = {False: mark("point", "cell"), True: mark("point", "cell-star")}
+    lines = {
+        False: (mark("line", "curve"), "law"),
+        True: (mark("line", "curve-dashed"), "law at a held-out size"),
+    }
+    points = {
+        False: (mark("point", "cell"), "best run of each (N, D), fitted"),
+        True: (mark("point", "cell-star"), "held out"),
+    }
     each = {"field": "N", "type": "ordinal"}
     names = {name: name for name in ("run", "N", "D", "C", "loss") if name in data.points}
     names["predicted"] = "law"
@@ -118,19 +114,7 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
         *layers_by(data.points, "held_out", points, tooltip=names, **where),
     ]
     heading = titles.heading("Loss against tokens, by size", analysis)
-    return room.chart(layers, heading, _subtitle(data, analysis), _key(data))
-
-
-def _key(data: CurvesData) -> list[KeyEntry]:
-    entries = [
-        KeyEntry("point", "key-cell", "best run of each (N, D), fitted"),
-        KeyEntry("line", "key-curve", "law"),
-    ]
-    if data.points["held_out"].any():
-        entries.append(KeyEntry("point", "key-cell-star", "held out"))
-    if data.lines["held_out"].any():
-        entries.append(KeyEntry("line", "key-curve-dashed", "law at a held-out size"))
-    return entries
+    return room.chart(layers, heading, _subtitle(data, analysis))
 
 
 def _subtitle(data: CurvesData, analysis: Analysis) -> list[str]:

@@ -9,7 +9,7 @@ from __future__ import annotations
 import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal
+from typing import Any, Literal, cast
 
 import altair as alt
 import pandas as pd
@@ -35,6 +35,7 @@ RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings an
 JOINED = "\N{NO-BREAK SPACE}"
 
 Channel = dict[str, Any]
+Symbol = Literal["point", "line", "area", "tick"]
 
 
 # Whole charts
@@ -48,30 +49,26 @@ class View:
     height: int
     legend: int  # beside the view; 0 where it stands below or there is none
 
+    def log_x(self, name: str, values: Iterable[float], *, column: str = "") -> Channel:
+        """A variable across, on a log scale that holds ``values``, from its own or any column."""
+        axis = log_axis(name, ticks.padded([*values]), pixels=self.width)
+        return field(column or name, axis)
+
+    def loss_y(self, values: Iterable[float]) -> Channel:
+        """The loss upwards, on a log scale that holds ``values``."""
+        return field("loss", loss_axis(ticks.padded([*values]), pixels=self.height))
+
     def chart(
-        self,
-        layers: Iterable[alt.Chart],
-        heading: str,
-        lines: Sequence[str],
-        entries: Sequence[KeyEntry],
+        self, layers: Sequence[alt.Chart], heading: str, lines: Sequence[str]
     ) -> alt.LayerChart:
         """The chart of one view: its key above it, above that the heading and lines."""
-        return themed(
-            view(
-                [*layers, *key(entries, pixels=self.width)],
-                width=self.width,
-                height=self.height,
-                title=title(heading, lines, pixels=self.width + self.legend),
-            ),
-            LIGHT,
-        )
+        words = title(heading, lines, pixels=self.width + self.legend)
+        return themed(self.panel(layers, self.height, title=words), LIGHT)
 
-    def panel(
-        self, layers: Iterable[alt.Chart], height: int, entries: Sequence[KeyEntry] = ()
-    ) -> alt.LayerChart:
-        """One of the views of `stack`, with a key of its own if it has entries."""
-        above = key(entries, pixels=self.width) if entries else []
-        return view([*layers, *above], width=self.width, height=height)
+    def panel(self, layers: Sequence[alt.Chart], height: int, **more: Any) -> alt.LayerChart:
+        """One of the views of `stack`, with a key of its own if its layers say what they mean."""
+        above = key(entries_of(layers), pixels=self.width)
+        return view([*layers, *above], width=self.width, height=height, **more)
 
     def stack(
         self,
@@ -110,15 +107,15 @@ class Panels:
         panels: Sequence[alt.LayerChart],
         heading: str,
         lines: Sequence[str],
-        entries: Sequence[KeyEntry],
         *,
         below: int = 4,
     ) -> alt.VConcatChart:
-        """The chart: its key ``below`` pixels above the panels."""
-        above = key_view(entries, pixels=self.text)
+        """The chart: the key of all panels, if they have one, ``below`` pixels above them."""
+        entries = entries_of(cast(alt.Chart, one) for panel in panels for one in panel.layer)
+        above = [key_view(entries, pixels=self.text)] if entries else []
         rows = alt.concat(*panels, columns=self.n_columns, spacing=self.spacing)
         words = title(heading, lines, pixels=self.text)
-        return themed(alt.VConcatChart(vconcat=[above, rows], spacing=below, title=words), LIGHT)
+        return themed(alt.VConcatChart(vconcat=[*above, rows], spacing=below, title=words), LIGHT)
 
 
 def panels_of(width: int, n_columns: int, *, spacing: int, left: int, legend: int = 0) -> Panels:
@@ -157,42 +154,46 @@ def span(y: Channel) -> dict[str, Channel]:
 def layer(
     frame: pd.DataFrame,
     what: Channel,
+    means: str = "",
+    /,
     *,
     tooltip: Mapping[str, str] | None = None,
     **channels: Any,
 ) -> alt.Chart:
-    """Marks of the rows of ``frame``; ``tooltip`` names columns and what to call them."""
+    """Marks of the rows of ``frame``; a view leaves it out where there are none.
+
+    means     what the marks are called in the key; '' where they are not in it
+    tooltip   columns and what to call them
+    """
     more: dict[str, Any] = {"mark": what}
+    if means:
+        more["description"] = means
     if tooltip is not None:
         more["transform"], channels["tooltip"] = tooltip_parts(frame, tooltip)
     return alt.Chart(frame, encoding=alt.FacetedEncoding(**channels), **more)
 
 
-def layer_if_any(frame: pd.DataFrame, what: Channel, **channels: Any) -> list[alt.Chart]:
-    """The layer, or nothing where there are no rows."""
-    return [] if frame.empty else [layer(frame, what, **channels)]
-
-
 def layers_by(
-    frame: pd.DataFrame, column: str, marks: Mapping[Any, Channel], **channels: Any
+    frame: pd.DataFrame, column: str, marks: Mapping[Any, tuple[Channel, str]], **channels: Any
 ) -> list[alt.Chart]:
-    """A layer for each value of a column that occurs, with the mark of that value.
+    """A layer for each value of a column: its mark, and what that means.
 
     The column itself is left out of the data, unless the tooltip shows it.
     """
     unused = [] if column in (channels.get("tooltip") or ()) else [column]
-    layers = []
-    for value, what in marks.items():
-        rows = frame[frame[column] == value].drop(columns=unused)
-        layers += layer_if_any(rows, what, **channels)
-    return layers
+    return [
+        layer(frame[frame[column] == value].drop(columns=unused), what, means, **channels)
+        for value, (what, means) in marks.items()
+    ]
 
 
-def edge_ticks(frame: pd.DataFrame, names: Mapping[str, str], x: Channel) -> list[alt.Chart]:
+def edge_ticks(
+    frame: pd.DataFrame, names: Mapping[str, str], x: Channel, *, means: str
+) -> alt.Chart:
     """Runs without a place on the loss axis, as ticks along its upper edge."""
     tick = mark("tick", "off-scale", orient="vertical", size=9)
     shown = {**names, "loss": "loss", "state": "state"}
-    return layer_if_any(frame, tick, tooltip=shown, x=x, y={"value": 4})
+    return layer(frame, tick, means, tooltip=shown, x=x, y={"value": 4})
 
 
 def tooltip_parts(
@@ -212,8 +213,13 @@ def tooltip_parts(
 
 
 def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
-    """Layers that share their scales."""
-    return alt.LayerChart(layer=list(layers), width=width, height=height, **more)
+    """Layers that share their scales; those without a row are left out."""
+    return alt.LayerChart(layer=with_rows(layers), width=width, height=height, **more)
+
+
+def with_rows(layers: Iterable[alt.Chart]) -> list[alt.Chart]:
+    """The layers that draw something."""
+    return [one for one in layers if not (isinstance(one.data, pd.DataFrame) and one.data.empty)]
 
 
 # Axes and colours
@@ -296,6 +302,13 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
     return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}
 
 
+def gradient(column: str, scale: Channel, legend: Channel, *, beside: bool) -> Channel:
+    """A colour along ``scale``, its legend beside the view or below it."""
+    orient, direction = ("right", "vertical") if beside else ("bottom", "horizontal")
+    placed = {**legend, "orient": orient, "direction": direction}
+    return {"field": column, "type": "quantitative", "scale": scale, "legend": placed}
+
+
 # The key: each mark in its own style with what it means, above the view. Vega's legends cannot mix
 # points, lines and areas, so the key is drawn with the chart's marks.
 
@@ -304,21 +317,35 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
 class KeyEntry:
     """One entry of a key: a mark in its style, and what it means."""
 
-    mark: Literal["point", "line", "area", "tick"]
+    mark: Symbol
     style: str
     text: str
 
 
-def present(entries: Mapping[KeyEntry, object]) -> list[KeyEntry]:
-    """The entries of the marks that a chart has."""
-    return [entry for entry, shown in entries.items() if shown]
+SYMBOLS: dict[str, Symbol] = {"point": "point", "line": "line", "rule": "line"}
+SYMBOLS |= {"area": "area", "rect": "area", "tick": "tick"}
+
+
+def entries_of(layers: Iterable[alt.Chart]) -> list[KeyEntry]:
+    """What the layers mean that say so and have rows: points, then lines, areas, ticks.
+
+    Marks in the colours of a scale have a style of their own in keys, 'key-cell' for 'cell'.
+    """
+    found = []
+    for one in with_rows(layers):
+        if isinstance(one.description, str):
+            scaled = "key-" if one.encoding.color is not alt.Undefined else ""
+            symbol = SYMBOLS[one.mark["type"]]
+            found.append(KeyEntry(symbol, f"{scaled}{one.mark['style']}", one.description))
+    order = list(dict.fromkeys(SYMBOLS.values()))
+    return sorted(dict.fromkeys(found), key=lambda entry: order.index(entry.mark))
 
 
 def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
     """Layers that write a key above a view, in as many rows as it takes."""
     layers: list[alt.Chart] = []
     places = key_places([text_width(entry.text, 11) for entry in entries], pixels=pixels)
-    n_rows = 1 + max(row for row, _ in places)
+    n_rows = 1 + max((row for row, _ in places), default=0)
     for entry, (row, x) in zip(entries, places, strict=True):
         y = -12 - ROW * (n_rows - 1 - row)
         text = _still(mark("text", "note", text=entry.text), x=x + SYMBOL, y=y)

@@ -13,7 +13,6 @@ from lawsmith.charts import draw
 from lawsmith.charts.curves import pick_sizes
 from lawsmith.charts.draw import WIDE, Channel, field, layer, log_axis, mark
 from lawsmith.charts.runs import ChartUnavailable
-from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.ticks import padded
 from lawsmith.datasets.records import study_name
 from lawsmith.formats import digits
@@ -94,7 +93,7 @@ def _formula(law: HyperparameterLaw) -> str:
     return " · ".join([digits(p["c"], ".3g"), *powers])
 
 
-def hyperparameters(analysis: Analysis, *, width: int = WIDE) -> alt.ConcatChart:
+def hyperparameters(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     """The best value of every tuned hyperparameter in each (N, D), and λ*(N, D)."""
     axes = hyperparameters_data(analysis)
     beside = width >= draw.TWO_COLUMNS
@@ -105,9 +104,7 @@ def hyperparameters(analysis: Analysis, *, width: int = WIDE) -> alt.ConcatChart
     heading = f"Best hyperparameters: {study_name(analysis.study)}, λ* = c·N^a·D^b"
     n = len(axes[0].points)
     text = f"best run of each of {n} (N, D) cells; points at one D are set apart by size"
-    words = draw.title(heading, [text], pixels=room.text)
-    chart = alt.ConcatChart(concat=panels, columns=n_columns, spacing=SPACING, title=words)
-    return themed(chart, LIGHT)
+    return room.chart(panels, heading, [text])
 
 
 def _panel(axis: AxisData, pixels: int, *, beside: bool) -> alt.LayerChart:

@@ -11,9 +11,8 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, isoflop_cells
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, KeyEntry, field, layer, layer_if_any, mark
-from lawsmith.charts.runs import ChartUnavailable, called_in, short, with_names
-from lawsmith.charts.ticks import padded
+from lawsmith.charts.draw import WIDE, layer, mark
+from lawsmith.charts.runs import ChartUnavailable, called_in, run_points, short
 from lawsmith.datasets.records import study_name
 from lawsmith.grid import FloatArray, Grid, IntArray
 
@@ -66,17 +65,7 @@ def _cells(
     rows, level_of = isoflop_cells(grid, pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
-    cells = pd.DataFrame(
-        {
-            "level": short(level)[level_of],
-            "C": short(grid.C[rows]),
-            "N": grid.N[rows],
-            "D": grid.D[rows],
-            "loss": short(loss[rows]),
-        },
-        index=rows,
-    )
-    cells = with_names(cells, called)
+    cells = run_points(grid, rows, loss, called).assign(level=short(level)[level_of])
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 
@@ -93,39 +82,26 @@ def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
 
 def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
     room = draw.view_of(width, legend=True)
-    losses = padded([*data.cells["loss"]])
     where = {
-        "x": field("N", draw.log_axis("N", padded([*data.cells["N"]]), pixels=room.width)),
-        "y": field("loss", draw.loss_axis(losses, pixels=room.height)),
+        "x": room.log_x("N", data.cells["N"]),
+        "y": room.loss_y(data.cells["loss"]),
         "color": draw.scale_color("level", data.cells["level"], beside=room.legend > 0),
     }
     each = {"field": "level", "type": "ordinal"}
     names = {name: name for name in ("run", "level", "N", "D", "C", "loss") if name in data.cells}
-    layers = [layer(data.cells, mark("line", "curve-thin"), detail=each, **where)]
-    for style, frame in _points(data).items():
-        layers += layer_if_any(frame, mark("point", style), tooltip=names, **where)
-    heading = f"Loss at equal compute: {study_name(analysis.study)}"
-    return room.chart(layers, heading, [_subtitle(data)], _key(data))
-
-
-def _points(data: IsoflopData) -> dict[str, pd.DataFrame]:
-    """Cells by the style they are drawn in; a minimum is drawn once, as that."""
-    bracketed = data.minima["bracketed"]
-    return {
-        "cell": data.cells.drop(index=data.minima.index),
-        "minimum": data.minima[bracketed].drop(columns="bracketed"),
-        "minimum-open": data.minima[~bracketed].drop(columns="bracketed"),
+    others = data.cells.drop(index=data.minima.index)  # a minimum is drawn once, as that
+    lowest = {
+        True: (mark("point", "minimum"), "lowest of its level"),
+        False: (mark("point", "minimum-open"), "lowest, at an end: the optimum may lie beyond"),
     }
-
-
-def _key(data: IsoflopData) -> list[KeyEntry]:
-    entries = [KeyEntry("point", "key-cell", "best run of each (N, D)")]
-    if data.minima["bracketed"].any():
-        entries.append(KeyEntry("point", "key-minimum", "lowest of its level"))
-    if not data.minima["bracketed"].all():
-        text = "lowest, at an end: the optimum may lie beyond"
-        entries.append(KeyEntry("point", "key-minimum-open", text))
-    return entries
+    cell = mark("point", "cell")
+    layers = [
+        layer(data.cells, mark("line", "curve-thin"), detail=each, **where),
+        layer(others, cell, "best run of each (N, D)", tooltip=names, **where),
+        *draw.layers_by(data.minima, "bracketed", lowest, tooltip=names, **where),
+    ]
+    heading = f"Loss at equal compute: {study_name(analysis.study)}"
+    return room.chart(layers, heading, [_subtitle(data)])
 
 
 def _subtitle(data: IsoflopData) -> str:

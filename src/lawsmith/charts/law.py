@@ -6,7 +6,7 @@ loss at the compute-optimal N and D.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -14,8 +14,9 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, Prediction
+from lawsmith.answer.text import loss_text
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, KeyEntry, field, layer, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import (
     FITTED,
     HELD_OUT,
@@ -25,70 +26,75 @@ from lawsmith.charts.runs import (
     OffScale,
     RunRows,
     called_in,
+    column_names,
     even,
     off_scale,
     off_scale_text,
     run_rows,
-    short,
 )
 from lawsmith.charts.ticks import padded
-from lawsmith.formats import percent
+from lawsmith.formats import interval, percent
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate, log_optimal_n
-from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
 from lawsmith.runs import State
 
 N_LINE = 120
 LABEL_SHARE = 0.07  # of the loss axis, kept below the targets for their labels
 NOUNS = {"C": "compute", "N": "parameters", "D": "tokens"}
+NONE = pd.DataFrame({name: [] for name in ("C", "loss", "predicted", "low", "high")})
 
 
 @dataclass(frozen=True)
-class LawData(OffScale):
-    """What the law chart shows.
+class LossData(OffScale):
+    """What a chart of losses against one variable shows: the law's, or the answer's.
 
     x          name of the horizontal variable
-    runs       on the axis, with a column x
-    line       x, fitted, low, high; the last two NaN without an uncertainty
+    column     its name in every frame
+    runs       on the axis
+    line       x, loss, low, high; the last two NaN without an uncertainty
     targets    x, loss, low, high, label
     off_scale  rows without a place on the loss axis: columns of ``runs``, state
     top        the largest loss on the axis
     threshold  x from which runs are held out; NaN where the split is not in x
+    reference  x, loss: another line to compare with; may be empty
+    held_out   x, loss, predicted, low, high, where they are not among ``runs``; may be empty
     """
 
     x: str
+    column: str
     runs: RunRows
     line: pd.DataFrame
     targets: pd.DataFrame
     off_scale: pd.DataFrame
     top: float
     threshold: float
+    reference: pd.DataFrame
+    held_out: pd.DataFrame
 
 
-def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LawData:
+def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
     """The law chart's numbers; raises ChartUnavailable for a law without one horizontal axis."""
     x = abscissa(analysis.law)
     grid = analysis.study.grid
     values = grid.numbers(x)[np.isfinite(analysis.loss)]
     if values.min() == values.max():
         raise ChartUnavailable(f"all runs have one value of {x}")
-    targets = _targets(analysis.predictions, x)
-    line = _line(analysis, values, targets["x"].to_numpy())
+    column = next(column for column, name in column_names(grid).items() if name == x)
+    targets = _targets(analysis.predictions, x).rename(columns={"x": column})
     top = loss_top(analysis)
-    rows = run_rows(analysis, max_runs=max_runs)
-    shown = rows.frame[analysis.loss[rows.frame.index] <= top]
     diverged = analysis.study.runs.of(State.DIVERGED).index
-    off = off_scale(grid, diverged, analysis.loss, top, called_in(analysis.study))
-    n_shown = rows.n_known - int((analysis.loss > top).sum())
-    return LawData(
+    return LossData(
         x=x,
-        runs=RunRows(shown.assign(x=short(grid.numbers(x)[shown.index])), rows.names, n_shown),
-        line=line,
+        column=column,
+        runs=run_rows(analysis, top=top, max_runs=max_runs),
+        line=_line(analysis, values, targets[column].to_numpy()).rename(columns={"x": column}),
         targets=targets,
-        off_scale=off.assign(x=short(grid.numbers(x)[off.index])),
+        off_scale=off_scale(grid, diverged, analysis.loss, top, called_in(analysis.study)),
         top=top,
         threshold=_threshold(analysis, x),
+        reference=NONE,
+        held_out=NONE,
     )
 
 
@@ -101,11 +107,6 @@ def abscissa(law: Law) -> str:
     raise ChartUnavailable(f"a law of {', '.join(law.inputs)} has no single axis to draw it along")
 
 
-def inputs_along(fit: LawFit, x: FloatArray) -> Mapping[str, FloatArray]:
-    """The law's inputs at each value of its horizontal variable."""
-    return law_inputs(fit.law, fit.phi, x)
-
-
 def law_inputs(law: Law, phi: FloatArray, x: FloatArray) -> Mapping[str, FloatArray]:
     """The inputs at each horizontal value of the law with parameters ``phi`` (p,)."""
     if not can_allocate(law):
@@ -114,16 +115,12 @@ def law_inputs(law: Law, phi: FloatArray, x: FloatArray) -> Mapping[str, FloatAr
     return {"N": N, "D": x / (6 * N)}
 
 
-def reach(values: FloatArray, targets: FloatArray) -> FloatArray:
-    """Evenly spaced (in logs) from the least value to the farthest target, or a decade beyond."""
-    end = max(values.max(), targets.max()) if len(targets) else 10 * values.max()
-    return np.geomspace(values.min(), end, N_LINE)
-
-
 def _line(analysis: Analysis, values: FloatArray, targets: FloatArray) -> pd.DataFrame:
-    x = reach(values, targets)
-    inputs = inputs_along(analysis.fit, x)
-    line = pd.DataFrame({"x": x, "fitted": analysis.fit.predict(inputs)})
+    """From the least value to the farthest target, or a decade beyond the values."""
+    end = max(values.max(), targets.max()) if len(targets) else 10 * values.max()
+    x = np.geomspace(values.min(), end, N_LINE)
+    inputs = law_inputs(analysis.law, analysis.fit.phi, x)
+    line = pd.DataFrame({"x": x, "loss": analysis.fit.predict(inputs)})
     if analysis.uncertainty is None:
         return line.assign(low=np.nan, high=np.nan)
     band = analysis.uncertainty.loss(inputs, analysis.options.level)
@@ -165,56 +162,67 @@ def _threshold(analysis: Analysis, x: str) -> float:
 
 def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against the law's input (compute for laws of N and D), with runs, band and targets."""
-    data = law_data(analysis)
+    data, point = law_data(analysis), titles.point_name(analysis)
+    one = len(analysis.law.inputs) == 1
+    means = {
+        FITTED: f"fitted: {point}",
+        HELD_OUT: f"held out: {point}",
+        "line": "law, as fitted" if one else "law at its best N and D",
+        "band": f"{percent(analysis.options.level)} interval",
+    }
+    heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
+    return draw_losses(data, means, heading, subtitle(data, analysis), width=width)
+
+
+def draw_losses(
+    data: LossData, means: Mapping[str, str], heading: str, lines: Sequence[str], *, width: int
+) -> alt.LayerChart:
+    """The chart; ``means`` says what the kinds of runs, 'line', 'band' and 'reference' are."""
     room = draw.view_of(width)
-    ends = [data.line["x"].min(), data.line["x"].max()]
-    x = field("x", draw.log_axis(data.x, padded(ends), pixels=room.width))
-    domain = _y_domain(data)
+    along = data.line[data.column]
+    x = room.log_x(data.x, along, column=data.column)
+    targets = data.targets[data.targets[data.column] <= along.max() * (1 + 1e-6)]
+    domain = _loss_domain(data, targets)
     y = draw.loss_axis(domain, pixels=room.height)
     where = {"x": x, "y": field("loss", y)}
     edge = even(np.arange(len(data.off_scale)), data.off_scale["C"].to_numpy(), MAX_RUNS)
-    kinds = {kind: _points(data, kind, where) for kind in (RUN, FITTED, HELD_OUT)}
+    off = data.off_scale.iloc[edge]
+    many = len(data.runs.of(FITTED)) > draw.MANY
+    styles = {RUN: "run", FITTED: "fitted-many" if many else "fitted", HELD_OUT: "held-out"}
+    names = {**data.runs.names, "loss": "loss"}
+    marks = {kind: (mark("point", style), means.get(kind, kind)) for kind, style in styles.items()}
+    runs, fitted, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
+    unseen = {"C": "C", "loss": "loss of the run", "predicted": "predicted"}
+    unseen |= {"low": f"{means['band']} from", "high": "to"}
+    behind, star = mark("line", "law-behind", clip=True), mark("point", "held-out")
     layers = [
-        *([] if data.line["low"].isna().all() else [layer(data.line, BAND, x=x, **span(y))]),
+        layer(data.line.dropna(), BAND, means["band"], x=x, **span(y)),
+        layer(data.reference, behind, means.get("reference", ""), **where),
         *_threshold_layers(data, x),
-        *draw.edge_ticks(data.off_scale.iloc[edge], data.runs.names, x),
-        *kinds[RUN],
-        *kinds[FITTED],
-        layer(data.line, LINE, x=x, y=field("fitted", y)),
-        *kinds[HELD_OUT],
-        *target_layers(data.targets, x, y, domain),
+        draw.edge_ticks(off, data.runs.names, x, means=off_scale_text(data)),
+        runs,
+        fitted,
+        layer(data.line, LINE, means["line"], **where),
+        held_out,
+        layer(data.held_out, star, means.get(HELD_OUT, ""), tooltip=unseen, **where),
+        *target_layers(targets, x, y, domain),
     ]
-    heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
-    return room.chart(layers, heading, subtitle(data, analysis), key_entries(data, analysis))
+    return room.chart(layers, heading, lines)
 
 
-def _y_domain(data: LawData) -> tuple[float, float]:
-    drawn = [*data.runs.frame["loss"], *data.line["fitted"], *data.targets["loss"]]
-    low = [*data.line["low"], *data.targets["low"]]
-    high = [*data.line["high"], *data.targets["high"]]
-    return loss_domain(drawn, low, high, targets=data.targets)
-
-
-def loss_domain(
-    drawn: Iterable[float], low: Iterable[float], high: Iterable[float], *, targets: pd.DataFrame
-) -> tuple[float, float]:
+def _loss_domain(data: LossData, targets: pd.DataFrame) -> tuple[float, float]:
     """Of a loss axis: every point and line, of the band what does not dwarf them, labels below."""
+    frames = (data.runs.frame, data.line, data.reference, data.held_out, targets)
+    drawn = [loss for frame in frames for loss in frame["loss"]]
+    low, high = ([*data.line[end], *targets[end]] for end in ("low", "high"))
     ends = draw.band_range(drawn, low, high)
     below = LABEL_SHARE if len(targets) else 0.03
     return padded(ends, share=below)[0], padded(ends)[1]
 
 
-def _points(data: LawData, kind: str, where: Mapping[str, Channel]) -> list[alt.Chart]:
-    what = mark("point", fitted_style(data) if kind == FITTED else kind)
-    names = {**data.runs.names, "loss": "loss"}
-    return draw.layers_by(data.runs.frame, "kind", {kind: what}, tooltip=names, **where)
-
-
-def _threshold_layers(data: LawData, x: Channel) -> list[alt.Chart]:
+def _threshold_layers(data: LossData, x: Channel) -> list[alt.Chart]:
     """The line from which runs are held out."""
-    if not np.isfinite(data.threshold):
-        return []
-    frame = pd.DataFrame({"x": [data.threshold]})
+    frame = pd.DataFrame({data.column: [data.threshold]}).dropna()
     note = mark("text", "note", text="held out", dx=5)
     return [
         layer(frame, mark("rule", "threshold"), x=x),
@@ -222,24 +230,18 @@ def _threshold_layers(data: LawData, x: Channel) -> list[alt.Chart]:
     ]
 
 
-def fitted_style(data: LawData) -> str:
-    return "fitted-many" if len(data.runs.of(FITTED)) > draw.MANY else "fitted"
-
-
 def target_layers(
     targets: pd.DataFrame, x: Channel, y: Channel, domain: tuple[float, float]
 ) -> list[alt.Chart]:
     """Each target's interval, its loss and their numbers; ``domain`` is that of the loss axis."""
-    if targets.empty:
-        return []
     names = {"label": "target", "loss": "loss", "low": "from", "high": "to"}
     labels = target_labels(targets, domain)
-    bar = mark("rule", "target-bar", clip=True)
+    bar, point = mark("rule", "target-bar", clip=True), mark("point", "target")
     # Below and to the left: a falling law leaves that corner free.
     note = mark("text", "note-ink", align="right", dx=-4, dy=13)
     return [
         layer(targets, bar, x=x, **span(y)),
-        layer(targets, mark("point", "target"), tooltip=names, x=x, y=field("loss", y)),
+        layer(targets, point, "target", tooltip=names, x=x, y=field("loss", y)),
         layer(labels, note, x=x, y=field("place", y), text={"field": "text", "type": "nominal"}),
     ]
 
@@ -256,29 +258,11 @@ def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.Data
 
 def target_text(loss: float, low: float, high: float) -> str:
     """'1.696 [1.714, 1.759]': the law as fitted and its interval."""
-    if not np.isfinite(low):
-        return f"{loss:#.4g}"
-    return f"{loss:#.4g} [{low:#.4g}, {high:#.4g}]"
+    ends = f" {interval(low, high, loss_text)}" if np.isfinite(low) else ""
+    return f"{loss_text(loss)}{ends}"
 
 
-def key_entries(data: LawData, analysis: Analysis) -> list[KeyEntry]:
-    """What the chart's marks mean, only those that it has."""
-    kinds, point = set(data.runs.frame["kind"]), titles.point_name(analysis)
-    one, level = len(analysis.law.inputs) == 1, percent(analysis.options.level)
-    return draw.present(
-        {
-            KeyEntry("point", "run", "run"): RUN in kinds,
-            KeyEntry("point", fitted_style(data), f"fitted: {point}"): True,
-            KeyEntry("point", "held-out", f"held out: {point}"): HELD_OUT in kinds,
-            KeyEntry("line", "law", "law, as fitted" if one else "law at its best N and D"): True,
-            KeyEntry("area", "band", f"{level} interval"): data.line["low"].notna().any(),
-            KeyEntry("point", "target", "target"): len(data.targets) > 0,
-            KeyEntry("tick", "off-scale", off_scale_text(data)): len(data.off_scale) > 0,
-        }
-    )
-
-
-def subtitle(data: LawData, analysis: Analysis) -> list[str]:
+def subtitle(data: LossData, analysis: Analysis) -> list[str]:
     lines = [titles.basis(analysis)]
     if data.runs.thinned:
         shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"

@@ -15,7 +15,7 @@ import pandas as pd
 
 from lawsmith.analysis import HyperparameterLaw
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.formats import count, flops
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
@@ -179,10 +179,7 @@ def _panel_data(
     frame["best"] = frame.index == 0
     frame["excess"] = short(100 * (frame["loss"] / least - 1))
     frame["loss"] = short(frame["loss"])
-    for name, axis in (("a", across), ("b", up)):
-        low, high = edges(grid.numbers(axis))
-        at = np.searchsorted(np.unique(grid.numbers(axis)), frame[name])
-        frame[f"{name}_low"], frame[f"{name}_high"] = short(low[at]), short(high[at])
+    frame = boxed(frame, grid.numbers(across), grid.numbers(up))
     first = rows[0]
     return MapPanel(
         float(grid.N[first]),
@@ -200,6 +197,21 @@ def edges(values: FloatArray) -> tuple[FloatArray, FloatArray]:
     low = np.append(2 * logs[0] - middles[0], middles)
     high = np.append(middles, 2 * logs[-1] - middles[-1])
     return np.exp(low), np.exp(high)
+
+
+def boxed(frame: pd.DataFrame, a: FloatArray, b: FloatArray) -> pd.DataFrame:
+    """With a_low, a_high, b_low, b_high: the square of each row among the values of both axes."""
+    for name, values in (("a", a), ("b", b)):
+        low, high = edges(values)
+        at = np.searchsorted(np.unique(values), frame[name])
+        frame = frame.assign(**{f"{name}_low": short(low[at]), f"{name}_high": short(high[at])})
+    return frame
+
+
+def squares(x: Channel, y: Channel) -> dict[str, Channel]:
+    """The channels of the squares of `boxed`."""
+    across = {"x": field("a_low", x), "x2": field("a_high")}
+    return across | {"y": field("b_low", y), "y2": field("b_high")}
 
 
 def _optimum(
@@ -235,7 +247,7 @@ def maps(
         for i, panel in enumerate(data.panels)
     ]
     heading = draw.named(f"Loss over {data.across} and {data.up}", name)
-    return room.chart(panels, heading, _subtitle(data), key_entries(data))
+    return room.chart(panels, heading, _subtitle(data))
 
 
 def _axis(name: str, values: FloatArray, pixels: int) -> Channel:
@@ -261,22 +273,23 @@ def _panel(
     cells = panel.cells.drop(columns="best")
     names = {"a": data.across, "b": data.up, "loss": "loss", "excess": "above best (%)"}
     where = {"x": field("a", axes["a"]), "y": field("b", axes["b"])}
-    ends = {"x": field("a_low", axes["a"]), "x2": field("a_high")}
-    ends |= {"y": field("b_low", axes["b"]), "y2": field("b_high")}
+    ends = squares(axes["a"], axes["b"])
     boxes = cells.drop(columns="run")
     color = _color(data.top, beside=beside)
     layers = [layer(boxes, mark("rect", "map-cell"), tooltip=names, color=color, **ends)]
     if data.fantasized and panel.cells["run"].any():
         dots = panel.cells.loc[panel.cells["run"], ["a", "b"]]
-        layers.append(layer(dots, mark("point", "map-run"), **where))
+        means = "run; other squares are predicted"
+        layers.append(layer(dots, mark("point", "map-run"), means, **where))
     if len(data.drift) > 1:
-        drift = data.drift[["a", "b"]]
-        layers.append(layer(drift, mark("line", "map-drift", clip=True), order=ORDER, **where))
+        drift, means = mark("line", "map-drift", clip=True), "trend of λ* with compute"
+        layers.append(layer(data.drift, drift, means, order=ORDER, **where))
     if panel.optimum is not None:
         frame = pd.DataFrame([panel.optimum], columns=["a", "b"])
-        layers.append(layer(frame, mark("point", "map-law", clip=True), **where))
+        means = "best by λ* = c·N^a·D^b"
+        layers.append(layer(frame, mark("point", "map-law", clip=True), means, **where))
     best = panel.cells.loc[panel.cells["best"], ["a", "b"]]
-    layers.append(layer(best, mark("point", "map-best"), **where))
+    layers.append(layer(best, mark("point", "map-best"), "best of its cell", **where))
     head = f"{flops(panel.C, 2)} FLOPs: N {count(panel.N)}, D {count(panel.D)}"
     # A text and not a title: Vega lifts titles clear of tick labels, each panel's by its own.
     text = mark("text", "note-ink", text=head)
@@ -288,26 +301,11 @@ def _color(top: float, *, beside: bool) -> Channel:
     values = [0, 0.1 * top, 0.2 * top, 0.4 * top, top]
     legend = {
         "title": "% above best",
-        "orient": "right" if beside else "bottom",
-        "direction": "vertical" if beside else "horizontal",
         "values": values,
         "labelExpr": f"datum.value >= {top:g} ? '≥ {top:g}' : format(datum.value, '~g')",
     }
     scale = {"type": "sqrt", "domain": [0, top], "clamp": True, "reverse": True}
-    return {"field": "excess", "type": "quantitative", "scale": scale, "legend": legend}
-
-
-def key_entries(data: MapsData) -> list[KeyEntry]:
-    """What the maps' marks mean, only those that they have."""
-    law = any(panel.optimum is not None for panel in data.panels)
-    return draw.present(
-        {
-            KeyEntry("point", "map-best", "best of its cell"): True,
-            KeyEntry("point", "map-law", "best by λ* = c·N^a·D^b"): law,
-            KeyEntry("line", "map-drift", "its trend with compute"): len(data.drift) > 1,
-            KeyEntry("point", "map-run", "run; other squares are fantasized"): data.fantasized,
-        }
-    )
+    return draw.gradient("excess", scale, legend, beside=beside)
 
 
 def _subtitle(data: MapsData) -> list[str]:

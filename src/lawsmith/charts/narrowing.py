@@ -11,7 +11,7 @@ import pandas as pd
 
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
-from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, KeyEntry, field, layer, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import digits
@@ -65,8 +65,8 @@ def narrowing(
     """The prediction at the target and how far it may be off, against compute spent."""
     data = narrowing_data(moments, reference=reference)
     room = draw.view_of(width)
-    axis = draw.log_axis("spent", padded([*data.points["spent"]]), pixels=room.width)
-    x = field("spent", {**axis, "title": "Compute spent (% of the dense grid)"})
+    axis = room.log_x("spent", data.points["spent"])
+    x = {**axis, "title": "Compute spent (% of the dense grid)"}
     panels = [_prediction_panel(data, {**x, "title": None}, room), _width_panel(data, x, room)]
     heading = draw.named(f"What is known of the loss at {data.label}", name)
     return room.stack(panels, heading, [_subtitle(data)])
@@ -78,16 +78,15 @@ def _prediction_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.L
     drawn, ends = [*points["loss"], *known], (points["low"], points["high"])
     domain = draw.band_range(drawn, *ends, room=lambda ratio: 1.12 * ratio**0.35)
     y = draw.loss_axis(padded(domain), pixels=HEIGHT)
-    layers = [layer(points, BAND, x=x, **span(y))]
-    entries = [KeyEntry("line", "law", "best loss"), KeyEntry("area", "band", "interval")]
-    if known:
-        frame = pd.DataFrame({"loss": known})
-        layers.append(layer(frame, mark("rule", "threshold"), y=field("loss", y)))
-        entries.append(KeyEntry("line", "threshold", "from all runs of the pool"))
+    pool, rule = pd.DataFrame({"loss": known}), mark("rule", "threshold")
     where = {"x": x, "y": field("loss", y)}
-    layers.append(layer(points, LINE, **where))
-    layers.append(layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where))
-    return room.panel(layers, HEIGHT, entries)
+    layers = [
+        layer(points, BAND, "interval", x=x, **span(y)),
+        layer(pool, rule, "from all runs of the pool", y=field("loss", y)),
+        layer(points, LINE, "best loss", **where),
+        layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
+    ]
+    return room.panel(layers, HEIGHT)
 
 
 def _width_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.LayerChart:

@@ -10,14 +10,12 @@ import json
 import os
 from contextlib import suppress
 from importlib.metadata import version
-from pathlib import Path
 from typing import Any
 
 import vl_convert
 
 from lawsmith.charts.theme import DARK, FONT, LIGHT, PRINT, config, variables
 from lawsmith.datasets.fetch import cache_dir
-from lawsmith.files import write_told
 
 Spec = dict[str, Any]
 
@@ -141,11 +139,3 @@ def script_json(value: Any) -> str:
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")
     return text
-
-
-def write_page(text: str, path: str | Path, *, what: str) -> Path:
-    """Write a page; its folder is made if need be, the file is there as a whole or not at all.
-
-    what   the page is called so where it cannot be written
-    """
-    return write_told(path, text, where=what)

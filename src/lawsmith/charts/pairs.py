@@ -12,9 +12,11 @@ import altair as alt
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
+from lawsmith.analysis import Analysis
+from lawsmith.charts import draw, titles
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.formats import symbol
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Uncertainty
@@ -23,7 +25,6 @@ HEIGHT, SPACING, LEFT = 130, 26, 46
 SHARE = 0.99  # of the draws that an axis shows: a far one would press the others together
 
 N_DRAWS = 400
-_GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 
 
 @dataclass(frozen=True)
@@ -75,15 +76,22 @@ def draws_of(uncertainty: Uncertainty, *, seed: int = 0) -> FloatArray:
 
 def _title(law: Law, j: int) -> str:
     param = law.params[j]
-    name = _GREEK.get(param.name, param.name)
-    return f"ln {name}" if param.positive else name
+    return f"ln {symbol(param.name)}" if param.positive else symbol(param.name)
 
 
-def pairs(
-    law: Law, phi: FloatArray, draws: FloatArray, *, name: str = "", width: int = WIDE
-) -> alt.VConcatChart:
-    """Every two parameters of a law's draws (S, p) against each other, and the law as fitted."""
-    data = pairs_data(law, phi, draws)
+def pairs(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
+    """Every two parameters of plausible laws against each other, and the law as fitted."""
+    if analysis.uncertainty is None:
+        raise ChartUnavailable(
+            "as many parameters as points: nothing is left to tell how they vary"
+        )
+    draws = draws_of(analysis.uncertainty, seed=analysis.options.seed)
+    data = pairs_data(analysis.law, analysis.fit.phi, draws)
+    heading = titles.heading("Parameters of plausible laws", analysis)
+    return draw_pairs(data, heading, width=width)
+
+
+def draw_pairs(data: PairsData, heading: str, *, width: int) -> alt.VConcatChart:
     n_columns = _n_columns(len(data.pairs), width)
     room = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
     axes = {name: _axis(data, name, room.width) for name in data.names}
@@ -92,13 +100,8 @@ def pairs(
         f"{len(data.draws)} draws; strongest together: {data.names[strongest[0]]} and "
         f"{data.names[strongest[1]]}, correlation {strongest[2]:+.2f}".replace("-", "−")
     )
-    heading = f"{draw.named('Parameters of plausible laws', name)}, {draw.unbroken(law.formula)}"
-    entries = [
-        KeyEntry("point", "draw", "a plausible law"),
-        KeyEntry("point", "target", "as fitted"),
-    ]
     panels = [_panel(data, pair, axes, room.width) for pair in data.pairs]
-    return room.chart(panels, heading, [text], entries)
+    return room.chart(panels, heading, [text])
 
 
 def _n_columns(n_panels: int, width: int) -> int:
@@ -123,12 +126,11 @@ def _panel(
     data: PairsData, pair: tuple[str, str, float], axes: dict[str, Channel], pixels: int
 ) -> alt.LayerChart:
     across, up, _ = pair
-    vertical = {**axes[up], "title": axes[up]["title"]}
-    vertical["axis"] = {**axes[up]["axis"], "titlePadding": 4}
+    vertical = {**axes[up], "axis": {**axes[up]["axis"], "titlePadding": 4}}
     where = {"x": field(across, axes[across]), "y": field(up, vertical)}
     names = {across: data.names[across], up: data.names[up]}
     layers = [
-        layer(data.draws, mark("point", "draw", clip=True), **where),
-        layer(data.fitted, mark("point", "target"), tooltip=names, **where),
+        layer(data.draws, mark("point", "draw", clip=True), "a plausible law", **where),
+        layer(data.fitted, mark("point", "target"), "as fitted", tooltip=names, **where),
     ]
     return draw.view(layers, width=pixels, height=HEIGHT)

@@ -21,8 +21,8 @@ import pandas as pd
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.draw import TWO_COLUMNS, WIDE, KeyEntry, field, layer, log_axis, mark
-from lawsmith.charts.maps import edges
+from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
+from lawsmith.charts.maps import boxed, squares
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
@@ -89,18 +89,9 @@ def _panel(
     loss = _log_loss(surface, forecast, {across: a, up: b})
     excess = 100.0 * np.expm1(loss - loss.min())
     frame = pd.DataFrame({"a": a, "b": b, "excess": excess})
-    for key, values in (("a", axes[across]), ("b", axes[up])):
-        low, high = edges(values)
-        place = np.searchsorted(values, frame[key].to_numpy() * (1 - 1e-9))
-        frame = frame.assign(**{f"{key}_low": low[place], f"{key}_high": high[place]})
     best = int(np.argmin(loss))
-    shown = frame[frame["excess"] <= max(LEVELS)]
-    return RegionPanel(
-        across,
-        up,
-        shown.assign(**{name: short(shown[name]) for name in shown.columns}),
-        (float(a[best]), float(b[best])),
-    )
+    shown = boxed(frame[frame["excess"] <= max(LEVELS)], axes[across], axes[up])
+    return RegionPanel(across, up, shown.apply(short), (float(a[best]), float(b[best])))
 
 
 def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]) -> FloatArray:
@@ -129,12 +120,10 @@ def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
     n_columns = min(3 if width >= TWO_COLUMNS else 1, len(panels))
     layout = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
     lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
-    entries = [KeyEntry("area", LEVELS[top], f"at most {top:g} % more loss") for top in LEVELS]
     return layout.chart(
         [_view(panel, layout.width) for panel in panels],
         f"What is as good as the best: {answered.name}",
         lines,
-        [*entries[::-1], KeyEntry("point", "map-best", "best")],
     )
 
 
@@ -142,16 +131,17 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     cells = panel.cells
     x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
     y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
-    ends = {"x": field("a_low", x), "x2": field("a_high")}
-    ends |= {"y": field("b_low", y), "y2": field("b_high")}
+    ends = squares(x, y)
     names = {"a": panel.across, "b": panel.up, "excess": "above best (%)"}
     layers, least = [], 0.0
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
-        layers.append(layer(part, mark("rect", LEVELS[top]), tooltip=names, **ends))
+        means = f"at most {top:g} % more loss"
+        layers.append(layer(part, mark("rect", LEVELS[top]), means, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
-    layers.append(layer(dot, mark("point", "map-best"), x=field("a", x), y=field("b", y)))
+    where = {"x": field("a", x), "y": field("b", y)}
+    layers.append(layer(dot, mark("point", "map-best"), "best", **where))
     return draw.view(layers, width=pixels, height=HEIGHT)
 
 

@@ -10,9 +10,8 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, influence_target
 from lawsmith.charts import draw, titles
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark
-from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, short, with_names
-from lawsmith.charts.ticks import padded
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
+from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, run_points, short
 from lawsmith.formats import number
 from lawsmith.grid import FloatArray
 
@@ -60,20 +59,20 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
 
 
 def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
-    grid, loss = analysis.study.grid, analysis.loss[rows]
-    table = {"x": short(grid.numbers(x)[rows]), "C": short(grid.C[rows])}
-    table |= {name: grid.numbers(name)[rows] for name in ("N", "D") if name in grid.names}
-    table |= {"loss": short(loss), "predicted": short(predicted)}
-    table |= {"residual": 100 * (loss / predicted - 1)}
-    frame = with_names(pd.DataFrame(table, index=rows), called_in(analysis.study))
-    return frame.reset_index(drop=True)
+    grid, loss = analysis.study.grid, analysis.loss
+    return (
+        run_points(grid, rows, loss, called_in(analysis.study))
+        .assign(x=short(grid.numbers(x)[rows]), predicted=short(predicted))
+        .assign(residual=100 * (loss[rows] / predicted - 1))
+        .reset_index(drop=True)
+    )
 
 
 def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     """Residuals and leave-one-out influence against compute, one above the other."""
     data = residuals_data(analysis)
     room = draw.view_of(width)
-    x = field("x", draw.log_axis(data.x, padded([*data.points["x"]]), pixels=room.width))
+    x = room.log_x(data.x, data.points["x"], column="x")
     panels = [_influence_panel(data, x, room)] if data.has_influence else []
     above = {**x, "title": None} if panels else x  # said once, under the lower panel
     panels.insert(0, _residual_panel(data, analysis, above, room))
@@ -86,17 +85,15 @@ def _residual_panel(
 ) -> alt.LayerChart:
     y = _signed_axis("Loss above the law (%)", data.points["residual"])
     fitted = "fitted-many" if len(data.points) > draw.MANY else "fitted"
-    styles = {FITTED: (fitted, "fitted"), HELD_OUT: ("held-out", "held out")}
-    marks = {kind: mark("point", style) for kind, (style, _) in styles.items()}
+    point = titles.point_name(analysis)
+    marks = {
+        FITTED: (mark("point", fitted), f"fitted: {point}"),
+        HELD_OUT: (mark("point", "held-out"), f"held out: {point}"),
+    }
     names = _names(data) | {"loss": "loss", "predicted": "law", "residual": "residual (%)"}
     where = {"x": x, "y": field("residual", y)}
     layers = draw.layers_by(data.points, "kind", marks, tooltip=names, **where)
-    has, point = set(data.points["kind"]), titles.point_name(analysis)
-    entries = {
-        KeyEntry("point", style, f"{text}: {point}"): kind in has
-        for kind, (style, text) in styles.items()
-    }
-    return room.panel([_zero(y), *layers], HEIGHT, draw.present(entries))
+    return room.panel([_zero(y), *layers], HEIGHT)
 
 
 def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.LayerChart:
@@ -107,17 +104,15 @@ def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.La
     change = field("change", y)
     band = pd.DataFrame({"change": [-error], "high": [error]})
     names = _names(data) | {"change": "change (%)"}
+    one, out = f"one standard error ({number(error, 2)}%)", f"change at {data.target} when left out"
+    ends = {"y": change, "y2": field("high")}
     layers = [
-        layer(band, mark("rect", "band", clip=True), y=change, y2=field("high")),
+        layer(band, mark("rect", "band", clip=True), one, **ends),
         _zero(y),
         layer(frame, mark("rule", "stem"), x=x, y=change, y2={"datum": 0}),
-        layer(frame, mark("point", "fitted-many"), tooltip=names, x=x, y=change),
+        layer(frame, mark("point", "fitted-many"), out, tooltip=names, x=x, y=change),
     ]
-    entries = [
-        KeyEntry("point", "fitted-many", f"change at {data.target} when left out"),
-        KeyEntry("area", "band", f"one standard error ({number(error, 2)}%)"),
-    ]
-    return room.panel(layers, HEIGHT, entries)
+    return room.panel(layers, HEIGHT)
 
 
 def _zero(y: Channel) -> alt.Chart:

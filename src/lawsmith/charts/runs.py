@@ -53,14 +53,26 @@ class RunRows:
         return len(self.frame) < self.n_known
 
 
-def run_rows(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> RunRows:
-    """Every configuration with a loss; beyond ``max_runs`` only some of those not fitted."""
-    grid, kinds = analysis.study.grid, run_kinds(analysis)
-    known = np.flatnonzero(np.isfinite(analysis.loss))
+def run_rows(analysis: Analysis, *, top: float = np.inf, max_runs: int = MAX_RUNS) -> RunRows:
+    """The configurations of an analysis, see `rows_of`."""
+    study = analysis.study
+    kinds, called = run_kinds(analysis), called_in(study)
+    return rows_of(study.grid, analysis.loss, kinds, called, top=top, max_runs=max_runs)
+
+
+def rows_of(
+    grid: Grid,
+    loss: FloatArray,
+    kinds: np.ndarray,
+    called: Sequence[str],
+    *,
+    top: float = np.inf,
+    max_runs: int = MAX_RUNS,
+) -> RunRows:
+    """Every configuration with a loss of at most ``top``; beyond ``max_runs`` fewer of kind RUN."""
+    known = np.flatnonzero(np.isfinite(loss) & (loss <= top))
     kept = keep_first(known, first=kinds[known] != RUN, by=grid.C[known], n=max_runs)
-    names = column_names(grid)
-    frame = columns(grid, kept, names).assign(loss=short(analysis.loss[kept]), kind=kinds[kept])
-    called = called_in(analysis.study)
+    frame = columns(grid, kept, column_names(grid)).assign(loss=short(loss[kept]), kind=kinds[kept])
     return RunRows(with_names(frame, called), tooltip_names(grid, called), len(known))
 
 
@@ -119,6 +131,14 @@ def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFram
         values = grid.column(name)[rows]
         table[field] = short(values) if values.dtype == np.float64 else values.astype(object)
     return pd.DataFrame(table, index=rows)
+
+
+def run_points(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
+    """[N, D,] C, loss[, run] of those rows of a grid."""
+    scales = [name for name in ("N", "D") if name in grid.names]
+    table: dict[str, FloatArray] = {name: grid.numbers(name)[rows] for name in scales}
+    table |= {"C": short(grid.C[rows]), "loss": short(loss[rows])}
+    return with_names(pd.DataFrame(table, index=rows), called)
 
 
 def short(values: Iterable[float], digits: int = 6) -> FloatArray:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 import threading
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -31,7 +31,7 @@ from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.trunks import Curved, trunks
 from lawsmith.datasets.records import study_name
-from lawsmith.errors import LawsmithError, unknown
+from lawsmith.errors import unknown
 from lawsmith.files import write_told
 from lawsmith.replay.records import Trace
 from lawsmith.tasks import TaskAnswer
@@ -100,7 +100,6 @@ def write(
     formats: Sequence[Format] = DEFAULT,
 ) -> Written:
     """Write directory/name.html, .png, …; ``narrow`` is the same chart drawn for telephones."""
-    folder = _folder(directory)
     # The tests validate every chart; doing so again for each file would take most of the time.
     wide = spec_of(chart)
     small = wide if narrow is None else spec_of(narrow)
@@ -108,9 +107,8 @@ def write(
     for suffix in formats:
         if suffix not in FORMATS:
             raise unknown("chart format", suffix, FORMATS)
-        path = folder / f"{name}.{suffix}"
-        write_told(path, _render(suffix, wide, small, name), where="chart")
-        paths.append(path)
+        text = _render(suffix, wide, small, name)
+        paths.append(write_told(Path(directory) / f"{name}.{suffix}", text, where="chart"))
     return Written(name, tuple(paths))
 
 
@@ -125,11 +123,11 @@ def write_all(
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
     """Write every chart of an answer, of a law, of a comparison of laws, and of curves."""
-    drawings = [*_drawings(answered, analysis, comparisons)]
-    if answered is not None:
-        drawings.append(("region", partial(region, answered)))
-    if curved is not None:
-        drawings.append(("trunks", partial(trunks, curved)))
+    drawings = [*_of(answered, ANSWER_CHARTS), *_of(analysis, CHARTS)]
+    if comparisons and analysis is not None:
+        heading = f"{TITLE}: {study_name(analysis.study)}"
+        drawings.append(("compare", partial(compare, comparisons, heading=heading)))
+    drawings += [*_of(answered, {"region": region}), *_of(curved, {"trunks": trunks})]
     return _write_each(drawings, directory, formats)
 
 
@@ -142,8 +140,8 @@ def write_replay(
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
     """Write every chart of a replay, and of its answer."""
-    own = [(name, partial(draw, trace)) for name, draw in REPLAY_CHARTS.items()]
-    return _write_each([*_drawings(answered, None, ()), *own], directory, formats)
+    drawings = [*_of(answered, ANSWER_CHARTS), *_of(trace, REPLAY_CHARTS)]
+    return _write_each(drawings, directory, formats)
 
 
 def write_tasks(
@@ -181,26 +179,9 @@ def _write_each(
     return written
 
 
-def _drawings(
-    answered: Answered | None, analysis: Analysis | None, comparisons: Sequence[Comparison]
-) -> Iterator[Drawing]:
-    for name, draw in ANSWER_CHARTS.items() if answered is not None else ():
-        yield name, partial(draw, answered)
-    for name, draw in CHARTS.items() if analysis is not None else ():
-        yield name, partial(draw, analysis)
-    if comparisons and analysis is not None:
-        heading = f"{TITLE}: {study_name(analysis.study)}"
-        yield "compare", partial(compare, comparisons, heading=heading)
-
-
-def _folder(directory: str | Path) -> Path:
-    folder = Path(directory)
-    try:
-        folder.mkdir(parents=True, exist_ok=True)
-    except OSError as error:
-        got = error.strerror or "an error"
-        raise LawsmithError(str(folder), got=got.lower(), want="a folder to write to") from None
-    return folder
+def _of(value: object, charts: Mapping[str, Callable[..., Chart]]) -> list[Drawing]:
+    """The charts of a value; none of None."""
+    return [] if value is None else [(name, partial(draw, value)) for name, draw in charts.items()]
 
 
 def _render(suffix: Format, wide: dict[str, Any], narrow: dict[str, Any], name: str) -> bytes:

@@ -12,17 +12,7 @@ import pandas as pd
 from lawsmith.answer import Target
 from lawsmith.arrays import FloatArray
 from lawsmith.charts import draw
-from lawsmith.charts.draw import (
-    BAND,
-    LINE,
-    Channel,
-    KeyEntry,
-    field,
-    layer,
-    layer_if_any,
-    mark,
-    span,
-)
+from lawsmith.charts.draw import BAND, LINE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, even, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
@@ -154,16 +144,17 @@ def _draw_task(
     names = {data.x: "C" if data.x == "C" else answer.via, "accuracy": "accuracy"}
     more = {"label": "target", "accuracy": "accuracy", "low": "from", "high": "to"}
     bar = mark("rule", "target-bar", clip=True)
+    held_out, target = mark("point", "held-out"), mark("point", "target")
     layers = [
-        layer(data.line, BAND, x=x, **span(y)),
-        layer(data.runs, mark("point", "fitted-many"), tooltip=names, **where),
-        layer(data.line, LINE, **where),
-        *layer_if_any(data.held_out, mark("point", "held-out"), tooltip=names, **where),
-        *layer_if_any(data.targets, bar, x=x, **span(y)),
-        *layer_if_any(data.targets, mark("point", "target"), tooltip=more, **where),
+        layer(data.line, BAND, f"{percent(answer.level)} interval of a run", x=x, **span(y)),
+        layer(data.runs, mark("point", "fitted-many"), "run", tooltip=names, **where),
+        layer(data.line, LINE, "accuracy to expect", **where),
+        layer(data.held_out, held_out, "run held out", tooltip=names, **where),
+        layer(data.targets, bar, x=x, **span(y)),
+        layer(data.targets, target, "target", tooltip=more, **where),
     ]
     lines = [f"from {rests_on(answer)}", chance_text(answer)]
-    return room.chart(layers, heading, lines, _entries(data, answer))
+    return room.chart(layers, heading, lines)
 
 
 def _accuracy_axis(data: TaskData, pixels: int) -> Channel:
@@ -174,15 +165,3 @@ def _accuracy_axis(data: TaskData, pixels: int) -> Channel:
     room = ROOM * max(high - low, 0.02)
     domain = (max(low - room, 0.0), min(high + room, 1.0))
     return draw.linear_axis("Accuracy", domain, n_ticks=max(pixels // 45, 4))
-
-
-def _entries(data: TaskData, answer: TaskAnswer) -> list[KeyEntry]:
-    return draw.present(
-        {
-            KeyEntry("point", "fitted-many", "run"): True,
-            KeyEntry("point", "held-out", "run held out"): len(data.held_out) > 0,
-            KeyEntry("line", "law", "accuracy to expect"): True,
-            KeyEntry("area", "band", f"{percent(answer.level)} interval of a run"): True,
-            KeyEntry("point", "target", "target"): len(data.targets) > 0,
-        }
-    )

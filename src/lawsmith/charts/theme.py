@@ -159,7 +159,7 @@ def _legend(theme: Theme) -> dict[str, Any]:
 
 def styles(theme: Theme) -> dict[str, dict[str, Any]]:
     """How each named style looks."""
-    marks = _points(theme) | _states(theme) | _maps(theme)
+    marks = _points(theme) | _bars(theme) | _maps(theme)
     return marks | _lines(theme) | _series(theme) | _texts(theme)
 
 
@@ -175,38 +175,30 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
         "minimum-open": hollow | {"size": 110, "strokeWidth": 2},
     }
     keys = {f"key-{name}": style | {"color": theme.text} for name, style in scaled.items()}
-    return (
-        scaled
-        | keys
-        | {
-            "run": dot | {"color": theme.run, "size": 14, "fillOpacity": 0.55},
-            "fitted": dot | {"color": theme.fitted, "size": 46},
-            "fitted-many": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.8},
-            "fantasized": hollow
-            | {"color": theme.fitted, "shape": "circle", "size": 46, "strokeWidth": 1.6},
-            "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
-            "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
-            "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
-            "observed-open": hollow | {"color": theme.held_out, "size": 40},
-            "draw": dot | {"color": theme.fitted, "size": 9, "fillOpacity": 0.35},
-            "unfitted": hollow | {"color": theme.text, "shape": "circle", "size": 34},
-            "envelope": hollow | {"color": theme.ink, "shape": "circle", "size": 90},
-        }
-    )
-
-
-def _states(theme: Theme) -> dict[str, dict[str, Any]]:
-    """Runs by what became of them: told apart by shape first."""
-    dot = {"filled": True, "shape": "circle", "opacity": 1}
-    hollow = {"filled": False, "opacity": 1, "strokeWidth": 1.6}
-    return {
+    ring = hollow | {"shape": "circle"}
+    own = {
+        "run": dot | {"color": theme.run, "size": 14, "fillOpacity": 0.55},
+        "fitted": dot | {"color": theme.fitted, "size": 46},
+        "fitted-many": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.8},
+        "fantasized": ring | {"color": theme.fitted, "size": 46, "strokeWidth": 1.6},
+        "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
+        "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
+        "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
+        "observed-open": hollow | {"color": theme.held_out, "size": 40},
+        "draw": dot | {"color": theme.fitted, "size": 9, "fillOpacity": 0.35},
+        "unfitted": ring | {"color": theme.text, "size": 34},
+        "envelope": ring | {"color": theme.ink, "size": 90},
+    }
+    # Runs by what became of them: told apart by shape first.
+    failed = {"color": theme.held_out, "shape": "cross", "size": 50, "strokeWidth": 1.6}
+    states = {
         "state-initial": dot | {"color": theme.run, "shape": "square", "size": 30},
         "state-done": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.85},
         "state-diverged": dot | {"color": theme.held_out, "shape": "triangle-up", "size": 44},
-        "state-failed": hollow | {"color": theme.held_out, "shape": "cross", "size": 50},
-        "state-pending": hollow | {"color": theme.fitted, "shape": "circle", "size": 44},
-        "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
-    } | _bars(theme)
+        "state-failed": hollow | failed,
+        "state-pending": ring | {"color": theme.fitted, "size": 44, "strokeWidth": 1.6},
+    }
+    return scaled | keys | own | states
 
 
 def _bars(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -220,12 +212,6 @@ def _bars(theme: Theme) -> dict[str, dict[str, Any]]:
         "bar-failed": hollow | {"stroke": theme.held_out},
         "bar-retried": hollow | {"stroke": theme.run},
         "bar-pending": hollow | {"stroke": theme.fitted, "strokeDash": [3, 2]},
-        "bar-note": {
-            "color": theme.background,
-            "fontSize": 11,
-            "baseline": "middle",
-            "align": "left",
-        },
     }
 
 
@@ -260,6 +246,7 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
         "stem": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
         "score": {"color": theme.fitted, "opacity": 1},
         "curve": curve,
+        "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
         "curve-thin": curve | {"strokeWidth": 1.2, "strokeOpacity": 0.7},
         "curve-dashed": curve | dashed,
         "key-curve": curve | {"color": theme.text},
@@ -281,7 +268,8 @@ def _series(theme: Theme) -> dict[str, dict[str, Any]]:
 def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
     note = {"color": theme.text, "fontSize": 11, "baseline": "middle", "align": "left"}
     ink = note | {"color": theme.ink}
-    return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}}
+    on_bar = note | {"color": theme.background}
+    return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}, "bar-note": on_bar}
 
 
 def themed(chart: AnyChart, theme: Theme) -> AnyChart:

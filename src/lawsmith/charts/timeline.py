@@ -4,46 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.clock import TEXTS, spend_panel, state_entries
-from lawsmith.charts.draw import (
-    WIDE,
-    Channel,
-    KeyEntry,
-    field,
-    layer,
-    layer_if_any,
-    layers_by,
-    mark,
-)
+from lawsmith.charts.clock import TEXTS, Event, config_columns, spend_panel
+from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, plural
 
 HEIGHT = 250
-
-
-@dataclass(frozen=True)
-class Event:
-    """One run as it was made.
-
-    name     what tells it from others: t0001, or its number
-    state    one of those of `clock`; 'initial' is a finished run of the initial design
-    window   the largest compute it could have had; NaN where nothing bound it
-    """
-
-    name: str
-    C: float
-    loss: float
-    state: str
-    config: Mapping[str, float | str]
-    window: float = float("nan")
 
 
 @dataclass(frozen=True)
@@ -73,25 +46,19 @@ def timeline_data(events: Sequence[Event], *, max_runs: int = MAX_RUNS) -> Timel
     C = np.array([event.C for event in events])
     window = np.array([event.window for event in events])
     kept = np.unique(np.linspace(0, len(events) - 1, max_runs).round().astype(int))
-    names = list(dict.fromkeys(key for event in events for key in event.config))
-    rows: list[dict[str, Any]] = [
-        {
-            "order": int(order[i]),
-            "C": C[i],
-            "loss": events[i].loss,
-            "state": events[i].state,
-            "name": events[i].name,
-            **{f"c{k}": events[i].config.get(key) for k, key in enumerate(names)},
-        }
-        for i in kept
-    ]
-    frame = pd.DataFrame(rows)
-    frame["C"], frame["loss"] = short(frame["C"]), short(frame["loss"])
+    configs, names = config_columns(events, kept)
+    frame = configs.assign(
+        order=order[kept],
+        C=short(C[kept]),
+        loss=short(events[i].loss for i in kept),
+        state=[events[i].state for i in kept],
+        name=[events[i].name for i in kept],
+    )
     # The bound of the whole grid says nothing; a window that grows does.
     bound = np.isfinite(window) & (len(np.unique(window[np.isfinite(window)])) > 1)
     return TimelineData(
         runs=frame,
-        names={"name": "run", **{f"c{k}": key for k, key in enumerate(names)}, "C": "C"},
+        names={"name": "run", **names, "C": "C"},
         reached=_steps(order, np.maximum.accumulate(C), "C"),
         window=_steps(order[bound], window[bound], "C"),
         total=_steps(order[kept], np.cumsum(C)[kept], "spent"),
@@ -124,17 +91,11 @@ def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerCha
     y = field("C", draw.log_axis("C", heights, pixels=HEIGHT, gap=24))
     window = mark("line", "threshold", interpolate="step-after")
     reached = mark("line", "curve-reached", interpolate="step-after")
-    marks = {state: mark("point", f"state-{state}") for state in TEXTS}
+    marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
     names = {**data.names, "loss": "loss", "state": "state"}
     layers = [
-        *layer_if_any(data.window, window, x=x, y=y),
-        layer(data.reached, reached, x=x, y=y),
+        layer(data.window, window, "window: largest to choose from", x=x, y=y),
+        layer(data.reached, reached, "largest so far", x=x, y=y),
         *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
     ]
-    bound = KeyEntry("line", "threshold", "window: largest to choose from")
-    entries = [
-        *([] if data.window.empty else [bound]),
-        *state_entries("point", "state", data.runs["state"]),
-        KeyEntry("line", "curve-reached", "largest so far"),
-    ]
-    return room.panel(layers, HEIGHT, entries)
+    return room.panel(layers, HEIGHT)

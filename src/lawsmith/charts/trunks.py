@@ -11,7 +11,7 @@ import pandas as pd
 
 from lawsmith.answer import Answer
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, KeyEntry, field, layer, mark, span
+from lawsmith.charts.draw import WIDE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
@@ -124,48 +124,37 @@ def trunks(curved: Curved, *, width: int = WIDE) -> alt.LayerChart:
     data = trunks_data(curved)
     room = draw.view_of(width, legend=True)
     ends = data.ends
-    D = padded([*data.lines["D"], *data.branches["D"], *ends["D"]])
     losses = [*data.lines["loss"], *data.branches["loss"], *ends["low"], *ends["high"]]
     channels = {
-        "x": field("D", draw.log_axis("D", D, pixels=room.width)),
+        "x": room.log_x("D", [*data.lines["D"], *data.branches["D"], *ends["D"]]),
         "color": draw.scale_color("N", data.lines["N"], beside=room.legend > 0),
     }
     y = draw.loss_axis(padded(losses), pixels=room.height)
     layers = [*_curves(data, channels, y), *_end_layers(ends, channels, y)]
     heading = f"Losses along runs: {curved.name}"
-    return room.chart(layers, heading, _subtitle(data, curved), _key(data))
+    return room.chart(layers, heading, _subtitle(data, curved))
 
 
 def _curves(data: TrunksData, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
     where = {**channels, "y": field("loss", y)}
     each = {"field": "run", "type": "nominal"}
-    layers = [layer(data.lines, mark("line", "curve"), detail=each, **where)]
-    if not data.branches.empty:
-        branch = {"field": "branch", "type": "nominal"}
-        layers.append(layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where))
-        last = data.branches.iloc[1::2].drop(columns="branch")
-        names = {"run": "trunk", "N": "N", "D": "D", "loss": "loss"}
-        layers.append(layer(last, mark("point", "cell"), tooltip=names, **where))
-    return layers
-
-
-def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
-    if ends.empty:
-        return []
-    names = {"run": "run", "N": "N", "D": "D", "loss": "predicted", "low": "from", "high": "to"}
+    branch = {"field": "branch", "type": "nominal"}
+    last = data.branches.iloc[1::2].drop(columns="branch")
+    names = {"run": "trunk", "N": "N", "D": "D", "loss": "loss"}
     return [
-        layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
-        layer(ends, mark("point", "cell-star"), tooltip=names, **channels, y=field("loss", y)),
+        layer(data.lines, mark("line", "curve"), "along a run", detail=each, **where),
+        layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where),
+        layer(last, mark("point", "cell"), "after a decay", tooltip=names, **where),
     ]
 
 
-def _key(data: TrunksData) -> list[KeyEntry]:
-    entries = [KeyEntry("line", "key-curve", "along a run")]
-    if not data.branches.empty:
-        entries.append(KeyEntry("point", "key-cell", "after a decay"))
-    if not data.ends.empty:
-        entries.append(KeyEntry("point", "key-cell-star", "predicted end, interval of a run"))
-    return entries
+def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
+    names = {"run": "run", "N": "N", "D": "D", "loss": "predicted", "low": "from", "high": "to"}
+    star, text = mark("point", "cell-star"), "predicted end, interval of a run"
+    return [
+        layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
+        layer(ends, star, text, tooltip=names, y=field("loss", y), **channels),
+    ]
 
 
 def _subtitle(data: TrunksData, curved: Curved) -> list[str]:

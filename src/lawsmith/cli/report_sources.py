@@ -146,7 +146,7 @@ def _of_table(asked: ReportRequest) -> Source:
     record = Record((asked.command,), settings, files, now())
     with out.working("fitting and drawing"):
         made = table_source(study, options, targets, record, along)
-        return replace(made, tasks=_tasks(study, asked, targets))
+        return replace(made, found=replace(made.found, tasks=_tasks(study, asked, targets)))
 
 
 def _tasks(study: Study, asked: ReportRequest, targets: Sequence[Target]) -> tuple[TaskAnswer, ...]:

@@ -1,4 +1,4 @@
-"""What takes a while to find out of a live study: its answer, laws, and what comes next.
+"""What takes a while to find out: the laws of any study; of a live one its answer, what is next.
 
 The answer comes first and by itself, since people wait for it; the rest follows.
 """
@@ -6,13 +6,13 @@ The answer comes first and by itself, since people wait for it; the rest follows
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import replace
 
 import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, analyse
 from lawsmith.answer import LEAST_RUNS, Target, answer
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import answered_by
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import ReadLog
@@ -23,48 +23,23 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report.source import Reason
+from lawsmith.report.source import Found, Reason
 from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of
 from lawsmith.study.asking import config_of, propose
 from lawsmith.study.earlier import prior_of
-from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
 from lawsmith.study.tasks import tasks_of
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
-from lawsmith.tasks import TaskAnswer
 
 N_NEXT = 4
 SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
 GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
-UNDER_WAY = "it is being worked out"
+NO_SIZES = "the runs have no N and D"
 NONE_YET = "no run has finished yet"
-
-
-@dataclass(frozen=True, eq=False)
-class Found:
-    """What was found out, field by field as `Source` has it; the rest may be of fewer runs."""
-
-    answered: Answered | None = None
-    why_no_answer: str = UNDER_WAY
-    curved: Curved | None = None
-    analysis: Analysis | None = None
-    why_no_law: str = UNDER_WAY
-    sizes: Analysis | None = None
-    why_no_sizes: str = UNDER_WAY
-    moments: tuple[Moment, ...] = ()
-    reasons: tuple[Reason, ...] = ()
-    why_not_next: str = ""
-    tasks: tuple[TaskAnswer, ...] = ()
-
-
-@dataclass
-class Memory:
-    """Moments on the way that hold as long as the first runs are the same ones."""
-
-    moments: dict[bytes, Moment | None] = field(default_factory=dict)
+Memory = dict[bytes, Moment | None]  # moments on the way, by the runs that they rest on
 
 
 def find_out(
@@ -84,17 +59,14 @@ def find_out(
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     """The answer after a ledger's runs; the rest as it was found ``before``."""
-    history = study.history(ledger)
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
-    pool, runs = study.pool(history.pool), settled(history.pool_runs)
-    called = _called(study, ledger, history)
-    answered = Answered(study.spec.name, known.answer, pool, runs, called=called)
+    answered = answered_by(known.answer, runs_made(study, ledger))
     curved = None
     if known.answer.curves is not None:
-        along = along_of(study, ledger)
-        curved = Curved(study.spec.name, along, study.grid, history.runs, known.answer)
+        along, runs = along_of(study, ledger), study.history(ledger).runs
+        curved = Curved(study.spec.name, along, study.grid, runs, known.answer)
     return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 
@@ -108,21 +80,11 @@ def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N
 
 def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
     """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
-    history = study.history(ledger)
-    part = part_of(study, study.pool(history.pool), settled(history.pool_runs))
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
-    analysis, why_not = try_analyse(part, options)
-    sizes, why_no_sizes = sizes_of(part, options, analysis, why_not)
     known = None if found.answered is None else found.answered.answer
-    return replace(
-        found,
-        analysis=analysis,
-        why_no_law=why_not,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        tasks=tasks_of(study, ledger, known),
-    )
+    found = with_laws(found, runs_made(study, ledger), options)
+    return replace(found, tasks=tasks_of(study, ledger, known))
 
 
 def find_way(
@@ -134,42 +96,32 @@ def find_way(
     alive: Callable[[], bool] = lambda: True,
 ) -> Found:
     """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
-    history, targets = study.history(ledger), targets_of(study)
+    targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
         return replace(found, moments=())
-    pool, runs = study.pool(history.pool), settled(history.pool_runs)
     dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
 
     def spend(part: Runs) -> float:
-        return study.pricing.together(pool, part.index) / dense
+        return study.pricing.together(made.grid, part.index) / dense
 
-    level, prior = study.spec.law.level, prior_of(study)
-    target = Target(targets[0])
-    way = moments(pool, runs, target, spend, memory, level=level, prior=prior, alive=alive)
+    level, target, prior = study.spec.law.level, Target(targets[0]), prior_of(study)
+    way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
     return replace(found, moments=way)
 
 
-def part_of(study: LiveStudy, pool: Grid, runs: Runs) -> Study:
-    """The candidates and the runs made of them, as a study like any other."""
-    nothing = np.zeros(len(pool), dtype=np.bool_)
-    name = study.spec.name
-    return Study(name, name, pool, runs, ReadLog(len(runs)), nothing, study.law.name)
-
-
-def _called(study: LiveStudy, ledger: Ledger, history: History) -> list[str]:
-    """(m,) the trials of each row of the pool."""
-    place = {row: i for i, row in enumerate(history.pool.tolist())}
-    named: list[list[str]] = [[] for _ in place]
-    for trial in ledger.trials.values():
-        row = study.candidates.row_of(trial.config)
-        if row is not None and row in place:
-            named[place[row]].append(trial.name)
-    return [", ".join(names) for names in named]
+def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
+    """The candidates and the runs that ended, as a study like any other."""
+    history, name = study.history(ledger), study.spec.name
+    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
+    kept = runs.state != State.PENDING.value
+    ended = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+    names = tuple(np.array(history.names)[kept].tolist())
+    nothing, law = np.zeros(len(pool), dtype=np.bool_), study.law.name
+    return Study(name, name, pool, ended, ReadLog(len(ended)), nothing, law, run_names=names)
 
 
 def moments(
-    grid: Grid,
-    runs: Runs,
+    made: Study,
     target: Target,
     spend: Callable[[Runs], float],
     memory: Memory,
@@ -183,13 +135,13 @@ def moments(
     spend   what runs cost, as a share of the dense grid
     memory  what is known from before; nothing is added once ``alive`` says False
     """
-    found = []
+    found, grid, runs = [], made.grid, made.runs
     for n in ladder(LEAST_RUNS, len(runs)):
         part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
         key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
-        if key not in memory.moments and alive():
-            memory.moments[key] = _moment(grid, part, target, spend(part), level, prior)
-        found.append(memory.moments.get(key))
+        if key not in memory and alive():
+            memory[key] = _moment(grid, part, target, spend(part), level, prior)
+        found.append(memory.get(key))
     return tuple(known for known in found if known is not None)
 
 
@@ -216,30 +168,22 @@ def ladder(first: int, last: int) -> list[int]:
     return [*counts, last] if last >= first else []
 
 
-def settled(runs: Runs) -> Runs:
-    """Without pending runs."""
-    kept = runs.state != State.PENDING.value
-    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
+    """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
+    own, why_not = sizes, why_no_sizes = _analysed(study, options)
+    if not can_allocate(options.law):
+        other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
+        has_sizes = {"N", "D"} <= set(study.grid.names)
+        sizes, why_no_sizes = _analysed(study, other) if has_sizes else (None, NO_SIZES)
+    return replace(found, analysis=own, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes)
 
 
-def try_analyse(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
+def _analysed(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
     """The analysis, or None and why not."""
     try:
         return analyse(study, options), ""
     except LawsmithError as error:
         return None, str(error)
-
-
-def sizes_of(
-    study: Study, options: FitOptions, own: Analysis | None, why_not: str
-) -> tuple[Analysis | None, str]:
-    """The analysis of a law of N and D: the law's own, else Chinchilla's on the same runs."""
-    if can_allocate(options.law):
-        return own, why_not
-    if not {"N", "D"} <= set(study.grid.names):
-        return None, "the runs have no N and D"
-    other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
-    return try_analyse(study, other)
 
 
 def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:

@@ -9,45 +9,43 @@ from time import time
 
 import numpy as np
 
-from lawsmith.charts.clock import Bar
-from lawsmith.charts.timeline import Event
+from lawsmith.charts.clock import Bar, Event
 from lawsmith.journal import Event as JournalEvent
 from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import NONE_YET, Found, part_of, settled
+from lawsmith.report.finding import NONE_YET, runs_made
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Live, Record, Source, Spend
+from lawsmith.report.source import Found, Live, Record, Source, Spend
 from lawsmith.runs import State
-from lawsmith.study.history import History, state_of
-from lawsmith.study.hopeless import STOPPED
+from lawsmith.study.history import state_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import best_of, failures_of, window_of
 
 _ENDS = (
     *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
     *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
 )
 
-TAIL = 12  # lines of a failed run's log
 NONE_FITS = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
 
 def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) -> Source:
     """The source of a report on a study as it stands; ``found`` may be of an earlier moment."""
-    history = study.history(ledger)
-    pool = study.pool(history.pool)
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
     trials = list(ledger.trials.values())
-    events = _events(study, ledger)
-    live = _live(study, ledger, history, events)
+    # Those of no candidate have neither a row nor a compute.
+    places = [(study.candidates.row_of(trial.config), trial) for trial in trials]
+    placed = [(row, trial) for row, trial in places if row is not None]
+    first = {trial.name for trial in trials[: study.method.n_first]}
+    events = tuple(_events(study, placed, first))
+    live = _live(study, ledger, events)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
-        study=part_of(study, pool, settled(history.pool_runs)),
+        study=runs_made(study, ledger),
         law=study.law,
         spend=Spend(
             spent=ledger.spend,
@@ -57,51 +55,30 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
             budget=study.budget,
             flops_per_second=None if speed is None else speed.flops_per_second,
         ),
-        runs=_runs(study, trials, None if found.analysis is None else found.analysis.fit),
+        runs=_runs(study, placed, None if found.analysis is None else found.analysis.fit),
         record=record,
-        answered=found.answered,
-        why_no_answer=found.why_no_answer,
-        curved=found.curved,
-        analysis=found.analysis,
-        why_no_law=found.why_no_law,
-        sizes=found.sizes,
-        why_no_sizes=found.why_no_sizes,
-        moments=found.moments,
+        found=found,
         events=events,
         live=live,
-        reasons=found.reasons,
-        why_not_next=found.why_not_next,
-        tasks=found.tasks,
     )
 
 
 def _nothing_found(found: Found, live: Live) -> Found:
     """The reason for all that is missing: no run of a candidate has finished."""
-    why = NONE_FITS if live.counts.get(Stage.FINISHED.value) else NONE_YET
+    why = NONE_FITS if live.ledger.counts()[Stage.FINISHED.value] else NONE_YET
     return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
 
 
-def _live(study: LiveStudy, ledger: Ledger, history: History, events: tuple[Event, ...]) -> Live:
-    reached, largest = window_of(study, history)
-    found, driver = read_spans(study.layout.journal), driver_of(study.layout.lock)
+def _live(study: LiveStudy, ledger: Ledger, events: tuple[Event, ...]) -> Live:
+    history, driver = study.history(ledger), driver_of(study.layout.lock)
+    found = read_spans(study.layout.journal)
     return Live(
-        counts={stage: n for stage, n in ledger.counts().items() if n},
+        study=study,
+        ledger=ledger,
+        history=history,
         driver=driver,
-        ended=ledger.ended,
-        torn=study.journal.torn,
-        strangers=history.strangers,
-        n_excluded=int(history.excluded.sum()),
-        reached=reached,
-        largest=largest,
-        best=best_of(ledger),
-        under_way=tuple(ledger.open()),
-        failures=failures_of(study, ledger, lines=TAIL),
-        by_hand="runner" not in study.spec.model_fields_set,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
         bars=_bars(ledger, events, found.spans),
-        stopped=tuple(
-            t for t in ledger.trials.values() if t.stage is Stage.CANCELLED and t.reason == STOPPED
-        ),
         until=time() if driver is not None else found.last or 0.0,
     )
 
@@ -111,47 +88,29 @@ def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tup
     known = {event.name: event for event in events}
     found, paid = [], set()
     for span in spans:
-        event = known.get(span.trial)
-        if event is None:
-            continue
-        state = "retried" if span.retried else event.state
-        found.append(
-            Bar(
-                name=event.name,
-                begun=span.begun,
-                ended=span.ended,
-                state="pending" if span.ended is None else state,
-                C=event.C,
-                cost=0.0 if event.name in paid else ledger.trials[event.name].cost,
-                loss=float("nan") if span.retried else event.loss,
-                config=event.config,
-                attempt=span.attempt,
-            )
-        )
-        paid.add(event.name)
+        if span.trial in known:
+            cost = 0.0 if span.trial in paid else ledger.trials[span.trial].cost
+            ends = span.begun, span.ended
+            found.append(Bar(known[span.trial], *ends, cost, span.attempt, span.retried))
+            paid.add(span.trial)
     return tuple(found)
 
 
-def _events(study: LiveStudy, ledger: Ledger) -> tuple[Event, ...]:
-    """Trials in the order they were asked for; those of no candidate have no compute."""
+def _events(study: LiveStudy, placed: Iterable[tuple[int, Trial]], first: set[str]) -> list[Event]:
+    """Trials in the order they were asked for; ``first`` names those of the initial design."""
     found = []
-    for i, trial in enumerate(ledger.trials.values()):
-        row = study.candidates.row_of(trial.config)
-        if row is None:
-            continue
+    for row, trial in placed:
         loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
         state = _STATES.get(state_of(trial), "pending")
-        state = "initial" if state == "done" and i < study.method.n_first else state
+        state = "initial" if state == "done" and trial.name in first else state
         found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
-    return tuple(found)
+    return found
 
 
-def _runs(study: LiveStudy, trials: list[Trial], fit: LawFit | None) -> RunTable:
-    placed = [(study.candidates.row_of(trial.config), trial) for trial in trials]
-    known = [(row, trial) for row, trial in placed if row is not None]
-    rows = np.array([row for row, _ in known], dtype=np.int64)
-    kept = [trial for _, trial in known]
+def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], fit: LawFit | None) -> RunTable:
+    rows = np.array([row for row, _ in placed], dtype=np.int64)
+    kept = [trial for _, trial in placed]
     loss = np.array([np.nan if t.loss is None else t.loss for t in kept], dtype=np.float64)
     return run_table(
         study.grid,

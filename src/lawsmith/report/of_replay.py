@@ -12,8 +12,8 @@ import numpy as np
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Target, target_of
 from lawsmith.charts.answer import Answered, answered_in
+from lawsmith.charts.clock import Event
 from lawsmith.charts.narrowing import Moment
-from lawsmith.charts.timeline import Event
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadLog, ReadOptions, Study, load
 from lawsmith.datasets.fetch import Progress
@@ -29,9 +29,9 @@ from lawsmith.plausible import SCALE
 from lawsmith.replay import Replayed, Task, Trace, answers_of, prepare, steps_from
 from lawsmith.replay.records import Step
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import Memory, moments, sizes_of, try_analyse
+from lawsmith.report.finding import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Record, Source, Spend
+from lawsmith.report.source import Found, Record, Source, Spend
 from lawsmith.runs import Runs
 from lawsmith.study.earlier import prior_from
 
@@ -48,24 +48,19 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
     computes = tuple(target for target in targets if not target.sized)
     force = bool(trace.settings.get("force"))
     options = FitOptions(task.law, targets=computes[:1], force=force)
-    analysis, why_no_law = try_analyse(study, options)
-    sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
     answered = _answered(replayed, targets)
+    why_not = TOO_FEW if answered is None else ""
+    found = Found(answered, why_not, moments=_moments(trace, study, targets))
+    found = with_laws(found, study, options)
     last = trace.steps[-1]
     return Source(
         kind="replay",
         study=study,
         law=task.law,
         spend=Spend(last.cost, task.total_compute, len(trace.steps), len(task.pool)),
-        runs=_runs(trace, study, None if analysis is None else analysis.fit),
+        runs=_runs(trace, study, None if found.analysis is None else found.analysis.fit),
         record=record,
-        answered=answered,
-        why_no_answer="" if answered is not None else TOO_FEW,
-        analysis=analysis,
-        why_no_law=why_no_law,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        moments=_moments(trace, study, targets),
+        found=found,
         events=tuple(map(_event, trace.steps, study.run_names or [""] * len(trace.steps))),
         trace=trace,
     )
@@ -91,8 +86,7 @@ def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[M
     def spend(runs: Runs) -> float:
         return trace.steps[len(runs) - 1].cost_fraction
 
-    pool, prior = trace.task.pool, trace.task.prior
-    return moments(pool, study.runs, targets[0], spend, Memory(), prior=prior)
+    return moments(study, targets[0], spend, Memory(), prior=trace.task.prior)
 
 
 def _event(step: Step, called: str) -> Event:

@@ -8,16 +8,16 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, answer_study
 from lawsmith.answer import Answer, Target
-from lawsmith.charts.answer import Answered, answered_by
+from lawsmith.charts.answer import answered_by
 from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
 from lawsmith.charts.trunks import curved_by
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.report.cards.runs import run_table
-from lawsmith.report.finding import sizes_of, try_analyse
+from lawsmith.report.finding import with_laws
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Record, Source, Spend
+from lawsmith.report.source import Found, Record, Source, Spend
 
 ROLES = {FITTED: "fitted", HELD_OUT: "held out"}
 
@@ -35,44 +35,26 @@ def table_source(
     along   losses along runs
     found   the answer, where it is known already
     """
-    answered: Answered | None
-    if found is not None:
-        answered, why_no_answer = answered_by(found, study), ""
-    else:
-        answered, why_no_answer = _answered(study, options, targets, along)
-    curved = None
-    if answered is not None and along is not None:
-        curved = curved_by(answered.answer, study, along)
-    analysis, why_no_law = try_analyse(study, options)
-    sizes, why_no_sizes = sizes_of(study, options, analysis, why_no_law)
+    why_not = ""
+    if found is None:
+        level, hold_out = options.level, options.hold_out
+        try:
+            found = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
+        except LawsmithError as error:
+            why_not = str(error)
+    answered = None if found is None else answered_by(found, study)
+    curved = None if found is None or along is None else curved_by(found, study, along)
+    all_found = with_laws(Found(answered, why_not, curved), study, options)
     cost = float(study.grid.C[study.runs.index].sum())
     return Source(
         kind="table",
         study=study,
         law=options.law,
         spend=Spend(cost, float(study.grid.C.sum()), len(study.runs), len(study.grid)),
-        runs=runs_of(study, analysis),
+        runs=runs_of(study, all_found.analysis),
         record=record,
-        answered=answered,
-        why_no_answer=why_no_answer,
-        analysis=analysis,
-        why_no_law=why_no_law,
-        sizes=sizes,
-        why_no_sizes=why_no_sizes,
-        curved=curved,
+        found=all_found,
     )
-
-
-def _answered(
-    study: Study, options: FitOptions, targets: Sequence[Target], along: Along | None
-) -> tuple[Answered | None, str]:
-    """The answer, or None and why there is none."""
-    try:
-        level, hold_out = options.level, options.hold_out
-        found = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
-    except LawsmithError as error:
-        return None, str(error)
-    return answered_by(found, study), ""
 
 
 def runs_of(study: Study, analysis: Analysis | None) -> RunTable:

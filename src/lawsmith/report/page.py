@@ -8,7 +8,8 @@ from importlib.resources import files
 from pathlib import Path
 
 from lawsmith.arrays import saturating
-from lawsmith.charts.page import head, library, theme_configs, write_page
+from lawsmith.charts.page import head, library, theme_configs
+from lawsmith.files import write_told
 from lawsmith.report.cards import cards_of
 from lawsmith.report.markup import card_html, link_html, text
 from lawsmith.report.parts import Card, without_empty
@@ -75,4 +76,4 @@ def report_html(source: Source) -> str:
 
 def write_report(source: Source, path: str | Path) -> Path:
     """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
-    return write_page(report_html(source), path, what="report")
+    return write_told(path, report_html(source), where="report")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Iterable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
@@ -13,23 +14,25 @@ import numpy as np
 from lawsmith.analysis import Analysis
 from lawsmith.answer import Answer
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.clock import Bar
+from lawsmith.charts.clock import Bar, Event
 from lawsmith.charts.narrowing import Moment
-from lawsmith.charts.timeline import Event
 from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, number, percent
 from lawsmith.grid import FloatArray
-from lawsmith.journal import Trial
+from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.laws.law import Law
 from lawsmith.replay.records import Trace
 from lawsmith.report.parts import RunTable
-from lawsmith.study.summary import Failure
+from lawsmith.study.history import History
+from lawsmith.study.hopeless import STOPPED
+from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
+UNDER_WAY = "it is being worked out"
 
 
 @dataclass(frozen=True)
@@ -86,40 +89,60 @@ class Reason:
     values: Mapping[str, str]
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, eq=False)
 class Live:
     """Where a live study stands.
 
-    counts     trials by stage, only those there are
-    driver     the process that drives it, None if none does
-    ended      why nothing more will be asked, None while it goes on
-    torn       whether the journal's last line was torn by a crash
-    strangers  runs of no candidate
-    reached    the largest compute of a run with a result; ``largest`` of all candidates
-    best       the trial of least loss
-    by_hand    whether a person launches the runs: lawsmith ask and tell
-    stopped    trunks that lawsmith stopped, since they were hopeless
-    n_finished finished runs of candidates, all that an answer could rest on
-    bars       when each attempt was under way, those without a time left out
-    until      the moment up to which that is known, seconds since 1970
+    driver      the process that drives it, None if none does
+    n_finished  finished runs of candidates, all that an answer could rest on
+    bars        when each attempt was under way, those without a time left out
+    until       the moment up to which that is known, seconds since 1970
     """
 
-    counts: Mapping[str, int]
+    study: LiveStudy
+    ledger: Ledger
+    history: History
     driver: str | None
-    ended: str | None
-    torn: bool
-    strangers: int
-    n_excluded: int
-    reached: float | None
-    largest: float
-    best: Trial | None
-    under_way: tuple[Trial, ...]
-    failures: tuple[Failure, ...]
-    stopped: tuple[Trial, ...] = ()
-    by_hand: bool = False
-    n_finished: int = 0
-    bars: tuple[Bar, ...] = ()
-    until: float = 0.0
+    n_finished: int
+    bars: tuple[Bar, ...]
+    until: float
+
+    @property
+    def by_hand(self) -> bool:
+        """Whether a person launches the runs: lawsmith ask and tell."""
+        return "runner" not in self.study.spec.model_fields_set
+
+    @property
+    def stopped(self) -> tuple[Trial, ...]:
+        """Trunks that lawsmith stopped, since they were hopeless."""
+        trials = self.ledger.trials.values()
+        return tuple(t for t in trials if t.stage is Stage.CANCELLED and t.reason == STOPPED)
+
+
+@dataclass(frozen=True, eq=False)
+class Found:
+    """What takes a while to find out; of a live study, it may be of an earlier moment.
+
+    answered   the answer and its runs; None with the reason ``why_no_answer``
+    curved     losses along runs beside them; None without any
+    analysis   a law that describes the runs; None with the reason ``why_no_law``
+    sizes      the same for a law of N and D; may be ``analysis``
+    moments    what was known at several spends on the way
+    reasons    the runs that would be asked for next
+    tasks      answers for tasks, where some were asked for
+    """
+
+    answered: Answered | None = None
+    why_no_answer: str = UNDER_WAY
+    curved: Curved | None = None
+    analysis: Analysis | None = None
+    why_no_law: str = UNDER_WAY
+    sizes: Analysis | None = None
+    why_no_sizes: str = UNDER_WAY
+    moments: tuple[Moment, ...] = ()
+    reasons: tuple[Reason, ...] = ()
+    why_not_next: str = ""
+    tasks: tuple[TaskAnswer, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -127,13 +150,7 @@ class Source:
     """All that the cards of a report read.
 
     study      candidates (of a table: what was run) and the runs made of them
-    answered   the answer and its runs; None with the reason ``why_no_answer``
-    analysis   a law that describes the runs; None with the reason ``why_no_law``
-    sizes      the same for a law of N and D; may be ``analysis``
-    moments    what was known at several spends on the way
     events     the runs in the order they were made; none for a table, which does not tell it
-    tasks      answers for tasks, where some were asked for
-    curved     losses along runs beside them; None without any
     """
 
     kind: Kind
@@ -142,20 +159,10 @@ class Source:
     spend: Spend
     runs: RunTable
     record: Record
-    answered: Answered | None = None
-    why_no_answer: str = ""
-    analysis: Analysis | None = None
-    why_no_law: str = ""
-    sizes: Analysis | None = None
-    why_no_sizes: str = ""
-    moments: tuple[Moment, ...] = ()
+    found: Found
     events: tuple[Event, ...] = ()
     trace: Trace | None = None
     live: Live | None = None
-    reasons: tuple[Reason, ...] = ()
-    why_not_next: str = ""
-    tasks: tuple[TaskAnswer, ...] = ()
-    curved: Curved | None = None
 
     @property
     def name(self) -> str:
@@ -164,7 +171,7 @@ class Source:
 
     @property
     def answer(self) -> Answer | None:
-        return None if self.answered is None else self.answered.answer
+        return None if self.found.answered is None else self.found.answered.answer
 
     @property
     def expected(self) -> FloatArray:
@@ -179,21 +186,17 @@ class Source:
         """Of the intervals."""
         if self.answer is not None:
             return self.answer.level
-        return self.analysis.options.level if self.analysis is not None else 0.95
-
-
-def file_of(path: Path) -> File | None:
-    """A file's checksum; None where it cannot be read."""
-    try:
-        data = path.read_bytes()
-    except OSError:
-        return None
-    return File(path.name, hashlib.sha256(data).hexdigest(), len(data))
+        return 0.95 if self.found.analysis is None else self.found.analysis.options.level
 
 
 def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
     """The checksums of those that can be read."""
-    return tuple(found for path in paths if (found := file_of(path)) is not None)
+    found = []
+    for path in paths:
+        with suppress(OSError):
+            data = path.read_bytes()
+            found.append(File(path.name, hashlib.sha256(data).hexdigest(), len(data)))
+    return tuple(found)
 
 
 def study_files(source: str) -> tuple[File, ...]:
@@ -204,10 +207,9 @@ def study_files(source: str) -> tuple[File, ...]:
     known = entry(base)
     if known.synthetic:
         return ()
-    try:
+    with suppress(LawsmithError):
         return files_of(locate(known))
-    except LawsmithError:
-        return ()
+    return ()
 
 
 def compute_text(spend: Spend, compute: float) -> str:

@@ -13,9 +13,10 @@ import altair as alt
 import pandas as pd
 
 from lawsmith.charts.draw import NARROW, WIDE, title, view_of
-from lawsmith.charts.page import bare, head, library, script_json, theme_configs, write_page
+from lawsmith.charts.page import bare, head, library, script_json, theme_configs
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.titles import task_name
+from lawsmith.files import write_told
 from lawsmith.formats import flops, percent, plural
 from lawsmith_paper.charts.data.discovery import DiscoveryData
 from lawsmith_paper.charts.data.frames import Frame
@@ -52,7 +53,7 @@ CAPTIONS = {
 
 def write_discovery(data: DiscoveryData, file: Path) -> Path:
     """Write the page; the file is there as a whole or not at all."""
-    return write_page(discovery_html(data), file, what="page")
+    return write_told(file, discovery_html(data), where="page")
 
 
 def discovery_html(data: DiscoveryData) -> str:

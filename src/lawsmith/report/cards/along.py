@@ -17,15 +17,15 @@ MOST_ROWS = 40
 
 def along(source: Source) -> Card | None:
     """What was learnt from losses along runs; None where there are none."""
-    if source.curved is None or source.curved.answer.curves is None:
+    if source.found.curved is None or source.found.curved.answer.curves is None:
         return None
-    found = source.curved.answer.curves
+    found = source.found.curved.answer.curves
     caption = (
         "Lines: losses along runs. Dots: runs after a decay, joined to where they left their "
         "trunk. Stars: predicted ends, of trunks if they were decayed now and of unfinished runs "
         "at their horizon, with the interval of a further run."
     )
-    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.curved))]
+    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.found.curved))]
     rows = tuple(
         (
             end.run,

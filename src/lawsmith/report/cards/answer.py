@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from functools import partial
-
 import numpy as np
 
 from lawsmith import charts
@@ -21,7 +19,7 @@ from lawsmith.answer.text import (
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
 from lawsmith.report.cards.progress import cautions_of
-from lawsmith.report.cards.trust import place_of
+from lawsmith.report.cards.trust import of_answer, place_of
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -33,7 +31,6 @@ from lawsmith.report.parts import (
     Tile,
     Tiles,
     Words,
-    figure,
 )
 from lawsmith.report.source import Live, Source, compute_text, share_text
 
@@ -52,7 +49,7 @@ def answer(source: Source) -> Card:
     found = source.answer
     parts: list[Part] = []
     if found is None or not found.forecasts:
-        parts.append(Absent("answer", source.why_no_answer or "no target was named"))
+        parts.append(Absent("answer", source.found.why_no_answer or "no target was named"))
         parts.append(Tiles(tuple(_cost_tiles(source))))
     else:
         parts.append(Words(found.verdict))
@@ -60,8 +57,8 @@ def answer(source: Source) -> Card:
         parts.append(Tiles(tuple(_cost_tiles(source))))
         parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
     parts += _elsewhere(source)
-    if source.answered is not None:
-        parts.append(figure("answer", _caption(source), partial(charts.answer, source.answered)))
+    if source.found.answered is not None:
+        parts.append(of_answer(source, "answer", _caption(source), charts.answer))
     parts += _against(source)
     if found is not None and (learnt := learnt_text(found)):
         parts.append(Words(f"Learnt from: {learnt}."))
@@ -145,9 +142,9 @@ def _listing(found: Answer, i: int) -> Listing:
 
 def _elsewhere(source: Source) -> list[Part]:
     """Links to the warnings that stand with other cards."""
-    law = () if source.analysis is None else source.analysis.warnings
+    law = () if source.found.analysis is None else source.found.analysis.warnings
     found = [(warning.code, place_of(warning)) for warning in law]
-    found += [(warning.code, "tasks") for one in source.tasks for warning in one.warnings]
+    found += [(warning.code, "tasks") for one in source.found.tasks for warning in one.warnings]
     found += [] if source.live is None else [(c.code, "progress") for c in cautions_of(source.live)]
     items = tuple((f"{code} ({place})", place) for code, place in dict.fromkeys(found))
     return [Links("Warnings further down:", items)] if items else []
@@ -157,7 +154,7 @@ def _caption(source: Source) -> str:
     told = CAPTION
     if source.answer is not None and source.answer.held_out is not None:
         told += " Stars are the best of the runs held out, which the answer has not seen."
-    if source.answered is not None and source.answered.whole is not None:
+    if source.found.answered is not None and source.found.answered.whole is not None:
         told += " The grey line is what all runs of the pool say."
     if source.answer is not None and len(source.answer.forecasts) > 1:
         told += " It ends at the nearest target beyond the runs."
@@ -172,7 +169,7 @@ def _against(source: Source) -> list[Part]:
     told = []
     if found.held_out is not None:
         told.append(f"Held out: {held_out_text(found)}.")
-    whole = None if source.answered is None else source.answered.whole
+    whole = None if source.found.answered is None else source.found.answered.whole
     if whole is not None and found.forecasts:
         told.append(_beside(found.forecasts[0], whole.forecasts[0], whole))
     return [*(Words(text) for text in told), *_unseen(found)]

@@ -7,42 +7,34 @@ lawsmith's own words; what no table tells is left open, to be filled in by hand.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-
 import numpy as np
 
 from lawsmith.answer.text import held_out_text, rests_on
 from lawsmith.charts.titles import objective_text
-from lawsmith.formats import count, digits, number, percent, plural
-from lawsmith.report.cards.laws import symbol
+from lawsmith.formats import count, digits, number, percent, plural, symbol
 from lawsmith.report.parts import Card, Listing
 from lawsmith.report.source import Source, compute_text
 
 OPEN = "not known to lawsmith"
 COLUMNS = ("of", "question", "answer")
-
-
-@dataclass(frozen=True)
-class Item:
-    """A question and its answer; OPEN where it cannot be told from the runs."""
-
-    of: str
-    question: str
-    answer: str
+Item = tuple[str, str]  # a question and its answer; OPEN where it cannot be told from the runs
 
 
 def checklist(source: Source) -> Card:
     """What a careful reader asks of a scaling law."""
-    items = [*_form(source), *_training(source), *_collecting(source), *_fitting(source)]
-    n_open = sum(item.answer.startswith(OPEN) for item in items)
-    lead = (
-        f"The (Mis)Fitting checklist: {len(items) - n_open} of {plural(len(items), 'question')} "
-        "answered from the runs; what is open is for you to say."
-    )
-    above = ["", *(item.of for item in items)]
+    asked = {
+        "form": _form(source),
+        "training": _training(source),
+        "data": _collecting(source),
+        "fitting": _fitting(source),
+    }
     rows = tuple(
-        (item.of if item.of != before else "", item.question, item.answer)
-        for item, before in zip(items, above, strict=False)
+        ("" if i else of, *item) for of, items in asked.items() for i, item in enumerate(items)
+    )
+    n_open = sum(told.startswith(OPEN) for _, _, told in rows)
+    lead = (
+        f"The (Mis)Fitting checklist: {len(rows) - n_open} of {plural(len(rows), 'question')} "
+        "answered from the runs; what is open is for you to say."
     )
     listing = Listing("checklist", COLUMNS, rows, n_words=3)
     return Card("checklist", "Checklist", lead, (listing,))
@@ -52,6 +44,8 @@ def _form(source: Source) -> list[Item]:
     law = source.law
     names = ", ".join(symbol(name) for name in law.names)
     counted = "by the table's own column" if "C" in source.study.grid.names else "as 6·N·D"
+    if source.kind == "live":
+        counted = f"as {source.record.settings.get('compute', '6ND')}"
     found = () if source.answer is None else source.answer.forecasts
     far = (
         "no target"
@@ -59,21 +53,12 @@ def _form(source: Source) -> list[Item]:
         else f"{digits(found[0].decades, '.1f')} decades, to {found[0].target.label}"
     )
     return [
-        Item("form", "What is the form?", law.formula),
-        Item("form", "Which variables does it relate?", f"loss and {', '.join(law.inputs)}"),
-        Item("form", "Which parameters are fitted?", f"{names}: {law.n_params}"),
-        Item("form", "How far is it extrapolated?", far),
-        Item(
-            "form",
-            "How is compute counted?",
-            counted if source.kind != "live" else _live_cost(source),
-        ),
+        ("What is the form?", law.formula),
+        ("Which variables does it relate?", f"loss and {', '.join(law.inputs)}"),
+        ("Which parameters are fitted?", f"{names}: {law.n_params}"),
+        ("How far is it extrapolated?", far),
+        ("How is compute counted?", counted),
     ]
-
-
-def _live_cost(source: Source) -> str:
-    rule = source.record.settings.get("compute", "6ND")
-    return f"as {rule}"
 
 
 def _training(source: Source) -> list[Item]:
@@ -88,15 +73,15 @@ def _training(source: Source) -> list[Item]:
     n_repeated = int((runs.replicate_counts(len(grid)) > 1).sum()) if len(runs) else 0
     repeats = f"{plural(n_repeated, 'configuration')} more than once" if n_repeated else "none"
     return [
-        Item("training", "How many runs, and what became of them?", f"{len(runs)}: {became}"),
-        Item("training", "Of which sizes, on how many tokens?", _ranges(source)),
-        Item("training", "With how much compute?", compute_text(source.spend, source.spend.spent)),
-        Item("training", "Which hyperparameters were tuned?", ", ".join(tuned) or "none"),
-        Item("training", "Were runs repeated?", repeats),
-        Item("training", "Are embeddings counted in N?", OPEN),
-        Item("training", "Which architecture, data, tokenizer?", OPEN),
-        Item("training", "Which optimiser, schedule, precision?", OPEN),
-        Item("training", "Was data repeated?", OPEN),
+        ("How many runs, and what became of them?", f"{len(runs)}: {became}"),
+        ("Of which sizes, on how many tokens?", _ranges(source)),
+        ("With how much compute?", compute_text(source.spend, source.spend.spent)),
+        ("Which hyperparameters were tuned?", ", ".join(tuned) or "none"),
+        ("Were runs repeated?", repeats),
+        ("Are embeddings counted in N?", OPEN),
+        ("Which architecture, data, tokenizer?", OPEN),
+        ("Which optimiser, schedule, precision?", OPEN),
+        ("Was data repeated?", OPEN),
     ]
 
 
@@ -124,10 +109,10 @@ def _collecting(source: Source) -> list[Item]:
     ]
     final = "final results only" if source.kind == "live" else OPEN
     return [
-        Item("data", "Which runs enter the fit?", _points(source)),
-        Item("data", "Which were left out?", ", ".join(left) or "none by lawsmith"),
-        Item("data", "Final losses, or of checkpoints on the way?", final),
-        Item("data", "What is the loss, on which data?", OPEN),
+        ("Which runs enter the fit?", _points(source)),
+        ("Which were left out?", ", ".join(left) or "none by lawsmith"),
+        ("Final losses, or of checkpoints on the way?", final),
+        ("What is the loss, on which data?", OPEN),
     ]
 
 
@@ -135,7 +120,7 @@ def _points(source: Source) -> str:
     if source.answer is None:
         return "none yet"
     told = f"the answer: all of {rests_on(source.answer)}"
-    a = source.analysis
+    a = source.found.analysis
     if a is None:
         return told
     n_known = int(np.isfinite(a.loss[a.pool]).sum())
@@ -143,9 +128,9 @@ def _points(source: Source) -> str:
 
 
 def _fitting(source: Source) -> list[Item]:
-    fit = source.analysis.fit if source.analysis is not None else None
+    fit = source.found.analysis.fit if source.found.analysis is not None else None
     if fit is None:
-        return [Item("fitting", "How was it fitted?", "there is no law yet")]
+        return [("How was it fitted?", "there is no law yet")]
     pinned = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
     pinned += [f"{symbol(k)} about {number(p.value)}" for k, p in fit.priors.items()]
     free = ", ".join(pinned) or "nothing"
@@ -154,18 +139,18 @@ def _fitting(source: Source) -> list[Item]:
         f"a gradient of {number(fit.gradient, 2)}"
     )
     return [
-        Item("fitting", "Which objective?", objective_text(fit.objective)),
-        Item("fitting", "Which optimiser, from where?", steps),
-        Item("fitting", "What was pinned or given a prior?", free),
-        Item("fitting", "How uncertain is it?", _uncertainty(source)),
-        Item("fitting", "How was it validated?", _validation(source)),
-        Item("fitting", "Can it be done again?", "yes: see the commands and checksums below"),
+        ("Which objective?", objective_text(fit.objective)),
+        ("Which optimiser, from where?", steps),
+        ("What was pinned or given a prior?", free),
+        ("How uncertain is it?", _uncertainty(source)),
+        ("How was it validated?", _validation(source)),
+        ("Can it be done again?", "yes: see the commands and checksums below"),
     ]
 
 
 def _uncertainty(source: Source) -> str:
     level = percent(source.level)
-    u = source.analysis.uncertainty if source.analysis is not None else None
+    u = source.found.analysis.uncertainty if source.found.analysis is not None else None
     law = "not known: no degree of freedom is left" if u is None else f"{level}, {u.method}"
     return f"the answer: {level}, posterior of the surface; the law: {law}"
 

@@ -11,15 +11,18 @@ import numpy as np
 from lawsmith import charts
 from lawsmith.analysis import Analysis, HyperparameterLaw, hyperparameter_laws
 from lawsmith.charts.titles import EVERY, point_name
-from lawsmith.formats import number, percent
+from lawsmith.formats import number, percent, symbol
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.trust import of_analysis
-from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, figure
+from lawsmith.report.cards.trust import of_analysis, of_answer
+from lawsmith.report.parts import Absent, Card, Listing, Part, figure
 from lawsmith.report.source import Source
 
-GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
+REGION = (
+    "At the first target: the darker a place, the less loss it costs beside the best one, the "
+    "star. Choose what suits you within the darkest region."
+)
 LETTERS = {
     "C": "the training compute in FLOPs",
     "N": "the number of parameters",
@@ -47,14 +50,14 @@ def _letters(law: Law) -> str:
 
 
 def _parameters(source: Source) -> list[Part]:
-    if source.analysis is None:
+    if source.found.analysis is None:
         return []
     intervals: dict[str, Interval] = {}
-    if source.analysis.uncertainty is not None:
-        intervals = source.analysis.uncertainty.params(source.level)
+    if source.found.analysis.uncertainty is not None:
+        intervals = source.found.analysis.uncertainty.params(source.level)
     rows = tuple(
         (symbol(name), number(value, 5), _interval(intervals.get(name)))
-        for name, value in source.analysis.fit.params.items()
+        for name, value in source.found.analysis.fit.params.items()
     )
     columns = ("parameter", "fitted", f"{percent(source.level)} interval")
     return [Listing("parameters", columns, rows)]
@@ -78,9 +81,9 @@ def isoflop(source: Source) -> Card:
         "end of its curve: a size beyond may do better still."
     )
     parts: list[Part] = [of_analysis(source, "isoflop", caption, charts.isoflop)]
-    if source.analysis is not None and source.sizes is not None:
-        draw = partial(charts.curves, source.sizes)
-        parts.append(figure("curves", _curves_caption(source, source.sizes), draw))
+    if source.found.analysis is not None and source.found.sizes is not None:
+        draw = partial(charts.curves, source.found.sizes)
+        parts.append(figure("curves", _curves_caption(source, source.found.sizes), draw))
     return Card("isoflop", "At equal compute", lead, tuple(parts))
 
 
@@ -91,7 +94,7 @@ def _curves_caption(source: Source, sizes: Analysis) -> str:
     told = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
     if sizes.score is not None:
         told += "; stars were held out of the fit"
-    if sizes is not source.analysis:
+    if sizes is not source.found.analysis:
         told += f". It is another law than {source.law.formula}, which has no sizes"
     return f"{told}."
 
@@ -104,11 +107,7 @@ def allocation(source: Source) -> Card:
         "what costs at most 0.5% more loss. Diamonds, if any, are the lowest points of the curves "
         "at equal compute."
     )
-    part: Figure | Absent
-    if source.answered is None:
-        part = Absent("allocation", source.why_no_answer)
-    else:
-        part = figure("allocation", caption, partial(charts.allocation, source.answered))
+    part = of_answer(source, "allocation", caption, charts.allocation)
     return Card("allocation", "Dividing compute", lead, (part,))
 
 
@@ -128,25 +127,16 @@ def tuning(source: Source) -> Card:
     if source.kind != "table" and not np.isfinite(observed).all():
         caption += " Squares without a dot were not run: they are what the answer expects."
     draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
-    parts: list[Part] = [figure("maps", caption, draw)]
-    parts.append(_power_laws(source, loss, laws))
-    if source.answered is not None:
-        parts.append(_region(source.answered))
+    parts: list[Part] = [figure("maps", caption, draw), _power_laws(source, loss, laws)]
+    if source.found.answered is not None:
+        parts.append(of_answer(source, "region", REGION, charts.region))
     return Card("tuning", "Hyperparameters", lead, tuple(parts))
 
 
-def _region(answered: charts.Answered) -> Part:
-    caption = (
-        "At the first target: the darker a place, the less loss it costs beside the best one, the "
-        "star. Choose what suits you within the darkest region."
-    )
-    return figure("region", caption, partial(charts.region, answered))
-
-
 def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw, ...]) -> Part:
-    if source.analysis is None:
-        return Absent("hyperparameters", source.why_no_law)
-    whole = replace(source.analysis, loss=loss, hyperparameters=laws)
+    if source.found.analysis is None:
+        return Absent("hyperparameters", source.found.why_no_law)
+    whole = replace(source.found.analysis, loss=loss, hyperparameters=laws)
     caption = (
         "Points: the best value at each size and token count. Lines: the power law through them, "
         "one for each size."
@@ -154,8 +144,3 @@ def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw,
     if source.kind != "table":
         caption += " Of observed losses where there are any, of expected ones elsewhere."
     return figure("hyperparameters", caption, partial(charts.hyperparameters, whole))
-
-
-def symbol(name: str) -> str:
-    """A parameter as its law's formula writes it: α for alpha."""
-    return GREEK.get(name, name)

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from functools import partial
 from math import isfinite
 
 from lawsmith import charts
-from lawsmith.answer.text import loss_text
-from lawsmith.formats import count, flops, number, plural
+from lawsmith.answer.text import FORMS, loss_text
+from lawsmith.formats import flops, number, plural
 from lawsmith.journal import Trial
 from lawsmith.report.parts import (
     Absent,
@@ -23,6 +23,7 @@ from lawsmith.report.parts import (
     figure,
 )
 from lawsmith.report.source import Live, Source, compute_text, share_text
+from lawsmith.study.summary import best_of, failures_of, window_of
 
 NO_ORDER = (
     "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
@@ -35,6 +36,7 @@ ENDED = {
     "stop rule": "the answer is known as well as was asked",
 }
 MOST = 12
+TAIL = 12  # lines of a failed run's log
 
 
 def progress(source: Source) -> Card | None:
@@ -45,12 +47,13 @@ def progress(source: Source) -> Card | None:
     committed = share_text(spend.spent / spend.budget)
     detail = f"{compute_text(spend, spend.spent)} of {compute_text(spend, spend.budget)}"
     tiles = [Tile("Budget committed", committed, detail)]
-    tiles += [Tile(stage.capitalize(), str(n)) for stage, n in live.counts.items()]
+    counts = live.ledger.counts()
+    tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
     parts: list[Part] = [Tiles(tuple(tiles)), Facts(tuple(_facts(live)))]
-    if live.under_way:
-        parts.append(_under_way(live))
-    ended = ENDED.get(live.ended, live.ended) if live.ended else ""
-    lead = f"Ended: {ended}" if ended else _going(live)
+    if under_way := live.ledger.open():
+        parts.append(_under_way(under_way))
+    ended = live.ledger.ended
+    lead = f"Ended: {ENDED.get(ended, ended)}" if ended else _going(live)
     return Card("progress", "Where it stands", f"{lead}.", tuple(parts), cautions_of(live))
 
 
@@ -63,26 +66,27 @@ def _going(live: Live) -> str:
 
 
 def _facts(live: Live) -> list[tuple[str, str]]:
-    reached = "no run has a result yet"
-    if live.reached is not None:
-        reached = (
-            f"runs of up to {flops(live.reached)} FLOPs so far; candidates of up to "
-            f"{flops(live.largest)}"
+    reached, largest = window_of(live.study, live.history)
+    window = "no run has a result yet"
+    if reached is not None:
+        window = (
+            f"runs of up to {flops(reached)} FLOPs so far; candidates of up to {flops(largest)}"
         )
-    found = [("window", reached)]
-    if live.best is not None and live.best.loss is not None:
-        config = config_text(live.best.config)
-        found.append(("best run", f"{loss_text(live.best.loss)} by {live.best.name} ({config})"))
-    if live.n_excluded:
-        found.append(("excluded", plural(live.n_excluded, "candidate")))
+    found = [("window", window)]
+    best, n_excluded = best_of(live.ledger), int(live.history.excluded.sum())
+    if best is not None and best.loss is not None:
+        config = config_text(best.config)
+        found.append(("best run", f"{loss_text(best.loss)} by {best.name} ({config})"))
+    if n_excluded:
+        found.append(("excluded", plural(n_excluded, "candidate")))
     return found
 
 
-def _under_way(live: Live) -> Listing:
+def _under_way(trials: Sequence[Trial]) -> Listing:
     columns = ("under way", "stage", "configuration", "on the way", "FLOPs")
     rows = tuple(
         (t.name, t.stage.value, config_text(t.config), _report(t), flops(t.cost))
-        for t in live.under_way[:MOST]
+        for t in trials[:MOST]
     )
     return Listing("under-way", columns, rows, n_words=3)
 
@@ -97,10 +101,10 @@ def _report(trial: Trial) -> str:
 def cautions_of(live: Live) -> tuple[Caution, ...]:
     """What is wrong with the record of a live study."""
     found = []
-    if live.torn:
+    if live.study.journal.torn:
         found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
-    if live.strangers:
-        n = plural(live.strangers, "run")
+    if live.history.strangers:
+        n = plural(live.history.strangers, "run")
         found.append(Caution("strangers", f"{n} of no candidate: not in the fit, nor drawn"))
     return tuple(found)
 
@@ -110,11 +114,13 @@ def proposals(source: Source) -> Card | None:
     if source.live is None:
         return None
     title, lead = "What comes next", "Runs that would be asked for now, and what speaks for them."
-    if not source.reasons:
-        ended = source.live.ended
-        why = ENDED.get(ended, ended) if ended else source.why_not_next or "not worked out yet"
+    if not source.found.reasons:
+        ended = source.live.ledger.ended
+        why = (
+            ENDED.get(ended, ended) if ended else source.found.why_not_next or "not worked out yet"
+        )
         return Card("next", title, lead, (Absent("next", why),))
-    names = list(dict.fromkeys(name for one in source.reasons for name in one.values))
+    names = list(dict.fromkeys(name for one in source.found.reasons for name in one.values))
     rows = tuple(
         (
             config_text(one.config),
@@ -122,7 +128,7 @@ def proposals(source: Source) -> Card | None:
             flops(one.cost),
             *(one.values.get(n, "–") for n in names),
         )
-        for one in source.reasons
+        for one in source.found.reasons
     )
     listing = Listing("next", ("configuration", "chosen", "FLOPs", *names), rows, n_words=2)
     return Card("next", title, lead, (listing,))
@@ -130,10 +136,12 @@ def proposals(source: Source) -> Card | None:
 
 def failures(source: Source) -> Card | None:
     """Runs that failed, with the ends of their logs; None where none did."""
-    if source.live is None or not source.live.failures:
+    live = source.live
+    found = () if live is None else failures_of(live.study, live.ledger, lines=TAIL)
+    if not found:
         return None
     parts: list[Part] = []
-    for one in source.live.failures[-MOST:]:
+    for one in found[-MOST:]:
         trial = one.trial
         reason = ": ".join(filter(None, (trial.reason, trial.detail)))
         title = f"{trial.name}, {trial.stage.value}: {reason} ({config_text(trial.config)})"
@@ -148,7 +156,7 @@ def spend(source: Source) -> Card:
     if source.kind == "table":
         parts: list[Part] = [Absent("narrowing", NO_ORDER)]
         return Card("spend", "What the compute bought", lead, tuple(parts))
-    whole = None if source.answered is None else source.answered.whole
+    whole = None if source.found.answered is None else source.found.answered.whole
     reference = float("nan")
     if whole is not None and whole.forecasts:
         reference = whole.forecasts[0].loss
@@ -156,7 +164,7 @@ def spend(source: Source) -> Card:
         "Above: the best loss to expect at the target with its interval, as runs were added. "
         "Below: how wide the interval is to either side."
     )
-    draw = partial(charts.narrowing, source.moments, name=source.name, reference=reference)
+    draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=reference)
     return Card("spend", "What the compute bought", lead, (figure("narrowing", caption, draw),))
 
 
@@ -203,8 +211,4 @@ def config_text(config: Mapping[str, float | int | str]) -> str:
 
 def value_text(name: str, value: float | int | str) -> str:
     """A value of an axis as people read it."""
-    if isinstance(value, str):
-        return value
-    if name in ("N", "D"):
-        return count(value)
-    return flops(value) if name == "C" else number(value)
+    return value if isinstance(value, str) else FORMS.get(name, number)(value)

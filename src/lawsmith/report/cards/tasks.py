@@ -21,16 +21,16 @@ CAPTIONS = {
 
 def tasks(source: Source) -> Card | None:
     """What the runs say of tasks; None where none was asked for."""
-    if not source.tasks:
+    if not source.found.tasks:
         return None
-    first = source.tasks[0]
+    first = source.found.tasks[0]
     parts: list[Part] = [_listing(source, i) for i in range(len(first.forecasts))]
-    for answer in source.tasks[:MOST_DRAWN]:
+    for answer in source.found.tasks[:MOST_DRAWN]:
         parts += _figures(answer, source.name)
-    lead = f"{plural(len(source.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
+    lead = f"{plural(len(source.found.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
     cautions = tuple(
         Caution(w.code, f"{answer.task.name}: {w.message}")
-        for answer in source.tasks
+        for answer in source.found.tasks
         for w in answer.warnings
     )
     return Card("tasks", "Tasks", lead, tuple(parts), cautions)
@@ -38,12 +38,12 @@ def tasks(source: Source) -> Card | None:
 
 def _listing(source: Source, i: int) -> Listing:
     """Every task at the ith target."""
-    first = source.tasks[0]
+    first = source.found.tasks[0]
     forecast = first.forecasts[i]
     head = f"{forecast.target.label}, {beyond(forecast)}"
     columns = (head, "accuracy", f"{percent(first.level)} interval of a run")
     rows = []
-    for answer in source.tasks:
+    for answer in source.found.tasks:
         one = answer.forecasts[i]
         ends = interval(one.low, one.high, accuracy_text)
         rows.append((answer.task.name, accuracy_text(one.value), ends))

@@ -7,7 +7,6 @@ from functools import partial
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
-from lawsmith.charts.pairs import draws_of
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.parts import Absent, Card, Caution, Figure, figure
 from lawsmith.report.source import Source
@@ -26,10 +25,19 @@ def of_analysis(
     source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
 ) -> Figure | Absent:
     """The chart ``draw`` of the law, with the warnings that belong there, or why there is none."""
-    told = of_law(source.analysis, name)
-    if source.analysis is None:
-        return Absent(name, source.why_no_law, told)
-    return figure(name, caption, partial(draw, source.analysis), cautions=told)
+    told = of_law(source.found.analysis, name)
+    if source.found.analysis is None:
+        return Absent(name, source.found.why_no_law, told)
+    return figure(name, caption, partial(draw, source.found.analysis), cautions=told)
+
+
+def of_answer(
+    source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
+) -> Figure | Absent:
+    """The chart ``draw`` of the answer, or why there is none."""
+    if source.found.answered is None:
+        return Absent(name, source.found.why_no_answer)
+    return figure(name, caption, partial(draw, source.found.answered))
 
 
 def residuals(source: Source) -> Card:
@@ -49,18 +57,9 @@ def parameters(source: Source) -> Card:
         "How the law's parameters vary together. Along a narrow line one makes up for the other: "
         "the runs tell both only together."
     )
-    told = of_law(source.analysis, "parameters")
-    title = "Parameters together"
-    if source.analysis is None:
-        return Card("parameters", title, lead, (Absent("pairs", source.why_no_law, told),))
-    if source.analysis.uncertainty is None:
-        why = "as many parameters as points: nothing is left to tell how they vary"
-        return Card("parameters", title, lead, (Absent("pairs", why, told),))
-    law, phi = source.analysis.law, source.analysis.fit.phi
-    draws = draws_of(source.analysis.uncertainty, seed=source.analysis.options.seed)
     caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
-    draw = partial(charts.pairs, law, phi, draws, name=source.name)
-    return Card("parameters", title, lead, (figure("pairs", caption, draw, cautions=told),))
+    part = of_analysis(source, "parameters", caption, charts.pairs)
+    return Card("parameters", "Parameters together", lead, (part,))
 
 
 def place_of(warning: Diagnostic) -> str:

@@ -6,7 +6,7 @@ import asyncio
 import secrets
 import socket
 from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from typing import Any
 
 from lawsmith.charts.page import POLICY
@@ -73,16 +73,8 @@ class Site:
                 break
             await asyncio.sleep(GLANCE)
         news = self.board.news(since)
-        return JSONResponse(
-            {
-                "revision": news.revision,
-                "cards": [{"name": name, "html": html} for name, html in news.cards],
-                "order": news.order,
-                "links": news.links,
-                "state": news.state,
-            },
-            headers=HEADERS,
-        )
+        cards = [{"name": name, "html": html} for name, html in news.cards]
+        return JSONResponse({**asdict(news), "cards": cards}, headers=HEADERS)
 
 
 def make_app(site: Site, hosts: tuple[str, ...]) -> Any:

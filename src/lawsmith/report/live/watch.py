@@ -19,10 +19,10 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import plural
 from lawsmith.journal import Ledger
 from lawsmith.report.cards import CARDS, cards_of
-from lawsmith.report.finding import Found, Memory, find_answer, find_laws, find_next, find_way
+from lawsmith.report.finding import Memory, find_answer, find_laws, find_next, find_way
 from lawsmith.report.live.board import Board
 from lawsmith.report.of_live import live_source
-from lawsmith.report.source import Record
+from lawsmith.report.source import Found, Record
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
 
