@@ -14,13 +14,12 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
-from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
+from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
 from lawsmith.cli.docs import docs
 from lawsmith.cli.fit import fit
-from lawsmith.cli.import_runs import import_runs
 from lawsmith.cli.init import init
 from lawsmith.cli.live import (
     ask,
@@ -28,6 +27,7 @@ from lawsmith.cli.live import (
     check,
     exclude,
     export,
+    import_runs,
     plan,
     run,
     serve,
