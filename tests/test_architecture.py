@@ -63,7 +63,7 @@ INNER_RANK = {
 
 # Names that two or more classes have. No other name may be shared.
 SHARED_NAMES = (
-    "Asked Axis Branches Entry Found Kernel Member Prior Proposal Replayed Scores Shape Source "
+    "Asked Axis Branches Entry Found Kernel Member Prior Replayed Scores Shape Source "
     "Span Task Trunks"
 )
 DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so

@@ -56,10 +56,11 @@ def fit(
     from lawsmith.cli.console import print_json, stdout
     from lawsmith.cli.draw import Drawn, draw_fit
     from lawsmith.cli.fit_payload import fit_payload
-    from lawsmith.cli.fit_run import fit_request, run
+    from lawsmith.cli.fit_run import run
     from lawsmith.cli.fit_view import show_fit
+    from lawsmith.cli.request import request_of
 
-    asked = fit_request(given)
+    asked = request_of(given)
     folder = read.folder(charts, "--charts") if charts else None
     if asked.tasks:
         fit_several.fit_tasks(asked, folder, as_json=as_json)

@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
-from typing import Any
 
 import numpy as np
 
@@ -31,9 +29,8 @@ from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
 from lawsmith.arrays import IntArray
-from lawsmith.cli import options as read
 from lawsmith.cli.console import working
-from lawsmith.cli.request import Request, law_for, law_options, read_runs, request_of
+from lawsmith.cli.request import Request, law_for, law_options, read_runs
 from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
@@ -93,23 +90,6 @@ class Fitted:
         if self.answer is not None:
             return self.answer.level
         return self.analysis.options.level if self.analysis is not None else 0.95
-
-
-def fit_request(given: Mapping[str, Any]) -> Request:
-    """The options of `lawsmith fit`, checked before the table is read."""
-    return replace(
-        request_of(given),
-        learn_from=tuple(given["learn_from"] or ()),
-        fix=tuple(given["fix"] or ()),
-        prior=tuple(given["prior"] or ()),
-        objective=given["objective"],
-        delta=given["delta"],
-        compare=given["compare"],
-        inference_tokens=read.tokens(given["inference_tokens"], "--inference-tokens"),
-        n_next=given["next_runs"],
-        critical_batch=given["critical_batch"],
-        other_n=given["other_n"],
-    )
 
 
 def run(asked: Request) -> Fitted:

@@ -32,19 +32,19 @@ class Request:
     via: str
     curves: str | None
     curve_reading: CurveOptions | None
+    learn_from: tuple[str, ...]
     law: Law | None
+    fix: tuple[str, ...]
+    prior: tuple[str, ...]
+    objective: str | None
+    delta: float | None
     force: bool
     seed: int
-    fix: tuple[str, ...] = ()
-    prior: tuple[str, ...] = ()
-    objective: str | None = None
-    delta: float | None = None
-    learn_from: tuple[str, ...] = ()
-    compare: bool = False
-    inference_tokens: float | None = None
-    n_next: int = 0
-    critical_batch: bool = False
-    other_n: str | None = None
+    compare: bool
+    inference_tokens: float | None
+    n_next: int
+    critical_batch: bool
+    other_n: str | None
 
     @property
     def about_the_law(self) -> bool:
@@ -54,7 +54,8 @@ class Request:
 
 
 def request_of(given: Mapping[str, Any]) -> Request:
-    """The options that `fit` and `report` share, checked before any table is read."""
+    """The options of `fit`, and those of them that `report` has, checked before a table is read."""
+    get = given.get
     asked = Request(
         table=given["table"],
         reading=read.reading(given),
@@ -65,9 +66,19 @@ def request_of(given: Mapping[str, Any]) -> Request:
         via=given["via"] or "",
         curves=given["curves"],
         curve_reading=read.curve_options(given),
+        learn_from=tuple(get("learn_from") or ()),
         law=read_law(given["law"]) if given["law"] else None,
+        fix=tuple(get("fix") or ()),
+        prior=tuple(get("prior") or ()),
+        objective=get("objective"),
+        delta=get("delta"),
         force=given["force"],
         seed=given["seed"],
+        compare=get("compare", False),
+        inference_tokens=read.tokens(get("inference_tokens"), "--inference-tokens"),
+        n_next=get("next_runs", 0),
+        critical_batch=get("critical_batch", False),
+        other_n=get("other_n"),
     )
     read.targets(asked.targets)
     return asked

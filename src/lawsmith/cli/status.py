@@ -14,9 +14,9 @@ from lawsmith.cli import console as out
 from lawsmith.cli.fit_payload import NO_ANSWER
 from lawsmith.cli.views import show_answer, show_tasks
 from lawsmith.formats import count, flops, number, percent, plural
-from lawsmith.journal import Trial
+from lawsmith.journal import Event, Trial
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import Failure, Proposal, Summary, summarise
+from lawsmith.study.summary import Failure, Summary, summarise
 from lawsmith.tasks.payload import payload as task_payload
 
 _ENDED = {
@@ -136,12 +136,12 @@ def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
             console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
 
 
-def _show_proposals(console: Console, proposals: Sequence[Proposal], why_not: str) -> None:
+def _show_proposals(console: Console, proposals: Sequence[Event], why_not: str) -> None:
     if why_not:
         out.heading(console, "Next")
         out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())
     if proposals:
-        rows = [(_config(one.config), flops(one.cost)) for one in proposals]
+        rows = [(_config(one["config"]), flops(one["cost"])) for one in proposals]
         out.table(console, "Next, if nothing else is learnt", ("configuration", "FLOPs"), rows)
 
 
@@ -183,7 +183,7 @@ def status_payload(s: Summary) -> dict[str, Any]:
         "tasks": [task_payload(one) for one in s.tasks],
         "trials": [_trial(trial) for trial in s.ledger.trials.values()],
         "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
-        "next": [{"config": p.config, "cost": p.cost} for p in s.proposals],
+        "next": [{"config": p["config"], "cost": p["cost"]} for p in s.proposals],
         "why_not_next": s.why_not_next or None,
     }
 
