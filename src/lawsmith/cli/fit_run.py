@@ -7,23 +7,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.analysis import (
-    Analysis,
-    Comparison,
-    Cut,
-    FitOptions,
-    Moved,
-    Prediction,
-    analyse,
-    answer_study,
-    compare_laws,
-    laws_for,
-    moved,
-    other_n,
-    recounted,
-    rolling_cuts,
-    surface_on_cuts,
-)
+from lawsmith import analysis
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
@@ -100,12 +85,12 @@ def run(asked: Request) -> Fitted:
         prior = prior_from(asked.learn_from)
     # First, so that a slip in what was asked of the law is told before the work.
     wanted = targets or _default_targets(study)
-    analysis, refusal, options = _law(study, asked, targets, wanted)
+    described, refusal, options = _law(study, asked, targets, wanted)
     found, why_not = _answer(study, along, asked, targets, wanted, prior)
     if refusal is not None and not (found and found.forecasts):
         raise refusal  # neither a law nor a loss anywhere: there is nothing to show
     why_no_law = "" if refusal is None else str(refusal)
-    fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
+    fitted = Fitted(study, asked.hold_out, held, found, why_not, described, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(_known(fitted), asked.inference_tokens))
     if asked.other_n is not None:
@@ -151,12 +136,12 @@ def _moved(fitted: Fitted, asked: Request, prior: Prior) -> tuple[Moved, ...]:
         got = "curves" if asked.curves is not None else "a study without N"
         raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
     text = asked.other_n or ""
-    other = recounted(fitted.study, other_n(fitted.study, text))
+    other = analysis.recounted(fitted.study, analysis.other_n(fitted.study, text))
     targets = tuple(forecast.target for forecast in found.forecasts)
     with working("counting N in another way"):
         held = asked.hold_out
-        again = answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
-    return moved(text, found, again)
+        again = analysis.answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return analysis.moved(text, found, again)
 
 
 def _decisions(found: Answer, asked: Request) -> tuple[Decided, ...]:
@@ -185,13 +170,13 @@ def _default_targets(study: Study) -> tuple[Target, ...]:
 def _with_comparison(fitted: Fitted, options: FitOptions, prior: Prior) -> Fitted:
     """Every law beside the answer, and all of them on the same hold-outs."""
     study = fitted.study
-    laws = laws_for(study)
+    laws = analysis.laws_for(study)
     if options.law.name not in LAWS:
         laws = (*laws, options.law)  # a law of the user's own is compared too
     with working("comparing laws"):
-        cuts = rolling_cuts(study, options)
-        compared = compare_laws(study, options, laws)
-        surface = surface_on_cuts(study, cuts, options.level, prior)
+        cuts = analysis.rolling_cuts(study, options)
+        compared = analysis.compare_laws(study, options, laws)
+        surface = analysis.surface_on_cuts(study, cuts, options.level, prior)
     return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
 
 
@@ -229,7 +214,7 @@ def _answer(
     """The answer, or None and why there is none."""
     try:
         level, held = asked.level, asked.hold_out
-        return answer_study(
+        return analysis.answer_study(
             study, wanted, level=level, hold_out=held, prior=prior, curves=along
         ), ""
     except LawsmithError as error:
@@ -246,7 +231,7 @@ def _law(
         law = law_for(study, asked)
         of_compute = law.inputs == ("C",) or divides(law)
         options = law_options(study, asked, law, wanted if of_compute else targets)
-        return analyse(study, options), None, options
+        return analysis.analyse(study, options), None, options
     except LawsmithError as error:
         if asked.about_the_law:
             raise

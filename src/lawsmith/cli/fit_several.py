@@ -12,18 +12,11 @@ from lawsmith.analysis import answer_study, answer_tasks
 from lawsmith.answer import Answer
 from lawsmith.arrays import FloatArray
 from lawsmith.cli import options as read
+from lawsmith.cli import views
 from lawsmith.cli.console import notes, print_json, stdout, working
 from lawsmith.cli.draw import Drawn, draw_tasks
 from lawsmith.cli.fit_payload import losses_payload, tasks_payload
 from lawsmith.cli.request import Request, load_study
-from lawsmith.cli.views import (
-    show_charts,
-    show_losses,
-    show_reading,
-    show_study,
-    show_task,
-    show_tasks,
-)
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.runs import State
@@ -45,8 +38,8 @@ def fit_losses(asked: Request, names: Sequence[str], *, as_json: bool) -> None:
     if as_json:
         print_json(losses_payload(study, found))
     else:
-        show_reading(stdout(), study)
-        show_losses(stdout(), found)
+        views.show_reading(stdout(), study)
+        views.show_losses(stdout(), found)
 
 
 def fit_tasks(asked: Request, folder: Path | None, *, as_json: bool) -> None:
@@ -63,13 +56,13 @@ def fit_tasks(asked: Request, folder: Path | None, *, as_json: bool) -> None:
         print_json(tasks_payload(study, found, drawn))
         return
     console = stdout()
-    show_study(console, study, rule, 0 if rule is None else len(study.grid.split(rule)[1]))
+    views.show_study(console, study, rule, 0 if rule is None else len(study.grid.split(rule)[1]))
     if len(found) == 1:
-        show_task(console, found[0])
+        views.show_task(console, found[0])
     else:
-        show_tasks(console, found)
+        views.show_tasks(console, found)
     notes(console, study.notes)
-    show_charts(console, drawn)
+    views.show_charts(console, drawn)
 
 
 def _reading(asked: Request) -> ReadOptions:

@@ -261,3 +261,7 @@ def import_runs(
     from lawsmith.cli.import_runs import import_source
 
     import_source(sources, given)
+
+
+# In the order of the help; import, a word of Python, is named where it is added.
+COMMANDS = (check, plan, run, status, serve, ask, tell, exclude, cancel, export)

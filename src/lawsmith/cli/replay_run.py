@@ -11,25 +11,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lawsmith.answer import Target
+from lawsmith.cli import options, replay_options
 from lawsmith.cli.console import json_text, print_json, stderr, stdout, symbol, working
 from lawsmith.cli.draw import Drawn, draw_replay
 from lawsmith.cli.fit_payload import Json
-from lawsmith.cli.options import check_inputs, reading, target_texts
-from lawsmith.cli.options import folder as folder_of
-from lawsmith.cli.replay_options import (
-    CHOICES,
-    Choices,
-    answer_rule,
-    budget,
-    catalogued,
-    check_pool,
-    check_ran,
-    method,
-    pricing,
-    split,
-    stop_rule,
-    targets,
-)
+from lawsmith.cli.replay_options import CHOICES, Choices, catalogued
 from lawsmith.cli.replay_payload import replay_payload, step_table
 from lawsmith.cli.replay_view import show_replay
 from lawsmith.cli.request import load_study
@@ -118,7 +104,7 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
     """The options of the command line by name, checked and made values."""
     law, known = get_law(given["law"]), catalogued(given["study"], choices)
     names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by", "further")
-    how = method(
+    how = replay_options.method(
         given["policy"],
         given["surrogate"],
         given["n_init"],
@@ -128,19 +114,19 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
     )
     return ReplayRequest(
         study=given["study"],
-        reading=reading(given),
+        reading=options.reading(given),
         law=law,
-        hold_out=split(given["hold_out"], law, known),
+        hold_out=replay_options.split(given["hold_out"], law, known),
         force=given["force"],
         method=how,
         choices=choices,
         seed=given["seed"],
         iterations=given["iterations"],
-        budget=budget(given["budget"]),
+        budget=replay_options.budget(given["budget"]),
         learn_from=tuple(given.get("learn_from") or ()),
-        rule=answer_rule(given["stop_when"]),
-        pricing=pricing(given["trunk_decay"]),
-        targets=target_texts(given["context"].obj or ()),
+        rule=replay_options.answer_rule(given["stop_when"]),
+        pricing=replay_options.pricing(given["trunk_decay"]),
+        targets=options.target_texts(given["context"].obj or ()),
     )
 
 
@@ -158,8 +144,8 @@ class Begun:
 def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Begun:
     """The replay asked for, before its first run; ``prior`` replaces what ``learn_from`` says."""
     choices = asked.choices
-    check_inputs(study, asked.law)
-    wanted = targets(asked.targets, study, catalogued(asked.study, choices))
+    options.check_inputs(study, asked.law)
+    wanted = replay_options.targets(asked.targets, study, catalogued(asked.study, choices))
     computes = [target.C for target in wanted if not target.sized]
     if asked.rule is not None and not any(math.isclose(asked.rule.compute, C) for C in computes):
         wanted = (*wanted, Target(asked.rule.compute))
@@ -175,8 +161,8 @@ def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Beg
     )
     learnt = prior or prior_from(asked.learn_from, entries=choices.entries)
     task = replace(task, prior=learnt)
-    check_pool(asked.method, task)
-    stop = replace(stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
+    replay_options.check_pool(asked.method, task)
+    stop = replace(replay_options.stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
     return Begun(study, task, stop, asked.policy(computes, task.prior), wanted)
 
 
@@ -185,7 +171,7 @@ def finish(
 ) -> Replayed:
     """What a replay's steps come to."""
     task, stop, wanted = begun.task, begun.stop, begun.wanted
-    check_ran(len(steps), stop, task)
+    replay_options.check_ran(len(steps), stop, task)
     settings = asked.settings(task, stop, wanted)
     trace = Trace(task, begun.policy.name, asked.seed, settings, tuple(steps))
     found = answers_of(task, begun.study, [step.candidate for step in steps], wanted)
@@ -225,8 +211,8 @@ def run_replay(asked: ReplayRequest, given: Mapping[str, Any]) -> Replayed:
 
 def output_folders(out: Path | None, charts: Path | None) -> tuple[Path | None, Path | None]:
     """Where files and charts go, made before the work; charts with the files where not said."""
-    files = folder_of(out, "--out") if out else None
-    return files, folder_of(charts, "--charts") if charts else files and files / "charts"
+    files = options.folder(out, "--out") if out else None
+    return files, options.folder(charts, "--charts") if charts else files and files / "charts"
 
 
 def write_files(payload: Json, trace: Trace, folder: Path) -> tuple[Path, ...]:

@@ -12,15 +12,10 @@ from rich.text import Text
 from lawsmith.answer.text import held_out_text as held_out_words
 from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
+from lawsmith.cli import views
 from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.replay_payload import FITS, at_budgets, scores
-from lawsmith.cli.views import (
-    held_out_text,
-    show_answer,
-    show_charts,
-    show_reading,
-)
 from lawsmith.formats import digits, flops, interval, number, percent, plural
 from lawsmith.replay import Answers, Replayed, Scores
 
@@ -43,14 +38,14 @@ _ENDED = {
 def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
-    show_reading(console, done.study)
+    views.show_reading(console, done.study)
     if done.answers is not None:
-        show_answer(console, done.answers.chosen)
+        views.show_answer(console, done.answers.chosen)
         show_whole_pool(console, done.answers)
     show_laws(console, done)
     show_budgets(console, done)
     out.notes(console, done.trace.task.notes)
-    show_charts(console, drawn)
+    views.show_charts(console, drawn)
     out.paths(console, written, "Written")
 
 
@@ -105,7 +100,7 @@ def _space(told: Mapping[str, object]) -> str:
 
 def _held_out(done: Replayed) -> str:
     task, grid = done.trace.task, done.study.grid
-    text = held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
+    text = views.held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
     if not len(task.held_out.loss):
         return text
     n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
