@@ -103,10 +103,10 @@ def method(
     _check_used(asked, {**filled, **chosen}, choices)
     _check_first(n_init, policy, surrogate)
     if filled.get("acquisition") == "lcb":
-        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA))
+        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA), "a number")
     if policy in _WINDOWS:
         usual = known.reach if known is not None and known.reach is not None else REACH
-        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual))
+        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual), "a factor")
         filled["slice_by"] = asked.get("slice_by", "C")
     return Method(policy, surrogate, n_init=n_init, **filled)
 
@@ -139,9 +139,9 @@ def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
         raise LawsmithError("--n-init", got=n_init, want=want)
 
 
-def _at_least(least: float, option: str, value: float) -> float:
+def _at_least(least: float, option: str, value: float, what: str) -> float:
     if not value >= least:
-        raise LawsmithError(option, got=f"{value:g}", want=f"a number of at least {least:g}")
+        raise LawsmithError(option, got=f"{value:g}", want=f"{what} of at least {least:g}")
     return value
 
 
