@@ -143,6 +143,6 @@ def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool)
         typer.echo(", ".join(renamed))
     typer.echo(
         f"{counts['imported']} imported, {counts['known']} known before, "
-        f"{counts['strangers']} of no candidate left out"
+        f"{counts['strangers']} that match no candidate left out"
         + (f", {n_unfinished} not finished left out" if n_unfinished else "")
     )

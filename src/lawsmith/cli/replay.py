@@ -41,9 +41,9 @@ Policy = Annotated[
     option(
         _CHOICE,
         "frontier|window|full",
-        "frontier: by turns the run that lowers the envelope most and the one that tells most "
-        "about the answer, per FLOP. window, full: the paper's search of a window that grows with "
-        "the compute run so far, or of the whole pool.",
+        "frontier: in turn the run that lowers the envelope most and the one that tells most "
+        "about the answer, per FLOP. window, full: the paper's search of a growing window, or of "
+        "the whole pool.",
     ),
 ]
 SurrogateName = Annotated[
@@ -80,30 +80,16 @@ Reach = Annotated[
 ]
 SliceBy = Annotated[
     str | None,
-    option(
-        _CHOICE,
-        "C|N|D",
-        "What the window grows by: compute (default), or slices of constant N or D.",
-    ),
+    option(_CHOICE, "C|N|D", "What the window grows by: compute (default), N or D."),
 ]
 NInit = Annotated[
     int | None,
-    option(
-        _CHOICE,
-        "N",
-        "Number of cheap random runs to start from. Default: 10, none for the surface.",
-        parser=whole,
-    ),
+    option(_CHOICE, "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole),
 ]
 Seed = Annotated[int, option(_CHOICE, "SEED", "Random seed.", parser=whole)]
 Iterations = Annotated[
     int | None,
-    option(
-        _END,
-        "N",
-        "Stop after this many runs, initial ones included; by default when the pool is used up.",
-        parser=whole,
-    ),
+    option(_END, "N", "Stop after this many runs, initial ones included.", parser=whole),
 ]
 BudgetText = Annotated[
     str | None,

@@ -79,7 +79,7 @@ def _facts(s: Summary) -> list[tuple[str, str]]:
 
 
 def _remarks(s: Summary) -> list[tuple[str, str]]:
-    strangers = f"{plural(s.strangers, 'run')} of no candidate, not in the fit"
+    strangers = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
     found = [
         ("driven by", s.driver),
         ("ended", s.ledger.ended and _ENDED.get(s.ledger.ended, s.ledger.ended)),
