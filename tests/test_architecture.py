@@ -62,9 +62,7 @@ INNER_RANK = {
 }
 
 # Names that two or more classes have. No other name may be shared.
-SHARED_NAMES = (
-    "Asked Axis Entry Found Kernel Member Prior Proposal Replayed Shape Source Task Trunks"
-)
+SHARED_NAMES = "Asked Axis Entry Found Kernel Member Prior Replayed Shape Source Task Trunks"
 DRIFT = 0.03  # by which share a part may grow or shrink before the page must say so
 
 # Who may import what from outside.

@@ -106,11 +106,11 @@ def test_targets_are_a_compute_or_a_pair():
 
 def test_options_are_found_in_the_order_they_were_given():
     line = ["fit", "--at", "N=1,D=2", "--json", "--target=3", "--targets", "4", "--target", "5"]
-    assert options.in_order(line, ("--target", "--at")) == [
+    assert options.target_texts(line) == (
         ("--at", "N=1,D=2"),
         ("--target", "3"),
         ("--target", "5"),
-    ]
+    )
 
 
 def test_the_objective_is_the_laws_own_unless_asked():

@@ -11,8 +11,8 @@ import pytest
 from tests.conftest import extra
 from typer.testing import CliRunner
 
-from lawsmith.cli import init_wsd
 from lawsmith.cli.app import app
+from lawsmith.cli.init import template
 from lawsmith.study import open_study
 
 ROOT = Path(__file__).parents[2]
@@ -64,7 +64,7 @@ def test_nothing_is_overwritten(folder: Path):
 
 def test_the_page_has_the_trainer_as_it_is_written():
     page = (ROOT / "docs" / "curves.md").read_text(encoding="utf-8")
-    assert f"```python\n{init_wsd.TRAINER}```" in page
+    assert f"```python\n{template('train.py.txt')}```" in page
 
 
 def test_the_trainer_walks_a_trunk_branches_from_it_and_goes_on_after_a_crash(

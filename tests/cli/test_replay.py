@@ -14,10 +14,9 @@ from dataclasses import replace
 import pytest
 
 import lawsmith.cli.replay_run as replay_run
-from lawsmith.cli import replay_ends as ends
 from lawsmith.cli import replay_options as options
-from lawsmith.cli.replay_progress import collect, described, done
-from lawsmith.cli.replay_tables import signed
+from lawsmith.cli.replay_run import collect, described, done
+from lawsmith.cli.replay_view import signed
 from lawsmith.datasets import entry, load
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import CHINCHILLA, LC
@@ -286,13 +285,13 @@ def test_the_reach_and_the_split_are_the_catalogues_unless_told():
     [("0.05", 0.05), ("5%", 0.05), (" 5 % ", 0.05), ("1", 1.0), ("100%", 1.0), ("1e21", 1e21)],
 )
 def test_a_budget_up_to_one_is_a_share(text, value):
-    assert ends.budget(text) == pytest.approx(value)
+    assert options.budget(text) == pytest.approx(value)
 
 
 def test_a_budget_in_flops_is_kept_and_a_share_is_of_the_pool(task):
-    assert ends.stop_rule(None, 0.25, task).budget == pytest.approx(0.25 * task.total_compute)
-    assert ends.stop_rule(None, 1e20, task) == Stop(None, 1e20)
-    assert ends.stop_rule(7, None, task) == Stop(7, None)
+    assert options.stop_rule(None, 0.25, task).budget == pytest.approx(0.25 * task.total_compute)
+    assert options.stop_rule(None, 1e20, task) == Stop(None, 1e20)
+    assert options.stop_rule(7, None, task) == Stop(7, None)
 
 
 def test_targets_are_the_studys_or_the_papers_unless_told(sweep):

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lawsmith.cli.init_text import STUDY
+from lawsmith.cli.init import template
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, make
 from lawsmith.journal.events import VERSION
@@ -81,7 +81,7 @@ def test_a_mutated_study_file_is_read_or_refused():
         assert len(found.grid) == len(found.configs)
         return found
 
-    seeds = [study_text().encode(), STUDY.encode()]
+    seeds = [study_text().encode(), template("study.toml").encode()]
     assert 100 < survive(read, seeds, 3000, 1) < 2900
 
 

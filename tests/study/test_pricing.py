@@ -7,9 +7,9 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from lawsmith.costs import Apart, Trunks
 from lawsmith.study.asking import asked_events, propose
 from lawsmith.study.checkup import check
-from lawsmith.study.pricing import Apart, Trunks
 from tests.study.studies import N_CANDIDATES, small_study
 from tests.study.test_asking import ask, tell_all
 

@@ -17,8 +17,8 @@ from lawsmith.report.source import Record
 from lawsmith.runners.results import Found, read_result
 from lawsmith.spec.models import ResultsSpec
 from lawsmith.study import LiveStudy, open_study
+from lawsmith.study.answer import tasks_of
 from lawsmith.study.summary import summarise
-from lawsmith.study.tasks import tasks_of
 from tests.study.studies import small_study
 from tests.study.test_asking import FRONTIER, ask
 

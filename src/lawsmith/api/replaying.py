@@ -7,9 +7,8 @@ from typing import TYPE_CHECKING
 
 from lawsmith.api import reading
 from lawsmith.api.wording import in_python
-from lawsmith.cli.replay_ends import answer_rule, pricing
-from lawsmith.cli.replay_ends import budget as read_budget
-from lawsmith.cli.replay_options import catalogued, method, split
+from lawsmith.cli.replay_options import answer_rule, catalogued, method, split
+from lawsmith.cli.replay_options import budget as read_budget
 from lawsmith.cli.replay_run import ReplayRequest, begin, finish
 from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
@@ -75,7 +74,6 @@ def replay_study(
         budget=read_budget(None if budget is None else str(budget)),
         targets=tuple(reading.as_options(targets)),
         rule=answer_rule(stop_when),
-        pricing=pricing(None),
     )
     begun = begin(asked, study, reading.as_prior(learn_from))
     walk = replay(begun.task, begun.policy, seed=seed, stop=begun.stop, block=BLOCK)

@@ -10,7 +10,7 @@ from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import Answer
 from lawsmith.api import fitting, reading
 from lawsmith.api.wording import in_python
-from lawsmith.cli.report_sources import now
+from lawsmith.cli.report_sources import record
 from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC
@@ -81,12 +81,12 @@ def _record(study: Study, options: FitOptions) -> Record:
         "level": options.level,
         "columns": {name: column for name, column in study.columns.items() if name != column},
     }
-    return Record(settings=settings, files=_files(study), made=now())
+    return record((), settings, _files(study))
 
 
 def _record_of_replay(found: Replayed) -> Record:
     settings = {"study": found.trace.task.study, "seed": found.trace.seed, **found.trace.settings}
-    return Record(settings=settings, files=_files(found.study), made=now())
+    return record((), settings, _files(found.study))
 
 
 def _files(study: Study) -> tuple[File, ...]:

@@ -14,26 +14,14 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
-from lawsmith.cli.codes import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
+from lawsmith.cli import live
+from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
 from lawsmith.cli.docs import docs
 from lawsmith.cli.fit import fit
-from lawsmith.cli.import_runs import import_runs
 from lawsmith.cli.init import init
-from lawsmith.cli.live import (
-    ask,
-    cancel,
-    check,
-    exclude,
-    export,
-    plan,
-    run,
-    serve,
-    status,
-    tell,
-)
 from lawsmith.cli.replay import replay
 from lawsmith.cli.report import report
 from lawsmith.errors import LawsmithError
@@ -48,16 +36,11 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-app.command()(fit)
-app.command()(replay)
-app.command()(report)
-app.command()(count)
-app.command()(demo)
-app.command()(docs)
-_LIVE = "Live studies"
-for _command in (init, check, plan, run, status, serve, ask, tell, exclude, cancel, export):
-    app.command(rich_help_panel=_LIVE)(_command)
-app.command("import", rich_help_panel=_LIVE)(import_runs)
+for _command in (fit, replay, report, count, demo, docs):
+    app.command()(_command)
+for _live in (init, *live.COMMANDS):
+    app.command(rich_help_panel="Live studies")(_live)
+app.command("import", rich_help_panel="Live studies")(live.import_runs)
 app.add_typer(datasets_app, name="datasets")
 
 

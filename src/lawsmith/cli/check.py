@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shlex
+from pathlib import Path
 from typing import Any
 
 from rich.console import Console
@@ -11,12 +12,12 @@ from rich.text import Text
 from lawsmith.cli import console as out
 from lawsmith.formats import count, flops, percent, plural
 from lawsmith.study.checkup import Checkup, check
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, open_study
 
 
-def check_study(study: LiveStudy, *, as_json: bool) -> None:
+def check_study(file: Path, *, as_json: bool) -> None:
     """Print what a study file amounts to, before anything runs."""
-    found = check(study)
+    found = check(open_study(file))
     if as_json:
         out.print_json(check_payload(found))
     else:
@@ -26,15 +27,20 @@ def check_study(study: LiveStudy, *, as_json: bool) -> None:
 def show_check(console: Console, found: Checkup) -> None:
     """Candidates, budget, the first command, warnings."""
     study = found.study
+    dense = f"{out.spent(study, found.total)} for every candidate"
+    if found.total != found.apart:
+        dense += f" with trunks shared, {flops(found.apart)} without"
+    share = percent(study.budget / found.total)
+    largest = plural(found.n_largest, "run")
     console.print(Text(f"{study.spec.name}: {study.layout.file.name} is in order", style="bold"))
     out.facts(
         console,
         [
             ("candidates", _candidates(found)),
             ("compute", f"{flops(found.least)} to {flops(found.largest)} FLOPs a run"),
-            ("dense grid", f"{out.spent(study, found.total)} for every candidate{_shared(found)}"),
-            ("budget", f"{out.spent(study, study.budget)}: {_share(found)} of the dense grid"),
-            ("it buys", _buys(found)),
+            ("dense grid", dense),
+            ("budget", f"{out.spent(study, study.budget)}: {share} of the dense grid"),
+            ("it buys", f"the {found.n_cheap} cheapest candidates, or {largest} of the largest"),
             ("chosen by", f"{study.policy(study.grid).name}, seed {study.spec.seed}"),
             ("law", f"{study.law.formula}{_targets(study)}"),
             ("runs on", _place(study)),
@@ -58,21 +64,6 @@ def _candidates(found: Checkup) -> str:
     left = "" if dense == len(study.grid) else f", of {dense} before the constraints"
     sizes = f"N {count(study.grid.N.min())} to {count(study.grid.N.max())}"
     return f"{kept}{left}: {' × '.join(parts)}; {sizes}"
-
-
-def _shared(found: Checkup) -> str:
-    if found.total == found.apart:
-        return ""
-    return f" with trunks shared, {flops(found.apart)} without"
-
-
-def _share(found: Checkup) -> str:
-    return percent(found.study.budget / found.total)
-
-
-def _buys(found: Checkup) -> str:
-    largest = plural(found.n_largest, "run")
-    return f"the {found.n_cheap} cheapest candidates, or {largest} of the largest"
 
 
 def _place(study: LiveStudy) -> str:

@@ -1,4 +1,4 @@
-"""Where output goes and how it looks: two consoles, headings, prose, tables, progress on stderr.
+"""Where output goes and how it looks: two consoles, headings, prose, tables, progress, exit codes.
 
 Text is printed as it is (no markup), because names and intervals may hold brackets, and without
 trailing blanks, because it is pasted and piped.
@@ -10,8 +10,9 @@ import json
 import math
 import sys
 import textwrap
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from contextlib import contextmanager
+from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
 
 import typer
@@ -26,8 +27,11 @@ from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
     from lawsmith.datasets.fetch import Progress as Report
+    from lawsmith.laws.diagnostics import Diagnostic
     from lawsmith.study.live import LiveStudy
 
+CLOSED_PIPE, BAD_INPUT = 1, 2  # exit codes
+INTERRUPTED = 130  # the exit code that shells give a process that Ctrl-C ended
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
 _GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
@@ -51,7 +55,14 @@ def _console(*, stderr: bool) -> Console:
 
 def print_json(value: Any) -> None:
     """The result of a command for programs, on stdout."""
-    typer.echo(json.dumps(value, indent=2, ensure_ascii=False))
+    typer.echo(json_text(value))
+
+
+def json_text(value: Any) -> str:
+    """A value as JSON; NaN and infinities are null."""
+    from lawsmith.analysis.payload import plain  # here: --help need not wait for numpy
+
+    return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def heading(console: Console, text: str) -> None:
@@ -72,6 +83,28 @@ def item(console: Console, name: str, text: str) -> None:
     console.print(line)
 
 
+def items(console: Console, title: str, rows: Iterable[tuple[str, str]]) -> None:
+    """A heading and named remarks below it; nothing where there are none."""
+    found = list(rows)
+    if found:
+        heading(console, title)
+    for name, text in found:
+        item(console, name, text)
+
+
+def warnings(console: Console, title: str, found: Sequence[Diagnostic]) -> None:
+    """Warnings below a heading, each by its code; nothing where there are none."""
+    items(console, title, [(warning.code, warning.message) for warning in found])
+
+
+def notes(console: Console, found: Sequence[str], title: str = "Notes on this study") -> None:
+    """Notes below a heading, each a sentence; nothing where there are none."""
+    if found:
+        heading(console, title)
+    for note in found:
+        prose(console, f"{note[:1].upper()}{note[1:]}.")
+
+
 def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     """Two columns: what, and its value."""
     width = max((len(what) for what, _ in rows), default=0)
@@ -81,8 +114,10 @@ def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
         console.print(line)
 
 
-def paths(console: Console, found: Sequence[object]) -> None:
-    """One path a line, never broken: it will be copied."""
+def paths(console: Console, found: Sequence[object], title: str = "") -> None:
+    """One path a line, never broken: it will be copied. Below a title, nothing if there is none."""
+    if title and found:
+        heading(console, title)
     for path in found:
         console.print(f"{INDENT}{path}", soft_wrap=True)
 
@@ -98,8 +133,19 @@ def _wrapped(console: Console, text: str, hanging: str) -> str:
     )
 
 
-def table(*columns: str, words: int = 1) -> Table:
-    """An empty table: its first ``words`` columns hold words, the others numbers."""
+def table(
+    console: Console,
+    title: str,
+    heads: Sequence[str],
+    rows: Iterable[Sequence[str]],
+    align: str = "l",
+) -> None:
+    """A table below its title, indented as prose is; rather too wide than with digits cut off.
+
+    align   a letter a column: l for words, w for words that may wrap; numbers from there on
+    """
+    if title:
+        heading(console, title)
     made = Table(
         box=SIMPLE_HEAD,
         show_edge=False,
@@ -107,17 +153,13 @@ def table(*columns: str, words: int = 1) -> Table:
         padding=(0, 1, 0, 0),
         header_style="bold",
     )
-    for i, name in enumerate(columns):
-        made.add_column(name, justify="left" if i < words else "right", no_wrap=True)
-    return made
-
-
-def show(console: Console, made: Table) -> None:
-    """The table, indented as prose is; wider than the console rather than with digits cut off."""
+    for name, kind in zip_longest(heads, align[: len(heads)], fillvalue="r"):
+        made.add_column(name, justify="right" if kind == "r" else "left", no_wrap=kind != "w")
+    for row in rows:
+        made.add_row(*row)
     indented = Padding(made, (0, 0, 0, len(INDENT)), expand=False)
     width = console.width
-    wraps = any(not column.no_wrap for column in made.columns)
-    console.width = max(width, 0 if wraps else _natural_width(console, indented))
+    console.width = max(width, 0 if "w" in align else _natural_width(console, indented))
     with console.capture() as made_text:
         console.print(indented, crop=False)
     console.width = width

@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import json
+from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import Annotated, Any
 
 import typer
 
+from lawsmith.cli import console as out
 from lawsmith.cli.params import whole
-
-if TYPE_CHECKING:
-    from lawsmith.counting import Arch
+from lawsmith.counting import Arch, Count, read_arch, read_config
+from lawsmith.counting import count as counted
+from lawsmith.errors import LawsmithError
+from lawsmith.formats import flops, percent
 
 _SHAPE, _EXPERTS, _DETAILS = "Shape", "Experts", "Details"
 
@@ -81,8 +84,6 @@ def count(
     for name in ("config", "tokens", "as_json"):
         given.pop(name, None)
     from lawsmith.cli import options as read
-    from lawsmith.cli.count_view import payload, show_count
-    from lawsmith.counting import count as counted
 
     found = counted(_arch(config, given))
     D = read.tokens(tokens, "--tokens")
@@ -93,11 +94,69 @@ def count(
 
 
 def _arch(config: Path | None, given: dict[str, Any]) -> Arch:
-    from lawsmith.counting import read_arch, read_config
-    from lawsmith.errors import LawsmithError
-
     if config is None and not given:
         want = "a config.json, or --layers, --width, --heads and --vocab"
         raise LawsmithError("count", got="nothing", want=want)
     base = {} if config is None else vars(read_config(config))
     return read_arch({**base, **given})
+
+
+def payload(found: Count, D: float | None) -> dict[str, Any]:
+    """What ``--json`` prints; ``training_flops`` only with a number of tokens."""
+    made: dict[str, Any] = {
+        "arch": asdict(found.arch),
+        "N": {
+            "total": found.total,
+            "active": found.active,
+            "total_without_embeddings": found.without_embeddings,
+            "active_without_embeddings": found.active_without_embeddings,
+            "embedding": found.embedding,
+            "unembedding": found.unembedding,
+        },
+        "flops_per_token": flops_per_token(found),
+    }
+    if D is not None:
+        made["tokens"] = D
+        made["training_flops"] = {k: v * D for k, v in made["flops_per_token"]["training"].items()}
+    return made
+
+
+def flops_per_token(found: Count) -> dict[str, Any]:
+    """Forward and training FLOPs a token, counted, and by 6N."""
+    return {
+        "forward": {
+            "causal": found.forward("causal"),
+            "full": found.forward("full"),
+            "without_attention": 2.0 * found.matrices,
+        },
+        "training": {
+            "causal": found.training("causal"),
+            "full": found.training("full"),
+            "without_attention": 6.0 * found.matrices,
+            "6N": 6.0 * found.active,
+            "6N_without_embeddings": 6.0 * found.active_without_embeddings,
+        },
+    }
+
+
+def show_count(found: Count, D: float | None) -> None:
+    """Parameters, then FLOPs a token beside what 6N says."""
+    console, arch, counted = out.stdout(), found.arch, found.training()
+    sizes = {
+        "with embeddings": (found.total, found.active),
+        "without embeddings": (found.without_embeddings, found.active_without_embeddings),
+    }
+    rows = [(name, *(f"{n:,}" for n in both)) for name, both in sizes.items()]
+    out.table(console, "Parameters", ("", "total", "active"), rows)
+    told = {
+        "counted, causal attention": found.training("causal"),
+        "counted, full attention": found.training("full"),
+        "6N, N active with embeddings": 6.0 * found.active,
+        "6N, N active without embeddings": 6.0 * found.active_without_embeddings,
+    }
+    title = f"FLOPs a token in training, context {arch.context:,}"
+    shares = [(name, flops(x, 4), percent(x / counted)) for name, x in told.items()]
+    out.table(console, title, ("", "FLOPs", "of counted"), shares)
+    if D is not None:
+        text = f"Training on {D:,.0f} tokens: {flops(D * counted, 4)} FLOPs"
+        out.prose(console, f"{text}, {arch.attention} attention.")

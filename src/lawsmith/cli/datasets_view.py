@@ -34,14 +34,17 @@ _COUNTS = {
 
 def show_list(console: Console, entries: Sequence[Entry]) -> None:
     """One line a study, then what the words mean."""
-    table = out.table("name", "runs", "licence", "state", "source")
-    for column in table.columns[2:]:
-        column.justify = "left"
-    table.columns[-1].no_wrap = False
-    for entry in entries:
-        licence = entry.licence.split(";")[0]
-        table.add_row(entry.name, _runs(entry), licence, state(entry), _source(entry))
-    out.show(console, table)
+    rows = [
+        (
+            entry.name,
+            _runs(entry),
+            entry.licence.split(";")[0],
+            state(entry),
+            re.split("[,;]", entry.citation)[0],  # who and when
+        )
+        for entry in entries
+    ]
+    out.table(console, "", ("name", "runs", "licence", "state", "source"), rows, align="lrllw")
     console.print()
     out.prose(
         console,
@@ -79,11 +82,6 @@ def _all_in(entry: Entry, folder: Path) -> bool:
     return all((folder / entry.folder / source.file).is_file() for source in entry.sources)
 
 
-def _source(entry: Entry) -> str:
-    """The citation's first words: who and when."""
-    return re.split("[,;]", entry.citation)[0]
-
-
 def show_entry(console: Console, entry: Entry, variant: str) -> None:
     """Where it is from, how it is read, its counts beside the paper's, and where it lies."""
     name = f"{entry.name}:{variant}" if variant else entry.name
@@ -101,7 +99,7 @@ def show_entry(console: Console, entry: Entry, variant: str) -> None:
     )
     _show_counts(console, entry, name)
     _show_notes(console, entry, variant)
-    _show_files(console, entry)
+    out.paths(console, [_place(entry, source) for source in entry.sources], "Files")
 
 
 def _schema(entry: Entry, variant: str) -> list[tuple[str, str]]:
@@ -132,14 +130,13 @@ def _show_counts(console: Console, entry: Entry, name: str) -> None:
     shown = {title: counts for title, counts in columns.items() if counts != Counts()}
     if not shown:
         return
-    out.heading(console, "Counts")
-    table = out.table("", *shown, "")
+    rows = []
     for field, words in _COUNTS.items():
         values = [getattr(counts, field) for counts in shown.values()]
         if any(value is not None for value in values):
             differs = "differs" if len(values) == 2 and _differs(*values) else ""
-            table.add_row(words, *map(_shown, values), differs)
-    out.show(console, table)
+            rows.append((words, *map(_shown, values), differs))
+    out.table(console, "Counts", ("", *shown, ""), rows)
 
 
 def _shown(value: float | tuple[float, float] | None) -> str:
@@ -169,19 +166,7 @@ def _show_notes(console: Console, entry: Entry, variant: str) -> None:
     notes = [*entry.notes, *entry.variants[variant].notes]
     if entry.obtain and not present(entry):
         notes.append(f"to have it: {entry.obtain}")
-    if not notes:
-        return
-    out.heading(console, "Notes")
-    for note in notes:
-        out.prose(console, f"{note[:1].upper()}{note[1:]}.")
-
-
-def _show_files(console: Console, entry: Entry) -> None:
-    """Where each file lies, or would be had from."""
-    if not entry.sources:
-        return
-    out.heading(console, "Files")
-    out.paths(console, [_place(entry, source) for source in entry.sources])
+    out.notes(console, notes, "Notes")
 
 
 def _place(entry: Entry, source: Source) -> str:

@@ -21,10 +21,7 @@ def demo(
     Chooses runs worth 2 % of the compute, and compares their answer with that of all runs.
     """
     from lawsmith.cli import options
-    from lawsmith.cli.console import stdout
-    from lawsmith.cli.demo_run import run_demo, write_files
-    from lawsmith.cli.demo_view import show_demo
+    from lawsmith.cli.demo_run import run_demo, show_demo
 
     folder = options.folder(out, "--out")
-    found = run_demo(seed)
-    show_demo(stdout(), found, write_files(found, folder))
+    show_demo(run_demo(seed), folder)

@@ -1,4 +1,4 @@
-"""What the demo finds out: the bundled study replayed at 2 % of its compute, and its whole pool."""
+"""What the demo does: replay the bundled study at 2 % of its compute, show it, write a report."""
 
 from __future__ import annotations
 
@@ -6,40 +6,50 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
+from rich.console import Console
+from rich.text import Text
 
-from lawsmith.answer import Target
-from lawsmith.charts.answer import answered_in
-from lawsmith.cli.draw import Drawn, draw_replay
-from lawsmith.cli.replay_progress import collect, replaying
-from lawsmith.cli.report_sources import now
-from lawsmith.datasets import Study, load
+from lawsmith.answer import Forecast
+from lawsmith.answer.text import held_out_text, loss_text
+from lawsmith.cli import console as out
+from lawsmith.cli.draw import draw_replay
+from lawsmith.cli.replay_run import ReplayRequest, run
+from lawsmith.cli.report_sources import replay_record
+from lawsmith.cli.views import show_warnings
+from lawsmith.datasets import ReadOptions, Study, load
 from lawsmith.files import write_told
+from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
-from lawsmith.policies import Method, make_policy
-from lawsmith.replay import Answers, Replayed, Stop, Task, Trace, answers_of, prepare, replay
+from lawsmith.policies import Method
+from lawsmith.replay import Answers, Replayed, Task, Trace, default_hold_out
 from lawsmith.report import write_report
 from lawsmith.report.of_replay import replay_source
-from lawsmith.report.source import Record, study_files
 from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"
 SHARE = 0.02  # of the pool's compute
-BEYOND = 1e16  # FLOPs where no run can tell
-SETTINGS = {**Method().settings(), "law": "LC", "budget": SHARE}
+BEYOND = 1e16  # FLOPs, more than any run had
 
 
 @dataclass(frozen=True, eq=False)
 class Demo:
-    """A replay and its answers: by the runs chosen and by all of the pool.
+    """The replay, and the answers by the runs chosen and by all of the pool.
 
     The first target is the compute of the largest run held out.
     """
 
-    study: Study
-    trace: Trace
+    done: Replayed
     answers: Answers
+
+    @property
+    def study(self) -> Study:
+        return self.done.study
+
+    @property
+    def trace(self) -> Trace:
+        return self.done.trace
 
     @property
     def task(self) -> Task:
@@ -64,53 +74,127 @@ class Demo:
 
 def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
-    study = load(STUDY)
-    targets = (float(study.grid.C.max()), BEYOND)
-    task = prepare(study, LC, targets=targets)
-    stop = Stop(budget=SHARE * task.total_compute)
-    method = Method(target=targets[0])
-    policy = make_policy(method.policy, method.make_surrogate(), **method.options())
-    with replaying(task, stop) as report:
-        walk = replay(task, policy, seed=seed, stop=stop, block=16)
-        steps, interrupted = collect(walk, report)
-    if interrupted:
+    computes = (float(load(STUDY).grid.C.max()), BEYOND)
+    asked = ReplayRequest(
+        study=STUDY,
+        reading=ReadOptions(),
+        law=LC,
+        hold_out=default_hold_out(LC),
+        force=False,
+        method=Method(),
+        seed=seed,
+        iterations=None,
+        budget=SHARE,
+        targets=tuple(("--target", repr(C)) for C in computes),
+    )
+    done = run(asked)
+    if done.stopped == "interrupted":
         raise KeyboardInterrupt
-    settings = {**SETTINGS, "hold_out": str(task.hold_out), "targets": list(targets)}
-    trace = Trace(task, policy.name, seed, settings, tuple(steps))
-    rows = [step.candidate for step in steps]
-    answers = answers_of(task, study, rows, [Target(C) for C in targets])
-    assert answers is not None  # 2 % of the compute are hundreds of runs
-    return Demo(study, trace, answers)
+    assert done.answers is not None  # 2 % of the compute are hundreds of runs
+    return Demo(done, done.answers)
 
 
-@dataclass(frozen=True)
-class Files:
-    """What the demo left behind: a report, the table of the runs it chose, and charts."""
-
-    report: Path
-    table: Path
-    drawn: Drawn
-
-
-def write_files(found: Demo, folder: Path) -> Files:
-    """Everything the demo writes, in one place."""
-    table = _write_runs(found, folder / "runs.csv")
-    answered = answered_in(found.trace, found.study, found.answers)
-    charts = draw_replay(found.trace, answered, folder / "charts")
-    return Files(_write_report(found, folder / "report.html"), table, charts)
-
-
-def _write_report(found: Demo, path: Path) -> Path:
-    """The replay as a page."""
-    trace = found.trace
-    replayed = Replayed(found.study, trace, "budget", found.answers)
-    settings = {"study": STUDY, "seed": trace.seed, **trace.settings}
-    command = f"lawsmith demo --seed {trace.seed}"
-    record = Record((command,), settings, study_files(STUDY), now())
-    return write_report(replay_source(replayed, record), path)
+def show_demo(found: Demo, folder: Path) -> None:
+    """Everything that the demo writes and shows."""
+    console, table = out.stdout(), write_runs(found, folder / "runs.csv")
+    drawn = draw_replay(folder / "charts", found.done)
+    record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
+    page = write_report(replay_source(found.done, record), folder / "report.html")
+    show_study(console, found)
+    show_runs(console, found)
+    show_answers(console, found)
+    pages = [path for path in drawn.paths if path.suffix == ".html"]
+    out.paths(console, [table, *pages], "Written (each chart as PNG too)")
+    commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
+    out.paths(console, [f"lawsmith {command}" for command in commands], "Next")
+    out.heading(console, "What matters")
+    seen = f"Of the runs that it never saw: {held_out_text(found.answers.chosen)}."
+    lines = (_forecast(found), seen, _search(found))
+    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
+    out.paths(console, [page], "The report: open it in a browser, it needs no network")
 
 
-def _write_runs(found: Demo, path: Path) -> Path:
+def show_study(console: Console, found: Demo) -> None:
+    """What the runs are, and what is done with them."""
+    task, grid, last = found.task, found.study.grid, found.done.last
+    console.print(Text(found.study.title, style="bold"))
+    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
+    study = f"{plural(len(found.study.runs), 'real training run')}: {', '.join(axes)}"
+    pool = f"{len(task.pool)} configurations, {flops(task.total_compute)} FLOPs in all"
+    held = f"{len(grid) - len(task.pool)} configurations, the most expensive ones"
+    ran = f"{plural(last.iteration, 'run')} of the pool, {percent(last.cost_fraction)} of that"
+    facts = {"study": study, "pool": pool, "held out": held, "ran": ran}
+    out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
+    out.prose(
+        console,
+        "lawsmith acts as if no run had been made. It chooses one after the other, until "
+        f"{percent(SHARE)} of the compute is spent. Then it predicts the best loss at a larger "
+        "compute. This is compared with what the whole pool predicts, and with the runs held out, "
+        "which neither has seen.",
+    )
+
+
+def show_runs(console: Console, found: Demo) -> None:
+    """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
+    pool = found.task.pool
+    axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
+    cells = []
+    for row in found.best.tolist():
+        sizes = [flops(pool.C[row]), count(pool.N[row]), count(pool.D[row])]
+        values = [number(float(pool.numbers(name)[row]), 3) for name in axes]
+        best = found.best_within(float(pool.C[row]))
+        cells.append((*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}"))
+    title = f"The best of the {len(found.chosen)} runs, by compute"
+    heads = ("C", "N", "D", *axes, "loss", "best of all runs")
+    out.table(console, title, heads, cells, align="")
+
+
+def show_answers(console: Console, found: Demo) -> None:
+    """The best loss at each target: from 2 %, from the whole pool, and in truth."""
+    chosen, pool = found.answers.chosen, found.answers.pool
+    level = f"{percent(chosen.level)} interval"
+    out.heading(console, f"The answer, from {percent(SHARE)} of the compute")
+    out.prose(console, chosen.verdict)
+    largest = float(found.study.grid.C.max()) * (1.0 + 1e-9)
+    rows = []
+    for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
+        tried = loss_text(found.best_within(ours.compute)) if ours.compute <= largest else "none"
+        rows.append((ours.target.label, *_loss(ours), *_loss(all_runs), tried))
+    heads = ("best loss at", "found", level, "whole pool", level, "best run")
+    out.table(console, "", heads, rows)
+    show_warnings(console, chosen)
+
+
+def _loss(forecast: Forecast) -> tuple[str, str]:
+    return loss_text(forecast.loss), interval(forecast.low, forecast.high, loss_text)
+
+
+def _forecast(found: Demo) -> str:
+    ours, all_runs = found.answers.chosen.forecasts[0], found.answers.pool.forecasts[0]
+    best = found.best_within(ours.compute)
+    held = "inside" if ours.run_low <= best <= ours.run_high else "outside"
+    return (
+        f"At {ours.target.label}, {10**ours.decades:.1f} times its largest run, "
+        f"{percent(SHARE)} of the compute says {loss_text(ours.loss)}. The whole pool says "
+        f"{loss_text(all_runs.loss)} ({_off(ours.loss, all_runs.loss)}). The best run there has "
+        f"{loss_text(best)} ({_off(ours.loss, best)}), {held} the interval of a further run."
+    )
+
+
+def _off(loss: float, other: float) -> str:
+    return f"{percent(abs(loss / other - 1.0), 2)} off"
+
+
+def _search(found: Demo) -> str:
+    whole = found.task.reference.envelope
+    n_hit = int(np.isin(whole, found.chosen).sum())
+    return (
+        f"{len(found.chosen)} of {len(found.task.pool)} runs were made. Of the {len(whole)} that "
+        f"no cheaper one beats, {n_hit} are among them."
+    )
+
+
+def write_runs(found: Demo, path: Path) -> Path:
     """The chosen runs in their order, to try `lawsmith fit` on."""
     pool, rows = found.task.pool, found.chosen
     columns = {name: pool.numbers(name)[rows] for name in ("N", "D", "C", "lr", "batch")}

@@ -1,4 +1,4 @@
-"""Charts of an analysis or a replay into a folder, with a spinner on stderr meanwhile."""
+"""Charts of a fit, of tasks or of a replay into a folder, with a spinner on stderr meanwhile."""
 
 from __future__ import annotations
 
@@ -7,17 +7,15 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawsmith.analysis import Analysis, Comparison
-from lawsmith.answer import Answer
 from lawsmith.cli.console import working
-from lawsmith.curves import Along
 from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.replay import Trace
+from lawsmith.replay import Replayed
 from lawsmith.tasks import TaskAnswer
 
 if TYPE_CHECKING:
-    from lawsmith.charts import Answered, Unavailable, Written
+    from lawsmith.charts import Unavailable, Written
+    from lawsmith.cli.fit_run import Fitted
 
 
 @dataclass(frozen=True)
@@ -27,27 +25,19 @@ class Drawn:
     paths: tuple[Path, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
 
-    def __add__(self, other: Drawn) -> Drawn:
-        return Drawn(self.paths + other.paths, self.missing | other.missing)
 
-
-def draw(
-    folder: Path,
-    study: Study,
-    answer: Answer | None,
-    analysis: Analysis | None = None,
-    compared: Sequence[Comparison] = (),
-    along: Along | None = None,
-) -> Drawn:
+def draw_fit(folder: Path, found: Fitted) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
     from lawsmith.charts import write_all  # here: altair is slow to import
     from lawsmith.charts.answer import answered_by
     from lawsmith.charts.trunks import curved_by
 
+    study, answer, along = found.study, found.answer, found.along
     made = None if answer is None else answered_by(answer, study)
     curved = None if answer is None or along is None else curved_by(answer, study, along)
     return _drawn(
-        folder, lambda: write_all(folder, made, analysis, comparisons=compared, curved=curved)
+        folder,
+        lambda: write_all(folder, made, found.analysis, comparisons=found.compared, curved=curved),
     )
 
 
@@ -59,11 +49,14 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
     return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
 
 
-def draw_replay(trace: Trace, answered: Answered | None, folder: Path) -> Drawn:
+def draw_replay(folder: Path, done: Replayed) -> Drawn:
     """Every chart of a replay and of its answer."""
     from lawsmith.charts import write_replay
+    from lawsmith.charts.answer import answered_in
 
-    return _drawn(folder, lambda: write_replay(trace, folder, answered))
+    trace, both = done.trace, done.answers
+    made = None if both is None else answered_in(trace, done.study, both)
+    return _drawn(folder, lambda: write_replay(trace, folder, made))
 
 
 def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import json
-
 import typer
 
 from lawsmith.cli import params
@@ -52,71 +50,27 @@ def fit(
 
     For example: lawsmith fit runs.csv --target 1e25 --law chinchilla
     """
-    from lawsmith.cli import fit_run
+    given = dict(locals())
+    from lawsmith.cli import fit_several
     from lawsmith.cli import options as read
-    from lawsmith.cli.console import stdout
-    from lawsmith.cli.draw import Drawn, draw
-    from lawsmith.datasets import ReadOptions
-    from lawsmith.grid import HeldOut
-    from lawsmith.laws.own import read_law
+    from lawsmith.cli.console import print_json, stdout
+    from lawsmith.cli.draw import Drawn, draw_fit
+    from lawsmith.cli.fit_payload import fit_payload
+    from lawsmith.cli.fit_run import run
+    from lawsmith.cli.fit_view import show_fit
+    from lawsmith.cli.request import request_of
 
-    asked = fit_run.FitRequest(
-        table=table,
-        reading=ReadOptions(
-            columns=read.with_loss(read.columns(columns or ()), loss),
-            ignore=read.ignored(ignore),
-            where=where,
-            drop_largest_loss=drop_largest_loss,
-            skip_bad_rows=skip_bad_rows,
-            diverged_above=read.diverged_above(diverged_above),
-            compute=compute,
-        ),
-        hold_out=HeldOut.parse(hold_out) if hold_out else None,
-        learn_from=tuple(learn_from or ()),
-        curves=curves,
-        curve_reading=read.curve_options(
-            curves, curve_kind, curve_columns or (), skip_bad_rows=skip_bad_rows
-        ),
-        law=read_law(law) if law else None,
-        fix=tuple(fix or ()),
-        prior=tuple(prior or ()),
-        objective=objective,
-        delta=delta,
-        force=force,
-        seed=seed,
-        targets=tuple(read.in_order(context.obj or (), ("--target", "--at"))),
-        level=read.level(level),
-        compare=compare,
-        inference_tokens=read.tokens(inference_tokens, "--inference-tokens"),
-        n_next=next_runs,
-        critical_batch=critical_batch,
-        other_n=other_n,
-    )
-    read.targets(asked.targets)  # a bad one is told before the table is read
+    asked = request_of(given)
     folder = read.folder(charts, "--charts") if charts else None
-    tasks = read.tasks(metric or (), chance or (), questions or ())
-    read.check_via(tasks, via)
-    if tasks:
-        from lawsmith.cli.fit_tasks import fit_tasks
-
-        fit_tasks(asked, tasks, via or "", folder=folder, as_json=as_json)
+    if asked.tasks:
+        fit_several.fit_tasks(asked, folder, as_json=as_json)
         return
     if metrics:
-        from lawsmith.cli.fit_metrics import fit_metrics
-
-        fit_metrics(asked, read.names(metrics, "--metrics"), as_json=as_json)
+        fit_several.fit_losses(asked, read.names(metrics, "--metrics"), as_json=as_json)
         return
-    found = fit_run.run(asked)
-    drawn = Drawn()
-    if folder:
-        made = (found.answer, found.analysis, found.compared, found.along)
-        drawn = draw(folder, found.study, *made)
+    found = run(asked)
+    drawn = draw_fit(folder, found) if folder else Drawn()
     if as_json:
-        from lawsmith.cli.payload import fit_payload
-
-        payload = fit_payload(found, drawn)
-        typer.echo(json.dumps(payload, indent=2, ensure_ascii=False, allow_nan=False))
+        print_json(fit_payload(found, drawn))
     else:
-        from lawsmith.cli.fit_view import show_fit
-
         show_fit(stdout(), found, drawn)

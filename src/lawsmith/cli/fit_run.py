@@ -2,85 +2,33 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.analysis import (
-    Analysis,
-    Comparison,
-    Cut,
-    FitOptions,
-    Moved,
-    Prediction,
-    analyse,
-    answer_study,
-    compare_laws,
-    laws_for,
-    moved,
-    other_n,
-    recounted,
-    rolling_cuts,
-    surface_on_cuts,
-)
+from lawsmith import analysis
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
 from lawsmith.arrays import IntArray
-from lawsmith.cli import options as read
-from lawsmith.cli.console import downloads, working
-from lawsmith.cli.curves import join_curves
+from lawsmith.cli.console import working
+from lawsmith.cli.request import Request, law_for, law_options, read_runs
 from lawsmith.curves import Along
-from lawsmith.datasets import ReadOptions, Study, load
-from lawsmith.datasets.curve_tables import CurveOptions
+from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import names
 from lawsmith.grid import HeldOut
 from lawsmith.laws.allocation import divides
 from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
-from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import State
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import Prior
 from lawsmith.threads import one_thread
-
-
-@dataclass(frozen=True)
-class FitRequest:
-    """The options of a fit; those whose meaning depends on the table or the law as text."""
-
-    table: str
-    reading: ReadOptions
-    hold_out: HeldOut | None
-    learn_from: tuple[str, ...]
-    law: Law | None
-    fix: tuple[str, ...]
-    prior: tuple[str, ...]
-    objective: str | None
-    delta: float | None
-    force: bool
-    seed: int
-    targets: tuple[tuple[str, str], ...]
-    level: float
-    compare: bool
-    inference_tokens: float | None = None
-    n_next: int = 0
-    critical_batch: bool = False
-    other_n: str | None = None
-    curves: str | None = None
-    curve_reading: CurveOptions | None = None
-
-    @property
-    def about_the_law(self) -> bool:
-        """Whether options say how the law is fitted."""
-        return bool(
-            self.fix or self.prior or self.objective or self.force or self.delta is not None
-        )
 
 
 @dataclass(frozen=True)
@@ -129,29 +77,26 @@ class Fitted:
         return self.analysis.options.level if self.analysis is not None else 0.95
 
 
-def run(asked: FitRequest) -> Fitted:
+def run(asked: Request) -> Fitted:
     """Read, answer, fit."""
-    with downloads() as progress:
-        study = load(asked.table, _reading(asked), progress=progress)
-    study, along = join_curves(study, asked.curves, asked.curve_reading)
-    targets = read.targets(asked.targets, list(study.grid.hp))
-    held = _held_out(study, asked.hold_out)
+    study, along, targets = read_runs(replace(asked, reading=_reading(asked)))
+    held = np.arange(0) if asked.hold_out is None else study.grid.split(asked.hold_out)[1]
     with working("learning from earlier studies") if asked.learn_from else nullcontext():
         prior = prior_from(asked.learn_from)
     # First, so that a slip in what was asked of the law is told before the work.
     wanted = targets or _default_targets(study)
-    analysis, refusal, options = _law(study, asked, targets, wanted)
+    described, refusal, options = _law(study, asked, targets, wanted)
     found, why_not = _answer(study, along, asked, targets, wanted, prior)
     if refusal is not None and not (found and found.forecasts):
         raise refusal  # neither a law nor a loss anywhere: there is nothing to show
     why_no_law = "" if refusal is None else str(refusal)
-    fitted = Fitted(study, asked.hold_out, held, found, why_not, analysis, why_no_law, along=along)
+    fitted = Fitted(study, asked.hold_out, held, found, why_not, described, why_no_law, along=along)
     if asked.inference_tokens is not None:
-        fitted = replace(fitted, serving=_serving(found, why_not, asked.inference_tokens))
+        fitted = replace(fitted, serving=_serving(_known(fitted), asked.inference_tokens))
     if asked.other_n is not None:
         fitted = replace(fitted, moved=_moved(fitted, asked, prior))
     if asked.n_next or asked.critical_batch:
-        fitted = replace(fitted, decisions=_decisions(found, why_not, asked))
+        fitted = replace(fitted, decisions=_decisions(_known(fitted), asked))
     if asked.compare:
         usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
         options = replace(options or usual, targets=wanted)
@@ -159,10 +104,15 @@ def run(asked: FitRequest) -> Fitted:
     return replace(fitted, warnings=_warnings(fitted))
 
 
-def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving, ...]:
+def _known(fitted: Fitted) -> Answer:
+    """The answer, which what else was asked for needs."""
+    if fitted.answer is None:
+        raise LawsmithError(fitted.why_no_answer)
+    return fitted.answer
+
+
+def _serving(found: Answer, tokens: float) -> tuple[Serving, ...]:
     """At each target that is a compute."""
-    if found is None:
-        raise LawsmithError(why_not)
     computes = [f.compute for f in found.forecasts if not f.target.sized]
     if not computes:
         want = "a --target, whose loss is to be reached"
@@ -170,7 +120,7 @@ def _serving(found: Answer | None, why_not: str, tokens: float) -> tuple[Serving
     return tuple(serve(found.surface, C, tokens) for C in computes)
 
 
-def _reading(asked: FitRequest) -> ReadOptions:
+def _reading(asked: Request) -> ReadOptions:
     """How to read the table: with the columns of numbers that another N is counted from."""
     if asked.other_n is None:
         return asked.reading
@@ -179,26 +129,23 @@ def _reading(asked: FitRequest) -> ReadOptions:
     return replace(asked.reading, metrics=(*asked.reading.metrics, *more))
 
 
-def _moved(fitted: Fitted, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
+def _moved(fitted: Fitted, asked: Request, prior: Prior) -> tuple[Moved, ...]:
     """Each target with the other N."""
-    if fitted.answer is None:
-        raise LawsmithError(fitted.why_no_answer)
+    found = _known(fitted)
     if "N" not in fitted.study.grid.names or asked.curves is not None:
         got = "curves" if asked.curves is not None else "a study without N"
         raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
     text = asked.other_n or ""
-    other = recounted(fitted.study, other_n(fitted.study, text))
-    targets = tuple(forecast.target for forecast in fitted.answer.forecasts)
+    other = analysis.recounted(fitted.study, analysis.other_n(fitted.study, text))
+    targets = tuple(forecast.target for forecast in found.forecasts)
     with working("counting N in another way"):
         held = asked.hold_out
-        again = answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
-    return moved(text, fitted.answer, again)
+        again = analysis.answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return analysis.moved(text, found, again)
 
 
-def _decisions(found: Answer | None, why_not: str, asked: FitRequest) -> tuple[Decided, ...]:
+def _decisions(found: Answer, asked: Request) -> tuple[Decided, ...]:
     """At each target."""
-    if found is None:
-        raise LawsmithError(why_not)
     surface, n = found.surface, asked.n_next
     if n and all(forecast.target.sized for forecast in found.forecasts):
         want = "a --target, whose interval is to be narrowed"
@@ -220,21 +167,16 @@ def _default_targets(study: Study) -> tuple[Target, ...]:
     return (default_target(study.grid, study.runs),)
 
 
-def _known_to(law: Law, targets: Sequence[Target]) -> tuple[Target, ...]:
-    """Those that a law can be asked for: it knows no hyperparameters but its own inputs."""
-    return tuple(target for target in targets if set(target.hp) <= set(law.inputs))
-
-
 def _with_comparison(fitted: Fitted, options: FitOptions, prior: Prior) -> Fitted:
     """Every law beside the answer, and all of them on the same hold-outs."""
     study = fitted.study
-    laws = laws_for(study)
+    laws = analysis.laws_for(study)
     if options.law.name not in LAWS:
         laws = (*laws, options.law)  # a law of the user's own is compared too
     with working("comparing laws"):
-        cuts = rolling_cuts(study, options)
-        compared = compare_laws(study, options, laws)
-        surface = surface_on_cuts(study, cuts, options.level, prior)
+        cuts = analysis.rolling_cuts(study, options)
+        compared = analysis.compare_laws(study, options, laws)
+        surface = analysis.surface_on_cuts(study, cuts, options.level, prior)
     return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
 
 
@@ -261,29 +203,20 @@ def _predictions_of_laws(fitted: Fitted) -> dict[str, tuple[Prediction, ...]]:
     return told
 
 
-def _held_out(study: Study, rule: HeldOut | None) -> IntArray:
-    return np.arange(0) if rule is None else study.grid.split(rule)[1]
-
-
 def _answer(
     study: Study,
     along: Along | None,
-    asked: FitRequest,
+    asked: Request,
     targets: tuple[Target, ...],
     wanted: tuple[Target, ...],
     prior: Prior,
 ) -> tuple[Answer | None, str]:
     """The answer, or None and why there is none."""
     try:
-        found = answer_study(
-            study,
-            wanted,
-            level=asked.level,
-            hold_out=asked.hold_out,
-            prior=prior,
-            curves=along,
-        )
-        return found, ""
+        level, held = asked.level, asked.hold_out
+        return analysis.answer_study(
+            study, wanted, level=level, hold_out=held, prior=prior, curves=along
+        ), ""
     except LawsmithError as error:
         if targets and error.where == "target":
             raise
@@ -291,27 +224,15 @@ def _answer(
 
 
 def _law(
-    study: Study, asked: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+    study: Study, asked: Request, targets: tuple[Target, ...], wanted: tuple[Target, ...]
 ) -> tuple[Analysis | None, LawsmithError | None, FitOptions | None]:
     """The law asked for, which must fit; else the study's usual one, as far as it can."""
     try:
-        law = asked.law or get_law(read.law_of(study))
-        read.check_inputs(study, law)
+        law = law_for(study, asked)
         of_compute = law.inputs == ("C",) or divides(law)
-        pinned = read.fixed(asked.fix, law)
-        options = FitOptions(
-            law=law,
-            hold_out=asked.hold_out,
-            targets=_known_to(law, wanted if of_compute else targets),
-            objective=read.objective(asked.objective, asked.delta, law),
-            fixed=pinned,
-            priors=read.priors(asked.prior, law, pinned),
-            level=asked.level,
-            force=asked.force,
-            seed=asked.seed,
-        )
-        return analyse(study, options), None, options
+        options = law_options(study, asked, law, wanted if of_compute else targets)
+        return analysis.analyse(study, options), None, options
     except LawsmithError as error:
-        if asked.law is not None or asked.about_the_law:
+        if asked.about_the_law:
             raise
         return None, error, None

@@ -2,23 +2,30 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Sequence
 
+import numpy as np
 from rich.console import Console
 
-from lawsmith.analysis import Analysis, HyperparameterLaw
+from lawsmith.analysis import Analysis, Comparison, HyperparameterLaw, Moved, Prediction
+from lawsmith.answer import HeldOutRuns
+from lawsmith.answer.batch import OVERHEAD, CriticalBatch
+from lawsmith.answer.next_runs import NextRun
 from lawsmith.answer.serving import Serving
 from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
-from lawsmith.cli.answer_view import show_answer
-from lawsmith.cli.compare_view import show_comparison
-from lawsmith.cli.decisions_view import show_decisions, show_moved
+from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_run import Fitted
-from lawsmith.cli.law_view import show_law, show_predictions
-from lawsmith.cli.study_view import show_study
+from lawsmith.cli.views import show_answer, show_charts, show_study
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
-from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.laws.allocation import further_inputs
+from lawsmith.laws.fit import LawFit
+from lawsmith.laws.objective import Objective
+from lawsmith.laws.uncertainty import Interval
+
+SURFACE = "the answer"
 
 
 def show_fit(console: Console, found: Fitted, drawn: Drawn) -> None:
@@ -31,37 +38,41 @@ def show_fit(console: Console, found: Fitted, drawn: Drawn) -> None:
         out.prose(console, f"{found.why_no_answer}.")
     for one in found.serving:
         show_serving(console, one)
-    show_moved(console, found.moved)
+    if found.moved:
+        show_moved(console, found.moved)
     for decided in found.decisions:
-        show_decisions(console, decided)
-    analysis = found.analysis
-    if analysis is not None:
-        show_law(console, analysis)
-        show_predictions(console, analysis)
-        show_held_out(console, analysis)
-        show_hyperparameters(console, analysis)
+        if decided.runs:
+            show_next(console, decided.target.label, decided.runs)
+        if decided.batch is not None:
+            show_batch(console, decided.batch)
+    if found.analysis is not None:
+        show_law(console, found.analysis)
     else:
         out.heading(console, "No law")
         out.prose(console, f"{found.why_no_law}.")
-    show_comparison(console, found)
+    if found.compared:
+        show_comparison(console, found)
     said = () if found.answer is None else found.answer.warnings
-    show_warnings(console, [warning for warning in found.warnings if warning not in said])
-    show_notes(console, found.study.notes)
+    others = [warning for warning in found.warnings if warning not in said]
+    out.warnings(console, "Warnings about the law", others)
+    out.notes(console, found.study.notes)
     show_charts(console, drawn)
 
 
 def show_serving(console: Console, found: Serving) -> None:
     """The cheapest model for training and serving beside the best for training alone."""
-    loss = loss_text(found.loss)
-    served = f"{count(found.tokens)} tokens"
-    out.heading(console, f"Training to {loss} and serving {served}, at the least compute")
-    table = out.table("", "N", "D", "training", "serving", "together")
-    sizes = [count(found.N), count(found.D)]
-    table.add_row("cheapest", *sizes, *map(flops, (found.training, found.serving, found.total)))
-    rest = found.alone - found.C, found.alone
-    alone = [count(found.alone_N), count(found.alone_D), flops(found.C), *map(flops, rest)]
-    table.add_row("training alone", *alone)
-    out.show(console, table)
+    loss, served = loss_text(found.loss), f"{count(found.tokens)} tokens"
+    best = (found.training, found.serving, found.total)
+    alone = (found.C, found.alone - found.C, found.alone)
+    out.table(
+        console,
+        f"Training to {loss} and serving {served}, at the least compute",
+        ("", "N", "D", "training", "serving", "together"),
+        [
+            ("cheapest", count(found.N), count(found.D), *map(flops, best)),
+            ("training alone", count(found.alone_N), count(found.alone_D), *map(flops, alone)),
+        ],
+    )
     near = interval(*found.near_N, count)
     text = f"It saves {percent(found.saved, 2)}. N in {near} costs at most 1% more."
     if found.at_edge:
@@ -69,30 +80,183 @@ def show_serving(console: Console, found: Serving) -> None:
     out.prose(console, text)
 
 
-def show_held_out(console: Console, a: Analysis) -> None:
-    """The law's error on runs it has not seen."""
-    if a.score is None:
+def show_moved(console: Console, found: Sequence[Moved]) -> None:
+    """Each target with N as the table counts it, and counted in another way."""
+    rows = []
+    for one in found:
+        for label, forecast in ((one.forecast.target.label, one.forecast), ("", one.other)):
+            ends, scales = interval(forecast.low, forecast.high, loss_text), forecast.scales
+            sizes = [count(scales[name].centre) if name in scales else "" for name in ("N", "D")]
+            by = percent(one.loss, 2) if forecast is one.other else ""
+            rows.append((label, loss_text(forecast.loss), ends, *sizes, by))
+    heads = ("", "loss", "interval", "N", "D", "loss moves by")
+    out.table(console, f"If N is counted as {found[0].expression}", heads, rows)
+    if any(one.matters for one in found):
+        text = "The loss leaves its interval: say which N is meant wherever the answer is used."
+        out.prose(console, text)
+
+
+def show_next(console: Console, label: str, runs: Sequence[NextRun]) -> None:
+    """Runs by how much they narrow the interval for a FLOP, best first."""
+    rows = []
+    for run in runs:
+        scales = [flops(v) if name == "C" else count(v) for name, v in run.scales.items()]
+        hp = [v if isinstance(v, str) else number(v, 3) for v in run.hp.values()]
+        after = (f"±{percent(run.after, 2)}", percent(run.narrowed, 2))
+        rows.append((flops(run.C, 2), *scales, *hp, *after))
+    heads = ("cost", *runs[0].scales, *runs[0].hp, "interval after", "narrower by")
+    out.table(console, f"What one more run would change at {label}", heads, rows)
+    now = percent(runs[0].before, 2)
+    out.prose(console, f"The interval is ±{now} now. Runs that tell most for a FLOP come first.")
+
+
+def show_batch(console: Console, found: CriticalBatch) -> None:
+    """The critical batch, or that the runs do not tell it."""
+    at = f"N = {count(found.N)}, D = {count(found.D)}"
+    out.heading(console, f"Critical {found.axis} at {at}")
+    best = f"The best {found.axis} is {number(found.best, 3)}."
+    most = f"costs at most {percent(OVERHEAD)} more tokens for the same loss"
+    if not found.identified:
+        text = f"Not identified: even {number(found.largest, 3)}, the largest that was run, {most}."
+        out.prose(console, f"{text} {best}")
         return
-    score = a.score
-    error = f"RMSE {number(score.rmse, 3)} ({percent(score.rms_error, 3)} of loss)"
-    out.heading(console, f"The law {a.law.name} on the held-out frontier")
-    points = plural(len(score.rows), "point")
-    out.prose(console, f"{error}, MSE {number(score.mse, 3)}, over {points}.")
+    ends = interval(found.low, found.high, lambda x: "beyond" if math.isinf(x) else number(x, 3))
+    text = f"Up to {number(found.critical, 3)} {ends} it {most}."
+    if math.isinf(found.high):
+        text += " The runs have no larger one to bound it from above."
+    out.prose(console, f"{text} {best}")
+
+
+def show_law(console: Console, a: Analysis) -> None:
+    """The formula, the parameters with intervals, how they were found, what the law predicts."""
+    level = percent(a.options.level)
+    known = a.uncertainty.params(a.options.level) if a.uncertainty else {}
+    logs = a.fit.log_params
+    rows = [
+        (name, figure(x), figure(logs[name]) if name in logs else "", _known(a.fit, name, known))
+        for name, x in a.fit.params.items()
+    ]
+    title = f"Law: {a.law.formula}, fitted to {_points(a)}"
+    out.table(console, title, ("", "fitted", "ln", f"{level} interval"), rows)
+    console.print()
+    out.prose(console, _optimiser(a.fit))
+    out.prose(console, _about_intervals(a))
+    if a.predictions:
+        show_predictions(console, a)
+    if a.score is not None:
+        out.heading(console, f"The law {a.law.name} on the held-out frontier")
+        rmse = f"RMSE {number(a.score.rmse, 3)} ({percent(a.score.rms_error, 3)} of loss)"
+        points = plural(len(a.score.rows), "point")
+        out.prose(console, f"{rmse}, MSE {number(a.score.mse, 3)}, over {points}.")
+    if a.hyperparameters:
+        show_hyperparameters(console, a)
+
+
+def _points(a: Analysis) -> str:
+    n_runs = int(np.isfinite(a.loss[a.pool]).sum())
+    points = plural(a.fit.n_points, "point")
+    return f"all {points}" if n_runs == a.fit.n_points else f"the {points} of the frontier"
+
+
+def _known(fit: LawFit, name: str, known: dict[str, Interval]) -> str:
+    """The interval of a parameter."""
+    if name in fit.fixed:
+        return "fixed"
+    if name not in known:
+        return "none"
+    low, high = known[name].low, known[name].high
+    return "not identified" if np.isnan(low) else interval(low, high, figure)
+
+
+def _optimiser(fit: LawFit) -> str:
+    parts = [
+        f"{_objective(fit.objective)} {number(fit.value, 5)}",
+        f"{fit.status} (gradient {number(fit.gradient, 2)})",
+        "1 basin" if fit.n_basins == 1 else f"{fit.n_basins} basins, the lowest taken",
+        f"condition number {number(fit.condition, 3)}",
+    ]
+    if fit.priors:
+        parts.append(f"pulled by priors on {', '.join(fit.priors)}")
+    return f"Fit: {'; '.join(parts)}."
+
+
+def _objective(objective: Objective) -> str:
+    huber = f"sum of Huber(δ = {number(objective.delta)}) of log loss"
+    known = {
+        "huber": huber,
+        "least-squares-log": "half the sum of squares of log loss",
+        "least-squares": "half the sum of squares of loss",
+        "mae": "sum of absolute errors of log loss",
+        "one-sided": f"{huber}, runs above the law counting {percent(objective.above)}",
+    }
+    return known.get(objective.name, objective.name)
+
+
+def _about_intervals(a: Analysis) -> str:
+    """What the intervals are of, and how they were made."""
+    u = a.uncertainty
+    if u is None:
+        return "Intervals: none, as there are no more points than free parameters."
+    dof = "1 degree" if u.dof == 1 else f"{u.dof} degrees"
+    said = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom"
+    return f"{said}; stretched to the fitted value where it lies outside."
+
+
+def show_predictions(console: Console, a: Analysis) -> None:
+    """The loss at each target, and how to spend its compute."""
+    level = percent(a.options.level)
+    rows = [
+        (
+            p.target.label,
+            _loss(p.loss),
+            _ends(p.interval),
+            _ends(p.run_interval),
+            "inside" if p.decades <= 0 else digits(p.decades, ".1f"),
+        )
+        for p in a.predictions
+    ]
+    title = f"What the law {a.law.name} predicts, {level} intervals if it holds"
+    heads = ("target", "loss", "interval", "of a further run", "decades beyond")
+    out.table(console, title, heads, rows)
+    if any(p.allocation for p in a.predictions):
+        title = f"Best N and D by {a.law.name} (C = 6ND), with {level} intervals"
+        further = further_inputs(a.law)
+        shares = [_allocated(p, further) for p in a.predictions]
+        out.table(console, title, ("C", *further, "N*", "D*", "D/N"), shares)
+
+
+def _loss(x: float) -> str:
+    return digits(x, ".4f") if x >= 0.1 else number(x)
+
+
+def _ends(found: Interval | None) -> str:
+    return "none" if found is None else interval(found.low, found.high, _loss)
+
+
+def _allocated(p: Prediction, further: Sequence[str]) -> tuple[str, ...]:
+    """Where a law spends the compute of a target best."""
+    cells = [flops(p.target.C), *(count(p.inputs[name]) for name in further)]
+    for name, found in (p.allocation or {}).items():
+        form = _short if name == "D/N" else count
+        ends = "" if np.isnan(found.low) else f" {interval(found.low, found.high, form)}"
+        cells.append(f"{form(found.centre)}{ends}")
+    return tuple(cells)
+
+
+def _short(x: float) -> str:
+    return number(x, 3)
 
 
 def show_hyperparameters(console: Console, a: Analysis) -> None:
     """The best value of each tuned axis as a power of N and D."""
-    if not a.hyperparameters:
-        return
-    first = a.hyperparameters[0].fit
+    first, level = a.hyperparameters[0].fit, a.options.level
     cells = plural(first.n_points, "cell")
-    level = percent(a.options.level)
-    out.heading(console, f"Best hyperparameters, {first.law.formula} over {cells} (N, D), {level}")
-    table = out.table("axis", "c", "a", "b")
-    for h in a.hyperparameters:
-        powers = [_power(h, name, a.options.level) for name in ("a", "b")]
-        table.add_row(h.axis, number(h.fit.params["c"], 3), *powers)
-    out.show(console, table)
+    rows = [
+        (h.axis, _short(h.fit.params["c"]), *(_power(h, name, level) for name in ("a", "b")))
+        for h in a.hyperparameters
+    ]
+    over = f"{first.law.formula} over {cells} (N, D), {percent(level)}"
+    out.table(console, f"Best hyperparameters, {over}", ("axis", "c", "a", "b"), rows)
 
 
 def _power(h: HyperparameterLaw, name: str, level: float) -> str:
@@ -102,34 +266,93 @@ def _power(h: HyperparameterLaw, name: str, level: float) -> str:
     if h.uncertainty is None:
         return value
     found = h.uncertainty.params(level)[name]
-    if found.low != found.low:
+    if math.isnan(found.low):
         return f"{value}, not identified"
     return f"{value} {interval(found.low, found.high, lambda x: digits(x, '.3f'))}"
 
 
-def show_warnings(console: Console, warnings: Sequence[Diagnostic]) -> None:
-    """Each warning by its code."""
-    if not warnings:
+def show_comparison(console: Console, found: Fitted) -> None:
+    """What each law says of each target beside the answer; AICc; the error on runs not seen."""
+    fitted = [c for c in found.compared if c.fit is not None]
+    said = _said(found)
+    for label in dict.fromkeys(label for claims in said.values() for label in claims):
+        rows = [(name, *claims[label]) for name, claims in said.items() if label in claims]
+        heads = ("", "loss", f"{percent(found.level)} interval")
+        out.table(console, f"{label}, by the answer and by each law", heads, rows)
+    if fitted:
+        _show_aicc(console, fitted)
+    _show_hold_outs(console, found, fitted)
+    for reason, laws in _refusals(found.study.name, found.compared).items():
+        out.item(console, f"not fitted: {', '.join(laws)}", reason)
+
+
+def _said(found: Fitted) -> dict[str, dict[str, tuple[str, str]]]:
+    """Who predicts → the target's label → the loss and its interval."""
+    said: dict[str, dict[str, tuple[str, str]]] = {SURFACE: {}}
+    for forecast in found.answer.forecasts if found.answer is not None else ():
+        ends = interval(forecast.low, forecast.high, loss_text)
+        said[SURFACE][forecast.target.label] = loss_text(forecast.loss), ends
+    for c in found.compared:
+        said[c.law.name] = {}
+        for p in c.predictions:
+            known = p.interval
+            ends = "none" if known is None else interval(known.low, known.high, loss_text)
+            said[c.law.name][p.target.label] = loss_text(p.loss), ends
+    return said
+
+
+def _show_aicc(console: Console, fitted: Sequence[Comparison]) -> None:
+    rows = []
+    for c in fitted:
+        # The least among laws of the same inputs, which have the same points.
+        alike = (o.aicc for o in fitted if set(o.law.inputs) == set(c.law.inputs))
+        best = min((value for value in alike if not math.isnan(value)), default=math.nan)
+        cells = ["none" if math.isnan(v) else digits(v, ".1f") for v in (c.aicc, c.aicc - best)]
+        points = c.fit.n_points if c.fit is not None else 0
+        rows.append((c.law.name, str(c.law.n_params), str(points), *cells))
+    title = "How well the laws describe the runs they were fitted to"
+    out.table(console, title, ("law", "parameters", "points", "AICc", "above the best"), rows)
+    console.print()
+    out.prose(console, "AICc compares only laws that were fitted to the same points.")
+
+
+def _show_hold_outs(console: Console, found: Fitted, fitted: Sequence[Comparison]) -> None:
+    title = "Error on the best runs above a cut, fitted to the runs below"
+    if not found.cuts:
+        out.heading(console, title)
+        out.prose(console, "No hold-outs: too few runs, or all of one compute.")
         return
-    out.heading(console, "Warnings about the law")
-    for warning in warnings:
-        out.item(console, warning.code, warning.message)
+    counts = [len(cut.judged) for cut in found.cuts]
+    rows = [
+        ("best runs", *(str(n) for n in counts), str(sum(counts)), ""),
+        (SURFACE, *_errors(found.surface_cuts)),
+        *((c.law.name, *_errors(c.cuts)) for c in fitted),
+    ]
+    heads = ("", *(cut.name for cut in found.cuts), "all", f"inside {percent(found.level)}")
+    out.table(console, title, heads, rows)
 
 
-def show_notes(console: Console, notes: Sequence[str]) -> None:
-    """What a reader must know of the study."""
-    if not notes:
-        return
-    out.heading(console, "Notes on this study")
-    for note in notes:
-        out.prose(console, f"{note[:1].upper()}{note[1:]}.")
+def _errors(cuts: Sequence[HeldOutRuns | None]) -> list[str]:
+    """Relative RMS error at each cut and over all, and how many lie in their intervals."""
+    made = ["none" if runs is None else _error(runs.rms_error) for runs in cuts]
+    judged = [runs for runs in cuts if runs is not None]
+    n = sum(len(runs.rows) for runs in judged)
+    if n == 0:
+        return [*made, "none", "none"]
+    squares = sum(len(runs.rows) * runs.rms_error**2 for runs in judged)
+    inside = sum(int(runs.inside.sum()) for runs in judged)
+    return [*made, _error(math.sqrt(squares / n)), f"{inside} of {n}"]
 
 
-def show_charts(console: Console, drawn: Drawn) -> None:
-    """Where the charts are, and why some are not."""
-    if drawn == Drawn():
-        return
-    out.heading(console, "Charts")
-    out.paths(console, drawn.paths)
-    for name, reason in drawn.missing.items():
-        out.item(console, f"no {name}", reason)
+def _error(value: float) -> str:
+    return f"{number(100.0 * value, 2)}%"
+
+
+def _refusals(study: str, compared: Sequence[Comparison]) -> dict[str, list[str]]:
+    """Why laws could not be fitted → which."""
+    found: dict[str, list[str]] = {}
+    for c in compared:
+        if c.fit is None:
+            reason = c.reason.removeprefix(f"{c.law.name} on {study}: ")
+            found.setdefault(reason.removeprefix(f"{c.law.name}: "), []).append(c.law.name)
+    return found

@@ -2,60 +2,147 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
+import numpy as np
 import typer
 
-from lawsmith.cli import params
-from lawsmith.cli.live import Json
+from lawsmith.answer.payload import warning_payload
+from lawsmith.cli import console as out
+from lawsmith.cli import options as read
+from lawsmith.cli.request import load_study
+from lawsmith.cli.views import show_study
+from lawsmith.datasets import ReadOptions, Study
+from lawsmith.datasets.readers import read_curve_frame
+from lawsmith.errors import LawsmithError
+from lawsmith.files import write_told
+from lawsmith.formats import count, number, plural
+from lawsmith.runs import State
+from lawsmith.spreadsheet import csv_text
+from lawsmith.study import open_study
+from lawsmith.study.importing import import_runs
+from lawsmith.study.tables import read_columns
 
 
-def import_runs(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[STUDY] SOURCE",
-            show_default=False,
-            help=f"Runs: {params.FORMS}. With the file of a live study before it, its candidates "
-            "among them are put on record.",
-        ),
-    ],
-    columns: params.Columns = None,
-    ignore: params.Ignore = None,
-    where: params.Where = None,
-    skip_bad_rows: params.SkipBadRows = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the runs as a plain table."),
-    ] = None,
-    curves_out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the losses along the runs, for --curves."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
-    """Show what lawsmith understands of runs, before anything is fitted; or import them.
-
-    For example: lawsmith import wandb/ -o runs.csv, or lawsmith import study.toml old-runs.csv
-    """
-    from lawsmith.cli.import_view import into_study, preview
-    from lawsmith.cli.options import columns as pairs
-    from lawsmith.cli.options import ignored
-    from lawsmith.datasets import ReadOptions
-    from lawsmith.errors import LawsmithError
-
-    asked = pairs(columns or ())
+def import_source(sources: Sequence[str], given: Mapping[str, Any]) -> None:
+    """Show what a source of runs was understood as, or import it into a live study."""
     if len(sources) > 2:
         got = f"{len(sources)} arguments"
         raise LawsmithError("import", got=got, want="a source, or a study and a source")
-    if len(sources) == 2:
-        for option, given in {"--out": out, "--curves-out": curves_out, "--ignore": ignore}.items():
-            if given:
-                raise LawsmithError(option, got="a live study", want="a source alone")
-        into_study(Path(sources[0]), sources[1], asked, where, as_json=as_json)
+    reading, as_json = read.reading(given), given["as_json"]
+    if len(sources) == 1:
+        preview(sources[0], reading, given["out"], given["curves_out"], as_json=as_json)
         return
-    reading = ReadOptions(
-        columns=asked, ignore=ignored(ignore), where=where, skip_bad_rows=skip_bad_rows
+    for name in ("out", "curves_out", "ignore"):
+        if given[name]:
+            option = f"--{name.replace('_', '-')}"
+            raise LawsmithError(option, got="a live study", want="a source alone")
+    into_study(Path(sources[0]), sources[1], reading, as_json=as_json)
+
+
+def preview(
+    source: str,
+    reading: ReadOptions,
+    runs_file: Path | None,
+    curves_file: Path | None,
+    *,
+    as_json: bool,
+) -> None:
+    """Read, say what was understood, and write plain tables where they are asked for."""
+    study = load_study(source, reading)
+    written = []
+    if runs_file is not None:
+        rows = table_rows(study)
+        written.append(write_told(runs_file, csv_text(list(rows[0]), rows), where="--out"))
+    if curves_file is not None:
+        frame = read_curve_frame(source).rename(columns=str)
+        moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
+        text = csv_text(list(frame.columns), moments)
+        written.append(write_told(curves_file, text, where="--curves-out"))
+    if as_json:
+        out.print_json(payload(study, written))
+        return
+    console = out.stdout()
+    show_study(console, study, None, 0)
+    rows_shown = [(column, name, _values(study, name)) for name, column in study.columns.items()]
+    title = "Columns, as they were understood"
+    out.table(console, title, ("column", "is", "values"), rows_shown, align="lll")
+    out.paths(console, written, "Written")
+    if not written:
+        out.heading(console, "Next")
+        next_ = f"lawsmith fit {source}, or with -o runs.csv write these runs as a table."
+        out.prose(console, next_)
+
+
+def _values(study: Study, name: str) -> str:
+    """'7 values, 10M to 1.3B'."""
+    if name == "run":
+        return f"{plural(len(set(study.run_names)), 'name')}, such as {study.run_names[0]}"
+    if name == "loss":
+        done = study.runs.of(State.DONE).loss
+        ends = [number(float(end(done))) for end in (np.min, np.max)] if len(done) else ["none"]
+        return f"{plural(len(done), 'run')}, {' to '.join(ends)}"
+    values = study.grid.column(name)
+    levels = np.unique(values)
+    if values.dtype != np.float64:
+        shown = ", ".join(levels[:4].tolist())
+        return f"{plural(len(levels), 'level')}: {shown}{', …' if len(levels) > 4 else ''}"
+    form = count if name in ("N", "D") else number
+    both = dict.fromkeys([form(float(levels[0])), form(float(levels[-1]))])
+    return f"{plural(len(levels), 'value')}, {' to '.join(both)}"
+
+
+def table_rows(study: Study) -> list[dict[str, Any]]:
+    """One row a run, under the names that lawsmith knows; a run that diverged has no loss."""
+    names = list(study.grid.names)
+    rows = []
+    for i, row in enumerate(study.runs.index.tolist()):
+        run: dict[str, Any] = {"run": study.run_names[i]} if study.run_names else {}
+        run |= {name: study.grid.columns[name][row].item() for name in names}
+        loss = float(study.runs.loss[i])
+        diverged = study.runs.state[i] != State.DONE.value
+        rows.append({**run, "loss": "nan" if diverged else loss})
+    return rows
+
+
+def payload(study: Study, written: list[Path]) -> dict[str, Any]:
+    """The preview for machines."""
+    log = study.log
+    return {
+        "name": study.name,
+        "rows": log.n_rows,
+        "runs": study.runs.counts(),
+        "not_finished": dict(log.unfinished),
+        "configurations": len(study.grid),
+        "columns": dict(study.columns),
+        "units": dict(study.units),
+        "axes": {axis.name: axis.kind for axis in study.grid.axes},
+        "measured": list(study.measured),
+        "warnings": [warning_payload(w) for w in study.warnings],
+        "written": written,
+    }
+
+
+def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool) -> None:
+    """Put past runs on record that are candidates of a live study."""
+    opened = open_study(study)
+    table = read_columns(source, list(opened.spec.axes), reading.columns, where=reading.where)
+    opened.begin()
+    done = import_runs(opened, table, source=Path(source).name or source)
+    n_unfinished = sum(table.unfinished.values())
+    counts = {"imported": len(done.events), "known": done.known, "strangers": done.strangers}
+    if as_json:
+        told = {**counts, "not_finished": dict(table.unfinished), "columns": dict(table.found)}
+        typer.echo(json.dumps(told, ensure_ascii=False))
+        return
+    renamed = [f"{role} is '{name}'" for role, name in table.found.items() if role != name]
+    if renamed:
+        typer.echo(", ".join(renamed))
+    typer.echo(
+        f"{counts['imported']} imported, {counts['known']} known before, "
+        f"{counts['strangers']} that match no candidate left out"
+        + (f", {n_unfinished} not finished left out" if n_unfinished else "")
     )
-    preview(sources[0], reading, out, curves_out, as_json=as_json)

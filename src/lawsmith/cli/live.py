@@ -10,7 +10,8 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.codes import INTERRUPTED
+from lawsmith.cli import params
+from lawsmith.cli.console import INTERRUPTED
 from lawsmith.cli.params import whole
 
 StudyFile = Annotated[
@@ -35,9 +36,8 @@ def at_least_one(text: str) -> int:
 def check(study: StudyFile = DEFAULT_FILE, as_json: Json = False) -> None:
     """Check a study file: its candidates, what the budget buys, and what looks wrong."""
     from lawsmith.cli.check import check_study
-    from lawsmith.study import open_study
 
-    check_study(open_study(study), as_json=as_json)
+    check_study(study, as_json=as_json)
 
 
 def plan(
@@ -48,10 +48,9 @@ def plan(
     as_json: Json = False,
 ) -> None:
     """Simulate a study before paying for it: the interval to expect against the spend."""
-    from lawsmith.cli.plan import run_plan
-    from lawsmith.study import open_study
+    from lawsmith.cli.plan import plan_study
 
-    run_plan(open_study(study), draws=draws, as_json=as_json)
+    plan_study(study, draws=draws, as_json=as_json)
 
 
 def run(
@@ -68,12 +67,11 @@ def run(
 
     For example: lawsmith run study.toml
     """
-    from lawsmith.cli.run import drive_study
+    from lawsmith.cli.run import run_study
     from lawsmith.cli.status import print_status
-    from lawsmith.study import open_study
 
-    opened = open_study(study)
-    if drive_study(opened, quiet=quiet, retry=retry_failed):
+    opened, interrupted = run_study(study, quiet=quiet, retry=retry_failed)
+    if interrupted:
         raise typer.Exit(INTERRUPTED)
     print_status(opened, as_json=as_json, n_next=0)
 
@@ -98,11 +96,8 @@ def status(
     from lawsmith.cli.status import print_status, watch_status
     from lawsmith.study import open_study
 
-    opened = open_study(study)
-    if watch:
-        watch_status(opened, as_json=as_json, n_next=n_next)
-    else:
-        print_status(opened, as_json=as_json, n_next=n_next)
+    show = watch_status if watch else print_status
+    show(open_study(study), as_json=as_json, n_next=n_next)
 
 
 def serve(
@@ -131,45 +126,9 @@ def ask(
 
     For example: lawsmith ask study.toml -n 4 --json > round1.json
     """
-    from lawsmith.cli.console import print_json
-    from lawsmith.errors import LawsmithError
-    from lawsmith.study.asking import asked_events, exhausted, propose
-    from lawsmith.study.jobs import for_trainer
-    from lawsmith.study.live import open_study
+    from lawsmith.cli.hand import ask_runs
 
-    opened = open_study(study)
-    opened.begin()
-    events = opened.journal.update(
-        lambda ledger: asked_events(
-            opened, ledger, propose(opened, ledger, n, by="hand"), by="hand"
-        )
-    )
-    if not events:
-        reason = exhausted(opened, opened.journal.ledger)
-        words = {"budget": "a budget that is committed", "candidates": "no candidate left"}
-        raise LawsmithError(str(study), got=words[reason], want="runs to ask for")
-    asked = [
-        {
-            "trial": event["trial"],
-            "config": for_trainer(opened, event["config"]),
-            "cost": event["cost"],
-            "why": event["why"],
-            "kind": event.get("kind", "run"),
-            "parent": event.get("parent"),
-            "branch_at": event.get("branch_at"),
-            "save_at": event.get("save_at", []),
-        }
-        for event in events
-    ]
-    if as_json:
-        print_json(asked)
-        return
-    for event in asked:
-        shown = dict(event["config"])
-        if event["kind"] != "run":
-            shown |= {name: event[name] for name in ("kind", "parent", "branch_at") if event[name]}
-        values = ", ".join(f"{name}={value}" for name, value in shown.items())
-        typer.echo(f"{event['trial']}  {values}  ({event['why']})")
+    ask_runs(study, n, as_json=as_json)
 
 
 def tell(
@@ -201,50 +160,9 @@ def tell(
 
     For example: lawsmith tell study.toml --trial t0004 --loss 2.31
     """
-    from lawsmith.cli.console import print_json
-    from lawsmith.errors import LawsmithError
-    from lawsmith.study.live import open_study
-    from lawsmith.study.telling import Told, doubts, number_of, read_results
-    from lawsmith.study.telling import tell as record
+    from lawsmith.cli.hand import tell_results
 
-    if (results is None) == (trial is None):
-        got = "neither" if trial is None else "both"
-        raise LawsmithError("tell", got=got, want="a file of results, or --trial and --loss")
-    if trial is not None and loss is None:
-        raise LawsmithError("--loss", got="nothing", want="a number, or nan for a divergence")
-    if trial is None and (loss is not None or tokens is not None):
-        raise LawsmithError("--loss, --tokens", got="a value and a file", want="one of the two")
-    opened = open_study(study)
-    opened.begin()
-    if results is not None:
-        given = read_results(results)
-    else:
-        reached = None if tokens is None else number_of(tokens, where="--tokens")
-        given = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
-    if not force:
-        _ask_back(doubts(opened, given))
-    events = record(opened, given)
-    if as_json:
-        print_json([dict(event) for event in events])
-    else:
-        known = len(given) - len(events)
-        typer.echo(f"{len(events)} told" + (f", {known} known before" if known else ""))
-
-
-def _ask_back(doubtful: list[str]) -> None:
-    """Ask a person whether odd losses are meant; refuse them where there is nobody to ask."""
-    import sys
-
-    from lawsmith.errors import LawsmithError
-
-    if not doubtful:
-        return
-    if sys.stdin.isatty() and sys.stderr.isatty():
-        typer.echo("\n".join(doubtful), err=True)
-        typer.confirm("Is that right?", abort=True, err=True)
-        return
-    got, hint = "; ".join(doubtful[:3]), "if it is right: --force; if the run diverged: --loss nan"
-    raise LawsmithError("tell", got=got, want="a loss near the others", hint=hint)
+    tell_results(study, results, (trial, loss, tokens), force=force, as_json=as_json)
 
 
 def exclude(
@@ -265,22 +183,9 @@ def exclude(
 
     For example: lawsmith exclude study.toml --where "batch == 512" --because "out of memory"
     """
-    from lawsmith.errors import LawsmithError
-    from lawsmith.study.changing import exclude as leave_alone
-    from lawsmith.study.changing import take_back
-    from lawsmith.study.live import open_study
+    from lawsmith.cli.hand import exclude_runs
 
-    if (where is None) == (not trial):
-        got = "neither" if where is None else "both"
-        raise LawsmithError("exclude", got=got, want="--where or --trial")
-    opened = open_study(study)
-    opened.begin()
-    if where is not None:
-        n = leave_alone(opened, where, because=because)
-        typer.echo(f"{n} of {len(opened.grid)} candidates excluded")
-    else:
-        events = take_back(opened, trial or (), because=because or "excluded by hand")
-        typer.echo(f"{len(events)} results taken back")
+    exclude_runs(study, where, trial or (), because)
 
 
 def cancel(
@@ -297,25 +202,9 @@ def cancel(
 
     For example: lawsmith cancel study.toml t0004 t0007
     """
-    from lawsmith.errors import LawsmithError
-    from lawsmith.runners import make_runner
-    from lawsmith.study.changing import cancel as stop
-    from lawsmith.study.live import open_study
+    from lawsmith.cli.hand import cancel_runs
 
-    if everything == bool(trials):
-        got = "both" if everything else "neither"
-        raise LawsmithError("cancel", got=got, want="names of trials, or --all")
-    opened = open_study(study)
-    ledger = opened.begin()
-    names = [trial.name for trial in ledger.open()] if everything else list(trials or ())
-    place = opened.spec.runner
-    launched = any(t.by == "run" and t.handle for n in names if (t := ledger.trials.get(n)))
-    runner = make_runner(place.kind, place.options, opened.layout.folder) if launched else None
-    events = stop(opened, runner, names)
-    for event in events:
-        typer.echo(f"{event['trial']} {event['event']}")
-    if not events:
-        typer.echo("nothing was under way" if not names else "still stopping: see lawsmith status")
+    cancel_runs(study, trials or (), everything=everything)
 
 
 def export(
@@ -335,18 +224,44 @@ def export(
 
     For example: lawsmith export study.toml --out runs.csv; lawsmith fit runs.csv
     """
-    from lawsmith.errors import LawsmithError
-    from lawsmith.files import write_told
-    from lawsmith.study.exporting import csv_text, curve_rows, json_lines, rows_of
-    from lawsmith.study.live import open_study
+    from lawsmith.cli.hand import export_runs
 
-    if out is not None and out.suffix not in (".csv", ".jsonl"):
-        raise LawsmithError("--out", got=repr(str(out)), want="a name that ends in .csv or .jsonl")
-    opened = open_study(study)
-    rows = (curve_rows if curves else rows_of)(opened, opened.read())
-    write = json_lines if out is not None and out.suffix == ".jsonl" else csv_text
-    text = write(rows, finished=not everything and not curves)
-    if out is None:
-        typer.echo(text, nl=False)
-        return
-    write_told(out, text, where="--out")
+    export_runs(study, out, everything=everything, curves=curves)
+
+
+def import_runs(
+    sources: Annotated[
+        list[str],
+        typer.Argument(
+            metavar="[STUDY] SOURCE",
+            show_default=False,
+            help=f"Runs: {params.FORMS}. With the file of a live study before it, its candidates "
+            "among them are put on record.",
+        ),
+    ],
+    columns: params.Columns = None,
+    ignore: params.Ignore = None,
+    where: params.Where = None,
+    skip_bad_rows: params.SkipBadRows = False,
+    out: Annotated[
+        Path | None,
+        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the runs as a plain table."),
+    ] = None,
+    curves_out: Annotated[
+        Path | None,
+        typer.Option(metavar="FILE.csv", help="Write the losses along the runs, for --curves."),
+    ] = None,
+    as_json: Json = False,
+) -> None:
+    """Show what lawsmith understands of runs, before anything is fitted; or import them.
+
+    For example: lawsmith import wandb/ -o runs.csv, or lawsmith import study.toml old-runs.csv
+    """
+    given = dict(locals())
+    from lawsmith.cli.import_runs import import_source
+
+    import_source(sources, given)
+
+
+# In the order of the help; import, a word of Python, is named where it is added.
+COMMANDS = (check, plan, run, status, serve, ask, tell, exclude, cancel, export)

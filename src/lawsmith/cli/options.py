@@ -1,6 +1,7 @@
 """Text of options to values: columns, targets, fixed parameters, priors, the objective.
 
-Each function raises a one-line error that names the option.
+Each function raises a one-line error that names the option. ``given`` is what a command got: the
+values of its options by name, None where an option was not given.
 """
 
 from __future__ import annotations
@@ -9,11 +10,10 @@ import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from pathlib import Path
+from typing import Any
 
 from lawsmith.answer import Target
-from lawsmith.cli.payload import compute_rule
-from lawsmith.datasets import Study
-from lawsmith.datasets.curve_tables import CurveOptions
+from lawsmith.datasets import CurveOptions, ReadOptions, Study
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import parse_number
 from lawsmith.laws.fit import Prior
@@ -28,14 +28,23 @@ _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,00
 _BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
 
 
+def reading(given: Mapping[str, Any]) -> ReadOptions:
+    """How to read a table of runs."""
+    named = columns(given["columns"] or ())
+    return ReadOptions(
+        columns=with_loss(named, given.get("loss")),
+        ignore=tuple(names(given["ignore"], "--ignore")) if given["ignore"] else (),
+        where=given["where"],
+        skip_bad_rows=given["skip_bad_rows"],
+        drop_largest_loss=given.get("drop_largest_loss", 0),
+        diverged_above=_diverged_above(given.get("diverged_above")),
+        compute=given.get("compute", "auto"),
+    )
+
+
 def columns(texts: Iterable[str]) -> dict[str, str]:
     """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; what an option repeats adds to it."""
     return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
-
-
-def ignored(texts: Iterable[str] | None) -> tuple[str, ...]:
-    """The columns of --ignore."""
-    return tuple(names(texts, "--ignore")) if texts else ()
 
 
 def with_loss(columns: Mapping[str, str], loss: str | None) -> dict[str, str]:
@@ -56,23 +65,25 @@ def names(texts: Iterable[str], option: str) -> list[str]:
     return found
 
 
-def tasks(metrics: Sequence[str], chances: Sequence[str], questions: Sequence[str]) -> list[Task]:
+def tasks(given: Mapping[str, Any]) -> tuple[Task, ...]:
     """--metric with --chance and --questions, each once or as often as --metric."""
+    metrics, chances, questions = (given[k] or () for k in ("metric", "chance", "questions"))
     if len(set(metrics)) < len(metrics):
         raise LawsmithError("--metric", got="a column twice", want="distinct columns")
-    given = {"--chance": chances, "--questions": questions}
-    for option, values in given.items():
+    for option, values in {"--chance": chances, "--questions": questions}.items():
         if values and not metrics:
             raise LawsmithError(option, got="no --metric", want="--metric COLUMN as well")
         if len(values) not in (0, 1, len(metrics)):
             got, want = f"{len(values)} for {len(metrics)} metrics", "one, or one for each --metric"
             raise LawsmithError(option, got=got, want=want)
+    if given["via"] is not None and not metrics:
+        raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
     guesses: list[float | None] = [*map(_chance, chances)] or [None]
     counts = [_questions(text) for text in questions] or [0]
-    return [
+    return tuple(
         Task(name, guesses[i % len(guesses)], counts[i % len(counts)])
         for i, name in enumerate(metrics)
-    ]
+    )
 
 
 def tokens(text: str | None, option: str) -> float | None:
@@ -83,12 +94,6 @@ def tokens(text: str | None, option: str) -> float | None:
     if not 0.0 < value < math.inf:
         raise LawsmithError(option, got=repr(text), want="a number of tokens such as 1T")
     return value
-
-
-def check_via(tasks: Sequence[Task], via: str | None) -> None:
-    """--via needs a task."""
-    if via is not None and not tasks:
-        raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
 
 
 def _chance(text: str) -> float:
@@ -105,17 +110,16 @@ def _questions(text: str) -> int:
     return int(value)
 
 
-def curve_options(
-    path: str | None, kind: str | None, texts: Iterable[str], *, skip_bad_rows: bool
-) -> CurveOptions | None:
+def curve_options(given: Mapping[str, Any]) -> CurveOptions | None:
     """How to read --curves; None without it."""
+    kind, texts = given["curve_kind"], given["curve_columns"] or ()
     found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
-    if path is None:
-        for option, given in (("--curve-kind", kind), ("--curve-columns", found)):
-            if given:
+    if given["curves"] is None:
+        for option, value in (("--curve-kind", kind), ("--curve-columns", found)):
+            if value:
                 raise LawsmithError(option, got="no curves", want="--curves FILE beside it")
         return None
-    return CurveOptions(columns=found, kind=kind, skip_bad_rows=skip_bad_rows)
+    return CurveOptions(columns=found, kind=kind, skip_bad_rows=given["skip_bad_rows"])
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
@@ -156,14 +160,21 @@ def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tu
     )
 
 
-def in_order(args: Sequence[str], names: Collection[str]) -> list[tuple[str, str]]:
-    """Those options of a command line that are called ``names``, in the order they were given."""
+def target_texts(args: Sequence[str]) -> tuple[tuple[str, str], ...]:
+    """--target and --at of a command line with their texts, in the order they were given."""
     found = []
     for i, word in enumerate(args):
         name, equals, value = word.partition("=")
-        if name in names:
+        if name in ("--target", "--at"):
             found.append((name, value if equals else args[i + 1] if i + 1 < len(args) else ""))
-    return found
+    return tuple(found)
+
+
+def compute_rule(study: Study) -> str | None:
+    """How C is counted: 'column', '6ND', or None where the table has no compute."""
+    if "C" in study.grid.names:
+        return "column"
+    return "6ND" if study.has_compute else None
 
 
 def law_of(study: Study) -> str:
@@ -208,7 +219,7 @@ def objective(name: str | None, delta: float | None, law: Law) -> Objective | No
     return huber(delta)
 
 
-def diverged_above(value: float | None) -> float:
+def _diverged_above(value: float | None) -> float:
     """The loss above which a run has diverged, infinite by default."""
     if value is not None and not value > 0:
         raise LawsmithError("--diverged-above", got=f"{value:g}", want="a loss above 0")

@@ -1,4 +1,4 @@
-"""The options of `lawsmith fit` as Typer types: names, help and what a number looks like."""
+"""The options that commands share as Typer types: names, help and what a number looks like."""
 
 from __future__ import annotations
 
@@ -13,6 +13,7 @@ from lawsmith.numbers import as_float, shown
 
 _RUNS, _LAW, _SHOW = "Which runs", "Which law, and how it is fitted", "What is shown"
 _TASK = "Accuracy of a task"
+Texts = list[str] | None
 
 
 def number(text: str) -> float:
@@ -54,12 +55,11 @@ Table = Annotated[
     typer.Argument(
         metavar="TABLE",
         show_default=False,
-        help=f"One row per run: {FORMS}. Or the name of a published study (lawsmith datasets "
-        "lists them).",
+        help=f"One row per run: {FORMS}. Or a published study by name (see lawsmith datasets).",
     ),
 ]
 Columns = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _RUNS,
         "N=…,D=…,loss=…",
@@ -68,16 +68,15 @@ Columns = Annotated[
     ),
 ]
 Where = Annotated[
-    str | None,
-    option(_RUNS, "EXPR", "Keep the rows for which this holds: \"optimizer == 'adamw'\"."),
+    str | None, option(_RUNS, "EXPR", "Keep only rows for which this holds: \"opt == 'adamw'\".")
 ]
 Ignore = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _RUNS,
         "COLUMN,…",
-        "Columns that do not matter: runs that differ in nothing else are averaged. '*' for "
-        "all that are neither named nor well known.",
+        "Columns that do not matter: runs that differ in nothing else are averaged. '*': all "
+        "that are neither named nor well known.",
     ),
 ]
 DropLargestLoss = Annotated[
@@ -98,28 +97,19 @@ LossName = Annotated[
     str | None, option(_RUNS, "COLUMN", "Loss column; the same as --columns loss=COLUMN.", "--loss")
 ]
 Metrics = Annotated[
-    list[str] | None,
-    option(
-        _RUNS,
-        "COLUMN,…",
-        "Several loss columns, each fitted, answers side by side; may be repeated.",
-    ),
+    Texts, option(_RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side.")
 ]
 HoldOut = Annotated[
     str | None,
-    option(
-        _RUNS,
-        "50%|largest-N",
-        "Keep runs apart to judge the law by: 50% (or 0.5) is the upper half of compute.",
-    ),
+    option(_RUNS, "50%|largest-N", "Runs to judge the law by; 50%: the upper half of compute."),
 ]
 LearnFrom = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _RUNS,
         "FILE|NAME",
-        "A similar earlier study: a table, a study.toml or a catalogued study; "
-        "may be repeated. Its exponents, optima and noise narrow the answer.",
+        "A similar earlier study: a table, a study.toml or a published study; may be repeated. "
+        "Its exponents, optima and noise narrow the answer.",
         "--learn-from",
     ),
 ]
@@ -144,13 +134,8 @@ CurveKind = Annotated[
     ),
 ]
 CurveColumns = Annotated[
-    list[str] | None,
-    option(
-        _RUNS,
-        "run=…,D=…,loss=…",
-        "Which column of the curves is what; well-known names are found without it.",
-        "--curve-columns",
-    ),
+    Texts,
+    option(_RUNS, "run=…,D=…,loss=…", "Which column of the curves is what.", "--curve-columns"),
 ]
 LawName = Annotated[
     str | None,
@@ -161,17 +146,10 @@ LawName = Annotated[
         "the study's own by default.",
     ),
 ]
-Fix = Annotated[
-    list[str] | None, option(_LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
-]
+Fix = Annotated[Texts, option(_LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")]
 PriorText = Annotated[
-    list[str] | None,
-    option(
-        _LAW,
-        "E=1.69±0.05",
-        "Prior of a parameter: value ± SD (or value:SD); may be repeated.",
-        "--prior",
-    ),
+    Texts,
+    option(_LAW, "E=1.69±0.05", "Prior of a parameter: value ± SD; may be repeated.", "--prior"),
 ]
 ObjectiveName = Annotated[
     str | None,
@@ -188,7 +166,7 @@ Force = Annotated[
 ]
 Seed = Annotated[int, option(_LAW, "SEED", "Random seed.", parser=whole)]
 Targets = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _SHOW,
         "1e25",
@@ -198,7 +176,7 @@ Targets = Annotated[
     ),
 ]
 At = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _SHOW,
         "N=7B,D=140B",
@@ -222,8 +200,7 @@ NextRuns = Annotated[
         "--next",
         metavar="K",
         min=0,
-        help="The K runs that would narrow the interval at each target most for a FLOP, and by how "
-        "much.",
+        help="The K runs that narrow the interval at each target most per FLOP.",
         rich_help_panel=_SHOW,
     ),
 ]
@@ -232,22 +209,16 @@ CriticalBatch = Annotated[
     option(
         _SHOW,
         None,
-        "The largest batch that costs at most 20% more tokens for the same loss, at each "
-        "target; of runs that vary the batch.",
+        "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
         "--critical-batch",
     ),
 ]
 OtherN = Annotated[
     str | None,
-    option(
-        _SHOW,
-        "EXPRESSION",
-        "N counted in another way, of columns of the table: the answer says how far it moves. "
-        "For example: --other-n 'N + vocab * width'.",
-    ),
+    option(_SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."),
 ]
 Metric = Annotated[
-    list[str] | None,
+    Texts,
     option(
         _TASK,
         "COLUMN",
@@ -260,12 +231,11 @@ Via = Annotated[
     option(_TASK, "COLUMN", "Loss column to predict accuracy from; without it, from scale alone."),
 ]
 Chance = Annotated[
-    list[str] | None,
+    Texts,
     option(_TASK, "0.25", "Accuracy of guessing, once or for each --metric; estimated by default."),
 ]
 Questions = Annotated[
-    list[str] | None,
-    option(_TASK, "INT", "Number of questions of the task, once or for each --metric."),
+    Texts, option(_TASK, "INT", "Number of questions of the task, once or for each --metric.")
 ]
 Level = Annotated[float, option(_SHOW, "0.95", "Confidence level of intervals.", parser=number)]
 Compare = Annotated[

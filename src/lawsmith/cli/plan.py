@@ -4,29 +4,29 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import asdict
+from pathlib import Path
 
 import numpy as np
 from rich.text import Text
 
 from lawsmith.cli import console as out
-from lawsmith.cli.payload import plain
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, number, percent, plural
 from lawsmith.study.answer import targets_of
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.planning import SHARES, Point, plan
 
 
-def run_plan(study: LiveStudy, *, draws: int, as_json: bool) -> None:
+def plan_study(file: Path, *, draws: int, as_json: bool) -> None:
     """Play the study through and show what was found."""
+    study = open_study(file)
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
         raise LawsmithError(where, got="none", want="a compute at which the loss is to be known")
-    points: list[Point] = []
-    with out.working(f"playing {plural(draws, 'world')} through") as _:
-        points.extend(plan(study, draws=draws))
+    with out.working(f"playing {plural(draws, 'world')} through"):
+        points = list(plan(study, draws=draws))
     if as_json:
-        out.print_json(plain(_payload(study, points)))
+        out.print_json(_payload(study, points))
     else:
         _show(study, points, draws)
 
@@ -70,11 +70,11 @@ def _show(study: LiveStudy, points: Sequence[Point], draws: int) -> None:
     level = percent(study.spec.law.level)
     console.print(Text(f"{study.spec.name}: what to expect of the budget", style="bold"))
     targets = [f"± at {flops(C)}" for C in targets_of(study)]
-    table = out.table("committed", "FLOPs", "runs", *targets)
+    rows = []
     for share, runs, widths in expected(points):
         cells = [percent(w, 2) if np.isfinite(w) else "no law yet" for w in widths]
-        table.add_row(percent(share), flops(share * study.budget), number(runs, 3), *cells)
-    out.show(console, table)
+        rows.append((percent(share), flops(share * study.budget), number(runs, 3), *cells))
+    out.table(console, "", ("committed", "FLOPs", "runs", *targets), rows)
     console.print()
     out.prose(
         console,

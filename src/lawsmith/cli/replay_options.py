@@ -1,4 +1,4 @@
-"""Text of `lawsmith replay`'s options to values: the method, the split, the targets.
+"""Text of `lawsmith replay`'s options to values: the method, the split, the targets, the end.
 
 Each function raises a one-line error that names the option.
 """
@@ -13,15 +13,18 @@ from typing import Any, get_args
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
 from lawsmith.answer import Target, default_target
 from lawsmith.cli.options import targets as read_targets
+from lawsmith.costs import Apart, Pricing, Trunks
 from lawsmith.datasets import ENTRIES, Entry, Study
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.formats import flops, number, percent
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
 from lawsmith.numbers import as_float
 from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.policies.catalogue import POLICIES
 from lawsmith.policies.spaces import REACH
-from lawsmith.replay import TARGETS, Task, default_hold_out
+from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
+from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors
@@ -87,26 +90,45 @@ def method(
     """The method asked for; ``given`` holds the other options by name, None where not given."""
     surrogate = surrogate or choices.usual.get(policy, "gp")
     asked = {name: value for name, value in given.items() if value is not None}
+    chosen = {"policy": policy, "surrogate": surrogate, **asked}
     words = choices.words()
-    for name, word in {"policy": policy, "surrogate": surrogate, **asked}.items():
+    for name, word in chosen.items():
         if name in words and word not in words[name]:
             raise unknown(_option(name), str(word), words[name])
-    for name in ("acquisition", "kappa"):
-        if name in asked and policy not in _SEARCHES:
-            raise _misplaced(name, asked[name], "policy", policy, _searches(choices))
-    for name in asked:
-        if name in choices.for_ and surrogate not in choices.for_[name]:
-            raise _misplaced(name, asked[name], "surrogate", surrogate, choices.for_[name])
     filled: dict[str, Any] = {
         name: word for name, word in _DEFAULTS.items() if surrogate in choices.for_[name]
     } | asked
-    if policy not in _SEARCHES:
+    if policy not in _SEARCHES and "acquisition" not in asked:
         filled.pop("acquisition", None)
+    _check_used(asked, {**filled, **chosen}, choices)
     _check_first(n_init, policy, surrogate)
-    filled["kappa"] = _kappa(asked.get("kappa"), filled.get("acquisition"))
-    filled["reach"] = _reach(asked.get("reach"), policy, known)
-    filled["slice_by"] = _slice_by(asked.get("slice_by"), policy)
+    if filled.get("acquisition") == "lcb":
+        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA), "a number")
+    if policy in _WINDOWS:
+        usual = known.reach if known is not None and known.reach is not None else REACH
+        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual), "a factor")
+        filled["slice_by"] = asked.get("slice_by", "C")
     return Method(policy, surrogate, n_init=n_init, **filled)
+
+
+def _check_used(asked: Mapping[str, Any], chosen: Mapping[str, Any], choices: Choices) -> None:
+    """Refuse an option that the method would ignore."""
+    searches = tuple(name for name in _SEARCHES if name in choices.policies)
+    uses: list[tuple[str, str, tuple[str, ...]]] = [
+        *((name, "policy", searches) for name in ("acquisition", "kappa")),
+        *((name, "surrogate", wanted) for name, wanted in choices.for_.items()),
+        ("kappa", "acquisition", ("lcb",)),
+        *((name, "policy", _WINDOWS) for name in ("reach", "slice_by")),
+    ]
+    for name, other, wanted in uses:
+        word = chosen.get(other)
+        if name in asked and word not in wanted:
+            value = asked[name]
+            shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
+            named = [choice for choice in wanted if choice in choices.words()[other]]
+            want = " or ".join(f"{_option(other)} {choice}" for choice in named)
+            got = f"{shown} with {_option(other)} {word}"
+            raise LawsmithError(_option(name), got=got, want=want)
 
 
 def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
@@ -117,46 +139,10 @@ def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
         raise LawsmithError("--n-init", got=n_init, want=want)
 
 
-def _searches(choices: Choices) -> tuple[str, ...]:
-    return tuple(name for name in _SEARCHES if name in choices.policies)
-
-
-def _slice_by(value: str | None, policy: str) -> str | None:
-    """What slices: only a window climbs by it."""
-    if policy not in _WINDOWS:
-        if value is not None:
-            raise _misplaced("slice_by", value, "policy", policy, ("window",))
-        return None
-    return value or "C"
-
-
-def _kappa(value: float | None, acquisition: str | None) -> float | None:
-    if acquisition != "lcb":
-        if value is not None:
-            raise _misplaced("kappa", value, "acquisition", str(acquisition), ("lcb",))
-        return None
-    if value is not None and not value >= 0.0:
-        raise LawsmithError("--kappa", got=f"{value:g}", want="a number of at least 0")
-    return KAPPA if value is None else value
-
-
-def _reach(value: float | None, policy: str, known: Entry | None) -> float | None:
-    if policy not in _WINDOWS:
-        if value is not None:
-            raise _misplaced("reach", value, "policy", policy, ("window",))
-        return None
-    if value is not None and not value >= 1.0:
-        raise LawsmithError("--reach", got=f"{value:g}", want="a factor of at least 1")
-    own = known.reach if known is not None and known.reach is not None else REACH
-    return own if value is None else value
-
-
-def _misplaced(
-    name: str, value: object, other: str, word: str, wanted: tuple[str, ...]
-) -> LawsmithError:
-    shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
-    want = " or ".join(f"{_option(other)} {word}" for word in wanted)
-    return LawsmithError(_option(name), got=f"{shown} with {_option(other)} {word}", want=want)
+def _at_least(least: float, option: str, value: float, what: str) -> float:
+    if not value >= least:
+        raise LawsmithError(option, got=f"{value:g}", want=f"{what} of at least {least:g}")
+    return value
 
 
 def _option(name: str) -> str:
@@ -202,7 +188,63 @@ def check_pool(method: Method, task: Task) -> None:
         raise LawsmithError("--n-init", got=f"{method.n_first} initial runs", want=want)
 
 
-def float_or_nan(text: str) -> float:
+def budget(text: str | None) -> float | None:
+    """'0.05' and '5%' → 0.05 of the pool; '1e21' → 1e21, FLOPs. None stays None."""
+    if text is None:
+        return None
+    word = text.strip()
+    value = _number(word.removesuffix("%")) / 100 if word.endswith("%") else _number(word)
+    if not 0.0 < value < math.inf:
+        want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
+        raise LawsmithError("--budget", got=repr(text), want=want)
+    if word.endswith("%") and value > 1.0:
+        raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
+    return value
+
+
+def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
+    """When to end; a budget up to 1 is a share of the pool, above that FLOPs."""
+    if iterations is not None and iterations < 1:
+        raise LawsmithError("--iterations", got=iterations, want="at least 1 run")
+    total = task.total_compute
+    if budget is not None and budget > 1.0 and budget > total * (1.0 + 1e-9):
+        want = f"at most {flops(total)}, the whole pool of {task.study}"
+        raise LawsmithError("--budget", got=f"{flops(budget)} FLOPs", want=want)
+    return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
+
+
+def answer_rule(text: str | None) -> StopRule | None:
+    """'loss@1e25 within 1%' → the rule."""
+    if text is None:
+        return None
+    try:
+        found = parse_rule(text)
+    except LawsmithError as error:
+        raise LawsmithError("--stop-when", got=error.got, want=error.want) from None
+    return found
+
+
+def pricing(decay: float | None) -> Pricing:
+    """What runs cost: each its own compute, or on shared trunks that end in such a decay."""
+    if decay is None:
+        return Apart()
+    try:
+        return Trunks(decay)
+    except LawsmithError as error:
+        raise LawsmithError("--trunk-decay", got=error.got, want=error.want) from None
+
+
+def check_ran(n_steps: int, stop: Stop, task: Task) -> None:
+    """A budget below the first run leaves nothing to report."""
+    if n_steps == 0 and stop.budget is not None:
+        share = percent(stop.budget / task.total_compute)
+        got = f"{number(stop.budget, 3)} FLOPs ({share} of the pool)"
+        want = "more than the first run costs"
+        hint = f"the pool's cheapest takes {flops(float(task.pool.C.min()))}; 5% is a share"
+        raise LawsmithError("--budget", got=got, want=want, hint=hint)
+
+
+def _number(text: str) -> float:
     """The number in ``text``, NaN if there is none."""
     value = as_float(text)
     return math.nan if value is None else value

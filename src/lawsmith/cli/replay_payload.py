@@ -6,44 +6,54 @@ study's distinct configurations, in the order of its table, each row of the pool
 
 from __future__ import annotations
 
+from collections.abc import Callable
+from functools import partial
+from typing import Literal
+
+import numpy as np
+
 from lawsmith import __version__
+from lawsmith.analysis.payload import plain
 from lawsmith.answer.payload import warning_payload
 from lawsmith.cli.draw import Drawn
-from lawsmith.cli.payload import NO_ANSWER, Json, plain
-from lawsmith.cli.replay_summary import FITS, Reached, at_budgets, reached
+from lawsmith.cli.fit_payload import NO_ANSWER, Json
 from lawsmith.laws.fit import LawFit
-from lawsmith.replay import Replayed, Task, Trace, step_values
+from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
+from lawsmith.replay import Replayed, Scores, Step, Task, Trace, step_values
+
+BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
+WITHIN = (1.0, 0.5)  # per cent of predicted loss
+RECOVERED = 0.9
+FitName = Literal["fantasized", "observed"]
+FITS: tuple[FitName, ...] = ("fantasized", "observed")
 
 
 def replay_payload(done: Replayed, drawn: Drawn) -> Json:
     """What `lawsmith replay --json` prints and ``trace.json`` holds."""
     trace, task = done.trace, done.trace.task
-    found: Json = plain(
-        {
-            "version": __version__,
-            "study": task.study,
-            "title": task.title,
-            "synthetic": task.synthetic,
-            "policy": trace.settings["policy"],
-            "method": trace.policy,
-            "seed": trace.seed,
-            "settings": trace.settings,
-            "law": task.law.name,
-            "formula": task.law.formula,
-            "pool": _pool(done),
-            "reference": _reference(task),
-            "trace": [step_values(step) for step in trace.steps],
-            "summary": _summary(done),
-            **_answers(done),
-            "complete": done.stopped != "interrupted",
-            "stopped": done.stopped,
-            "charts": drawn.paths,
-            "charts_missing": drawn.missing,
-            "reading_warnings": [warning_payload(w) for w in done.study.warnings],
-            "notes": list(task.notes),
-        }
-    )
-    return found
+    return {
+        "version": __version__,
+        "study": task.study,
+        "title": task.title,
+        "synthetic": task.synthetic,
+        "policy": trace.settings["policy"],
+        "method": trace.policy,
+        "seed": trace.seed,
+        "settings": trace.settings,
+        "law": task.law.name,
+        "formula": task.law.formula,
+        "pool": _pool(done),
+        "reference": _reference(task),
+        "trace": [step_values(step) for step in trace.steps],
+        "summary": _summary(done),
+        **_answers(done),
+        "complete": done.stopped != "interrupted",
+        "stopped": done.stopped,
+        "charts": drawn.paths,
+        "charts_missing": drawn.missing,
+        "reading_warnings": [warning_payload(w) for w in done.study.warnings],
+        "notes": list(task.notes),
+    }
 
 
 def _answers(done: Replayed) -> Json:
@@ -91,17 +101,7 @@ def _summary(done: Replayed) -> Json:
             {"budget": budget, **{name: step_values(step)[name] for name in kept}}
             for budget, step in at_budgets(done)
         ],
-        "spend_to_reach": [_goal(goal) for goal in reached(done.trace)],
-    }
-
-
-def _goal(goal: Reached) -> Json:
-    return {
-        "metric": goal.metric,
-        "target": goal.target,
-        "goal": goal.goal,
-        "spend": goal.spend,
-        "times_less": {fit: goal.times_less(fit) for fit in goal.spend},
+        "spend_to_reach": reached(done.trace),
     }
 
 
@@ -121,3 +121,61 @@ def _flat(value: Json, prefix: str = "") -> Json:
         elif name not in FITS or item is not None:  # a fit that is not there has no columns
             found[prefix + name] = item
     return found
+
+
+def scores(step: Step, fit: FitName) -> Scores | None:
+    """The scores of one of the two fits."""
+    return step.fantasized if fit == "fantasized" else step.observed
+
+
+def at_budgets(done: Replayed) -> list[tuple[float, Step]]:
+    """(budget, the last step within it) of every round budget that the replay reached."""
+    steps, spent = done.trace.steps, done.trace.cost_fraction
+    number = value_at(spent, [step.iteration for step in steps], BUDGETS)
+    return [
+        (budget, steps[int(iteration) - 1])
+        for budget, iteration in zip(BUDGETS, number.tolist(), strict=True)
+        if not np.isnan(iteration) and budget <= _known_to(done) + 1e-9
+    ]
+
+
+def _known_to(done: Replayed) -> float:
+    """The spend up to which it is known what stands; beyond, the replay did not go.
+
+    One that its budget ended stands there: the next run would have cost more.
+    """
+    spent, budget = done.last.cost_fraction, done.trace.settings.get("budget")
+    return max(spent, budget) if done.stopped == "budget" and isinstance(budget, float) else spent
+
+
+def reached(trace: Trace) -> list[Json]:
+    """The paper's goals: extrapolations that stay close, an envelope that stays found.
+
+    spend   the share of the pool's compute after which a goal was met to the end, by fit; None
+            where it was not met at the end
+    """
+    label = next(iter(trace.task.targets), None)
+    found = []
+    for within in WITHIN if label is not None else ():
+        close = partial(_close, label=str(label), within=within)
+        found.append(_goal(trace, "extrapolation", label, within, close))
+    return [*found, _goal(trace, "envelope", None, RECOVERED, _recovered)]
+
+
+def _goal(
+    trace: Trace, metric: str, target: str | None, goal: float, met: Callable[[Step, FitName], bool]
+) -> Json:
+    steps, spent = trace.steps, trace.cost_fraction
+    spend = {fit: spend_until_settled(spent, [met(s, fit) for s in steps]) for fit in FITS}
+    less = {fit: speedup(value, DENSE_GRID) for fit, value in spend.items()}
+    return {"metric": metric, "target": target, "goal": goal, "spend": spend, "times_less": less}
+
+
+def _close(step: Step, fit: FitName, label: str, within: float) -> bool:
+    found = scores(step, fit)
+    return found is not None and abs(found.extrapolation[label]) <= within
+
+
+def _recovered(step: Step, fit: FitName) -> bool:
+    share = step.envelope_mixed if fit == "fantasized" else step.envelope_observed
+    return share is not None and share >= RECOVERED

@@ -2,34 +2,27 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import math
+import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field, replace
-from math import isclose
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-import typer
-
 from lawsmith.answer import Target
-from lawsmith.cli.console import downloads, stdout, working
+from lawsmith.cli import options, replay_options
+from lawsmith.cli.console import json_text, print_json, stderr, stdout, symbol, working
 from lawsmith.cli.draw import Drawn, draw_replay
-from lawsmith.cli.options import check_inputs, columns, diverged_above, ignored, in_order
-from lawsmith.cli.replay_ends import answer_rule, budget, check_ran, pricing, stop_rule
-from lawsmith.cli.replay_files import json_text, write_files
-from lawsmith.cli.replay_options import (
-    CHOICES,
-    Choices,
-    catalogued,
-    check_pool,
-    method,
-    split,
-    targets,
-)
-from lawsmith.cli.replay_payload import replay_payload
-from lawsmith.cli.replay_progress import collect, replaying
+from lawsmith.cli.fit_payload import Json
+from lawsmith.cli.replay_options import CHOICES, Choices, catalogued
+from lawsmith.cli.replay_payload import replay_payload, step_table
 from lawsmith.cli.replay_view import show_replay
+from lawsmith.cli.request import load_study
 from lawsmith.costs import Apart, Pricing, Trunks
-from lawsmith.datasets import ReadOptions, Study, load
+from lawsmith.datasets import ReadOptions, Study
+from lawsmith.files import write_told
+from lawsmith.formats import flops, number, percent
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
@@ -45,6 +38,7 @@ from lawsmith.replay import (
     replay,
     stopped_by,
 )
+from lawsmith.spreadsheet import csv_text
 from lawsmith.stopping import StopRule
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import PUBLIC, Prior
@@ -52,7 +46,9 @@ from lawsmith.surface import PUBLIC, Prior
 FAST = ("surface", "gp", "none")  # surrogates whose steps take milliseconds
 
 if TYPE_CHECKING:
-    from lawsmith.charts import Answered
+    from rich.progress import Progress
+
+Report = Callable[[Step], None]
 
 
 @dataclass(frozen=True)
@@ -108,7 +104,7 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
     """The options of the command line by name, checked and made values."""
     law, known = get_law(given["law"]), catalogued(given["study"], choices)
     names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by", "further")
-    how = method(
+    how = replay_options.method(
         given["policy"],
         given["surrogate"],
         given["n_init"],
@@ -118,27 +114,19 @@ def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
     )
     return ReplayRequest(
         study=given["study"],
-        reading=ReadOptions(
-            columns=columns(given["columns"] or ()),
-            ignore=ignored(given["ignore"]),
-            where=given["where"],
-            drop_largest_loss=given["drop_largest_loss"],
-            skip_bad_rows=given["skip_bad_rows"],
-            diverged_above=diverged_above(given["diverged_above"]),
-            compute=given["compute"],
-        ),
+        reading=options.reading(given),
         law=law,
-        hold_out=split(given["hold_out"], law, known),
+        hold_out=replay_options.split(given["hold_out"], law, known),
         force=given["force"],
         method=how,
         choices=choices,
         seed=given["seed"],
         iterations=given["iterations"],
-        budget=budget(given["budget"]),
+        budget=replay_options.budget(given["budget"]),
         learn_from=tuple(given.get("learn_from") or ()),
-        rule=answer_rule(given["stop_when"]),
-        pricing=pricing(given["trunk_decay"]),
-        targets=tuple(in_order(given["args"], ("--target", "--at"))),
+        rule=replay_options.answer_rule(given["stop_when"]),
+        pricing=replay_options.pricing(given["trunk_decay"]),
+        targets=options.target_texts(given["context"].obj or ()),
     )
 
 
@@ -156,10 +144,10 @@ class Begun:
 def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Begun:
     """The replay asked for, before its first run; ``prior`` replaces what ``learn_from`` says."""
     choices = asked.choices
-    check_inputs(study, asked.law)
-    wanted = targets(asked.targets, study, catalogued(asked.study, choices))
+    options.check_inputs(study, asked.law)
+    wanted = replay_options.targets(asked.targets, study, catalogued(asked.study, choices))
     computes = [target.C for target in wanted if not target.sized]
-    if asked.rule is not None and not any(isclose(asked.rule.compute, C) for C in computes):
+    if asked.rule is not None and not any(math.isclose(asked.rule.compute, C) for C in computes):
         wanted = (*wanted, Target(asked.rule.compute))
         computes.append(asked.rule.compute)
     task = prepare(
@@ -173,8 +161,8 @@ def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Beg
     )
     learnt = prior or prior_from(asked.learn_from, entries=choices.entries)
     task = replace(task, prior=learnt)
-    check_pool(asked.method, task)
-    stop = replace(stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
+    replay_options.check_pool(asked.method, task)
+    stop = replace(replay_options.stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
     return Begun(study, task, stop, asked.policy(computes, task.prior), wanted)
 
 
@@ -183,7 +171,7 @@ def finish(
 ) -> Replayed:
     """What a replay's steps come to."""
     task, stop, wanted = begun.task, begun.stop, begun.wanted
-    check_ran(len(steps), stop, task)
+    replay_options.check_ran(len(steps), stop, task)
     settings = asked.settings(task, stop, wanted)
     trace = Trace(task, begun.policy.name, asked.seed, settings, tuple(steps))
     found = answers_of(task, begun.study, [step.candidate for step in steps], wanted)
@@ -193,8 +181,7 @@ def finish(
 
 def run(asked: ReplayRequest) -> Replayed:
     """Replay until the end or Ctrl-C; what was found until then is kept."""
-    with downloads() as progress:
-        study = load(asked.study, asked.reading, progress=progress, entries=asked.choices.entries)
+    study = load_study(asked.study, asked.reading, asked.choices.entries)
     begun = begin(asked, study)
     task, stop = begun.task, begun.stop
     with replaying(task, stop) as report_step:
@@ -208,19 +195,87 @@ def run(asked: ReplayRequest) -> Replayed:
         return finish(asked, begun, steps, interrupted=interrupted)
 
 
-def report(done: Replayed, folders: tuple[Path | None, Path | None], *, as_json: bool) -> None:
-    """Files and charts where they are asked for, then the result on stdout."""
-    folder, charts = folders
-    drawn = draw_replay(done.trace, _answered(done), charts) if charts else Drawn()
+def run_replay(asked: ReplayRequest, given: Mapping[str, Any]) -> Replayed:
+    """The replay asked for: files and charts where they are wanted, the result on stdout."""
+    folder, charts = output_folders(given["out"], given["charts"])
+    done = run(asked)
+    drawn = draw_replay(charts, done) if charts else Drawn()
     payload = replay_payload(done, drawn)
     written = write_files(payload, done.trace, folder) if folder else ()
-    if as_json:
-        typer.echo(json_text(payload))
+    if given["as_json"]:
+        print_json(payload)
     else:
         show_replay(stdout(), done, drawn, written)
+    return done
 
 
-def _answered(done: Replayed) -> Answered | None:
-    from lawsmith.charts.answer import answered_in  # here: pandas is slow to import
+def output_folders(out: Path | None, charts: Path | None) -> tuple[Path | None, Path | None]:
+    """Where files and charts go, made before the work; charts with the files where not said."""
+    files = options.folder(out, "--out") if out else None
+    return files, options.folder(charts, "--charts") if charts else files and files / "charts"
 
-    return None if done.answers is None else answered_in(done.trace, done.study, done.answers)
+
+def write_files(payload: Json, trace: Trace, folder: Path) -> tuple[Path, ...]:
+    """trace.json, the whole object of --json, and steps.csv, one row a run: their paths."""
+    paths = folder / "trace.json", folder / "steps.csv"
+    rows = step_table(trace)
+    write_told(paths[0], json_text(payload) + "\n", where="--out")
+    write_told(paths[1], csv_text(list(rows[0]), rows), where="--out")
+    return paths
+
+
+@contextmanager
+def replaying(task: Task, stop: Stop) -> Iterator[Report]:
+    """A function that shows each step; nothing is shown where stderr is no terminal."""
+    with described_bars() as bars:
+        bar = bars.add_task(f"{len(task.pool)} runs to choose from", total=1.0)
+
+        def report(step: Step) -> None:
+            bars.update(bar, completed=done(step, task, stop), description=described(step, task))
+
+        yield report
+
+
+def described_bars() -> Progress:
+    """Bars on stderr with words beside them, gone at the end; none where it is no terminal."""
+    from rich.progress import BarColumn, Progress, TextColumn
+
+    return Progress(
+        BarColumn(bar_width=10),
+        TextColumn("{task.description}"),
+        console=stderr(),
+        disable=not sys.stderr.isatty(),
+        transient=True,
+    )
+
+
+def collect(steps: Iterable[Step], report: Report) -> tuple[list[Step], bool]:
+    """(the steps, whether Ctrl-C cut them short): what was found until then is kept."""
+    found: list[Step] = []
+    try:
+        for step in steps:
+            found.append(step)
+            report(step)
+    except KeyboardInterrupt:
+        return found, True
+    return found, False
+
+
+def done(step: Step, task: Task, stop: Stop) -> float:
+    """How much of a replay lies behind, from 0 to 1, by runs or by budget, whichever is nearer."""
+    limit = min(len(task.pool), stop.iterations or len(task.pool))
+    return max(step.iteration / limit, step.cost / (stop.budget or math.inf))
+
+
+def described(step: Step, task: Task) -> str:
+    """'43/879 runs · 1.2% spent · ≤ 3.2e20 FLOPs · envelope 61/16% · E 1.57, A 795, α -0.152'."""
+    parts = [f"{step.iteration}/{len(task.pool)} runs", f"{percent(step.cost_fraction, 2)} spent"]
+    if math.isfinite(step.window):
+        parts.append(f"≤ {flops(step.window, 2)} FLOPs")
+    shares = [share for share in (step.envelope_mixed, step.envelope_observed) if share is not None]
+    parts.append(f"envelope {'/'.join(f'{100 * share:.0f}' for share in shares)}%")
+    law = step.fantasized or step.observed
+    if law is not None:
+        values = (f"{symbol(k)} {number(v, 3)}" for k, v in law.params.items())
+        parts.append(" ".join(values))
+    return " · ".join(parts)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
@@ -11,16 +12,15 @@ from rich.text import Text
 from lawsmith.answer.text import held_out_text as held_out_words
 from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
-from lawsmith.cli.answer_view import show_answer
+from lawsmith.cli import views
 from lawsmith.cli.console import figure
 from lawsmith.cli.draw import Drawn
-from lawsmith.cli.fit_view import show_charts, show_notes
-from lawsmith.cli.replay_summary import FIT_TEXTS
-from lawsmith.cli.replay_tables import show_budgets, signed
-from lawsmith.cli.study_view import held_out_text, show_reading
-from lawsmith.formats import digits, flops, interval, percent, plural
+from lawsmith.cli.replay_payload import FITS, at_budgets, scores
+from lawsmith.formats import digits, flops, interval, number, percent, plural
 from lawsmith.replay import Answers, Replayed, Scores
 
+NONE = "–"
+FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
 _TRUNKS = "runs that differ in D alone share a trunk, paid once"
 _PLAIN = {
     "cheapest": "cheapest first",
@@ -38,17 +38,15 @@ _ENDED = {
 def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
-    show_reading(console, done.study)
+    views.show_reading(console, done.study)
     if done.answers is not None:
-        show_answer(console, done.answers.chosen)
+        views.show_answer(console, done.answers.chosen)
         show_whole_pool(console, done.answers)
     show_laws(console, done)
     show_budgets(console, done)
-    show_notes(console, done.trace.task.notes)
-    show_charts(console, drawn)
-    if written:
-        out.heading(console, "Written")
-        out.paths(console, written)
+    out.notes(console, done.trace.task.notes)
+    views.show_charts(console, drawn)
+    out.paths(console, written, "Written")
 
 
 def show_head(console: Console, done: Replayed) -> None:
@@ -102,7 +100,7 @@ def _space(told: Mapping[str, object]) -> str:
 
 def _held_out(done: Replayed) -> str:
     task, grid = done.trace.task, done.study.grid
-    text = held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
+    text = views.held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
     if not len(task.held_out.loss):
         return text
     n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
@@ -112,11 +110,9 @@ def _held_out(done: Replayed) -> str:
 
 def show_whole_pool(console: Console, answers: Answers) -> None:
     """The same targets by all runs of the pool, and how far the chosen ones are from that."""
-    out.heading(console, "The same from all runs of the pool")
     level = f"{percent(answers.pool.level)} interval"
-    table = out.table("", "these runs", level, "whole pool", level, "difference")
-    for one, all_ in zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True):
-        table.add_row(
+    rows = [
+        (
             one.target.label,
             loss_text(one.loss),
             interval(one.low, one.high, loss_text),
@@ -124,31 +120,35 @@ def show_whole_pool(console: Console, answers: Answers) -> None:
             interval(all_.low, all_.high, loss_text),
             signed(100 * (one.loss / all_.loss - 1.0)),
         )
-    out.show(console, table)
+        for one, all_ in zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True)
+    ]
+    heads = ("", "these runs", level, "whole pool", level, "difference")
+    out.table(console, "The same from all runs of the pool", heads, rows)
     if answers.pool.held_out is not None:
         out.prose(console, f"Held out, by the whole pool: {held_out_words(answers.pool)}.")
 
 
 def show_laws(console: Console, done: Replayed) -> None:
     """The law of the whole pool beside those found by the end."""
-    task, last = done.trace.task, done.last
-    found = {FIT_TEXTS["fantasized"]: last.fantasized, FIT_TEXTS["observed"]: last.observed}
-    laws = {name: law for name, law in found.items() if law is not None}
+    task, reference = done.trace.task, done.trace.task.reference
+    laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
+    whole = reference.validation
+    rows = [
+        (
+            name,
+            _value(value, whole.log_params.get(name)),
+            *(_value(s.params[name], s.log_params.get(name)) for s in laws.values()),
+        )
+        for name, value in whole.params.items()
+    ]
+    for label, loss in reference.losses.items():
+        cells = (_loss(loss, s, label) for s in laws.values())
+        rows.append((f"loss at {label}", digits(loss, ".4f"), *cells))
+    rows.append(("points", str(whole.n_points), *(str(s.n_points) for s in laws.values())))
     out.heading(console, f"{task.law.formula}: of the whole pool, and as found")
     if not laws:
         out.prose(console, "No law was found: too few runs on the frontier.")
-    table = out.table("", "whole pool", *laws)
-    reference = task.reference.validation
-    for name, value in reference.params.items():
-        own = _value(value, reference.log_params.get(name))
-        table.add_row(
-            name, own, *(_value(s.params[name], s.log_params.get(name)) for s in laws.values())
-        )
-    for label, loss in task.reference.losses.items():
-        cells = (_loss(loss, s, label) for s in laws.values())
-        table.add_row(f"loss at {label}", digits(loss, ".4f"), *cells)
-    table.add_row("points", str(reference.n_points), *(str(s.n_points) for s in laws.values()))
-    out.show(console, table)
+    out.table(console, "", ("", "whole pool", *laws), rows)
 
 
 def _value(natural: float, log: float | None) -> str:
@@ -158,3 +158,29 @@ def _value(natural: float, log: float | None) -> str:
 def _loss(reference: float, found: Scores, label: str) -> str:
     off = found.extrapolation[label]
     return f"{digits(reference * (1 + off / 100), '.4f')} ({signed(off)})"
+
+
+def show_budgets(console: Console, done: Replayed) -> None:
+    """Runs, envelope and the difference in predicted loss at each round budget."""
+    # Random search has no fantasies.
+    fits = [fit for fit in FITS if any(scores(step, fit) for step in done.trace.steps)]
+    label = next(iter(done.trace.task.targets), None) if fits else None
+    mixed = "fantasized" in fits
+    rows = []
+    for budget, step in at_budgets(done):
+        shares = ([step.envelope_mixed] if mixed else []) + [step.envelope_observed]
+        found = [NONE if share is None else f"{100 * share:.0f}%" for share in shares]
+        laws = [scores(step, fit) for fit in fits if label]
+        off = [NONE if law is None else signed(law.extrapolation[str(label)]) for law in laws]
+        rows.append((percent(budget), str(step.iteration), *found, *off))
+    if not rows:
+        return
+    and_loss = "" if label is None else f", and loss at {label} against the whole pool's law"
+    names = [*(["mixed grid"] if mixed else []), "observed"]
+    heads = ("spent", "runs", *names, *(FIT_TEXTS[fit] for fit in fits if label))
+    out.table(console, f"Envelope recovered{and_loss}", heads, rows)
+
+
+def signed(x: float) -> str:
+    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
+    return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shlex
 from pathlib import Path
 from typing import Annotated
 
@@ -54,41 +55,38 @@ def report(
 
     For example: lawsmith report oellm-english --target 1e25 -o report.html
     """
-    from lawsmith.cli import options as read
-    from lawsmith.cli.report_sources import ReportRequest, command_of, make_source, show_report
-    from lawsmith.datasets import ReadOptions
-    from lawsmith.grid import HeldOut
-    from lawsmith.laws.own import read_law
+    given = {**locals(), "table": source}
+    from lawsmith.cli.report_sources import make_source, report_request, show_report
     from lawsmith.report import write_report
 
-    tasks = read.tasks(metric or (), chance or (), questions or ())
-    read.check_via(tasks, via)
-    asked = ReportRequest(
-        source=source,
-        command=command_of(context),
-        reading=ReadOptions(
-            columns=read.with_loss(read.columns(columns or ()), via),
-            metrics=tuple(task.name for task in tasks),
-            ignore=read.ignored(ignore),
-            where=where,
-            drop_largest_loss=drop_largest_loss,
-            skip_bad_rows=skip_bad_rows,
-            diverged_above=read.diverged_above(diverged_above),
-            compute=compute,
-        ),
-        law=read_law(law) if law else None,
-        hold_out=HeldOut.parse(hold_out) if hold_out else None,
-        targets=tuple(read.in_order(context.obj or (), ("--target", "--at"))),
-        level=read.level(level),
-        force=force,
-        seed=seed,
-        tasks=tuple(tasks),
-        via=via or "",
-        curves=curves,
-        curve_reading=read.curve_options(
-            curves, curve_kind, curve_columns or (), skip_bad_rows=skip_bad_rows
-        ),
-    )
-    read.targets(asked.targets)  # a bad one is told before the table is read
-    made = make_source(asked)
+    made = make_source(report_request(given), command_of(context))
     show_report(made, write_report(made, out))
+
+
+def command_of(context: typer.Context) -> str:
+    """The command line as it was given, options that were left out left out."""
+    words = ["lawsmith", str(context.info_name)]
+    for param in context.command.params:
+        source = context.get_parameter_source(param.name or "")
+        if source is None or source.name != "COMMANDLINE":
+            continue
+        values = context.params[param.name or ""]
+        option = [] if param.param_type_name == "argument" else [max(param.opts, key=len)]
+        if isinstance(values, bool):
+            words += option
+            continue
+        for value in values if isinstance(values, list | tuple) else [values]:
+            words += [*option, short_text(value)]
+    return shlex.join(words)
+
+
+def short_text(value: object) -> str:
+    """A value of an option, as short as it can be read back by."""
+    match value:
+        case float() if float(f"{value:g}") == value:
+            return f"{value:g}"
+        case dict():
+            return ",".join(f"{name}={short_text(item)}" for name, item in value.items())
+        case list():
+            return ",".join(map(short_text, value))
+    return str(value)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from pathlib import Path
 
 from lawsmith.cli import console as out
 from lawsmith.formats import count, number, percent, plural
@@ -10,14 +11,15 @@ from lawsmith.journal import Event, Kind, driver_lock
 from lawsmith.runners import make_runner
 from lawsmith.study.answer import answered, stop_rule
 from lawsmith.study.changing import retry_failed
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.loop import Driver, drive
 
 _TOLD = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
 
 
-def drive_study(study: LiveStudy, *, quiet: bool, retry: bool) -> bool:
-    """Drive it to its end, failed trials first if asked for; True where Ctrl-C came first."""
+def run_study(file: Path, *, quiet: bool, retry: bool) -> tuple[LiveStudy, bool]:
+    """The study, driven to its end, failed trials first if asked for; whether Ctrl-C came first."""
+    study = open_study(file)
     stop_rule(study)  # a slip in it is told before anything runs
     place = study.spec.runner
     runner = make_runner(place.kind, place.options, study.layout.folder)
@@ -35,8 +37,8 @@ def drive_study(study: LiveStudy, *, quiet: bool, retry: bool) -> bool:
                     _tell(study, events)
         except KeyboardInterrupt:
             _say(_interrupted(study))
-            return True
-    return False
+            return study, True
+    return study, False
 
 
 def _tell(study: LiveStudy, events: Sequence[Event]) -> None:

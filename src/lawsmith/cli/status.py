@@ -11,13 +11,12 @@ from rich.text import Text
 
 from lawsmith import __version__
 from lawsmith.cli import console as out
-from lawsmith.cli.answer_view import show_answer
-from lawsmith.cli.fit_tasks import show_several
-from lawsmith.cli.payload import NO_ANSWER, plain
+from lawsmith.cli.fit_payload import NO_ANSWER
+from lawsmith.cli.views import show_answer, show_tasks
 from lawsmith.formats import count, flops, number, percent, plural
-from lawsmith.journal import Trial
+from lawsmith.journal import Event, Trial
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import Failure, Proposal, Summary, summarise
+from lawsmith.study.summary import Failure, Summary, summarise
 from lawsmith.tasks.payload import payload as task_payload
 
 _ENDED = {
@@ -58,7 +57,7 @@ def show_status(console: Console, s: Summary) -> None:
     console.print(Text(s.study.spec.name, style="bold"))
     out.facts(console, [*_facts(s), *_remarks(s)])
     _show_answer(console, s)
-    _show_trials(console, "Under way", s.under_way)
+    _show_trials(console, s.under_way)
     _show_failures(console, s.failures)
     _show_proposals(console, s.proposals, s.why_not_next)
 
@@ -80,45 +79,42 @@ def _facts(s: Summary) -> list[tuple[str, str]]:
 
 
 def _remarks(s: Summary) -> list[tuple[str, str]]:
-    found = []
-    if s.driver:
-        found.append(("driven by", s.driver))
-    if s.ledger.ended:
-        found.append(("ended", _ENDED.get(s.ledger.ended, s.ledger.ended)))
-    if s.n_excluded:
-        found.append(("excluded", plural(s.n_excluded, "candidate")))
-    if s.strangers:
-        found.append(("strangers", f"{plural(s.strangers, 'run')} of no candidate, not in the fit"))
-    if s.torn:
-        found.append(("journal", "its last line was torn by a crash and is left out"))
-    return found
+    strangers = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
+    found = [
+        ("driven by", s.driver),
+        ("ended", s.ledger.ended and _ENDED.get(s.ledger.ended, s.ledger.ended)),
+        ("excluded", s.n_excluded and plural(s.n_excluded, "candidate")),
+        ("strangers", s.strangers and strangers),
+        ("journal", s.torn and "its last line was torn by a crash and is left out"),
+    ]
+    return [(what, str(text)) for what, text in found if text]
 
 
 def _show_answer(console: Console, s: Summary) -> None:
     if s.known.answer is not None:
         show_answer(console, s.known.answer)
         if s.tasks:
-            show_several(console, s.tasks)
+            show_tasks(console, s.tasks)
         return
     out.heading(console, "No answer yet")
     out.prose(console, f"{s.known.why_not}.")
 
 
-def _show_trials(console: Console, title: str, trials: Sequence[Trial]) -> None:
+def _show_trials(console: Console, trials: Sequence[Trial]) -> None:
     if not trials:
         return
-    out.heading(console, title)
     shown = trials[:MAX_LISTED]
     reports = any(trial.report for trial in shown)
-    extra = ["on the way"] if reports else []
-    table = out.table("trial", "stage", "configuration", *extra, "FLOPs", words=3)
+    rows = []
     for trial in shown:
         stage = trial.stage.value + (" (by hand)" if trial.by == "hand" else "")
         stage += f", {trial.kind}" if trial.kind != "run" else ""
         cells = [_report(trial)] if reports else []
-        table.add_row(trial.name, stage, _config(trial.config), *cells, flops(trial.cost))
-    out.show(console, table)
-    _more(console, len(trials))
+        rows.append((trial.name, stage, _config(trial.config), *cells, flops(trial.cost)))
+    heads = ("trial", "stage", "configuration", *(["on the way"] if reports else []), "FLOPs")
+    out.table(console, "Under way", heads, rows, align="lll")
+    if len(trials) > MAX_LISTED:
+        out.prose(console, f"and {len(trials) - MAX_LISTED} more")
 
 
 def _report(trial: Trial) -> str:
@@ -140,17 +136,13 @@ def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
             console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
 
 
-def _show_proposals(console: Console, proposals: Sequence[Proposal], why_not: str) -> None:
+def _show_proposals(console: Console, proposals: Sequence[Event], why_not: str) -> None:
     if why_not:
         out.heading(console, "Next")
         out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())
-    if not proposals:
-        return
-    out.heading(console, "Next, if nothing else is learnt")
-    table = out.table("configuration", "FLOPs")
-    for proposal in proposals:
-        table.add_row(_config(proposal.config), flops(proposal.cost))
-    out.show(console, table)
+    if proposals:
+        rows = [(_config(one["config"]), flops(one["cost"])) for one in proposals]
+        out.table(console, "Next, if nothing else is learnt", ("configuration", "FLOPs"), rows)
 
 
 def _config(config: object) -> str:
@@ -164,44 +156,36 @@ def _config(config: object) -> str:
     return ", ".join(part for part in parts if part)
 
 
-def _more(console: Console, n: int) -> None:
-    if n > MAX_LISTED:
-        out.prose(console, f"and {n - MAX_LISTED} more")
-
-
 def status_payload(s: Summary) -> dict[str, Any]:
     """What `lawsmith status --json` prints."""
     study = s.study
-    found: dict[str, Any] = plain(
-        {
-            "version": __version__,
-            "study": study.spec.name,
-            "id": s.ledger.id,
-            "driver": s.driver,
-            "ended": s.ledger.ended,
-            "runs": s.counts,
-            "budget": {
-                "flops": study.budget,
-                "committed": s.spend,
-                "finished": s.finished,
-                "share": s.spend / study.budget,
-            },
-            "window": {"reached": s.window[0], "largest": s.window[1]},
-            "candidates": len(study.grid),
-            "excluded": s.n_excluded,
-            "strangers": s.strangers,
-            "journal_torn": s.torn,
-            "best": None if s.best is None else _trial(s.best),
-            **(NO_ANSWER if s.known.answer is None else s.known.answer.to_dict()),
-            "why_no_answer": s.known.why_not or None,
-            "tasks": [task_payload(one) for one in s.tasks],
-            "trials": [_trial(trial) for trial in s.ledger.trials.values()],
-            "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
-            "next": [{"config": p.config, "cost": p.cost} for p in s.proposals],
-            "why_not_next": s.why_not_next or None,
-        }
-    )
-    return found
+    return {
+        "version": __version__,
+        "study": study.spec.name,
+        "id": s.ledger.id,
+        "driver": s.driver,
+        "ended": s.ledger.ended,
+        "runs": s.counts,
+        "budget": {
+            "flops": study.budget,
+            "committed": s.spend,
+            "finished": s.finished,
+            "share": s.spend / study.budget,
+        },
+        "window": {"reached": s.window[0], "largest": s.window[1]},
+        "candidates": len(study.grid),
+        "excluded": s.n_excluded,
+        "strangers": s.strangers,
+        "journal_torn": s.torn,
+        "best": None if s.best is None else _trial(s.best),
+        **(NO_ANSWER if s.known.answer is None else s.known.answer.to_dict()),
+        "why_no_answer": s.known.why_not or None,
+        "tasks": [task_payload(one) for one in s.tasks],
+        "trials": [_trial(trial) for trial in s.ledger.trials.values()],
+        "failures": [{**_trial(f.trial), "log": f.log, "tail": f.tail} for f in s.failures],
+        "next": [{"config": p["config"], "cost": p["cost"]} for p in s.proposals],
+        "why_not_next": s.why_not_next or None,
+    }
 
 
 def _trial(trial: Trial) -> dict[str, Any]:

@@ -1,4 +1,4 @@
-"""What a live study knows by now: its answer, and whether its stop rule is met."""
+"""What a live study knows by now: its answer, its tasks, and whether its stop rule is met."""
 
 from __future__ import annotations
 
@@ -12,6 +12,9 @@ from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.study.earlier import prior_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import along_of
+from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
+
+LOSS = "loss"  # what a study's loss is called
 
 
 @dataclass(frozen=True, eq=False)
@@ -60,3 +63,23 @@ def answered(study: LiveStudy, ledger: Ledger) -> bool:
         return False
     found = answer_of(study, ledger).answer
     return found is not None and rule.met(found)
+
+
+def tasks_of(study: LiveStudy, ledger: Ledger, known: Answer | None) -> tuple[TaskAnswer, ...]:
+    """The accuracy of each [[metric]] at the targets of the answer; those that runs can tell."""
+    if known is None or not known.forecasts:
+        return ()
+    history = study.history(ledger)
+    targets = [forecast.target for forecast in known.forecasts]
+    found = []
+    for metric in study.spec.metric:
+        if metric.name not in history.metrics:
+            continue
+        accuracy = history.metrics[metric.name]
+        scores = ScoredRuns(study.spec.name, study.grid, history.runs, accuracy, LOSS)
+        task = Task(metric.name, metric.chance, metric.questions)
+        try:
+            found.append(answer_task(scores, task, targets, level=known.level, loss=known))
+        except LawsmithError:  # too few runs with this accuracy by now
+            continue
+    return tuple(found)

@@ -19,10 +19,10 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import (
     Cell,
     Stem,
-    branch_point,
     cell_of,
     heard_of,
     save_points,
+    start_of,
     stems_of,
     ways_of,
 )
@@ -115,12 +115,9 @@ def _trials(
     """The trials of an action: what is missing of the trunk, and the branch if it is one."""
     config, D = study.candidates.configs[row], study.candidates.configs[row]["D"]
     a_token = float(study.grid.C[row]) / float(D)
-    tolerance, b = study.spec.results.tolerance, branch_point(float(D), study.spec.trunks.decay)
-    stem = stems.get(cell_of(config))
-    last = None if stem is None else stem.before(b, tolerance)
-    start, parent = (0.0, "") if last is None else (last.tokens, last.trial)
+    b, start, parent, there = start_of(study, stems, row)
     choice, found = action.choice, list[Proposal]()
-    if abs(start - b) > tolerance * b:
+    if not there:
         at, points = (start if parent else None), save_points(study, config, start, b)
         cost = (b - start) * a_token
         found.append(Proposal(row, cost, choice, b, "trunk", parent, at, points))

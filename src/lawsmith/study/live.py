@@ -9,7 +9,7 @@ from functools import cached_property
 from pathlib import Path
 
 from lawsmith import __version__
-from lawsmith.costs import Pricing
+from lawsmith.costs import Apart, Pricing, Trunks
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, IntArray
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
@@ -20,7 +20,6 @@ from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
 from lawsmith.study.layout import Layout
-from lawsmith.study.pricing import make_pricing
 from lawsmith.surrogates.base import Surrogate
 
 
@@ -52,7 +51,11 @@ class LiveStudy:
 
     @cached_property
     def pricing(self) -> Pricing:
-        return make_pricing(self.spec)
+        """Whether runs share trunks."""
+        spec = self.spec
+        if spec.trunks.use:
+            return Trunks(spec.trunks.decay)
+        return Trunks(spec.cost.decay) if spec.cost.trunk else Apart()
 
     @cached_property
     def method(self) -> Method:

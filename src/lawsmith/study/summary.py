@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from lawsmith.journal import Ledger, Stage, Trial, driver_of
+from lawsmith.journal import Event, Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
-from lawsmith.study.answer import Known, answer_of
-from lawsmith.study.asking import config_of, propose
+from lawsmith.study.answer import Known, answer_of, tasks_of
+from lawsmith.study.asking import asked_events, propose
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.tasks import tasks_of
 from lawsmith.tasks import TaskAnswer
 
 # Runs times candidates up to which what comes next is worked out without being asked for: about
 # two seconds.
 NEXT_WORK = 3_000_000
 N_NEXT = 3
-
-
-@dataclass(frozen=True)
-class Proposal:
-    """A run that would be asked for next."""
-
-    config: dict[str, float | int | str]
-    cost: float
 
 
 @dataclass(frozen=True)
@@ -45,6 +36,7 @@ class Summary:
     window     the largest compute of a run that has one, and of all candidates
     best       the trial of least loss
     tasks      accuracies at the targets, of the metrics that the study file names
+    proposals  what would be asked for next, as it would stand on record
     why_not_next   why nothing was worked out of what comes next; '' where it was
     """
 
@@ -63,7 +55,7 @@ class Summary:
     failures: tuple[Failure, ...]
     known: Known
     tasks: tuple[TaskAnswer, ...]
-    proposals: tuple[Proposal, ...]
+    proposals: tuple[Event, ...]
     why_not_next: str
 
 
@@ -85,7 +77,8 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     history = study.history(ledger)
     trials = list(ledger.trials.values())
     settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
-    next_runs = propose(study, ledger, n_next, by=study.launched_by) if n_next else []
+    by = study.launched_by
+    next_runs = propose(study, ledger, n_next, by=by) if n_next else []
     known = answer_of(study, ledger)
     return Summary(
         study=study,
@@ -103,7 +96,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         failures=failures_of(study, ledger),
         known=known,
         tasks=tasks_of(study, ledger, known.answer),
-        proposals=tuple(Proposal(config_of(study, one), one.cost) for one in next_runs),
+        proposals=tuple(asked_events(study, ledger, next_runs, by=by)),
         why_not_next=why_not,
     )
 

@@ -187,19 +187,32 @@ def heard_of(study: LiveStudy, ledger: Ledger) -> Heard:
     return Heard(along, cells, trunks)
 
 
+def start_of(
+    study: LiveStudy, stems: Mapping[Cell, Stem], row: int
+) -> tuple[int, float, str, bool]:
+    """Where a decay that ends at a candidate can start from now: (b, at, trial, there).
+
+    b       where it leaves the trunk
+    at      tokens of the last checkpoint before that, which ``trial`` left; 0 and '' without one
+    there   whether that is where it leaves the trunk
+    """
+    tolerance = study.spec.results.tolerance
+    b = branch_point(float(study.grid.D[row]), study.spec.trunks.decay)
+    stem = stems.get(cell_of(study.candidates.configs[row]))
+    last = None if stem is None else stem.before(b, tolerance)
+    at, trial = (0.0, "") if last is None else (last.tokens, last.trial)
+    return b, at, trial, abs(at - b) <= tolerance * b
+
+
 def ways_of(study: LiveStudy, ledger: Ledger, rows: IntArray, heard: Heard, by: str) -> Ways:
     """How the losses of some rows of the study's grid can be had now."""
-    stems, decay = stems_of(ledger, by), study.spec.trunks.decay
-    tolerance = study.spec.results.tolerance
+    stems = stems_of(ledger, by)
     trunk, free = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_)
     tail = np.zeros(len(rows))
     for i, row in enumerate(rows.tolist()):
-        config, D = study.candidates.configs[row], float(study.grid.D[row])
+        b, at, _, there = start_of(study, stems, row)
+        D, stem = float(study.grid.D[row]), stems.get(cell_of(study.candidates.configs[row]))
         a_token = float(study.grid.C[row]) / D
-        b, stem = branch_point(D, decay), stems.get(cell_of(config))
-        last = None if stem is None else stem.before(b, tolerance)
-        at = 0.0 if last is None else last.tokens
-        there = abs(at - b) <= tolerance * b
         trunk[i] = 0.0 if there else (b - at) * a_token
         tail[i] = (D - (at if there else b)) * a_token
         # A part of the trunk that is under way leaves further checkpoints soon.

@@ -8,8 +8,7 @@ from typing import Annotated, Any, get_type_hints
 
 import typer
 
-from lawsmith.cli.codes import INTERRUPTED
-from lawsmith.cli.replay import output_folders
+from lawsmith.cli.console import INTERRUPTED
 from lawsmith.cli.replay import replay as own
 
 _CHOICE, _SHOW = "How runs are chosen", "What is shown"
@@ -59,16 +58,13 @@ def replay(**given: Any) -> None:
 
     For example: lawsmith-paper replay oellm-english --policy window --surrogate botorch
     """
-    from lawsmith.cli.replay_run import read_options, report, run
+    from lawsmith.cli.replay_run import read_options, run_replay
     from lawsmith_paper.cli.choices import CHOICES, further
     from lawsmith_paper.cli.explain import explain, page_file
 
-    args = given.pop("context").obj or ()
-    asked = read_options({**given, "args": args, "further": further(given)}, CHOICES)
+    asked = read_options({**given, "further": further(given)}, CHOICES)
     page = page_file(given["explain"], asked.method) if given["explain"] else None
-    folders = output_folders(given["out"], given["charts"])
-    done = run(asked)
-    report(done, folders, as_json=given["as_json"])
+    done = run_replay(asked, given)
     if page:
         explain(asked, done, page)
     if done.stopped == "interrupted":

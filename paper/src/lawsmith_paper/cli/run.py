@@ -11,8 +11,7 @@ from pathlib import Path
 import typer
 
 from lawsmith.cli import options as read
-from lawsmith.cli.codes import INTERRUPTED
-from lawsmith.cli.console import stderr, stdout, working
+from lawsmith.cli.console import INTERRUPTED, stderr, stdout, working
 from lawsmith.errors import LawsmithError
 from lawsmith_paper.cli.progress import working_on
 from lawsmith_paper.plan import Options, Suite

@@ -10,9 +10,9 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
+from lawsmith.answer.payload import Json
 from lawsmith.cli import console as out
 from lawsmith.cli.console import working
-from lawsmith.cli.payload import Json
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import plural
 from lawsmith_paper.cli.progress import duration
@@ -32,12 +32,9 @@ MIN_HEAD = 10  # characters of a column's title before it is broken
 
 def show_list(console: Console) -> None:
     """Each suite with its jobs, about how long they take, and what it shows."""
-    table = out.table("suite", "jobs", "about", words=1)
-    table.add_column("shows")
     with working("Planning"):
-        for name in ("paper", *SUITES):
-            table.add_row(name, *_listed(name))
-    out.show(console, table)
+        rows = [(name, *_listed(name)) for name in ("paper", *SUITES)]
+    out.table(console, "", ("suite", "jobs", "about", "shows"), rows, align="lrrw")
     default = Options()
     out.prose(
         console,
@@ -88,16 +85,12 @@ def tables_of(done: Done) -> list[Table]:
 
 def show_table(console: Console, table: Table) -> None:
     """A table as text, titles of columns broken to the width of what is below them."""
-    out.heading(console, table.title)
     widths = [max(map(len, cells)) for cells in zip(*table.rows, strict=True)] or [MIN_HEAD]
     heads = [
         "\n".join(textwrap.wrap(title, max(width, MIN_HEAD), break_long_words=False))
         for title, width in zip(table.columns, widths, strict=False)
     ]
-    made = out.table(*heads, words=table.n_heads)
-    for row in table.rows:
-        made.add_row(*row)
-    out.show(console, made)
+    out.table(console, table.title, heads, table.rows, align="l" * table.n_heads)
     if table.note:
         out.prose(console, table.note)
 

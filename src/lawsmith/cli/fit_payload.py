@@ -1,50 +1,67 @@
-"""An analysis as one JSON object: plain values only, null where a number is not finite."""
+"""What `lawsmith fit --json` prints: plain values, null where there is none."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
-from lawsmith.analysis.payload import plain as plain
-from lawsmith.answer import HeldOutRuns
+from lawsmith.answer import Answer, HeldOutRuns
 from lawsmith.answer.payload import forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
 from lawsmith.cli.draw import Drawn
+from lawsmith.cli.fit_run import Decided, Fitted
+from lawsmith.cli.options import compute_rule
 from lawsmith.datasets import Study
-
-if TYPE_CHECKING:
-    from lawsmith.cli.fit_run import Decided, Fitted
+from lawsmith.tasks import TaskAnswer
 
 Json = dict[str, Any]
+NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
 
 
 def fit_payload(found: Fitted, drawn: Drawn) -> Json:
-    """What `lawsmith fit --json` prints: the answer, then the law that describes the runs."""
-    made: Json = plain(
-        {
-            "version": __version__,
-            "study": _study(found),
-            **(NO_ANSWER if found.answer is None else found.answer.to_dict()),
-            "why_no_answer": found.why_no_answer or None,
-            "serving": [serving_payload(one) for one in found.serving],
-            "decisions": [decided_payload(one) for one in found.decisions],
-            "other_n": [moved_payload(one, found.level) for one in found.moved],
-            **_law(found),
-            "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
-            **_compared(found),
-            "charts": drawn.paths,
-            "charts_missing": drawn.missing,
-            "notes": list(found.study.notes),
-        }
-    )
-    return made
+    """The answer, then the law that describes the runs."""
+    return {
+        "version": __version__,
+        "study": _study(found),
+        **(NO_ANSWER if found.answer is None else found.answer.to_dict()),
+        "why_no_answer": found.why_no_answer or None,
+        "serving": [serving_payload(one) for one in found.serving],
+        "decisions": [decided_payload(one) for one in found.decisions],
+        "other_n": [moved_payload(one, found.level) for one in found.moved],
+        **_law(found),
+        "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
+        **_compared(found),
+        "charts": drawn.paths,
+        "charts_missing": drawn.missing,
+        "notes": list(found.study.notes),
+    }
 
 
-NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
+def losses_payload(study: Study, found: Mapping[str, Answer]) -> Json:
+    """The first column's answer, and every column's under ``metrics``."""
+    several = {name: answer.to_dict() for name, answer in found.items()}
+    return _several(study, {**next(iter(found.values())).to_dict(), "metrics": several})
+
+
+def tasks_payload(study: Study, found: Sequence[TaskAnswer], drawn: Drawn) -> Json:
+    """The first task's answer, and all of them by name where there are several."""
+    several = {answer.task.name: answer.to_dict() for answer in found} if len(found) > 1 else {}
+    charts = {"charts": drawn.paths, "charts_missing": drawn.missing}
+    return _several(study, {**found[0].to_dict(), "metrics": several, **charts})
+
+
+def _several(study: Study, answers: Json) -> Json:
+    return {
+        "version": __version__,
+        "study": {"name": study.name, "title": study.title, "compute": compute_rule(study)},
+        **answers,
+        "reading_warnings": [warning_payload(w) for w in study.warnings],
+        "notes": list(study.notes),
+    }
 
 
 def _law(found: Fitted) -> Json:
@@ -121,13 +138,6 @@ def _study(found: Fitted) -> Json:
         "axes": [axis.name for axis in study.grid.axes],
         "measured": list(study.measured),
     }
-
-
-def compute_rule(study: Study) -> str | None:
-    """How C is counted: 'column', '6ND', or None where the table has no compute."""
-    if "C" in study.grid.names:
-        return "column"
-    return "6ND" if study.has_compute else None
 
 
 def _compared(found: Fitted) -> Json:
