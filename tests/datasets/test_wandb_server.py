@@ -19,7 +19,6 @@ from lawsmith.datasets.sources import read_table, read_tracked, wandb_api
 from lawsmith.errors import LawsmithError
 
 extra("wandb")
-extra("pyarrow")
 
 from tests.datasets.wandb_server import Server, serving  # noqa: E402
 
