@@ -127,7 +127,8 @@ def into_study(
     from lawsmith.study.tables import read_columns
 
     opened = open_study(study)
-    table = read_columns(source, list(opened.spec.axes), asked, where=where)
+    metrics = [one.name for one in opened.spec.metric]
+    table = read_columns(source, list(opened.spec.axes), asked, where=where, metrics=metrics)
     opened.begin()
     done = import_runs(opened, table, source=Path(source).name or source)
     n_unfinished = sum(table.unfinished.values())

@@ -192,6 +192,10 @@ def tell(
         str | None,
         typer.Option(metavar="1e9", help="Tokens trained so far: the loss is not final."),
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=0.61", help="A further number of the run, such as an accuracy."),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Take a loss that is far from all others.")
     ] = False,
@@ -204,7 +208,7 @@ def tell(
     from lawsmith.cli.console import print_json
     from lawsmith.errors import LawsmithError
     from lawsmith.study.live import open_study
-    from lawsmith.study.telling import Told, doubts, number_of, read_results
+    from lawsmith.study.telling import Told, doubts, metrics_of, number_of, read_results
     from lawsmith.study.telling import tell as record
 
     if (results is None) == (trial is None):
@@ -212,15 +216,22 @@ def tell(
         raise LawsmithError("tell", got=got, want="a file of results, or --trial and --loss")
     if trial is not None and loss is None:
         raise LawsmithError("--loss", got="nothing", want="a number, or nan for a divergence")
-    if trial is None and (loss is not None or tokens is not None):
-        raise LawsmithError("--loss, --tokens", got="a value and a file", want="one of the two")
+    if trial is None and (loss is not None or tokens is not None or metric):
+        where = "--loss, --tokens, --metric"
+        raise LawsmithError(where, got="a value and a file", want="one of the two")
     opened = open_study(study)
     opened.begin()
     if results is not None:
         given = read_results(results)
     else:
         reached = None if tokens is None else number_of(tokens, where="--tokens")
-        given = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
+        if any("=" not in text for text in metric or ()):
+            want = "a name and a number, such as arc_easy=0.61"
+            raise LawsmithError("--metric", got=repr(metric), want=want)
+        pairs = dict(text.rpartition("=")[::2] for text in metric or ())
+        further = metrics_of(pairs, where="--metric")
+        told = number_of(loss, where="--loss")
+        given = [Told(str(trial), told, {}, reached, metrics=further)]
     if not force:
         _ask_back(doubts(opened, given))
     events = record(opened, given)
