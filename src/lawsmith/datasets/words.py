@@ -58,6 +58,7 @@ AXES: tuple[str, ...] = (
     *("train_batch_size", "batch_tokens", "tokens_per_batch"),
     *("wd", "weight_decay", "beta1", "beta2", "adam_beta1", "adam_beta2", "epsilon", "momentum"),
     *("warmup", "warmup_steps", "warmup_tokens", "warmup_ratio", "dropout"),
+    *("vocab", "vocab_size", "vocabulary", "vocabulary_size", "n_vocab"),
 )
 RUN_NAMES: tuple[str, ...] = (
     *("run", "run_name", "run_id", "runid", "experiment", "exp_name", "experiment_name"),
