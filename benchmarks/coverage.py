@@ -257,29 +257,32 @@ def summarise(condition: Condition, parts: list[dict[str, list[list[float]]]]) -
 
 HEADER = """# What the intervals cover
 
-Nominal 95 % intervals on simulated studies, from `benchmarks/coverage.py`. The truth is known, so
-coverage is counted: the share of simulations whose interval holds the true value.
+This page measures 95 % intervals on simulated studies (`benchmarks/coverage.py`). The true law is
+known, so the coverage can be counted: the share of simulations whose interval holds the true value.
 
-**Truth.** L(C) with OELLM-English's fitted law at n compute levels between 1e18 and 3e21 FLOPs;
-Chinchilla's L(N, D) on an n-cell grid of 5e7–1e10 parameters × 5e9–3e11 tokens. Log losses get
-normal noise of the stated SD (Student's t with 3 degrees of freedom, scaled to that SD, in the
-last table).
+**Truth.** There are two true laws: L(C) as fitted to OELLM-English, at n compute levels between
+1e18 and 3e21 FLOPs, and Chinchilla's L(N, D), on an n-cell grid of 5e7–1e10 parameters × 5e9–3e11
+tokens. Log losses have normal noise of the stated SD. In the last table the noise is Student's t
+with 3 degrees of freedom, scaled to that SD.
 
-**Estimands.** The parameters of the noise-free law, and its loss at 10, 100 and 10,000 times the
-largest compute. Where a frontier is selected, that is the law of the noise-free frontier.
+**What is estimated.** The parameters of the noise-free law, and its loss at 10, 100 and 10,000
+times the largest compute. If a frontier is selected, the true law is that of the noise-free
+frontier.
 
-**Reading the tables.** Coverage in percent for E, the exponents, and the loss at ×10, ×100, ×10⁴;
-*width* is the median half-width of the interval for the loss at ×100, in percent of loss. The
-binomial error of a coverage near 95 % is 0.5 points with 2,000 simulations, 1.4 with 250.
+**Reading the tables.** The columns have the coverage in percent for E, the exponents, and the loss
+at ×10, ×100, ×10⁴. *Width* is the median half-width of the interval for the loss at ×100, in
+percent of loss. The standard error of a coverage near 95 % is 0.5 points with 2,000 simulations and
+1.4 with 250.
 
-**The choice.** *lawsmith* is what `lawsmith fit` prints: least squares on log loss with Student's
-t; a case bootstrap of the stated objective when 30 or more degrees of freedom show heavy tails;
-and, for a selected frontier, the correction of [formulae.md](formulae.md#uncertainty).
+**The method of lawsmith.** Rows named *lawsmith* are what `lawsmith fit` prints. It uses least
+squares on log loss with Student's t. If 30 or more degrees of freedom show heavy tails, it uses a
+case bootstrap of the stated objective. For a selected frontier it adds the correction of
+[formulae.md](formulae.md#uncertainty).
 
 **Where it falls short.** With 2,000 simulations two conditions of the bowl at 0.5 % noise fall just
 below 93 %: L(C) at 16 points (A and α, 92.8 %) and L(N, D) at 100 points (losses, 92.0–92.8 %). A
-likely reason at 100 points, not shown apart: intervals there are so narrow that what the cubic
-surface misses of the skewed bowl is no longer small beside them.
+likely reason at 100 points (not tested separately) is that a cubic surface does not fit the skewed
+bowl exactly, and the intervals are so narrow that this error matters.
 """
 SECTIONS = {
     ("none", "normal"): "Every point is one run: nothing is selected",

@@ -320,17 +320,6 @@ def test_a_server_that_is_none_is_told_in_one_line():
     assert "\n" not in str(caught.value)
 
 
-def test_a_project_that_cannot_be_reached_is_told_in_one_line(monkeypatch, tmp_path: Path):
-    extra("wandb")
-    monkeypatch.setenv("WANDB_BASE_URL", "http://127.0.0.1:9")
-    monkeypatch.setenv("WANDB_API_KEY", "0" * 40)
-    monkeypatch.setenv("WANDB_CONFIG_DIR", str(tmp_path))
-    monkeypatch.setattr("lawsmith.datasets.sources.wandb_api.TIMEOUT", 1)
-    with pytest.raises(LawsmithError, match="wandb:me/scaling: ") as caught:
-        load("wandb:me/scaling")
-    assert "\n" not in str(caught.value)
-
-
 @pytest.mark.parametrize("seed", range(8))
 def test_bytes_that_are_broken_are_refused_or_read_and_never_crash(
     tmp_path: Path, wandb_runs: Path, tensorboard_runs: Path, seed: int

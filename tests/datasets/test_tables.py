@@ -282,6 +282,20 @@ def test_a_guessed_axis_needs_more_than_one_value() -> None:
     assert list(study.grid.hp) == ["lr", "warmup"]
 
 
+def test_a_setting_that_seems_to_follow_from_tokens_counted_anew_is_an_axis() -> None:
+    """Each tokenizer counts D differently, so that D tells the tokenizer; it does not set it."""
+    rows = [
+        f"{N},{D * share},{size},{share},{3 + share / N}"
+        for N, size in ((1e7, 1), (1e8, 2))
+        for D in (1e9, 2e9, 3e9)
+        for share in (1.0, 1.7, 1.3)
+    ]
+    study = _read("\n".join(["N,D,width,tokenizer_share,loss", *rows]))
+    assert list(study.grid.hp) == ["tokenizer_share"]
+    (warning,) = study.warnings
+    assert warning.code == "taken_as_axis"
+
+
 def test_axes_that_are_named_are_the_only_ones() -> None:
     text = "N,D,lr,opt,loss\n1,1,1e-3,adam,3\n1,1,2e-3,lion,3.1\n"
     study = _read(text, columns={"optimizer": "opt"})

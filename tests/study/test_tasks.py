@@ -6,9 +6,13 @@ import json
 from pathlib import Path
 
 import numpy as np
+import pandas as pd
 import pytest
 
+from lawsmith.cli.app import main
 from lawsmith.cli.status import status_payload
+from lawsmith.datasets import ReadOptions, load
+from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, make
 from lawsmith.report.cards.tasks import tasks as card
 from lawsmith.report.finding import Memory, find_out
@@ -18,7 +22,11 @@ from lawsmith.runners.results import Found, read_result
 from lawsmith.spec.models import ResultsSpec
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import tasks_of
+from lawsmith.study.exporting import csv_text, rows_of
+from lawsmith.study.importing import import_runs
 from lawsmith.study.summary import summarise
+from lawsmith.study.tables import read_columns
+from lawsmith.study.telling import read_results, tell
 from tests.study.studies import small_study
 from tests.study.test_asking import FRONTIER, ask
 
@@ -100,3 +108,87 @@ def test_the_page_shows_it(played: LiveStudy) -> None:
 def test_without_an_answer_there_is_no_task(tmp_path: Path) -> None:
     study = small_study(tmp_path, FRONTIER, ("[law]", METRIC))
     assert tasks_of(study, study.read(), None) == ()
+
+
+def exported(study: LiveStudy, path: Path) -> Path:
+    path.write_text(csv_text(rows_of(study, study.journal.ledger), finished=True))
+    return path
+
+
+def test_an_exported_study_imported_by_another_gives_the_same_accuracies(
+    played: LiveStudy, tmp_path: Path
+) -> None:
+    table = exported(played, tmp_path / "runs.csv")
+    other = small_study(tmp_path / "other", FRONTIER, ("[law]", METRIC))
+    other.begin()
+    past = read_columns(table, list(other.spec.axes), {}, where=None, metrics=["arc"])
+    assert {past.found["arc"], past.found["other"]} == {"metrics.arc", "metrics.other"}
+    import_runs(other, past, source="runs.csv")
+    before, after = (s.history(s.journal.ledger) for s in (played, other))
+    order = [np.lexsort((h.runs.loss, h.runs.index)) for h in (before, after)]
+    for name in ("arc", "other"):
+        wanted, found = (
+            h.metrics[name][rows] for h, rows in zip((before, after), order, strict=True)
+        )
+        np.testing.assert_array_equal(found, wanted)
+
+
+def test_a_table_of_a_tracker_has_the_metrics_that_the_study_names(
+    played: LiveStudy, tmp_path: Path
+) -> None:
+    table = pd.read_csv(exported(played, tmp_path / "runs.csv"))
+    renamed = table.rename(columns={"metrics.arc": "summary.arc", "metrics.other": "summary.b"})
+    renamed.to_csv(tmp_path / "tracked.csv", index=False)
+    past = read_columns(tmp_path / "tracked.csv", ["lr"], {}, where=None, metrics=["arc"])
+    assert set(past.metrics) == {"arc"}
+    np.testing.assert_array_equal(past.metrics["arc"], table["metrics.arc"])
+
+
+def test_metrics_of_an_exported_table_are_numbers_to_fit_and_no_axes(
+    played: LiveStudy, tmp_path: Path
+) -> None:
+    table = exported(played, tmp_path / "runs.csv")
+    study = load(table, ReadOptions(metrics=("metrics.arc",)))
+    assert tuple(study.grid.hp) == tuple(played.grid.hp)
+    found = sorted(study.metrics["metrics.arc"].tolist())
+    assert found == sorted(pd.read_csv(table)["metrics.arc"])
+
+
+def test_metrics_are_told_by_hand_in_each_form_of_a_file(tmp_path: Path) -> None:
+    study = small_study(tmp_path, FRONTIER, ("[law]", METRIC))
+    names = ask(study, 4)
+    told = tmp_path / "told.jsonl"
+    told.write_text(
+        json.dumps({"trial": names[0], "loss": 3.0, "metrics": {"arc": 0.5, "b": 1}})
+        + "\n"
+        + json.dumps({"trial": names[1], "loss": 3.1, "arc": 0.4, "unknown": 7})
+    )
+    sheet = tmp_path / "told.csv"
+    sheet.write_text(f"trial,loss,arc,metrics.b\n{names[2]},3.2,0.3,2\n")
+    for file in (told, sheet):
+        tell(study, read_results(file))
+    trials = study.journal.ledger.trials
+    assert [dict(trials[name].metrics) for name in names[:3]] == [
+        {"arc": 0.5, "b": 1.0},
+        {"arc": 0.4},
+        {"arc": 0.3, "b": 2.0},
+    ]
+    sheet.write_text(f"trial,loss,metrics.b\n{names[3]},3.2,high\n")
+    with pytest.raises(LawsmithError, match=r"row 1: b: got 'high', want a number$"):
+        tell(study, read_results(sheet))
+
+
+def test_an_accuracy_that_is_measured_later_is_added_to_the_run(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    study = small_study(tmp_path, FRONTIER, ("[law]", METRIC))
+    (name,) = ask(study, 1)
+    line = ["tell", str(tmp_path / "study.toml"), "--trial", name, "--loss", "3.0"]
+    for metrics in ((), ("--metric", "arc=0.5"), ("--metric", "arc=0.5"), ("--metric", "b=2")):
+        assert main([*line, *metrics]) == 0
+    trial = open_study(tmp_path / "study.toml").read().trials[name]
+    assert (trial.loss, dict(trial.metrics)) == (3.0, {"arc": 0.5, "b": 2.0})
+    assert (tmp_path / "journal.jsonl").read_text().count('"finished"') == 3
+    capsys.readouterr()
+    assert main([*line, "--metric", "arc"]) == 2
+    assert "such as arc_easy=0.61" in capsys.readouterr().err

@@ -17,7 +17,7 @@ from lawsmith.study import changing, exporting
 from lawsmith.study.asking import asked_events, exhausted, propose
 from lawsmith.study.jobs import for_trainer
 from lawsmith.study.live import LiveStudy, open_study
-from lawsmith.study.telling import Told, doubts, number_of, read_results, tell
+from lawsmith.study.telling import Told, doubts, metrics_of, number_of, read_results, tell
 
 _NOTHING_LEFT = {"budget": "a budget that is committed", "candidates": "no candidate left"}
 # What a run is asked for with, beside its configuration; what most runs have of it.
@@ -62,23 +62,36 @@ def begun(file: Path) -> LiveStudy:
 
 
 def tell_results(
-    file: Path, results: Path | None, one: tuple[str | None, ...], *, force: bool, as_json: bool
+    file: Path,
+    results: Path | None,
+    one: tuple[str | None, ...],
+    metrics: Sequence[str],
+    *,
+    force: bool,
+    as_json: bool,
 ) -> None:
-    """Put results on record: of a file, or one told as (trial, loss, tokens)."""
+    """Put results on record: of a file, or one told as (trial, loss, tokens) and metrics."""
     trial, loss, tokens = one
     if (results is None) == (trial is None):
         got = "neither" if trial is None else "both"
         raise LawsmithError("tell", got=got, want="a file of results, or --trial and --loss")
     if trial is not None and loss is None:
         raise LawsmithError("--loss", got="nothing", want="a number, or nan for a divergence")
-    if trial is None and (loss is not None or tokens is not None):
-        raise LawsmithError("--loss, --tokens", got="a value and a file", want="one of the two")
+    if trial is None and (loss is not None or tokens is not None or metrics):
+        where = "--loss, --tokens, --metric"
+        raise LawsmithError(where, got="a value and a file", want="one of the two")
     study = begun(file)
     if results is not None:
         given = read_results(results)
     else:
         reached = None if tokens is None else number_of(tokens, where="--tokens")
-        given = [Told(str(trial), number_of(loss, where="--loss"), {}, reached)]
+        if any("=" not in text for text in metrics):
+            want = "a name and a number, such as arc_easy=0.61"
+            raise LawsmithError("--metric", got=", ".join(metrics), want=want)
+        pairs = dict(text.rpartition("=")[::2] for text in metrics)
+        further = metrics_of(pairs, where="--metric")
+        found = number_of(loss, where="--loss")
+        given = [Told(str(trial), found, {}, reached, metrics=further)]
     if not force:
         _ask_back(doubts(study, given))
     events = tell(study, given)

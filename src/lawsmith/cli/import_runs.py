@@ -129,7 +129,9 @@ def payload(study: Study, written: list[Path]) -> dict[str, Any]:
 def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool) -> None:
     """Put past runs on record that are candidates of a live study."""
     opened = open_study(study)
-    table = read_columns(source, list(opened.spec.axes), reading.columns, where=reading.where)
+    metrics = [one.name for one in opened.spec.metric]
+    axes, where = list(opened.spec.axes), reading.where
+    table = read_columns(source, axes, reading.columns, where=where, metrics=metrics)
     opened.begin()
     done = import_runs(opened, table, source=Path(source).name or source)
     n_unfinished = sum(table.unfinished.values())

@@ -151,6 +151,10 @@ def tell(
         str | None,
         typer.Option(metavar="1e9", help="Tokens trained so far: the loss is not final."),
     ] = None,
+    metric: Annotated[
+        list[str] | None,
+        typer.Option(metavar="NAME=0.61", help="A further number of the run, such as an accuracy."),
+    ] = None,
     force: Annotated[
         bool, typer.Option("--force", help="Take a loss that is far from all others.")
     ] = False,
@@ -162,7 +166,7 @@ def tell(
     """
     from lawsmith.cli.hand import tell_results
 
-    tell_results(study, results, (trial, loss, tokens), force=force, as_json=as_json)
+    tell_results(study, results, (trial, loss, tokens), metric or (), force=force, as_json=as_json)
 
 
 def exclude(

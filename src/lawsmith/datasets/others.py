@@ -102,10 +102,18 @@ def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
 
 
 def _follows(values: AnyArray, used: Mapping[str, AnyArray]) -> bool:
-    """Whether the values follow from one column in use, or are a product of powers of them."""
-    for other in used.values():
-        pairs = len(set(zip(other.tolist(), values.tolist(), strict=True)))
-        if pairs == len(set(other.tolist())) < len(values):
+    """Whether the values follow from one column in use, or are a product of powers of them.
+
+    D may tell the tokenizer apart without setting it, and most things seem to follow from a column
+    of nearly as many values as rows. Then the values must also rise or fall with that column.
+    """
+    for name, other in used.items():
+        pairs = sorted(set(zip(other.tolist(), values.tolist(), strict=True)))
+        if len(pairs) != len(set(other.tolist())) or len(pairs) == len(values):
+            continue
+        along = [value for _, value in pairs]
+        strict = (name in ("D", "C") and values.dtype == np.float64) or 2 * len(pairs) > len(values)
+        if not strict or along in (sorted(along), sorted(along)[::-1]):
             return True
     if not _has_logs(values):
         return False

@@ -216,9 +216,8 @@ class Ledger:
         self.imported.add(str(event["key"]))
         loss = _loss(event)
         stage = Stage.DIVERGED if loss is None or event.get("diverged") else Stage.FINISHED
-        self.trials[name] = Trial(
-            name, config, 0.0, "import", stage, loss=loss, closed=self.n_events, time=time
-        )
+        told = {"loss": loss, "closed": self.n_events, "time": time, "metrics": _metrics(event)}
+        self.trials[name] = _with(Trial(name, config, 0.0, "import", stage), told)
 
     def _check_parent(self, trial: Trial, where: str) -> None:
         if trial.parent and (trial.parent == trial.name or trial.parent not in self.trials):
@@ -275,6 +274,8 @@ def _change(trial: Trial, kind: Kind, event: Event, number: int) -> dict[str, An
         case Kind.CANCELLING:
             return {"stage": Stage.CANCELLING, "closed": -1, **told, **time}
     loss = _loss(event) if kind in (Kind.FINISHED, Kind.DIVERGED) else None
+    if kind is Kind.FINISHED and trial.stage is Stage.FINISHED and loss == trial.loss:
+        return {"metrics": {**trial.metrics, **_metrics(event)}}  # measured after the run
     told["reason"] = told["reason"] or (trial.reason if kind is Kind.CANCELLED else "")
     last = {"last": _trained(event)} if kind is not Kind.QUARANTINED else {}
     metrics = {"metrics": _metrics(event)} if kind is Kind.FINISHED else {}

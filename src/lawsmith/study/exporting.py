@@ -8,6 +8,7 @@ from typing import Any
 from lawsmith import spreadsheet
 from lawsmith.journal import Ledger
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.telling import METRICS
 from lawsmith.study.trunks import along_of, roots_of
 
 
@@ -15,7 +16,7 @@ def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
     """One row a trial, in the order of the record; loss is NaN where it diverged.
 
     With trunks, each row says its kind, the trunk it rests on and where it left it. A decay that a
-    run passed on its way is a row of its own.
+    run passed on its way is a row of its own. Metrics are columns: metrics.arc_easy.
     """
     rows, roots = [], roots_of(ledger)
     trunks = any(trial.kind != "run" for trial in ledger.trials.values())
@@ -32,7 +33,7 @@ def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
             if tokens != trial.D:
                 here = {"D": tokens, "C": None, "cost": 0.0, "loss": passed, "state": "finished"}
                 rows.append({**told, **here})
-        rows.append(told)
+        rows.append({**told, **{f"{METRICS}{name}": x for name, x in trial.metrics.items()}})
     return rows
 
 

@@ -49,17 +49,19 @@ def import_runs(study: LiveStudy, told: PastRuns, *, source: str) -> Imported:
         seen = set(ledger.imported) | _finished(ledger)
         first = int(ledger.next_name("i")[1:])
         events: list[Event] = []
-        for row, loss, number in zip(rows, losses, table["row"].tolist(), strict=True):
+        for i, (row, loss) in enumerate(zip(rows, losses, strict=True)):
             if row < 0:
                 count["strangers"] += 1
                 continue
-            values = _told(study, row, loss, where=f"{source}: row {number:g}")
+            values = _told(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
             if values["key"] in seen:
                 count["known"] += 1
                 continue
             seen.add(values["key"])
             name = f"i{first + len(events):04d}"
-            events.append(make(Kind.IMPORTED, name, **values, source=source))
+            metrics = {m: float(x[i]) for m, x in told.metrics.items() if np.isfinite(x[i])}
+            more = {"metrics": metrics} if metrics else {}
+            events.append(make(Kind.IMPORTED, name, **values, source=source, **more))
         return events
 
     events = study.journal.update(decide)

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import csv
+import math
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from io import StringIO
 from json import JSONDecodeError
 from pathlib import Path
@@ -22,6 +23,7 @@ from lawsmith.study.live import LiveStudy
 MAX_BYTES = 64 * 2**20
 FAR = 3.0  # times the largest loss so far, or below the smallest by as much
 MIN_KNOWN = 2
+METRICS = "metrics."  # before the name of a metric, in a column
 _TAKES = (Stage.ASKED, Stage.FAILED, Stage.CANCELLED, Stage.QUARANTINED)
 
 
@@ -32,6 +34,7 @@ class Told:
     tokens   where it is a loss on the way, and not the final one
     final    of a loss on the way: the end of a decay, which is a result
     saved    tokens of a checkpoint, where that is all there is to tell
+    metrics  further numbers of the finished run by name, such as accuracies
     """
 
     trial: str
@@ -41,6 +44,7 @@ class Told:
     where: str = "tell"
     final: bool = False
     saved: float | None = None
+    metrics: Mapping[str, float] = field(default_factory=dict)
 
 
 def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
@@ -84,13 +88,25 @@ def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:
         where = f"{told.where}: {trial.name}"
         raise LawsmithError(where, got=problem or result.detail, want="a result of this trial")
     if trial.stage in (Stage.FINISHED, Stage.DIVERGED):
-        return _again(trial, told, result.loss)
+        return _again(study, trial, told, result.loss)
     if trial.by == "run" and trial.open:
         hint = f"its runner will tell; to stop it: lawsmith cancel … {trial.name}"
         got = f"a result of {trial.name}, which lawsmith is running"
         raise LawsmithError(told.where, got=got, want="a trial asked for by hand", hint=hint)
-    kind = Kind.FINISHED if result.found is Found.LOSS else Kind.DIVERGED
-    return [make(kind, trial.name, loss=result.loss, by="hand")]
+    if result.found is not Found.LOSS:
+        return [make(Kind.DIVERGED, trial.name, loss=None, by="hand")]
+    return [_finished(trial, result.loss, _metrics(study, told))]
+
+
+def _finished(trial: Trial, loss: float | None, metrics: Mapping[str, float]) -> Event:
+    more = {"metrics": dict(metrics)} if metrics else {}
+    return make(Kind.FINISHED, trial.name, loss=loss, by="hand", **more)
+
+
+def _metrics(study: LiveStudy, told: Told) -> dict[str, float]:
+    """What is told as metrics, and columns that are called like a [[metric]] of the study."""
+    named = {one.name: told.values.get(one.name) for one in study.spec.metric}
+    return {**metrics_of(named, where=told.where), **told.metrics}
 
 
 def _report(trial: Trial, told: Told) -> list[Event]:
@@ -120,10 +136,12 @@ def _check_open(trial: Trial, where: str) -> None:
         raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
 
 
-def _again(trial: Trial, told: Told, loss: float | None) -> list[Event]:
-    """The same result twice is one; another one is a mistake somewhere."""
+def _again(study: LiveStudy, trial: Trial, told: Told, loss: float | None) -> list[Event]:
+    """The same result twice is one, but for new metrics; another loss is a mistake somewhere."""
     if loss == trial.loss:
-        return []
+        metrics = {} if loss is None else _metrics(study, told)
+        new = {name: x for name, x in metrics.items() if trial.metrics.get(name) != x}
+        return [_finished(trial, loss, new)] if new else []
     where = f"{told.where}: {trial.name}"
     known = "a divergence" if trial.stage is Stage.DIVERGED else f"{trial.loss:g}"
     got = "a divergence" if loss is None else f"{loss:g}"
@@ -201,14 +219,26 @@ def _told(row: object, where: str) -> Told:
     loss = number_of(row.get("loss"), where=f"{where}: loss")
     tokens = row.get("tokens")
     on_the_way = None if tokens is None else number_of(tokens, where=f"{where}: tokens")
-    return Told(row["trial"], loss, values, on_the_way, where, row.get("final") is True)
+    given = row["metrics"] if isinstance(row.get("metrics"), dict) else {}
+    columns = {key[len(METRICS) :]: row[key] for key in row if key.startswith(METRICS)}
+    metrics = metrics_of({**given, **columns}, where=where)
+    final = row.get("final") is True
+    return Told(row["trial"], loss, values, on_the_way, where, final, metrics=metrics)
 
 
-def number_of(value: object, *, where: str) -> float | None:
-    """A number, also as text ('nan' too); None stays None, which is a divergence."""
+def metrics_of(given: Mapping[str, object], *, where: str) -> dict[str, float]:
+    """Metrics by name; an empty or infinite one is left out, text is an error."""
+    read = {str(k): number_of(x, where=f"{where}: {k}", want="a number") for k, x in given.items()}
+    return {name: x for name, x in read.items() if x is not None and math.isfinite(x)}
+
+
+def number_of(
+    value: object, *, where: str, want: str = "a number, or nan for a divergence"
+) -> float | None:
+    """A number, also as text ('nan' too); None stays None."""
     if value is None:
         return None
     number = as_float(value)
     if number is None:
-        raise LawsmithError(where, got=shown(value), want="a number, or nan for a divergence")
+        raise LawsmithError(where, got=shown(value), want=want)
     return number
