@@ -169,6 +169,7 @@ def test_the_comparison_is_best_first_and_says_why_a_law_is_missing(lawsmith, tm
     assert "Error on the best runs above a cut, fitted to the runs below" in result.out
     assert "not fitted: chinchilla, kaplan, skaling, gadre, farseer: D follows N" in result.text
     compared = lawsmith("fit", path, "--compare", "--json").json["comparison"]
+    assert {c["law"] for c in compared} >= {"LC", "chinchilla", "skaling"}
     errors = [c["rmse"] for c in compared if c["reason"] is None]
     assert errors == sorted(errors)
     assert len(errors) == 3
