@@ -157,14 +157,15 @@ def interrupted_after(n):
 
 
 def test_ctrl_c_keeps_and_reports_what_was_found(lawsmith, monkeypatch, sweep, tmp_path):
-    whole = lawsmith("replay", sweep, *SHORT, "--iterations", 12, "--json").json
+    words = ("replay", sweep, *SHORT, "--iterations", 12)
+    whole = lawsmith(*words, "--json").json
     monkeypatch.setattr(replay_run, "replay", interrupted_after(11))
-    result = lawsmith("replay", sweep, *SHORT, "--json", "--out", tmp_path)
+    result = lawsmith(*words, "--json", "--out", tmp_path)
     assert (result.code, result.err) == (130, "")
     assert (result.json["complete"], result.json["stopped"]) == (False, "interrupted")
     assert result.json["trace"] == whole["trace"][:10]
     assert json.loads((tmp_path / "trace.json").read_text(encoding="utf-8")) == result.json
-    shown = lawsmith("replay", sweep, *SHORT)
+    shown = lawsmith(*words)
     assert shown.code == 130
     assert "interrupted, these results are partial" in shown.text
 
