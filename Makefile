@@ -24,11 +24,14 @@ SEEDS ?= 10
 RESULTS ?= lawsmith-paper-results
 LIVE = examples/live-demo
 PIP = $(VENV)/bin/python -m pip install --quiet --disable-pip-version-check -c constraints.txt
+# Each process takes half of the tests in their order, and then from the other's end: what a module's
+# tests share is made once.
+PYTEST = $(VENV)/bin/python -m pytest -n $(JOBS) --dist worksteal
 ifneq ($(DATA),)
 export LAWSMITH_DATA := $(abspath $(DATA))
 endif
 
-.PHONY: demo live-demo clean-live-demo test test-all check lint types docs wheel bench paper coverage figures clean
+.PHONY: demo live-demo clean-live-demo environment test test-all check lint types docs wheel bench paper coverage figures clean
 
 demo: $(VENV)/.base
 	$(VENV)/bin/lawsmith demo
@@ -51,13 +54,16 @@ $(LIVE)/corpus/meta.json: | $(VENV)/.lm
 	$(VENV)/bin/python examples/tinylm/corpus.py make stdlib $(@D)
 
 test: $(VENV)/.dev
-	$(VENV)/bin/python -m pytest -n $(JOBS) tests
+	$(PYTEST) tests
 
 test-all: export LAWSMITH_REQUIRE_EXTRAS := 1
 test-all: $(VENV)/.extras
-	$(VENV)/bin/python -m pytest -n $(JOBS) tests paper/tests
+	$(PYTEST) tests paper/tests
 
 check: lint types test-all
+
+# All that the tests and the documentation need.
+environment: $(VENV)/.extras $(VENV)/.docs
 
 lint: $(VENV)/.dev
 	$(VENV)/bin/ruff check src tests benchmarks docs examples paper

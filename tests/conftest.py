@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import signal
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from importlib import import_module
+from itertools import count
 from pathlib import Path
 from types import ModuleType
 
@@ -24,10 +25,22 @@ for _number, _usual in (
         signal.signal(_number, _usual)
 
 
+@pytest.fixture(scope="session")
+def caches(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Path]:
+    """Folders that are not there yet.
+
+    `mktemp` lists all folders of the session to find the next number: seconds, over thousands of
+    tests.
+    """
+    parent = tmp_path_factory.mktemp("caches")
+    return (parent / str(i) for i in count())
+
+
 @pytest.fixture(autouse=True)
-def own_cache(tmp_path_factory: pytest.TempPathFactory, monkeypatch: pytest.MonkeyPatch) -> Path:
+def own_cache(caches: Iterator[Path], monkeypatch: pytest.MonkeyPatch) -> Path:
     """An empty cache folder, so that no test reads or writes the user's."""
-    cache = tmp_path_factory.mktemp("cache")
+    cache = next(caches)
+    cache.mkdir()
     monkeypatch.setenv("LAWSMITH_CACHE", str(cache))
     return cache
 

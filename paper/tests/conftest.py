@@ -25,6 +25,7 @@ from tests.charts.conftest import compute_task as compute_task
 from tests.charts.conftest import make_study as make_study
 from tests.cli.conftest import Result, json_of_replay, typed
 from tests.cli.conftest import sweep as sweep
+from tests.conftest import caches as caches
 from tests.conftest import data_dir as data_dir
 from tests.conftest import own_cache as own_cache
 from tests.conftest import published_of

@@ -24,7 +24,7 @@ from lawsmith_paper.suites import suites_named
 from lawsmith_paper.tables import Table, published
 from lawsmith_paper.work import work
 
-OPTIONS = Options(seeds=2, iterations=30)
+OPTIONS = Options(seeds=2, iterations=14)
 SUITES = ("pitch", "main", "extrapolation", "coefficients", "datasets", "kernels")
 NBSP = "\u00a0"
 ATTACK = "<script>alert(1)</script>"
@@ -154,7 +154,7 @@ def test_a_page_says_how_it_was_run(page, folder):
     study = summary["studies"]["synthetic-oellm-english"]
     assert study["digest"] in words
     assert summary["version"] in words
-    assert "after 30 runs" in words
+    assert f"after {OPTIONS.iterations} runs" in words
     assert f"4 of {summary['jobs']['planned']} finished" in words
     row = next(row for row in page.tables["studies"] if "synthetic-oellm-english" in row)
     assert str(study["laws"]["LC"]["n_pool"]) in row

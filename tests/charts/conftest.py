@@ -19,7 +19,7 @@ TRUTH = {"E": 1.7, "A": 400.0, "alpha": 0.34, "B": 410.0, "beta": 0.28}
 MakeStudy = Callable[..., Study]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_study() -> MakeStudy:
     """``make_study(columns, loss, name=…)``: one run per row; a NaN loss is a diverged run."""
 
@@ -43,7 +43,7 @@ def wiggle(n: int) -> np.ndarray:
     return 1 + 1e-3 * np.sin(7.0 * np.arange(n))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def chinchilla(make_study: MakeStudy) -> Analysis:
     """A law of N and D on 25 runs, the largest N held out, one target."""
     columns = grid_columns()
@@ -52,7 +52,7 @@ def chinchilla(make_study: MakeStudy) -> Analysis:
     return analyse(make_study(columns, loss), options)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def compute_law(make_study: MakeStudy) -> Analysis:
     """L(C) on 25 runs, the upper half of compute held out, no target."""
     columns = grid_columns()
@@ -73,13 +73,13 @@ def demo_compute() -> Analysis:
     return analyse(demo_study(), FitOptions(LC, HeldOut.by_compute(0.5), (Target(1e23),)))
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def compute_task(compute_law: Analysis) -> Task:
     """L(C) to be found on 25 runs, the upper half of compute held out."""
     return prepare(compute_law.study, LC)
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def chinchilla_task(chinchilla: Analysis) -> Task:
     """L(N, D) to be found on 25 runs, the largest N held out."""
     return prepare(chinchilla.study, CHINCHILLA)
@@ -108,7 +108,7 @@ def make_scores(task: Task, value: float) -> Scores:
 MakeTrace = Callable[..., Trace]
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def make_trace() -> MakeTrace:
     """``make_trace(task, spent, fantasized, observed)``: a step for each spend (a fraction).
 
@@ -152,7 +152,7 @@ def make_trace() -> MakeTrace:
     return make
 
 
-@pytest.fixture
+@pytest.fixture(scope="session")
 def replayed(compute_task: Task, make_trace: MakeTrace) -> Trace:
     """A replay of four runs."""
     return make_trace(compute_task, (0.01, 0.02, 0.1, 0.3), (None, 0.4, 0.2, 0.0))

@@ -2,29 +2,64 @@
 
 from __future__ import annotations
 
+import io
 import re
+from contextlib import redirect_stderr, redirect_stdout
+from dataclasses import dataclass
+from pathlib import Path
 
 import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.cli.demo_run import SHARE, run_demo
+from lawsmith.cli import demo_run, main
+from lawsmith.cli.demo_run import SHARE, Demo, run_demo
 from lawsmith.datasets import load
+
+from .conftest import Result
+
+
+@dataclass(frozen=True)
+class Shown:
+    """What the command printed and where it was run, and what it had found out."""
+
+    result: Result
+    folder: Path
+    found: Demo
 
 
 @pytest.fixture(scope="module")
-def found():
-    return run_demo(0)
+def shown(tmp_path_factory) -> Shown:
+    """`lawsmith demo` as typed, without a network."""
+    found: list[Demo] = []
+    out, err = io.StringIO(), io.StringIO()
+    folder = tmp_path_factory.mktemp("demo")
 
+    def kept(seed: int) -> Demo:
+        found.append(run_demo(seed))
+        return found[-1]
 
-def test_the_demo_needs_no_network_and_ends_with_what_matters(lawsmith, tmp_path, monkeypatch):
     def offline(*_, **__):
         raise OSError(-2, "Name or service not known")
 
-    monkeypatch.chdir(tmp_path)
-    monkeypatch.delenv("LAWSMITH_DATA", raising=False)
-    monkeypatch.setattr("urllib.request.urlopen", offline)
-    result = lawsmith("demo")
+    with pytest.MonkeyPatch.context() as patch, redirect_stdout(out), redirect_stderr(err):
+        patch.chdir(folder)
+        patch.setenv("COLUMNS", "80")
+        patch.setenv("LAWSMITH_CACHE", str(tmp_path_factory.mktemp("cache")))
+        patch.delenv("LAWSMITH_DATA", raising=False)
+        patch.setattr("urllib.request.urlopen", offline)
+        patch.setattr(demo_run, "run_demo", kept)
+        code = main(["demo"])
+    return Shown(Result(code, out.getvalue(), err.getvalue()), folder, found[0])
+
+
+@pytest.fixture
+def found(shown: Shown) -> Demo:
+    return shown.found
+
+
+def test_the_demo_needs_no_network_and_ends_with_what_matters(shown):
+    result, folder = shown.result, shown.folder
     assert (result.code, result.err) == (0, "")
     assert result.out.startswith("tinylm: language models")
     assert "real training runs" in result.out
@@ -33,20 +68,28 @@ def test_the_demo_needs_no_network_and_ends_with_what_matters(lawsmith, tmp_path
     written, rest = result.out.split("\nWritten ")[1].split("\nWhat matters\n")
     matters, report = rest.split("\n\nThe report")
     assert report.endswith("\n  lawsmith-demo/report.html\n")
-    page = (tmp_path / "lawsmith-demo" / "report.html").read_text(encoding="utf-8")
+    page = (folder / "lawsmith-demo" / "report.html").read_text(encoding="utf-8")
     assert "The answer" in page
     files = [line.strip() for line in written.splitlines() if line.startswith("  lawsmith-demo")]
     assert files[0] == "lawsmith-demo/runs.csv"
     assert len(files) > 3
-    assert all((tmp_path / file).is_file() for file in files)
+    assert all((folder / file).is_file() for file in files)
     told = " ".join(matters.split())
     assert re.search(r"The best run there has \S+ \(\S+% off\), inside the interval", told)
     assert [line[2] for line in matters.splitlines() if line[2] != " "] == ["1", "2", "3"]
 
 
-def test_the_table_it_writes_is_the_runs_it_chose(lawsmith, fit_json, tmp_path):
+def test_the_seed_and_the_folder_are_those_asked_for(lawsmith, found, tmp_path, monkeypatch):
+    asked = []
+    monkeypatch.setattr(demo_run, "run_demo", lambda seed: asked.append(seed) or found)
+    monkeypatch.setattr(demo_run, "write_files", lambda _, folder: asked.append(folder))
+    monkeypatch.setattr("lawsmith.cli.demo_view.show_demo", lambda *_: None)
     assert lawsmith("demo", "--out", tmp_path / "here", "--seed", "1").code == 0
-    path = tmp_path / "here" / "runs.csv"
+    assert asked == [1, tmp_path / "here"]
+
+
+def test_the_table_it_writes_is_the_runs_it_chose(shown, fit_json):
+    path = shown.folder / "lawsmith-demo" / "runs.csv"
     chosen, whole = pd.read_csv(path), pd.read_csv(load_path())
     keys = ["N", "D", "lr", "batch"]
     mean = whole.groupby(keys)["loss"].mean()

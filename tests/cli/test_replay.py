@@ -115,7 +115,7 @@ def test_a_law_without_compute_has_no_extrapolation(lawsmith, replay_json, sweep
 
 def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, tmp_path):
     out = tmp_path / "new" / "folder"
-    args = ("replay", sweep, *SHORT, "--iterations", 15, "--out", out)
+    args = ("replay", sweep, *SHORT, "--iterations", 9, "--out", out)
     result = lawsmith(*args, "--json")
     assert (out / "trace.json").read_text(encoding="utf-8") == result.out
     names = {path.name for path in (out / "charts").iterdir()}
@@ -124,7 +124,7 @@ def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, t
     assert result.json["charts"] == [str(out / "charts" / name) for name in charts]
     with (out / "steps.csv").open(encoding="utf-8", newline="") as file:
         rows = list(csv.DictReader(file))
-    assert [int(row["iteration"]) for row in rows] == list(range(1, 16))
+    assert [int(row["iteration"]) for row in rows] == list(range(1, 10))
     for row, step in zip(rows, result.json["trace"], strict=True):
         assert float(row["config.lr"]) == step["config"]["lr"]
         assert float(row["envelope.observed"]) == step["envelope"]["observed"]
@@ -156,14 +156,15 @@ def interrupted_after(n):
 
 
 def test_ctrl_c_keeps_and_reports_what_was_found(lawsmith, monkeypatch, sweep, tmp_path):
-    whole = lawsmith("replay", sweep, *SHORT, "--json").json
-    monkeypatch.setattr(replay_run, "replay", interrupted_after(20))
-    result = lawsmith("replay", sweep, *SHORT, "--json", "--out", tmp_path)
+    words = ("replay", sweep, *SHORT, "--iterations", 12)
+    whole = lawsmith(*words, "--json").json
+    monkeypatch.setattr(replay_run, "replay", interrupted_after(11))
+    result = lawsmith(*words, "--json", "--out", tmp_path)
     assert (result.code, result.err) == (130, "")
     assert (result.json["complete"], result.json["stopped"]) == (False, "interrupted")
-    assert result.json["trace"] == whole["trace"][:19]
+    assert result.json["trace"] == whole["trace"][:10]
     assert json.loads((tmp_path / "trace.json").read_text(encoding="utf-8")) == result.json
-    shown = lawsmith("replay", sweep, *SHORT)
+    shown = lawsmith(*words)
     assert shown.code == 130
     assert "interrupted, these results are partial" in shown.text
 
@@ -198,6 +199,7 @@ def test_a_real_interrupt_is_one_too(sweep):
 def test_a_terminal_sees_a_bar_on_stderr_and_stdout_stays_pure(sweep, tmp_path):
     reader, writer = pty.openpty()
     command = [sys.executable, "-m", "lawsmith", "replay", str(sweep), "--n-init", "6", "--json"]
+    command += ["--iterations", "12"]
     environment = {**os.environ, "COLUMNS": "120", "TERM": "xterm"}
     # To a file: a pipe that nobody reads would fill up and stop the process.
     with (tmp_path / "out.json").open("wb") as file:

@@ -373,7 +373,7 @@ def test_another_process_and_another_number_of_threads_change_no_byte(sweep):
     def run(threads: str, seed: str) -> str:
         environment = {**os.environ, "OMP_NUM_THREADS": threads, "OPENBLAS_NUM_THREADS": threads}
         command = [sys.executable, "-m", "lawsmith", "replay", str(sweep), "--json"]
-        command += ["--n-init", "6", "--seed", seed]
+        command += ["--n-init", "6", "--iterations", "20", "--seed", seed]
         done = subprocess.run(command, capture_output=True, text=True, env=environment, check=True)
         return done.stdout
 

@@ -65,9 +65,9 @@ def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
     assert "the best loss to expect at 1e21 FLOPs" in " ".join(capsys.readouterr().out.split())
 
 
-def test_a_replays_folder_and_its_file_are_the_same(tmp_path, capsys):
+def test_a_replays_folder_and_its_file_are_the_same(sweep, tmp_path, capsys):
     folder = tmp_path / "replay"
-    words = ["replay", "synthetic-demo", "--iterations", "14", "--out", str(folder)]
+    words = ["replay", str(sweep), "--iterations", "14", "--out", str(folder)]
     assert main([*words, "--budget", "40%"]) == 0
     for source in (folder, folder / "trace.json"):
         page = tmp_path / "report.html"
@@ -81,14 +81,14 @@ def test_a_replays_folder_and_its_file_are_the_same(tmp_path, capsys):
     assert "A replay that made" in capsys.readouterr().out
 
 
-def test_the_command_on_record_replays_the_same(tmp_path, monkeypatch):
+def test_the_command_on_record_replays_the_same(sweep, tmp_path, monkeypatch):
     import json
     import shlex
 
     from lawsmith.cli.report_sources import replay_command
 
     monkeypatch.chdir(tmp_path)
-    words = ["replay", "synthetic-demo", "--policy", "window", "--surrogate", "gp"]
+    words = ["replay", str(sweep), "--policy", "window", "--surrogate", "gp"]
     words += ["--acquisition", "ei", "--iterations", "13", "--seed", "3", "--out", "first"]
     words += ["--target", "1.23456789e24", "--at", "N=1.2345678e9,D=20B,lr=0.001"]
     assert main(words) == 0

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import Any
 
 import numpy as np
@@ -93,6 +94,19 @@ def test_estimates_hold_their_centres(smooth: Surface) -> None:
         for level in (0.5, 0.95):
             check_order(smooth.best(C, level=level))
     check_order(smooth.at(N=1e12, D=1e9))
+
+
+def test_what_was_asked_before_is_remembered_by_level_hyperparameters_and_surface(
+    smooth: Surface,
+) -> None:
+    first = smooth.best(1e22)
+    assert smooth.best(1e22) is first
+    assert smooth.best(1e22, level=0.5).high < first.high
+    assert smooth.best(1e22, hp={"lr": 0.1}).loss > first.loss
+    assert replace(smooth, weight=smooth.weight).best(1e22) is not first
+    few, many = (smooth.mixtures_best(np.array([1e22]), n_ratios=n)[0] for n in (5, 121))
+    assert many is smooth.mixture_best(1e22)
+    assert many is not few
 
 
 def test_draws_have_the_posterior_mean_and_covariance(smooth: Surface) -> None:

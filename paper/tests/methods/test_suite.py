@@ -22,7 +22,7 @@ from lawsmith_paper.store import Store
 from lawsmith_paper.suites import SUITES
 from lawsmith_paper.work import work
 
-OPTIONS = Options(seeds=2, iterations=30)
+OPTIONS = Options(seeds=2, iterations=14)
 CHOSEN = ("frontier", "window-lcb", "random", "cheapest")
 
 

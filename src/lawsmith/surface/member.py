@@ -82,9 +82,19 @@ class Member:
 
     def _residual(self, at: Points, other: Points | None = None) -> FloatArray:
         """(q, ·) covariances of the residual; with the fitted rows if no others are given."""
-        other = self.data.points if other is None else other
-        e_at, e_other = (bowl_misfit(self.trend, self.anchor, p) for p in (at, other))
-        return self.kernel.cross(self.eta, at, other, e_at, e_other)
+        if other is None:
+            other, e = self.data.points, self._misfits
+        else:
+            e = self._misfit(other)
+        return self.kernel.cross(self.eta, at, other, self._misfit(at), e)
+
+    def _misfit(self, at: Points) -> FloatArray:
+        return bowl_misfit(self.trend, self.anchor, at)
+
+    @cached_property
+    def _misfits(self) -> FloatArray:
+        """(k,) of the fitted rows."""
+        return self._misfit(self.data.points)
 
     def linearised(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) prior mean of the linearised trend, and F (q, p)."""
@@ -102,7 +112,7 @@ class Member:
         offset, F = self.linearised(at)
         cross = self._residual(at) + F @ self._linear[1].T
         V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
-        e = bowl_misfit(self.trend, self.anchor, at)
+        e = self._misfit(at)
         prior = self.kernel.variance(self.eta, at, e) + (F**2).sum(axis=1)
         variance = np.maximum(prior - (V**2).sum(axis=0), 0.0)
         return offset + cross @ self.alpha, np.sqrt(variance)
@@ -149,8 +159,7 @@ class Member:
 
         The precision is the curvature at the most probable eta.
         """
-        e = bowl_misfit(self.trend, self.anchor, self.data.points)
-        about = About(*self._linear, e, self.w)
+        about = About(*self._linear, self._misfits, self.w)
         mean, sd = self.kernel.mean, self.kernel.sd
         H = curvature(self.kernel, self.data, about, self.eta) * np.outer(sd, sd)
         low, high = np.array(self.kernel.bounds()).T

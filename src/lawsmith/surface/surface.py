@@ -13,7 +13,7 @@ lies inside its interval.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
@@ -120,6 +120,11 @@ class Surface:
     members: tuple[Member, ...]
     weight: FloatArray
     prior: Prior = BROAD
+    # What was asked before: every chart is drawn at two widths, in a report and in a file.
+    _best: dict[tuple[object, ...], Estimate] = field(default_factory=dict, init=False, repr=False)
+    _mixtures: dict[tuple[object, ...], tuple[Mixture, ...]] = field(
+        default_factory=dict, init=False, repr=False
+    )
 
     @property
     def scale_names(self) -> tuple[str, ...]:
@@ -139,6 +144,12 @@ class Surface:
         self, C: float, *, level: float = 0.95, hp: Mapping[str, float | str] = NO_HP
     ) -> Estimate:
         """The loss of the best run that costs C, over the λ that is not given."""
+        key = (C, level, *sorted(hp.items()))
+        if key not in self._best:
+            self._best[key] = self._find_best(C, hp, level)
+        return self._best[key]
+
+    def _find_best(self, C: float, hp: Mapping[str, float | str], level: float) -> Estimate:
         chosen = best_priced(self, C, hp, level)
         given = {**hp, **chosen.centres}
         answer = self._answer(self.line(C, hp=given), given, level)
@@ -182,8 +193,14 @@ class Surface:
         """Of the best log loss at C."""
         return self.mixtures_best(np.array([C]), n_ratios=N_RATIOS)[0]
 
-    def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> list[Mixture]:
+    def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> tuple[Mixture, ...]:
         """Of the best log loss at each C, over so many D/N; together is faster."""
+        key = (n_ratios, *C.tolist())
+        if key not in self._mixtures:
+            self._mixtures[key] = self._find_mixtures(C, n_ratios)
+        return self._mixtures[key]
+
+    def _find_mixtures(self, C: FloatArray, n_ratios: int) -> tuple[Mixture, ...]:
         chosen = [best_priced(self, c, NO_HP).centres for c in C.tolist()]
         lines = [self.line(c, n_ratios, hp) for c, hp in zip(C.tolist(), chosen, strict=True)]
         whole = {k: np.concatenate([line[k] for line in lines]) for k in self.frame.names}
@@ -192,10 +209,10 @@ class Surface:
         places = [self.best_hp(member, whole, hp) for member in self.members]
         q = len(places[0]) // len(lines)
         parts = np.arange(len(places[0])).reshape(len(lines), q)
-        return [
+        return tuple(
             self.mixture(self.best_of(line, [at.take(rows) for at in places]))
             for line, rows in zip(lines, parts, strict=True)
-        ]
+        )
 
     def posterior(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]
@@ -361,9 +378,9 @@ class Surface:
 
 def _least(member: Member, tried: list[Points]) -> Points:
     """Of several sets of points, the best of each row, as `locate.score` judges."""
-    scores = np.stack([guarded(member, at) for at in tried])
-    pick, rows = np.argmin(scores, axis=0), np.arange(scores.shape[1])
     parts = [[getattr(at, name) for at in tried] for name in ("S", "U", "G", "c")]
+    scores = guarded(member, Points(*map(np.concatenate, parts))).reshape(len(tried), -1)
+    pick, rows = np.argmin(scores, axis=0), np.arange(scores.shape[1])
     return Points(*(np.stack(part)[pick, rows] for part in parts))
 
 
