@@ -14,7 +14,7 @@ from types import ModuleType
 import pytest
 
 FOUND = sorted((Path(__file__).parent / "fuzz").glob("*.json"))
-N_INPUTS, SEED = 110, 11
+N_INPUTS, SEED = 220, 11
 
 
 @pytest.fixture(scope="module")
