@@ -242,6 +242,9 @@ CASES: dict[str, Case] = {
     "a unit that nobody says": Case(scaled("N", 1e6), Want(codes=SCALE, sizes=(100, 400))),
     "tokens in billions that nobody says": Case(scaled("D", 1e9), Want(codes=SCALE)),
     "compute in exaFLOPs": Case(with_compute(1e-18), Want(codes=SCALE)),
+    "compute in exaFLOPs, and no tokens": Case(
+        with_compute(1e-18).drop(columns="D"), Want(codes=SCALE)
+    ),
     "compute in exaFLOPs that is told": Case(
         with_compute(1e-18), Want(), {"columns": {"C": "C:1e18"}}
     ),

@@ -62,9 +62,16 @@ def curve_warnings(
     return [Diagnostic("rows_along_runs", text, {"column": schema.runs[0]})]
 
 
-def scale_warnings(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
-    """What is odd about N, D and C; ``columns`` are their names in the table."""
+def scale_warnings(
+    table: Mapping[str, AnyArray], columns: Mapping[str, str], *, from_compute: bool
+) -> list[Diagnostic]:
+    """What is odd about N, D and C; ``columns`` are their names in the table.
+
+    from_compute   the table has no D: it is C/(6N)
+    """
     found = [_size(table, columns), _tokens(table, columns), _compute(table, columns)]
+    if from_compute and len(table["N"]):
+        found.append(_too_little(table["N"], table["C"], columns["C"]))
     return [warning for warning in found if warning is not None]
 
 
@@ -92,6 +99,19 @@ def _tokens(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> Diagno
     low, high = float(D.min()), float(D.max())
     text = f"D is {_range(low, high)}, less than a hundredth of N"
     return _warning(text, "D", columns["D"], factor)
+
+
+@saturating
+def _too_little(N: FloatArray, C: FloatArray, column: str) -> Diagnostic | None:
+    """A compute that leaves no tokens to train on."""
+    D: FloatArray = C / (6.0 * N)
+    ratio = float(np.median(D / N))
+    if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
+        return None
+    factor = next((10.0**k for k in (9, 12, 15, 18, 21) if ratio * 10.0**k >= 0.5), None)
+    low, high = float(D.min()), float(D.max())
+    text = f"C/(6N) is {_range(low, high)} tokens, less than a hundredth of N: C is not in FLOPs"
+    return _warning(text, "C", column, factor)
 
 
 @saturating

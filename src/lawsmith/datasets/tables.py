@@ -65,7 +65,7 @@ def study_from_frame(
     clean = {column: values[rows] for column, values in table.items()}
     rest = kept.iloc[rows].drop(columns=[*schema.roles.values(), *schema.axes.values()])
     target = _target(kept, schema, options)[rows]
-    study = assemble(clean, rest, target, options, name=name)
+    study, has_D = assemble(clean, rest, target, options, name=name), "D" in clean
     log = replace(
         study.log,
         n_rows=len(frame),
@@ -79,7 +79,7 @@ def study_from_frame(
     if column is not None:
         columns[RUN] = column
     warnings = [
-        *scale_warnings(clean, schema.roles),
+        *scale_warnings(clean, schema.roles, from_compute="D" in study.grid.names and not has_D),
         *loss_warnings(schema),
         *curve_warnings(kept.iloc[rows], schema, clean),
         *other_warnings(others, kept, {a: c for a, c in schema.axes.items() if not schema.guessed}),
