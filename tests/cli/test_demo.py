@@ -82,8 +82,7 @@ def test_the_demo_needs_no_network_and_ends_with_what_matters(shown):
 def test_the_seed_and_the_folder_are_those_asked_for(lawsmith, found, tmp_path, monkeypatch):
     asked = []
     monkeypatch.setattr(demo_run, "run_demo", lambda seed: asked.append(seed) or found)
-    monkeypatch.setattr(demo_run, "write_files", lambda _, folder: asked.append(folder))
-    monkeypatch.setattr("lawsmith.cli.demo_view.show_demo", lambda *_: None)
+    monkeypatch.setattr(demo_run, "show_demo", lambda _, folder: asked.append(folder))
     assert lawsmith("demo", "--out", tmp_path / "here", "--seed", "1").code == 0
     assert asked == [1, tmp_path / "here"]
 

@@ -17,7 +17,7 @@ GRIDS = {
     "box": box(3, 5, 2),
     "one level": ladder([1.0], n_lr=12),
     "one row a level": ladder(np.logspace(0, 3, 12)),
-    "rounded levels": ladder([1.0, 1.01, 2.0, 2.02, 4.0, 4.04], n_lr=2, tolerance=0.02),
+    "near levels": ladder([1.0, 1.01, 2.0, 2.02, 4.0, 4.04], n_lr=2),
     "sliced by N": box(3, 2, 3, slice_by="N"),
     "one row": ladder([1.0]),
 }

@@ -84,20 +84,6 @@ def test_a_gap_between_levels_is_crossed_by_the_next_level_and_not_by_the_reach(
     assert rows(Window(1.5), grid, runs_of(done=[0])) == [1]
 
 
-def test_levels_merged_by_a_tolerance_are_one_step_of_the_window():
-    grid = ladder([100.0, 101.0, 200.0, 202.0, 400.0], tolerance=0.01)
-    assert rows(Window(None), grid, Runs.empty()) == [0, 1]
-    assert rows(Window(None), grid, runs_of(done=[0])) == [1, 2, 3]
-    assert rows(Window(None), grid, runs_of(done=[0], pending=[1, 2])) == [3]
-    assert rows(Window(None), grid, runs_of(done=[0], pending=[1, 2, 3])) == [4]
-
-
-def test_a_reach_that_ends_inside_a_merged_level_moves_on_to_the_rest_of_it():
-    grid = ladder([100.0, 150.0, 200.0, 202.0, 400.0], tolerance=0.01)
-    assert rows(Window(2.0), grid, runs_of(done=[0])) == [1, 2]
-    assert rows(Window(2.0), grid, runs_of(done=[0], pending=[1, 2])) == [3]
-
-
 def test_a_study_may_be_sliced_by_another_variable_than_its_cost():
     grid = ladder([10.0, 20.0], n_lr=3, slice_by="lr")
     assert rows(Window(None), grid, Runs.empty()) == [0, 3]
