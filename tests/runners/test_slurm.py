@@ -221,7 +221,7 @@ def test_a_requeued_run_is_run_again_in_its_folder(plain, tmp_path):
 def test_a_second_start_that_slurm_refuses_has_not_the_exit_code_of_the_first(plain, tmp_path):
     place = make_place(tmp_path, directives="#SBATCH --requeue")
     runner = place.make()
-    for _ in range(5):  # as a rule the first
+    for _ in range(15):  # as a rule the first; on a busy machine Slurm is late for the refusal
         jobs = submitted(runner, [place.job("echo x >> starts; sleep 300")])
         until_file(jobs[0].folder / "starts")
         time.sleep(1.02 - time.time() % 1.0)
