@@ -21,7 +21,7 @@ import json
 import statistics
 import tempfile
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Target, answer
-from lawsmith.datasets.bundled import FOLDER
+from lawsmith.datasets.entries import FOLDER
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, Ledger, make
 from lawsmith.runs import State
@@ -115,34 +115,23 @@ class World(Protocol):
     def judge(self, study: LiveStudy) -> dict[str, float]: ...
 
 
-@dataclass(frozen=True)
 class Bundled:
     """tinylm-wsd's runs and curves of one seed."""
 
-    seed: int
-
-    def __post_init__(self) -> None:
+    def __init__(self, seed: int) -> None:
         runs, curves = (pd.read_csv(FOLDER / f"tinylm-wsd{s}.csv") for s in ("", "-curves"))
-        held = runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
-        mine = runs[(runs["seed"] == self.seed) & (runs["N"] < 1e7) & (runs["D"] < LONGEST)]
-        of_trunk = curves[curves["seed"] == self.seed].groupby(["N", "lr"])
-        object.__setattr__(self, "held", held)
-        object.__setattr__(self, "losses", mine.set_index(["N", "D", "lr"])["loss"].to_dict())
-        object.__setattr__(self, "curves", {key: part for key, part in of_trunk})
-
-    held: pd.Series = field(init=False)
-    losses: dict[tuple[float, float, float], float] = field(init=False)
-    curves: dict[tuple[float, float], pd.DataFrame] = field(init=False)
+        mine = runs[(runs["seed"] == seed) & (runs["N"] < 1e7) & (runs["D"] < LONGEST)]
+        self.held = runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
+        self.losses = mine.set_index(["N", "D", "lr"])["loss"].to_dict()
+        self.curves = dict(iter(curves[curves["seed"] == seed].groupby(["N", "lr"])))
 
     @property
     def text(self) -> str:
         rates = sorted({lr for _, _, lr in self.losses})
-        small, large = ([lr for n, _, lr in self.losses if n == N] for N in (104448.0, 4194304.0))
-        middle = [lr for n, _, lr in self.losses if n == 917504.0]
-        parts = [
-            (f"{low} <= N <= {high}", min(some), max(some))
-            for low, high, some in ((0, 3e5, small), (3e5, 1e6, middle), (1e6, 1e7, large))
-        ]
+        parts = []
+        for low, high in ((0, 3e5), (3e5, 1e6), (1e6, 1e7)):
+            some = [lr for N, _, lr in self.losses if low < N < high]
+            parts.append((f"{low} <= N <= {high}", min(some), max(some)))
         constraint = " or ".join(f"({a} and {b / 1.01} <= lr <= {c * 1.01})" for a, b, c in parts)
         return WSD.format(constraint=constraint, rates=rates)
 

@@ -45,7 +45,7 @@ SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law
 # The same inside a part: a module imports only modules of its part of lower rank. A folder is one.
 INNER = {
     "charts": """
-        theme ticks runs | draw page | titles
+        theme ticks runs text | draw page | titles
         law isoflop curves clock compare maps narrowing pairs residuals tasks trunks
         answer choices hyperparameters timeline | allocation region | save
     """,

@@ -25,6 +25,13 @@ def script(monkeypatch: pytest.MonkeyPatch):
     return load
 
 
+@pytest.mark.parametrize("name", sorted(path.stem for path in FOLDER.glob("*.py")))
+def test_every_benchmark_finds_what_it_imports(script, monkeypatch, name: str) -> None:
+    pytest.importorskip("lawsmith_paper")
+    monkeypatch.syspath_prepend(str(FOLDER))
+    assert script(name).__doc__
+
+
 @pytest.mark.parametrize("law", ["LC", "chinchilla"])
 @pytest.mark.parametrize("design", ["none", "bowl", "flat"])
 def test_a_condition_simulates_and_renders(script, law: str, design: str) -> None:

@@ -18,16 +18,8 @@ from lawsmith.charts import (
     ChartUnavailable,
     themed,
 )
-from lawsmith.charts.draw import (
-    KeyEntry,
-    entries_of,
-    key_places,
-    layer,
-    mark,
-    text_width,
-    tooltip_parts,
-    wrap,
-)
+from lawsmith.charts.draw import KeyEntry, entries_of, key_places, layer, mark, tooltip_parts
+from lawsmith.charts.text import text_width, wrap
 from lawsmith.charts.theme import config
 
 from .answers import answered

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from lawsmith.charts.draw import text_width, unbroken, wrap
+from lawsmith.charts.text import text_width, unbroken, wrap
 
 
 def test_a_formula_stays_on_one_line():

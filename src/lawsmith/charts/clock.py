@@ -12,8 +12,9 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark, text_width
+from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
+from lawsmith.charts.text import text_width
 from lawsmith.charts.ticks import flops_label, padded
 from lawsmith.formats import flops, number, plural
 from lawsmith.grid import IntArray

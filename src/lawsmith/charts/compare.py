@@ -10,8 +10,10 @@ import pandas as pd
 
 from lawsmith.analysis import Comparison
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, field, layer, mark, text_width
+from lawsmith.charts.draw import WIDE, field, layer, mark
 from lawsmith.charts.runs import ChartUnavailable
+from lawsmith.charts.text import text_width
+from lawsmith.charts.text import title as title_of
 from lawsmith.charts.theme import LIGHT, themed
 
 TITLE = "Laws compared on held-out compute"
@@ -68,7 +70,7 @@ def compare(
         layer(scores, bar, tooltip=names, **where),
         layer(scores, note, text={"field": "text", "type": "nominal"}, **where),
     ]
-    words = draw.title(heading, _subtitle(data), pixels=pixels)
+    words = title_of(heading, _subtitle(data), pixels=pixels)
     height = ROW * len(scores)
     return themed(draw.view(layers, width=pixels, height=height, title=words), LIGHT)
 

@@ -1,4 +1,4 @@
-"""What every chart is made of: views, layers, axes, ordered colours, keys, titles that fit.
+"""What every chart is made of: views, layers, axes, ordered colours, keys.
 
 Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
 properties at every step, which made drawing four times slower. Altair validates them in the end.
@@ -6,7 +6,6 @@ properties at every step, which made drawing four times slower. Altair validates
 
 from __future__ import annotations
 
-import textwrap
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, Literal, cast
@@ -15,6 +14,7 @@ import altair as alt
 import pandas as pd
 
 from lawsmith.charts import ticks
+from lawsmith.charts.text import text_width, title
 from lawsmith.charts.theme import LIGHT, themed
 
 WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
@@ -32,7 +32,6 @@ TITLES = {
     "D/N": "Tokens per parameter D/N",
 }
 RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
-JOINED = "\N{NO-BREAK SPACE}"
 
 Channel = dict[str, Any]
 Symbol = Literal["point", "line", "area", "tick"]
@@ -387,42 +386,3 @@ def _still(what: Any, **places: int) -> alt.Chart:
     values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
     data = alt.InlineData(values=[{}])
     return alt.Chart(data, mark=what, encoding=alt.FacetedEncoding(**values))
-
-
-# Text that fits; widths are guessed, since nothing is measured here.
-
-
-def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
-    """A title and its lines below, broken so that none is wider than ``pixels``."""
-    lines = [line for part in subtitle for line in wrap(part, 12, pixels)]
-    return {"text": wrap(text, 15.5, pixels), "subtitle": lines}
-
-
-def wrap(text: str, size: float, pixels: int) -> list[str]:
-    """The text in lines of at most ``pixels``; what `unbroken` joined stays on one line."""
-    lines: list[str] = []
-    for word in text.split(" "):
-        longer = f"{lines[-1]} {word}" if lines else word
-        if lines and text_width(longer, size) <= pixels:
-            lines[-1] = longer
-        elif text_width(word, size) <= pixels:
-            lines.append(word)
-        else:
-            lines += textwrap.wrap(word, max(int(pixels / size), 8))  # a word wider than a line
-    return [line.replace(JOINED, " ") for line in lines] or [""]
-
-
-def unbroken(text: str) -> str:
-    """The text with spaces at which no line ends, for formulae."""
-    return text.replace(" ", JOINED)
-
-
-def text_width(text: str, size: float) -> int:
-    """Roughly how wide a text is, in pixels, in Arial."""
-    return round(size * sum(_width(letter) for letter in text))
-
-
-def _width(letter: str) -> float:
-    if letter in f" {JOINED}.,:;'|!()[]/ijlftI·":
-        return 0.3
-    return 0.72 if letter.isupper() or letter in "mw%" else 0.55

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 
 from lawsmith.analysis import Analysis
-from lawsmith.charts.draw import unbroken
+from lawsmith.charts.text import unbroken
 from lawsmith.datasets.records import Study, short_name, study_name
 from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut

@@ -12,8 +12,9 @@ from typing import Any
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts.draw import NARROW, WIDE, title, view_of
+from lawsmith.charts.draw import NARROW, WIDE, view_of
 from lawsmith.charts.page import bare, head, library, script_json, theme_configs
+from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.titles import task_name
 from lawsmith.files import write_told

@@ -22,8 +22,8 @@ from lawsmith.charts.draw import (
     mark,
     view,
 )
-from lawsmith.charts.draw import title as title_of
 from lawsmith.charts.runs import short
+from lawsmith.charts.text import title as title_of
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
 from lawsmith.charts.ticks import flops_label, number_label, padded
 from lawsmith.errors import LawsmithError

@@ -17,10 +17,9 @@ from lawsmith.charts.draw import (
     layer,
     linear_axis,
     mark,
-    text_width,
-    title,
     view,
 )
+from lawsmith.charts.text import text_width, title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.grid import FloatArray
 from lawsmith_paper.charts.data.standings import StandingsData, StandingsPanel, standings_data

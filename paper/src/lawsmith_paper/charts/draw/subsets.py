@@ -18,9 +18,9 @@ from lawsmith.charts.draw import (
     log_axis,
     loss_axis,
     mark,
-    title,
     view,
 )
+from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.ticks import padded
 from lawsmith.replay.records import Task
