@@ -115,7 +115,9 @@ def test_the_trends_derivatives_by_further_parameters_are_those_of_differences(k
     value = 2.0 ** rng.integers(0, 6, 30) if experts else D / 2.0 ** rng.integers(0, 6, 30)
     hp = {kind: value, "lr": rng.uniform(1, 9, 30)}
     points = observe({"N": N, "D": D}, np.full(30, 3.0), hp=hp).points
-    shape = trend("early+joined", points, 3.0, compute_axis=False, further=(kind,), prior=BROAD)
+    shape = trend(
+        "early+joined", points, 3.0, compute_axis=False, spans=(2.0,), further=(kind,), prior=BROAD
+    )
     theta = shape.mean + 0.3 * shape.sd * rng.standard_normal(shape.p)
     _, J = shape.value_and_jac(theta, points)
     for k in range(shape.p):

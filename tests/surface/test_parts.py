@@ -37,7 +37,7 @@ def points(rng: np.random.Generator, n: int = 12, s: int = 2, h: int = 1, g: int
 def test_slopes_of_a_trend_are_those_of_differences(form: str, s: int) -> None:
     rng = np.random.default_rng(1)
     at = points(rng, s=s, h=2, g=2)
-    shape = trend(form, at, 3.0, compute_axis=False)
+    shape = trend(form, at, 3.0, compute_axis=False, spans=np.ptp(at.U, axis=0))
     theta = shape.mean + 0.5 * shape.sd * rng.standard_normal(shape.p)
     J = shape.value_and_jac(theta, at)[1]
     for j in range(shape.p):
@@ -51,7 +51,7 @@ def test_the_joined_law_with_k_one_is_the_sum_of_two_terms() -> None:
     rng = np.random.default_rng(2)
     at = points(rng, h=0)
     theta = np.array([0.5, -1.0, np.log(0.3), -0.5, np.log(0.4), 0.0])
-    law = trend("joined", at, 3.0, compute_axis=False).law(theta, at.S)
+    law = trend("joined", at, 3.0, compute_axis=False, spans=()).law(theta, at.S)
     n, d = at.S.T
     want = np.exp(0.5) + np.exp(-1.0 - 0.3 * n) + np.exp(-0.5 - 0.4 * d)
     np.testing.assert_allclose(np.exp(law), want)
@@ -106,7 +106,7 @@ def test_matern_is_the_one_of_the_textbook() -> None:
 def test_a_linear_fit_is_the_ridge_solution() -> None:
     rng = np.random.default_rng(5)
     at = points(rng, n=30, s=0, h=0, g=3)
-    shape = trend("flat", at, 2.0, compute_axis=False)
+    shape = trend("flat", at, 2.0, compute_axis=False, spans=())
     N = np.exp(np.arange(30.0))
     data = observe({"N": N}, np.exp(rng.normal(0.7, 0.01, 30)))
     data = type(data)(data.frame, at, data.y, np.ones(30), *np.zeros((2, 30)), data.first)

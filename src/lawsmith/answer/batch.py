@@ -72,7 +72,7 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
             "critical batch", got=got, want="a batch size that varies at given N and D", hint=hint
         )
     axis = axes[0]
-    batches = np.exp(np.linspace(axis.low, axis.high, N_BATCHES) + axis.middle)
+    batches = np.exp(np.linspace(*axis.tried, N_BATCHES) + axis.middle)
     drawn = _draws(surface, axis, batches, N, D)
     at, longer = drawn[:, :N_BATCHES], drawn[:, N_BATCHES:]
     found = np.array([_crossing(*pair) for pair in zip(at, longer, strict=True)])

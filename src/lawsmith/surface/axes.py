@@ -29,9 +29,10 @@ PRICED, PRICE_SD = 0.05, 0.05  # least power that counts; scatter of ln C above 
 class Axis:
     """A hyperparameter: kind 'log', 'linear' or 'categorical', and how it is centred.
 
-    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis); ``low`` and
-    ``high`` its range in the data, after centring. A further scale axis has a kind of `FURTHER`;
-    its ``price`` is the power of it that a run costs: 1 where twice the experts cost twice as much.
+    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis). After
+    centring, ``low`` and ``high`` are the range of all candidates, ``tried`` that of the runs. A
+    further scale axis has a kind of `FURTHER`; its ``price`` is the power of it that a run costs: 1
+    where twice the experts cost twice as much.
     """
 
     name: str
@@ -42,6 +43,16 @@ class Axis:
     high: float = 0.0
     levels: tuple[str, ...] = ()
     price: float = 0.0
+    tried: tuple[float, float] = (0.0, 0.0)
+
+    @property
+    def span(self) -> float:
+        """The range of the candidates, not less than half a unit: what a prior counts in."""
+        return max(self.high - self.low, 0.5)
+
+    def is_inside(self, u: float) -> bool:
+        """Whether runs were made on both sides of a coordinate."""
+        return self.tried[0] < u < self.tried[1]
 
     def coordinate(self, values: AnyArray) -> FloatArray:
         raw = np.asarray(values, dtype=np.float64)
@@ -136,7 +147,15 @@ def axis_of(name: str, values: AnyArray, kind: str) -> Axis | None:
     u = np.log(raw) if kind == "log" else raw / width
     low, high = range_of(u)
     middle = 0.5 * (low + high)
-    return Axis(name, kind, middle, width, low - middle, high - middle)
+    ends = (low - middle, high - middle)
+    return Axis(name, kind, middle, width, *ends, tried=ends)
+
+
+def seen(axis: Axis, values: AnyArray) -> Axis:
+    """The axis of all candidates, where these values were tried."""
+    if axis.kind not in ("log", "linear", "experts"):
+        return axis
+    return replace(axis, tried=range_of(axis.coordinate(values)))
 
 
 def residual_sd(v: FloatArray, x: FloatArray) -> float:

@@ -228,7 +228,7 @@ def observe(
     hp = {name: np.asarray(v)[order] for name, v in hp.items()}
     loss, lost = loss[order], lost[order]
     if frame is None:
-        frame = frame_of(*_with(beside or {}, scales, hp, ~lost), kinds or {})
+        frame = frame_of(*with_rows(beside or {}, scales, hp), np.flatnonzero(~lost), kinds or {})
     ids = cell_ids(
         [*[scales[n] for n in frame.names], *[hp[a.name] for a in frame.axes]], len(loss)
     )
@@ -254,29 +254,25 @@ def _rows(
     return mean, np.maximum(n, 1.0), np.where(squares > 1e-18, squares, 0.0), alone
 
 
-def _with(
-    beside: Mapping[str, AnyArray],
-    scales: Mapping[str, AnyArray],
-    hp: Mapping[str, AnyArray],
-    done: BoolArray,
-) -> tuple[Mapping[str, AnyArray], Mapping[str, AnyArray], BoolArray]:
-    """Scales, hyperparameters and which rows are runs with a loss, of runs and of further rows."""
+def with_rows(
+    beside: Mapping[str, AnyArray], scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]
+) -> tuple[Mapping[str, AnyArray], Mapping[str, AnyArray]]:
+    """Scales and hyperparameters with further rows at their end."""
     if not beside:
-        return scales, hp, done
-    r = len(beside["D"])
-    more = {"C": np.ones(r), **beside}  # what they cost is counted by the multiplier of the runs
+        return scales, hp
+    # What further rows cost is counted by the multiplier of the runs.
+    more = {"C": np.ones(len(beside["D"])), **beside}
     both = {name: np.concatenate([v, more[name]]) for name, v in (*scales.items(), *hp.items())}
-    runs = np.concatenate([done, np.zeros(r, dtype=np.bool_)])
-    return {name: both[name] for name in scales}, {name: both[name] for name in hp}, runs
+    return {name: both[name] for name in scales}, {name: both[name] for name in hp}
 
 
 def frame_of(
     scales: Mapping[str, AnyArray],
     hp: Mapping[str, AnyArray],
-    done: BoolArray,
+    done: IntArray,
     kinds: Mapping[str, str],
 ) -> Frame:
-    """The frame of n rows; ``done`` (n,) are those that say what is large and what is usual."""
+    """The frame of n rows. ``done`` are those that say what is large and what is usual."""
     names = tuple(name for name in ("N", "D") if name in scales and np.ptp(scales[name]) > 0.0)
     if {"N", "D"} <= set(scales):
         names = ("N", "D")
@@ -323,7 +319,7 @@ def usual(columns: list[FloatArray], cost: FloatArray) -> FloatArray:
     return np.array([np.median(column[upper]) for column in columns])
 
 
-def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: BoolArray) -> float:
+def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: IntArray) -> float:
     """C/(ND) of the larger runs, C/N or C/D where there is no other; 6 or 1 without a C."""
     if "C" not in scales or names == ("C",):
         return 6.0 if names == ("N", "D") else 1.0

@@ -16,7 +16,8 @@ from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface import priors
-from lawsmith.surface.data import Frame, Observed, frame_of, observe, usual
+from lawsmith.surface.axes import seen
+from lawsmith.surface.data import Frame, Observed, frame_of, observe, with_rows
 from lawsmith.surface.inferred import Inferred, with_inferred
 from lawsmith.surface.member import Member, Plan, first_theta, fit_member, shape_of
 from lawsmith.surface.prior import BROAD, Prior, local
@@ -71,23 +72,28 @@ def fit_surface(
 ) -> Surface:
     """The surface of the finished runs of a study on a grid.
 
+    The rows of the grid without a run say what may be run: how far hyperparameters range.
+
     inferred   rows beside them; its ``of_runs`` is in the order of all ``runs``
     """
     if inferred is None:
-        return fit_observed(observed_on(grid, runs), prior)
-    done = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
-    beside = replace(inferred, of_runs=inferred.of_runs[done])
-    return fit_observed(with_inferred(observed_on(grid, runs, beside=beside), beside), prior)
+        return fit_observed(observed_on(grid, runs, frame_on(grid, runs)), prior)
+    beside = replace(inferred, of_runs=inferred.of_runs[finished(runs)])
+    data = observed_on(grid, runs, frame_on(grid, runs, beside), beside.of_runs)
+    return fit_observed(with_inferred(data, beside), prior)
 
 
-def observed_on(
-    grid: Grid, runs: Runs, frame: Frame | None = None, *, beside: Inferred | None = None
-) -> Observed:
+def finished(runs: Runs) -> BoolArray:
+    """(n,) which runs have an outcome that a surface can use: a loss, or that it diverged."""
+    return np.asarray((runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value))
+
+
+def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = None) -> Observed:
     """The finished runs of a study on a grid, as rows to fit.
 
-    beside   rows that the frame must hold too
+    trunk   the trunk of each finished run, as `observe` takes it
     """
-    done = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
+    done = finished(runs)
     scales, hp, kinds = columns_of(grid)
     rows = runs.index[done]
     return observe(
@@ -97,8 +103,7 @@ def observed_on(
         kinds=kinds,
         diverged=runs.state[done] == State.DIVERGED.value,
         frame=frame,
-        trunk=None if beside is None else beside.of_runs,
-        beside=None if beside is None else {**beside.scales, **beside.hp},
+        trunk=trunk,
     )
 
 
@@ -111,30 +116,31 @@ def columns_of(grid: Grid) -> tuple[dict[str, AnyArray], dict[str, AnyArray], di
     return {**scales, "C": grid.C}, hp, {axis.name: axis.kind for axis in axes}
 
 
-def frame_on(grid: Grid, rows: IntArray) -> Frame:
-    """The frame of all candidates of a grid, centred where ``rows`` are; on all if there are none.
+def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:
+    """The frame of all candidates of a grid, centred where the finished runs are.
 
-    A search asks of values that no run has had yet, so the runs alone must not say what varies.
+    Losses are asked for at values that no run has had yet, so the runs alone must not say what
+    varies. Without a finished run all candidates count.
+
+    beside   rows that the frame must hold too
     """
     scales, hp, kinds = columns_of(grid)
-    every = np.ones(len(grid), dtype=np.bool_)
-    frame = frame_of(scales, hp, every, kinds)
-    if not len(rows):
+    more = {} if beside is None else {**beside.scales, **beside.hp}
+    rows = runs.of(State.DONE).index
+    centred = rows if len(rows) else np.arange(len(grid))
+    frame = frame_of(*with_rows(more, scales, hp), centred, kinds)
+    tried = runs.index[finished(runs)]
+    if not len(tried):
         return frame
-    logs = {name: np.log(np.asarray(scales[name], dtype=np.float64)[rows]) for name in frame.names}
-    cost = frame.log_cost(logs, {a.name: np.asarray(hp[a.name])[rows] for a in frame.further})
-    columns = [cost] if frame.collinear else [logs[name] for name in frame.names]
-    return replace(frame, reference=usual(columns, cost), log_top=float(cost.max()))
+    return replace(frame, axes=tuple(seen(axis, hp[axis.name][tried]) for axis in frame.axes))
 
 
-def prior_surface(
-    data: Observed, level: float, prior: Prior = PUBLIC, spans: FloatArray | None = None
-) -> Surface:
+def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surface:
     """Members that know what studies are like and nothing of this one but its level of loss."""
     prior = local(prior, data.frame)
     members = []
     for form in forms_of(data):
-        shape = shape_of(Plan(form, "prior", level, prior, spans), data)
+        shape = shape_of(Plan(form, "prior", level, prior), data)
         kernel, w = kernel_of(data.points, prior), np.ones(len(data))
         known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
         members.append(Member(f"{form}/prior", *known))
@@ -146,15 +152,12 @@ def forms_of(data: Observed) -> tuple[str, ...]:
     return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
-def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:
-    """Fit every member and weigh them.
-
-    spans   (h,) how far each numeric hyperparameter may range; by default as far as the rows do
-    """
+def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
+    """Fit every member and weigh them."""
     level = level_of(data)
     prior = local(prior, data.frame)
     forms = forms_of(data)
-    first = shape_of(Plan(forms[0], "all", level, prior, spans), data)
+    first = shape_of(Plan(forms[0], "all", level, prior), data)
     theta = first_theta(first, _spread(data, FIRST_ROWS))
     excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
     data = data.take(keep(data, excess))
@@ -169,7 +172,7 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None
 
     def fitted(prior: Prior) -> list[Member]:
         return [
-            fit_member(Plan(form, name, level, prior, spans), rows, few=few)
+            fit_member(Plan(form, name, level, prior), rows, few=few)
             for form, name, rows, few in tasks
         ]
 

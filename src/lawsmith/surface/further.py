@@ -130,4 +130,4 @@ def _along(
     centre = float(np.interp(vertex(curve[None])[0], index, values))
     best = Range(*(axis.value(v) for v in range_about(centre, drawn, near, level)))
     dense = best.centre <= 1.0 + 1e-9  # no model has fewer experts than one
-    return best, not (axis.low < centre < axis.high or dense)
+    return best, not (axis.is_inside(centre) or dense)

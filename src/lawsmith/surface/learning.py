@@ -245,7 +245,7 @@ def peaks_of(surface: Surface) -> dict[str, Peak]:
         told = np.array([_bottom(member, j) for member in surface.members])
         mean = float(surface.weight @ told[:, 0])
         variance = float(surface.weight @ (told[:, 1] ** 2 + (told[:, 0] - mean) ** 2))
-        if axis.kind == "log" and axis.low < mean < axis.high:
+        if axis.kind == "log" and axis.is_inside(mean):
             found[axis.name] = Peak(
                 axis.middle + mean, float(np.hypot(PEAK_SD, variance**0.5)), *sizes
             )

@@ -201,7 +201,7 @@ def _hyperparameters(
         centre = float(np.interp(vertex(curve[None])[0], np.arange(N_VALUES), grid))
         u = range_about(centre, drawn[:, j], near, level)
         found[axis.name] = Range(*(axis.value(v) for v in u))
-        if not axis.low < centre < axis.high:
+        if not axis.is_inside(centre):
             edge.append(axis.name)
     return found, edge
 

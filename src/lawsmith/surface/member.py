@@ -192,7 +192,6 @@ class Plan(NamedTuple):
     window: str
     level: float
     prior: Prior
-    spans: FloatArray | None = None
 
 
 def shape_of(plan: Plan, data: Observed) -> Trend:
@@ -203,7 +202,7 @@ def shape_of(plan: Plan, data: Observed) -> Trend:
         plan.level,
         compute_axis=compute_axis(data),
         prior=plan.prior,
-        spans=plan.spans,
+        spans=[axis.span for axis in data.frame.numeric],
         further=tuple(axis.kind for axis in data.frame.further),
     )
 

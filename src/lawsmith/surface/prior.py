@@ -155,7 +155,7 @@ def local(prior: Prior, frame: Frame) -> Prior:
 
 def _centre(prior: Prior, axis: Axis, sizes: tuple[float, float]) -> Number:
     """Where a bowl's bottom is: about the middle of what was tried, and where it was before."""
-    peak, span = prior.peaks[axis.name], max(axis.high - axis.low, 0.5)
+    peak, span = prior.peaks[axis.name], axis.span
     drifts = [prior.bowl_of(axis.name, f"drift_{scale}") for scale in "ND"]
     steps = [sizes[0] - peak.log_N, sizes[1] - peak.log_D]
     before = peak.log_value + sum(d.mean * step for d, step in zip(drifts, steps, strict=True))

@@ -20,6 +20,7 @@ Priors come from :mod:`lawsmith.surface.prior` and the level of the loss near th
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 
 import numpy as np
@@ -231,23 +232,22 @@ def trend(
     level: float,
     *,
     compute_axis: bool,
+    spans: Sequence[float],
     prior: Prior = BROAD,
-    spans: FloatArray | None = None,
     further: tuple[str, ...] = (),
 ) -> Trend:
     """The trend ``form`` for rows at ``points`` whose losses near the top are about ``level``.
 
     compute_axis   the one scale axis is C
     prior          at the study's reference: `lawsmith.surface.prior.local`
-    spans          (h,) how far each numeric hyperparameter ranges; by default as far as ``points``
+    spans          how far each numeric hyperparameter ranges
     further        kinds of the further scale axes, the last columns of S
     """
     s, h, g = points.S.shape[1] - len(further), points.U.shape[1], points.G.shape[1]
     found = _law_prior(form, level, prior, compute_axis=compute_axis)
     scales = ("N", "D") if s == 2 else ("C" if compute_axis else "N",) * s
-    for j, u in enumerate(points.U.T):
+    for j, span in enumerate(spans):
         centre = prior.bowl(j, "centre")
-        span = max(float(np.ptp(u) if spans is None else spans[j]), 0.5)
         found += [prior.bowl(j, "height").pair(), (centre.mean * span, centre.sd * span)]
         found += [prior.bowl(j, f"drift_{scale}").pair() for scale in scales]
         found += [prior.bowl(j, f"fade_{scale}").pair() for scale in scales]

@@ -24,7 +24,14 @@ from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface.data import Frame, Observed, Points, compress_last
-from lawsmith.surface.fit import columns_of, fit_observed, frame_on, observed_on, prior_surface
+from lawsmith.surface.fit import (
+    columns_of,
+    finished,
+    fit_surface,
+    frame_on,
+    observed_on,
+    prior_surface,
+)
 from lawsmith.surface.locate import root
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.public import PUBLIC
@@ -105,13 +112,14 @@ class SurfaceModel:
 
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
         """The posterior of log loss given the finished runs, pending ones as fantasies."""
-        finished = _finished(runs)
-        check_logs(finished.of(State.DONE).loss)
+        kept = finished(runs)
+        known = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+        check_logs(known.of(State.DONE).loss)
         with one_thread():
-            followed = self._follow(grid, finished)
+            followed = self._follow(grid, known)
             self._memory[:] = [followed]
-            pending = np.setdiff1d(runs.of(State.PENDING).index, finished.index)
-            return _posterior(followed, finished, np.unique(pending))
+            pending = np.setdiff1d(runs.of(State.PENDING).index, known.index)
+            return _posterior(followed, known, np.unique(pending))
 
     def _follow(self, grid: Grid, finished: Runs) -> Followed:
         n = self.refits.last(len(finished))
@@ -124,11 +132,6 @@ class SurfaceModel:
             state = _begin(grid, _first(finished, n), self.prior)
         _extend(state, finished)
         return state
-
-
-def _finished(runs: Runs) -> Runs:
-    kept = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
-    return Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
 
 
 def _first(runs: Runs, n: int) -> Runs:
@@ -153,8 +156,7 @@ def _rests_on(state: Followed, finished: Runs, n: int) -> bool:
 
 def _begin(grid: Grid, first: Runs, prior: Prior) -> Followed:
     """The fit to the first runs, on all candidates."""
-    frame = frame_on(grid, first.index)
-    surface = fit_observed(observed_on(grid, first, frame), prior, spans_of(frame))
+    surface = fit_surface(grid, first, prior)
     rows, noise = _on_candidates(grid, surface)
     factors = [_factor(one, one.member.data, first.index, one.member.noise) for one in rows]
     return Followed(grid, first, surface, rows, factors, noise, first)
@@ -165,7 +167,7 @@ def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> Followed:
     done = finished.of(State.DONE)
     level = float(np.median(done.loss)) if len(done) else 1.0
     silent = _silent(grid, level)
-    surface = prior_surface(silent, level, prior, spans_of(silent.frame))
+    surface = prior_surface(silent, level, prior)
     rows, noise = _on_candidates(grid, surface)
     data, index = silent, np.zeros(1, dtype=np.int64)
     if len(done):
@@ -176,14 +178,9 @@ def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> Followed:
     return Followed(grid, Runs.empty(), surface, rows, factors, noise, finished)
 
 
-def spans_of(frame: Frame) -> FloatArray:
-    """(h,) how far the numeric hyperparameters of all candidates range."""
-    return np.array([axis.high - axis.low for axis in frame.numeric])
-
-
 def _silent(grid: Grid, level: float) -> Observed:
     """One row that says nothing."""
-    frame = frame_on(grid, np.arange(0))
+    frame = frame_on(grid, Runs.empty())
     one, zero = np.ones(1), np.zeros(1)
     at = _candidates(grid, frame).take(np.zeros(1, dtype=np.int64))
     return Observed(frame, at, zero + np.log(level), one, zero, one * NOTHING, np.zeros(1, int))
