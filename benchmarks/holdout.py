@@ -37,7 +37,7 @@ from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import get_law
 from lawsmith.surface import Prior, fit_surface
-from lawsmith.surface.surface import Mixture
+from lawsmith.surface.mixture import Mixture
 from lawsmith_paper import studies
 
 LEVELS = (0.5, 0.8, 0.95)

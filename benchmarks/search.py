@@ -40,7 +40,8 @@ from lawsmith.grid import Grid
 from lawsmith.policies import Method, Policy
 from lawsmith.runs import Runs
 from lawsmith.surface import PUBLIC, Prior, fit_surface
-from lawsmith.surface.surface import Mixture, Surface
+from lawsmith.surface.mixture import Mixture
+from lawsmith.surface.surface import Surface
 from lawsmith.threads import one_thread
 from lawsmith_paper.rivals import make_policy, make_surrogate
 from lawsmith_paper.studies.drawn import SHAPES, drawn_study

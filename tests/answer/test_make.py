@@ -142,6 +142,14 @@ def test_what_is_held_out_is_predicted_and_not_looked_at(sweep):
     assert "held_out_missed" in {w.code for w in blind.warnings}
 
 
+def test_what_is_held_out_does_not_say_how_far_hyperparameters_range(sweep):
+    rows = np.flatnonzero(sweep.grid.columns["lr"] == sweep.grid.columns["lr"].max())
+    kept = np.setdiff1d(np.arange(len(sweep.grid)), rows)
+    found = answer(sweep.grid, sweep.runs, [Target(1e22)], held_out=rows)
+    without = answer(sweep.grid.subset(kept), sweep.runs.select(kept), [Target(1e22)])
+    assert found.forecasts == without.forecasts
+
+
 def test_the_order_of_targets_is_kept_and_one_does_not_change_another(sweep):
     wanted = [Target(1e23), Target(6e20, 1e9, 1e11), Target(1e22)]
     found = answer(sweep.grid, sweep.runs, wanted)

@@ -9,7 +9,9 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import ReadOptions, load
+from lawsmith.grid import Grid
 from lawsmith.laws.catalogue import get_law
+from lawsmith.runs import Runs
 from lawsmith.surface import Surface, fit, fit_surface
 from lawsmith.surface.data import observe
 from lawsmith.surface.prior import BROAD
@@ -53,6 +55,21 @@ def test_experts_that_cost_nothing_are_best_at_the_end_of_what_was_tried(mixture
     assert "experts" in best.where.at_edge
     dense = get_law("moe").predict(EXAMPLES["moe"], {"N": 3e9, "D": 1e11, "experts": 1.0})[0]
     assert surface.at(N=3e9, D=1e11, hp={"experts": 1.0}).loss == pytest.approx(dense, rel=0.02)
+
+
+def test_an_answer_may_use_experts_that_are_candidates_and_not_yet_tried(mixture) -> None:
+    """Runs of at most 8 experts, candidates of up to 64: the truth is that of 64."""
+    columns, loss = mixture
+    grid = Grid.from_columns(columns)
+    made = np.flatnonzero(columns["experts"] <= 8.0)
+    surface = fit_surface(grid, Runs.from_losses(made, loss[made]))
+    true = get_law("moe").predict(EXAMPLES["moe"], {"N": 3e9, "D": 1e11, "experts": 64.0})[0]
+    best = surface.at(N=3e9, D=1e11)
+    assert best.low < true < best.high
+    assert best.where.hp["experts"].centre == pytest.approx(64.0)
+    assert "experts" in best.where.at_edge
+    only = fit_surface(grid.subset(made), Runs.from_losses(np.arange(len(made)), loss[made]))
+    assert only.at(N=3e9, D=1e11).where.hp["experts"].centre == pytest.approx(8.0)
 
 
 def test_experts_that_are_paid_for_are_weighed_against_parameters(mixture) -> None:

@@ -54,7 +54,7 @@ def answer(
             model = _model(along.of(kept), grid, used, targets, held_out, level)
         resting = used if along is not None else thinned(grid, used)
         inferred = None if model is None else model.inferred
-        surface = fit_surface(grid, resting, prior, inferred=inferred)
+        surface = fit_surface(*_candidates(grid, resting, held_out), prior, inferred=inferred)
         forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
         judged = None if held_out is None else _judged(surface, model, grid, runs, held_out, level)
         finding = None if model is None else model.finding(level)
@@ -99,6 +99,14 @@ def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
     if held_out is not None:
         kept &= ~np.isin(runs.index, held_out)
     return np.asarray(kept)
+
+
+def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid, Runs]:
+    """The grid without what is held out, which must not say how far hyperparameters range."""
+    if held_out is None:
+        return grid, runs
+    rows = np.setdiff1d(np.arange(len(grid)), held_out)
+    return grid.subset(rows), runs.select(rows)
 
 
 def thinned(grid: Grid, runs: Runs) -> Runs:

@@ -22,7 +22,7 @@ from lawsmith.arrays import FloatArray
 from lawsmith.surface import Surface
 from lawsmith.surface.data import Points, stack
 from lawsmith.surface.further import best_priced
-from lawsmith.surface.surface import Mixture
+from lawsmith.surface.mixture import Mixture
 
 N_COMPUTES, N_RATIOS = 9, 41
 BELOW = 100.0  # least compute of a candidate, over the largest run's

@@ -12,14 +12,12 @@ lies inside its interval.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field, replace
 from types import MappingProxyType
 from typing import NamedTuple
 
 import numpy as np
-from scipy.optimize import brentq
-from scipy.special import stdtr, stdtrit
 
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.errors import LawsmithError
@@ -29,6 +27,7 @@ from lawsmith.surface.data import Frame, Points
 from lawsmith.surface.further import FEW_RATIOS, N_FURTHER, best_priced, moved_along, with_further
 from lawsmith.surface.locate import BEYOND, Where, about_line, guarded, locate, root, score
 from lawsmith.surface.member import Member
+from lawsmith.surface.mixture import Mixture
 from lawsmith.surface.prior import BROAD, Prior
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
@@ -66,50 +65,6 @@ class Estimate:
     C: float
     decades: float
     where: Where
-
-
-@dataclass(frozen=True, eq=False)
-class Mixture:
-    """Of log loss at one target; (m,) for m members.
-
-    model   variance of the member's own posterior
-    noise   variance of one further run
-    slope, a, h, n   as `priors.scale2` takes them
-    """
-
-    weight: FloatArray
-    mean: FloatArray
-    model: FloatArray
-    noise: FloatArray
-    slope: FloatArray
-    a: FloatArray
-    h: FloatArray
-    n: FloatArray
-
-    @property
-    def truth(self) -> FloatArray:
-        """(m,) scale² of the truth."""
-        return priors.scale2(self.model, self.slope, self.a, self.h, self.n)
-
-    def quantile(self, p: float, *, run: bool) -> float:
-        """Of the truth, or of the loss of a further run, on the log scale."""
-        sd = np.sqrt(self.truth + (priors.RUN_NOISE * self.noise if run else 0.0))
-        return t_mixture_quantile(p, self.weight, self.mean, sd)
-
-
-def t_mixture_quantile(p: float, weight: FloatArray, mean: FloatArray, sd: FloatArray) -> float:
-    """The p quantile of a mixture of Student's t."""
-    # The quantile of a mixture lies between those of its members.
-    ends = mean + sd * stdtrit(priors.DF, p)
-    low, high = float(ends.min()), float(ends.max())
-    if not high - low > 1e-10 or not np.isfinite(high - low):
-        return float(weight @ ends)
-
-    def excess(x: float) -> float:
-        return float(weight @ stdtr(priors.DF, (x - mean) / sd)) - p
-
-    margin = 1e-6 * (high - low)
-    return float(brentq(excess, low - margin, high + margin, xtol=1e-10))
 
 
 @dataclass(frozen=True, eq=False)
@@ -304,7 +259,10 @@ class Surface:
         at = Points(at.S, U, at.G, at.c)
         for axis in (a for a in frame.further if a.kind == "experts" and a.name not in hp):
             values = np.linspace(axis.low, axis.high, N_FURTHER)
-            at = _least(member, [moved_along(frame, at, axis, float(v)) for v in values])
+            tried = [moved_along(frame, at, axis, float(v)) for v in values]
+            # Not `guarded`: more experts help, so they have no bottom, and few would win only
+            # because little is known of many.
+            at = _least(member, tried, lambda member, at: member.mean_and_sd(at)[0])
         for step in (1.0, 0.5) if free or frame.categorical else ():
             at = self._sweep_levels(member, at, hp)
             for j in free:
@@ -376,10 +334,14 @@ class Surface:
         )
 
 
-def _least(member: Member, tried: list[Points]) -> Points:
-    """Of several sets of points, the best of each row, as `locate.score` judges."""
+def _least(
+    member: Member,
+    tried: list[Points],
+    judge: Callable[[Member, Points], FloatArray] = guarded,
+) -> Points:
+    """Of several sets of points, the best of each row, as ``judge`` says."""
     parts = [[getattr(at, name) for at in tried] for name in ("S", "U", "G", "c")]
-    scores = guarded(member, Points(*map(np.concatenate, parts))).reshape(len(tried), -1)
+    scores = judge(member, Points(*map(np.concatenate, parts))).reshape(len(tried), -1)
     pick, rows = np.argmin(scores, axis=0), np.arange(scores.shape[1])
     return Points(*(np.stack(part)[pick, rows] for part in parts))
 

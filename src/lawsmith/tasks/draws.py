@@ -14,7 +14,7 @@ from lawsmith.answer import Target
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.surface import Surface, priors
-from lawsmith.surface.surface import Mixture
+from lawsmith.surface.mixture import Mixture
 from lawsmith.tasks.members import Member
 from lawsmith.tasks.priors import DF
 

@@ -21,7 +21,7 @@ from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.replay import Task
 from lawsmith.runs import Runs
 from lawsmith.surface import Surface, fit_surface
-from lawsmith.surface.surface import Mixture
+from lawsmith.surface.mixture import Mixture
 from lawsmith_paper.jobs import Json
 
 LEVEL = 0.95
