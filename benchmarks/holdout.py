@@ -10,6 +10,9 @@ by more than 0.3 % (the frontier). The surface's prior is learnt from the other 
 are those of a further run. Tables of one study (corpora, losses, cuts of the same runs) are
 correlated: "by study" averages within each study first.
 
+Sizes. The runs within a factor of 2 or 4 of the largest N (or D) are held out, whatever they cost,
+and every cell (N, D) of them is predicted, on the frontier or not.
+
 Drawn studies have a known law (`lawsmith_paper.studies.drawn`). All runs are fitted. What is
 predicted is the true best loss at a hundred times the largest compute. Intervals are those of the
 truth. The bet is one run of tinylm at nine times the compute of its grid.
@@ -30,7 +33,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from left_out import LeftOut
+from left_out import REPEATS, LeftOut
 
 from lawsmith.analysis import FitOptions, analyse
 from lawsmith.datasets import ReadOptions, Study
@@ -44,6 +47,8 @@ LEVELS = (0.5, 0.8, 0.95)
 LAWS = ("LC", "chinchilla", "skaling", "gadre")
 METHODS = ("surface", *LAWS)
 LEAST_RUNS = 10  # below a cut, to fit anything
+LEAST_SIZES = 4  # values of N, where sizes are held out
+SIZES = (("N", 2.0), ("N", 4.0), ("D", 2.0), ("D", 4.0))
 Record = dict[str, Any]
 Rows = list[Record]
 
@@ -131,10 +136,28 @@ class Split:
 
 
 def split(study: Study, cut: float) -> Split | None:
+    """The runs with at least 1/cut of the largest compute are held out."""
+    loss = study.runs.config_loss(len(study.grid))
+    large = (1.0 + 1e-9) * cut * study.grid.C >= study.grid.C[np.isfinite(loss)].max()
+    return _split(study, loss, large)
+
+
+def split_sizes(study: Study, axis: str, factor: float) -> Split | None:
+    """The runs within a factor of the largest N or D are held out; all of them are predicted."""
     grid = study.grid
+    if not {"N", "D"} <= set(grid.names):
+        return None
     loss = study.runs.config_loss(len(grid))
-    ok = np.isfinite(loss)
-    large = (1.0 + 1e-9) * cut * grid.C >= grid.C[ok].max()
+    values = grid.numbers(axis)
+    large = values * factor > values[np.isfinite(loss)].max()
+    if len(np.unique(np.log(grid.N[~large]).round(2))) < LEAST_SIZES:
+        return None
+    parts = _split(study, loss, large)
+    return parts and replace(parts, frontier=np.ones(len(parts.cells), dtype=bool))
+
+
+def _split(study: Study, loss: np.ndarray, large: np.ndarray) -> Split | None:
+    grid, ok = study.grid, np.isfinite(loss)
     below, above = np.flatnonzero(~large), ok & large
     if np.isfinite(loss[below]).sum() < LEAST_RUNS or len(np.unique(grid.C[below])) < 4:
         return None
@@ -204,21 +227,25 @@ def refresh(known: dict[str, Record]) -> None:
 
 
 def run(
-    table: Table, cut: float, methods: Iterable[str], known: dict[str, Record], prior: LeftOut
+    table: Table, cut: str, methods: Iterable[str], known: dict[str, Record], prior: LeftOut
 ) -> None:
-    """Fill ``known`` with what is missing: key table|cut|method → predictions."""
-    missing = [m for m in methods if f"{table.name}|{cut:g}|{m}" not in known]
+    """Fill ``known`` with what is missing: key table|cut|method → predictions.
+
+    cut   '3' for the runs above Cmax/3, 'N2' for those within a factor of 2 of the largest N
+    """
+    missing = [m for m in methods if f"{table.name}|{cut}|{m}" not in known]
     if not missing:
         return
     study = table.load()
-    parts = split(study, cut)
+    by_size = cut[0] in "ND"
+    parts = split_sizes(study, cut[0], float(cut[1:])) if by_size else split(study, float(cut))
     for method in missing:
         begin = time.perf_counter()
         record: Record = {"study": table.study, "rows": []}
         if parts is not None:
             record |= _predicted(method, study, parts, prior(table.study))
         record["seconds"] = time.perf_counter() - begin
-        known[f"{table.name}|{cut:g}|{method}"] = record
+        known[f"{table.name}|{cut}|{method}"] = record
 
 
 def _predicted(method: str, study: Study, parts: Split, prior: Prior) -> Record:
@@ -286,23 +313,24 @@ def by_study(found: Found) -> Found:
     return [(name, pooled([f for f in found if f[0] == name])) for name in names]
 
 
-def judged(known: dict[str, Record], cut: float, method: str) -> dict[str, tuple[str, Record]]:
+def judged(known: dict[str, Record], cut: str, method: str) -> dict[str, tuple[str, Record]]:
     """Table → its study and the scores of its held-out frontier cells."""
     found = {}
     for key, record in known.items():
         table, r, m = key.split("|")
         rows = [row for row in record["rows"] if row["frontier"]]
-        if m == method and float(r) == cut and rows:
+        if m == method and r == cut and rows:
             found[table] = (record["study"], scores(rows))
     return found
 
 
 def report(
-    known: dict[str, Record], cuts: Iterable[float], methods: Iterable[str], names: set[str]
+    known: dict[str, Record], cuts: Iterable[str], methods: Iterable[str], names: set[str]
 ) -> None:
     """Print every table, then tables and studies together, for each cut and method."""
     for cut in cuts:
-        print(f"\n== C >= Cmax/{cut:g} held out, frontier cells")
+        held = f"largest {cut[0]}/{cut[1:]}, all" if cut[0] in "ND" else f"Cmax/{cut}, frontier"
+        print(f"\n== held out from {held} cells")
         print(f"{'':46s}" + " ".join(f"{c:>8s}" for c in COLUMNS))
         for method in methods:
             found = {t: f for t, f in judged(known, cut, method).items() if t in names}
@@ -325,7 +353,8 @@ class Store:
 
     @classmethod
     def open(cls, path: Path | None) -> Store:
-        parts: dict[str, dict[str, Record]] = {"tables": {}, "drawn": {}, "bet": {}, "evidence": {}}
+        names = ("tables", "sizes", "drawn", "bet", "evidence")
+        parts: dict[str, dict[str, Record]] = {name: {} for name in names}
         if path is not None and path.exists():
             parts |= json.loads(path.read_text())
         return cls(path, parts)
@@ -345,7 +374,7 @@ class Store:
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--tables", nargs="*", default=[], help="these alone; no drawn studies")
-    parser.add_argument("--cuts", nargs="*", type=float, default=[3.0, 8.0, 30.0])
+    parser.add_argument("--cuts", nargs="*", default=["3", "8", "30"])
     parser.add_argument("--methods", nargs="*", default=list(METHODS))
     parser.add_argument("--draws", type=int, default=20, help="drawn studies of each of 5 shapes")
     parser.add_argument("--out", type=Path, help="JSON where results are kept and resumed")
@@ -365,14 +394,21 @@ def main() -> None:
     store.forget(set(asked.again))
     if asked.refresh:
         refresh(store.parts["tables"])
+        refresh(store.parts["sizes"])
     every = tables()
     prior = LeftOut(every.values(), store.parts["evidence"])
+    sizes = [f"{axis}{factor:g}" for axis, factor in SIZES]
     for name in asked.tables or every:
         print(name, file=sys.stderr, flush=True)
         for cut in asked.cuts:
             run(every[name], cut, asked.methods, store.parts["tables"], prior)
+        if every[name].name not in REPEATS and not name.endswith("-inner"):
+            for cut in sizes:
+                run(every[name], cut, asked.methods, store.parts["sizes"], prior)
         store.save()
-    report(store.parts["tables"], asked.cuts, asked.methods, set(asked.tables or every))
+    names = set(asked.tables or every)
+    report(store.parts["tables"], asked.cuts, asked.methods, names)
+    report(store.parts["sizes"], sizes, asked.methods, names)
     if not asked.tables and asked.draws:
         drawn_truth.run_bet(asked.methods, store.parts["bet"], prior("tinylm"))
         for _ in drawn_truth.run_drawn(asked.methods, asked.draws, store.parts["drawn"]):

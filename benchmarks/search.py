@@ -11,7 +11,9 @@ the surface is learnt from the other studies. Beside it: the same from all runs 
 L(C) fitted to the frontier of all of them.
 
 Drawn studies have a known law. Their pool is all their runs, and what is predicted is the true best
-loss at a hundred times the largest compute.
+loss at a hundred times the largest compute. They are judged twice: with the prior that ships with
+lawsmith, learnt from real studies (drawn-…), and with one learnt from other drawn studies (own-…),
+as real tables are judged with a prior learnt from other real ones.
 
 Every budget is a search of its own, since a policy that knows its budget spends it differently. A
 seed draws nine tenths of the candidates (seed 0 takes all), so that methods without chance vary
@@ -39,7 +41,8 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.policies import Method, Policy
 from lawsmith.runs import Runs
-from lawsmith.surface import PUBLIC, Prior, fit_surface
+from lawsmith.surface import BROAD, PUBLIC, Prior, fit_surface
+from lawsmith.surface.learning import evidence, population
 from lawsmith.surface.mixture import Mixture
 from lawsmith.surface.surface import Surface
 from lawsmith.threads import one_thread
@@ -50,6 +53,8 @@ CUT = 10.0
 EVIDENCE = Path(os.environ.get("LAWSMITH_EVIDENCE", "evidence.json"))
 BUDGETS = (0.01, 0.02, 0.05)
 FURTHER = 100.0  # times the largest compute of a drawn study
+WORLDS = ("drawn", "own")  # see the top: which prior a drawn study is judged with
+TEACHING_SEEDS = (100, 101, 102)
 TABLES = (
     "oellm-english",
     "steplaw",
@@ -93,7 +98,8 @@ class Subject:
 
 @cache
 def subject(name: str, seed: int) -> Subject:
-    found = _drawn(name.removeprefix("drawn-"), seed) if name.startswith("drawn-") else _real(name)
+    world, _, shape = name.partition("-")
+    found = _drawn(shape, seed, world) if world in WORLDS else _real(name)
     if seed == 0:
         return found
     n = len(found.grid)
@@ -143,7 +149,18 @@ def left_out() -> LeftOut:
 
 
 @cache
-def _drawn(shape: str, seed: int) -> Subject:
+def drawn_prior() -> Prior:
+    """A prior learnt from drawn studies that no search is judged on."""
+    told = {}
+    for shape in SHAPES:
+        for seed in TEACHING_SEEDS:
+            study = drawn_study(shape, seed)
+            told[f"{shape} {seed}"] = evidence(fit_surface(study.grid, study.runs, BROAD))
+    return population(told)
+
+
+@cache
+def _drawn(shape: str, seed: int, world: str) -> Subject:
     study = drawn_study(shape, seed)
     assert study.truth is not None
     target = FURTHER * float(study.grid.C.max())
@@ -153,7 +170,8 @@ def _drawn(shape: str, seed: int) -> Subject:
         return [(surface.mixture_best(target), true)]
 
     loss = study.runs.config_loss(len(study.grid))
-    return Subject(study.grid, loss, target, judged, run=False, prior=PUBLIC)
+    prior = drawn_prior() if world == "own" else PUBLIC
+    return Subject(study.grid, loss, target, judged, run=False, prior=prior)
 
 
 def scored(on: Subject, rows: np.ndarray) -> Record:
@@ -248,7 +266,7 @@ def _cells(known: dict[str, Record], name: str, method: str, seeds: int) -> Iter
 
 def options() -> argparse.Namespace:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
-    drawn = [f"drawn-{shape}" for shape in SHAPES]
+    drawn = [f"{world}-{shape}" for world in WORLDS for shape in SHAPES]
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--tables", nargs="*", default=[*TABLES, *drawn])
     parser.add_argument("--methods", nargs="*", default=list(METHODS))

@@ -10,7 +10,7 @@ import altair as alt
 import numpy as np
 import pandas as pd
 from drawn_truth import error_ratio, optima, told
-from holdout import METHODS, Found, Record, by_study, judged, pooled, scores, tables
+from holdout import METHODS, SIZES, Found, Record, by_study, judged, pooled, scores, tables
 
 from lawsmith import charts
 from lawsmith.charts.theme import LIGHT, themed
@@ -38,26 +38,38 @@ def cells(values: dict[str, float]) -> list[str]:
     return [*held, *(f"{values[c]:.2f}" for c in ("half", "error", "score"))]
 
 
-def of_tables(parts: Parts, cut: float) -> str:
+def of_tables(known: dict[str, Record], cut: str) -> str:
     """A row for each method: by table / by study."""
     body = []
     for method in SHOWN:
-        found: Found = list(judged(parts["tables"], cut, method).values())
+        found: Found = list(judged(known, cut, method).values())
         if found:
             both = zip(cells(pooled(found)), cells(pooled(by_study(found))), strict=True)
             body.append([NAMES[method], *(f"{x} / {y}" for x, y in both)])
     return rows(HEAD, body)
 
 
-def by_cut(parts: Parts, cuts: Iterable[float]) -> str:
+def by_size(parts: Parts) -> str:
+    """A row for each method and each way to hold sizes out, by study."""
+    body = []
+    for axis, factor in SIZES:
+        for method in SHOWN:
+            found: Found = list(judged(parts["sizes"], f"{axis}{factor:g}", method).values())
+            if found:
+                label = f"{axis} > {axis}max/{factor:g}"
+                body.append([label, NAMES[method], *cells(pooled(by_study(found)))])
+    return rows(["held out", *HEAD], body)
+
+
+def by_cut(parts: Parts, cuts: Iterable[str]) -> str:
     blocks = []
     for cut in cuts:
         found = list(judged(parts["tables"], cut, "surface").values())
         n, k = len(found), len(by_study(found))
         held = np.mean([s["c95"] >= 0.9 for _, s in found])
-        text = f"**C ≥ Cmax/{cut:g} held out**: {n} tables of {k} studies. The surface's 95 % "
+        text = f"**C ≥ Cmax/{cut} held out**: {n} tables of {k} studies. The surface's 95 % "
         text += f"intervals hold 90 % or more on {held:.0%} of the tables."
-        blocks.append(f"{text}\n\n{of_tables(parts, cut)}")
+        blocks.append(f"{text}\n\n{of_tables(parts['tables'], cut)}")
     return "\n\n".join(blocks)
 
 
@@ -91,7 +103,7 @@ def of_bet(parts: Parts) -> str:
     return rows(["", "from", "predicted", "95 %", "half-width", "off", "inside"], body)
 
 
-def worst(parts: Parts, cuts: Iterable[float]) -> str:
+def worst(parts: Parts, cuts: Iterable[str]) -> str:
     """The tables whose 95 % intervals of the surface hold less than 90 %."""
     body = []
     for cut in cuts:
@@ -99,16 +111,17 @@ def worst(parts: Parts, cuts: Iterable[float]) -> str:
             if s["c95"] < 0.9:
                 held = f"{s['c95'] * s['n']:.0f} of {s['n']:.0f}"
                 body.append(
-                    [table, f"Cmax/{cut:g}", held, f"±{s['half']:.2f} %", f"{s['bias']:+.2f} %"]
+                    [table, f"Cmax/{cut}", held, f"±{s['half']:.2f} %", f"{s['bias']:+.2f} %"]
                 )
     return rows(["table", "cut", "held", "half-width", "error"], body)
 
 
-def write(parts: Parts, cuts: Iterable[float], page: Path) -> None:
+def write(parts: Parts, cuts: Iterable[str], page: Path) -> None:
     """Replace what stands between the marks of the page."""
     cuts = list(cuts)
     made = {
         "cuts": by_cut(parts, cuts),
+        "sizes": by_size(parts),
         "drawn": of_drawn(parts),
         "bet": of_bet(parts),
         "worst": worst(parts, cuts),
@@ -177,7 +190,7 @@ def misses(known: dict[str, Record]) -> list[Record]:
 def _coverage(parts: Parts) -> alt.VConcatChart:
     """Coverage by nominal level, and half-width, of every method."""
     found = []
-    for cut in (3.0, 8.0, 30.0):
+    for cut in ("3", "8", "30"):
         for method in METHODS:
             every = list(judged(parts["tables"], cut, method).values())
             if every:

@@ -124,6 +124,22 @@ def test_intervals_widen_beyond_the_data(smooth: Surface) -> None:
     assert (np.diff(widths) > 0).all()
 
 
+def test_a_size_beyond_the_runs_is_far_whatever_it_costs(smooth: Surface) -> None:
+    """By hand: e times the largest N is two e-folds of compute away."""
+    frame = smooth.frame
+    N, D = np.exp(frame.reference + frame.reach)
+    inside = {"N": np.array([N, 1e-3 * N, N]), "D": np.array([D, D, 1e-3 * D])}
+    hp = {axis.name: np.full(3, axis.value(0.0)) for axis in frame.axes}
+    cost = np.maximum(frame.points(inside, hp).c, 0.0)
+    np.testing.assert_allclose(frame.beyond(frame.points(inside, hp)), cost, atol=1e-9)
+    outside = {"N": np.array([np.e * N, 1e-9 * N, N]), "D": D * np.array([1e-3, 1e3, 1e-3])}
+    far = frame.beyond(frame.points(outside, hp))
+    np.testing.assert_allclose(far[0], 2.0)
+    np.testing.assert_allclose(far[1], 2.0 * np.log(1e3))
+    wide, narrow = (smooth.at(N=n, D=1e-2 * D) for n in (4.0 * N, N))
+    assert np.log(wide.high / wide.low) > 1.2 * np.log(narrow.high / narrow.low)
+
+
 @settings(max_examples=4, deadline=None)
 @given(st.permutations(range(40)))
 def test_the_order_of_runs_does_not_matter(order: list[int]) -> None:

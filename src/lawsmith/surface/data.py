@@ -80,6 +80,7 @@ class Frame:
     names       scale columns that a point must give: ('N', 'D'), ('C',), ('N',) or ('D',)
     collinear   N and D are given, but only C is used; ``line`` is (a, b) of ln N = a + b·ln C
     reference   (s,) logs of the scale axes at the reference
+    reach       (s,) the largest columns of S among the runs
     multiplier  C = multiplier·N·D, or ·N, or ·D; 1 where the scale is C itself
     log_top     ln C of the largest run
     ratio       least and largest ln(D/N) in the data, where there are both
@@ -91,6 +92,7 @@ class Frame:
     collinear: bool
     line: tuple[float, float]
     reference: FloatArray
+    reach: FloatArray
     multiplier: float
     log_top: float
     ratio: tuple[float, float]
@@ -142,6 +144,17 @@ class Frame:
             np.stack(G, axis=1) if G else empty,
             cost - self.log_top,
         )
+
+    def beyond(self, at: Points) -> FloatArray:
+        """(q,) how far points lie beyond the runs, in e-folds of C; 0 inside them.
+
+        Along the best runs N and D each grow with the root of C. So an e-fold of N or of D alone
+        beyond the largest one is as far as two of C, whatever the compute.
+        """
+        far = np.maximum(at.c, 0.0)
+        if self.s < 2:
+            return far
+        return np.asarray(np.maximum(far, 2.0 * (at.S[:, : self.s] - self.reach).max(axis=1)))
 
     def hp_of(self, at: Points) -> dict[str, AnyArray]:
         """The hyperparameters (q,) of points by name, as `points` takes them."""
@@ -296,6 +309,7 @@ def frame_of(
     columns = [cost] if collinear else [logs[name] for name in names]
     top = float(cost[done].max())
     reference = usual([column[done] for column in columns], cost[done])
+    reach = np.array([column[done].max() for column in columns]) - reference
     known = {} if collinear else {axis.name: axis for axis in beside}
     axes = [known.get(k) or axis_of(k, values, kinds.get(k, "")) for k, values in hp.items()]
     kept: list[Axis] = []
@@ -309,7 +323,7 @@ def frame_of(
             kept.append(axis)
         elif not is_linear(u, columns):
             n_stepwise += 1
-    found = (names, tuple(kept), collinear, line, reference, multiplier, top, ratio)
+    found = (names, tuple(kept), collinear, line, reference, reach, multiplier, top, ratio)
     return Frame(*found, n_stepwise)
 
 

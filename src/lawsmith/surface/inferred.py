@@ -43,6 +43,8 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
     shift = max(float(costs.max(initial=0.0)), 0.0)
     frame, old = replace(data.frame, log_top=data.frame.log_top + shift), data.points
     new = frame.points(more.scales, more.hp)
+    reach = np.vstack([frame.reach, new.S[:, : frame.s]]).max(axis=0)
+    frame = replace(frame, reach=reach)
     pairs = ((old.S, new.S), (old.U, new.U), (old.G, new.G), (old.c - shift, new.c))
     points = Points(*(np.concatenate(pair) for pair in pairs))
     k, r = len(data), len(more)

@@ -7,7 +7,7 @@ Each member's log loss at a target is Student's t with DF degrees of freedom abo
 
 v      variance of the member's posterior
 n      rows that the member rests on
-h      e-folds of C beyond the largest run (0 inside the data)
+h      e-folds of C beyond the runs, in compute or in N or D alone (`Frame.beyond`; 0 inside)
 slope  how fast log loss falls there, per e-fold of C, by that member's trend
 a, σ   SDs of that member's residual and of the noise of a run at the top of the data
 

@@ -355,4 +355,4 @@ def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatA
     slope = (law(member.theta, at.S - step) - law(member.theta, at.S + step)) / 0.1
     a = member.kernel.amplitude(member.eta, at.c)
     more = member.data.frame.n_stepwise * priors.STEP**2
-    return np.abs(slope), np.sqrt(a**2 + more), np.maximum(at.c, 0.0)
+    return np.abs(slope), np.sqrt(a**2 + more), member.data.frame.beyond(at)
