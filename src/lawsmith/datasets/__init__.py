@@ -15,9 +15,9 @@ from lawsmith.datasets.catalogue import ENTRIES, entry, names
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
 from lawsmith.datasets.entries import Counts, Entry, Variant, count, differences, verify
 from lawsmith.datasets.fetch import Progress, locate, locate_file, present
-from lawsmith.datasets.others import EVERY
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.datasets.schema import EVERY
 from lawsmith.datasets.sources import is_source
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
@@ -88,12 +88,12 @@ def _load_entry(
     if variant.prepare is not None:
         frame = variant.prepare(frame)
     # Verified as published, whatever the caller then leaves out.
-    told = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
-    study = study_from_frame(frame, told, name=name)
+    own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
+    study = study_from_frame(frame, own, name=name)
     verify(study, variant.expected)
     notes = (*entry.notes, *variant.notes, *_against_paper(study, entry))
     if options != ReadOptions():
-        study = study_from_frame(frame, told.then(options), name=name)
+        study = study_from_frame(frame, own.then(options), name=name)
     return replace(
         study,
         title=entry.title,

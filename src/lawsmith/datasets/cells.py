@@ -40,6 +40,15 @@ class Fault:
         return f"row {self.row}, column {self.column}: got {self.got}, want {self.want}"
 
 
+def numbered(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
+    """The table with its rows counted from 1, by which errors name them, and names as text."""
+    frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
+    if not frame.columns.is_unique:
+        got = f"the column {frame.columns[frame.columns.duplicated()][0]!r} twice"
+        raise LawsmithError(source, got=got, want="distinct column names")
+    return frame
+
+
 def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
     """N, D or C: a finite number above 0 in every row.
 

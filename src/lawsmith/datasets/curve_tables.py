@@ -73,7 +73,7 @@ def curves_from_frame(
 ) -> Curves:
     """The curves of a table with one row for each moment of each run."""
     options = options or CurveOptions()
-    frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
+    frame = cells.numbered(frame, source=name)
     played = _columns(list(frame.columns), options, source=name)
     table, faults = _numbers(frame, played)
     names, codes, more = _runs(frame, played["run"])

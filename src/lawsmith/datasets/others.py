@@ -22,7 +22,6 @@ from lawsmith.laws.diagnostics import Diagnostic
 if TYPE_CHECKING:
     import pandas as pd
 
-EVERY = "*"  # --ignore '*': all columns that are neither told nor well known
 MOST_LEVELS = 12
 MAX_LISTED = 8
 _FOLLOWS = 0.02  # of a logarithm: steps are rounded
