@@ -13,8 +13,7 @@ import numpy as np
 from lawsmith.arrays import AnyArray, FloatArray, saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.schema import Schema
-from lawsmith.datasets.units import unit_name
-from lawsmith.datasets.words import TRAINING, plain, quoted
+from lawsmith.datasets.words import TRAINING, plain, quoted, unit_name
 from lawsmith.formats import count, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic
 
@@ -69,78 +68,65 @@ def scale_warnings(
 
     from_compute   the table has no D: it is C/(6N)
     """
-    found = [_size(table, columns), _tokens(table, columns), _compute(table, columns)]
-    if from_compute and len(table["N"]):
-        found.append(_too_little(table["N"], table["C"], columns["C"]))
+    N, D, C = (table.get(role) for role in ("N", "D", "C"))
+    found: list[Diagnostic | None] = []
+    if N is not None:
+        found.append(_small_size(N, columns["N"]))
+    if N is not None and D is not None:
+        found.append(_few_tokens(N, D, "D", columns["D"]))
+    if N is not None and D is not None and C is not None:
+        found.append(_not_6ND(C, N, D, columns["C"]))
+    if from_compute and N is not None and C is not None:
+        found.append(_few_tokens(N, C / (6.0 * N), "C", columns["C"]))
     return [warning for warning in found if warning is not None]
 
 
-def _size(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> Diagnostic | None:
-    N = table.get("N")
-    if N is None or not len(N):
-        return None
+def _small_size(N: FloatArray, column: str) -> Diagnostic | None:
     low, high = float(N.min()), float(N.max())
     fractional = low < 1e6 and bool((N % 1.0 != 0.0).any())
     if low >= LEAST_N and not fractional:
         return None
     factor = 1e9 if high < 100.0 else 1e6 if high < 1e6 else None
-    text = f"N is {_range(low, high)}, too small for a count of parameters"
-    return _warning(text, "N", columns["N"], factor)
-
-
-def _tokens(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> Diagnostic | None:
-    N, D = table.get("N"), table.get("D")
-    if N is None or D is None or not len(N) or "D" not in columns:
-        return None
-    ratio = float(np.median(D / N))
-    if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
-        return None
-    factor = next((f for f in (1e3, 1e6, 1e9, 1e12) if ratio * f >= 0.5), None)
-    low, high = float(D.min()), float(D.max())
-    text = f"D is {_range(low, high)}, less than a hundredth of N"
-    return _warning(text, "D", columns["D"], factor)
+    text = f"N is {_range(N)}, too small for a count of parameters"
+    return _warning(text, "N", column, factor)
 
 
 @saturating
-def _too_little(N: FloatArray, C: FloatArray, column: str) -> Diagnostic | None:
-    """A compute that leaves no tokens to train on."""
-    D: FloatArray = C / (6.0 * N)
+def _few_tokens(N: FloatArray, D: FloatArray, role: str, column: str) -> Diagnostic | None:
+    """Next to no tokens to train on, as the table's D says, or its C."""
     ratio = float(np.median(D / N))
     if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
         return None
-    factor = next((10.0**k for k in (9, 12, 15, 18, 21) if ratio * 10.0**k >= 0.5), None)
-    low, high = float(D.min()), float(D.max())
-    text = f"C/(6N) is {_range(low, high)} tokens, less than a hundredth of N: C is not in FLOPs"
-    return _warning(text, "C", column, factor)
+    units = (1e3, 1e6, 1e9, 1e12) if role == "D" else (1e9, 1e12, 1e15, 1e18, 1e21)
+    factor = next((unit for unit in units if ratio * unit >= 0.5), None)
+    text = f"D is {_range(D)}, less than a hundredth of N"
+    if role == "C":
+        text = f"C/(6N) is {_range(D)} tokens, less than a hundredth of N: C is not in FLOPs"
+    return _warning(text, role, column, factor)
 
 
 @saturating
-def _compute(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> Diagnostic | None:
-    """C against 6ND, where the table has all three."""
-    if not {"N", "D", "C"} <= set(table) or "D" not in columns or not len(table["N"]):
+def _not_6ND(C: FloatArray, N: FloatArray, D: FloatArray, column: str) -> Diagnostic | None:
+    ratio = float(np.median(C / (6.0 * N * D)))
+    if not np.isfinite(ratio) or NEAR_6ND[0] <= ratio <= NEAR_6ND[1]:
         return None
-    ratio: FloatArray = table["C"] / (6.0 * table["N"] * table["D"])
-    middle = float(np.median(ratio))
-    if not np.isfinite(middle) or NEAR_6ND[0] <= middle <= NEAR_6ND[1]:
-        return None
-    text = f"C is {number(middle, 2)} times 6ND"
-    factor = 10.0 ** round(np.log10(1.0 / middle)) if middle < NEAR_6ND[0] else None
-    if factor is not None and (factor < 1e3 or not 0.1 < middle * factor < 10.0):
-        factor = None
-    return _warning(text, "C", columns["C"], factor, "; --compute 6ND counts C as 6ND")
+    factor = 10.0 ** round(np.log10(1.0 / ratio)) if ratio < NEAR_6ND[0] else 0.0
+    known = factor >= 1e3 and 0.1 < ratio * factor < 10.0
+    text, more = f"C is {number(ratio, 2)} times 6ND", "; --compute 6ND counts C as 6ND"
+    return _warning(text, "C", column, factor if known else None, more)
 
 
 def _warning(text: str, role: str, column: str, factor: float | None, more: str = "") -> Diagnostic:
     hint = f"If its unit is another one, say so: --columns {role}={column}:UNIT"
+    numbers: dict[str, float | str] = {"role": role, "column": column}
     if factor is not None:
         unit = _LETTERS.get(factor, scientific(factor, 1))
         what = unit_name(factor) if factor in _LETTERS else f"units of {unit} FLOPs"
         hint = f"If it counts {what}, say --columns {role}={column}:{unit}"
-    numbers: dict[str, float | str] = {"role": role, "column": column}
-    if factor is not None:
         numbers["factor"] = factor
     return Diagnostic("implausible_scale", f"{text}. {hint}{more}.", numbers)
 
 
-def _range(low: float, high: float) -> str:
+def _range(values: FloatArray) -> str:
+    low, high = float(values.min()), float(values.max())
     return count(low) if low == high else f"{count(low)} to {count(high)}"

@@ -118,7 +118,12 @@ def _numbers(
     """The columns of numbers; a rate or a size may be missing, a loss too."""
     table: dict[str, FloatArray] = {}
     faults: list[Fault] = []
-    readers = {"D": cells.positive, "loss": cells.loss, "N": cells.optional, "lr": cells.rate}
+    readers: dict[str, cells.Reader] = {
+        "D": cells.positive,
+        "loss": cells.loss,
+        "N": cells.optional,
+        "lr": cells.rate,
+    }
     for role, read in readers.items():
         if role in played:
             table[role], found = read(frame[played[role]])

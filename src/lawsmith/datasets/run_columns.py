@@ -29,8 +29,8 @@ def run_names(
 ) -> tuple[str | None, tuple[str, ...]]:
     """(column, the names in it), of the first of ``columns`` that names runs; (None, ()) if none.
 
-    A column that was ``asked`` for is taken as it is. One that only has the right name must tell the
-    runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
+    A column that was ``asked`` for is taken as it is. One that only has the right name must tell
+    the runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
     """
     for column in columns:
         names = _names(frame[column])

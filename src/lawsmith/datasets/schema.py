@@ -12,15 +12,16 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from lawsmith.datasets import words
-from lawsmith.datasets.units import header_unit, split_unit
 from lawsmith.datasets.words import (
     ALIASES,
     AXES,
     LESSER_LOSSES,
     MORE_ALIASES,
     RUN_NAMES,
+    header_unit,
     plain,
     quoted,
+    split_unit,
 )
 from lawsmith.errors import LawsmithError, suggest, unknown
 

@@ -28,8 +28,7 @@ from lawsmith.datasets.schema import (
     plays,
     resolve,
 )
-from lawsmith.datasets.units import unit_name
-from lawsmith.datasets.words import ALIASES, short
+from lawsmith.datasets.words import ALIASES, short, unit_name
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.formats import count
@@ -278,12 +277,15 @@ def _table(
     frame: pd.DataFrame, schema: Schema, options: ReadOptions
 ) -> tuple[dict[str, AnyArray], list[cells.Fault]]:
     """Columns by role and axis, and the bad cells among them."""
-    loss = cells.loss if options.loss_sign == "positive" else cells.signed_loss
     faults: list[cells.Fault] = []
     table: dict[str, AnyArray] = {}
     for role, column in schema.roles.items():
         if role == "loss":
-            table[role], found = loss(frame[column], diverged_above=options.diverged_above)
+            table[role], found = cells.loss(
+                frame[column],
+                diverged_above=options.diverged_above,
+                signed=options.loss_sign == "any",
+            )
         else:
             table[role], found = _scale(frame, schema, role)
         faults += found
