@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.runners.slurm.template import Template
+from lawsmith.runners.slurm.script import Template
 
 HEAD = "#!/bin/bash\n#SBATCH --time=1:00\n# a note\n\n"
 

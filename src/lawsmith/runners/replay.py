@@ -22,7 +22,7 @@ from lawsmith.files import reason, write_file
 from lawsmith.grid import AnyArray, FloatArray
 from lawsmith.numbers import as_float
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.exits import read_object
+from lawsmith.runners.folder import read_object
 from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
