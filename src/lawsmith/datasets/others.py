@@ -72,7 +72,7 @@ def sort_others(
 
 
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
-    """'setting', 'measured', '' for what need not be told, or why a setting is not used."""
+    """'setting', 'measured', '' for what needs no word, or why a setting is not used."""
     name = str(column.name)
     values, faults = cells.axis(column)
     texts = cells.texts(column)
@@ -130,7 +130,7 @@ def _has_logs(values: AnyArray) -> bool:
 
 
 def other_warnings(found: Others, frame: pd.DataFrame, axes: Mapping[str, str]) -> list[Diagnostic]:
-    """What is to be said of them, with the flag to type; ``axes`` are those that were told."""
+    """What to say of them, with the option to type; ``axes`` are those that were asked for."""
     warnings = []
     if found.axes:
         warnings.append(_taken(found.axes, frame))
@@ -140,23 +140,23 @@ def other_warnings(found: Others, frame: pd.DataFrame, axes: Mapping[str, str]) 
 
 
 def _taken(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
-    told = [f"{axis} ({_levels(frame[column])})" for axis, column in axes.items()]
+    items = [f"{axis} ({_levels(frame[column])})" for axis, column in axes.items()]
     what, other = "are taken as axes, because they vary", "For those that do not matter"
-    if len(told) == 1:
+    if len(items) == 1:
         what, other = "is taken as an axis, because it varies", "If it does not matter"
-    text = f"{_listed(told)} {what}. {other}: --ignore {_flag(axes)}."
+    text = f"{_listed(items)} {what}. {other}: --ignore {_flag(axes)}."
     return Diagnostic("taken_as_axis", text, {"columns": ", ".join(axes.values())})
 
 
 def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
-    told = [f"{column} ({reason})" for column, reason in unused.items()]
+    items = [f"{column} ({reason})" for column, reason in unused.items()]
     what, it, they = "vary and are not used", "one", "they do"
-    if len(told) == 1:
+    if len(items) == 1:
         what, it, they = "varies and is not used", "it", "it does"
     pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
     flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
     text = (
-        f"{_listed(told)} {what}: runs that differ in nothing else are averaged. To use {it}: "
+        f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "
         f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
     )
     return Diagnostic("column_not_used", text, {"columns": ", ".join(unused)})
@@ -172,8 +172,8 @@ def _flag(columns: Iterable[str]) -> str:
     return ",".join(map(quoted, columns))
 
 
-def _listed(told: Sequence[str]) -> str:
-    more = len(told) - MAX_LISTED
+def _listed(items: Sequence[str]) -> str:
+    more = len(items) - MAX_LISTED
     if more > 0:
-        return f"{', '.join(told[:MAX_LISTED])} and {more} more"
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"
+        return f"{', '.join(items[:MAX_LISTED])} and {more} more"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

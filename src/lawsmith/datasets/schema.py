@@ -1,4 +1,4 @@
-"""Which column of a table is N, D, C, the loss, an axis or the runs' names: told, or well known.
+"""Which column of a table is N, D, C, the loss, an axis or the runs' names: asked for or known.
 
 Names are matched as `words` says. An exact N, D, C or loss wins over its aliases. Two aliases for
 one role are an error, not a guess, unless one is a tracker's setting and the other its result.
@@ -36,7 +36,7 @@ class Schema:
     """Names in the file: of the roles N, D, C and loss that it has, and of each axis.
 
     ``guessed`` axes are kept only where their column has more than one value.
-    ``runs`` are columns that may name the runs, the best known first; the one told, if any.
+    ``runs`` are columns that may name the runs, the best known first; the one asked for, if any.
     ``units`` are what one of a role's column counts, where it is not 1; ``by_header`` those that
     only the header says. ``passed`` is a loss that was passed over for an exact 'loss'.
     ``ignored`` are columns that do not matter, as the table calls them.

@@ -79,7 +79,7 @@ def _read(source: str, as_table: Callable[..., pd.DataFrame], *, histories: bool
 
 
 def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of a tracker; errors of the disk are told in one line."""
+    """The runs of a tracker; an error of the disk is one line."""
     place, part = split_part(source)
     try:
         if is_remote(place):

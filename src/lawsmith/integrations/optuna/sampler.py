@@ -171,11 +171,11 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     def _check(self, study: Study) -> None:
         if study.directions != [StudyDirection.MINIMIZE]:
             raise LawsmithError("Optuna study", got=study.directions, want="one loss, minimised")
-        told = study._storage.get_study_system_attrs(study._study_id).get(GRID)
-        if told is None:
+        other = study._storage.get_study_system_attrs(study._study_id).get(GRID)
+        if other is None:
             study._storage.set_study_system_attr(study._study_id, GRID, self._digest)
-        elif told != self._digest:
-            got, want = f"the study of other candidates ({told})", f"one of these ({self._digest})"
+        elif other != self._digest:
+            got, want = f"the study of other candidates ({other})", f"one of these ({self._digest})"
             raise LawsmithError("Optuna study", got=got, want=want)
 
     def _rules(self, board: TrialBoard, number: int, wanted: dict[str, Any] | None) -> Rules:

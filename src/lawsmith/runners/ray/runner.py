@@ -129,7 +129,7 @@ def gone_for(job: Job) -> float:
 
 
 def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
-    """The status of a run whose wrapper told; None if it was stopped from outside."""
+    """The status of a run by what its wrapper wrote; None if it was stopped from outside."""
     if values.get("why") == "cancelled" and not is_noted(job, "ray", "cancel"):
         return None  # its worker died: Ray knows why
     status = status_of_exit(values)

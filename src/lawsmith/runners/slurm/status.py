@@ -265,7 +265,7 @@ def _of_exit(job: Job, left: Exit) -> Status:
 
 
 def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
-    """A run that was told to stop: ours or another scancel, a time limit, a preemption.
+    """A run that was stopped: ours or another scancel, a time limit, a preemption.
 
     Without accounting Slurm forgets which; its output in the run's folder remembers. If that says
     nothing either, the run is tried again rather than given up.
