@@ -1,19 +1,20 @@
-"""Warnings about a table: its loss, rows that are no runs, and sizes that no training run has.
+"""Warnings about a table: its loss, rows that are no runs, columns that nobody named, odd sizes.
 
-Such a size is most often a unit that nobody said.
+A size that no training run has is most often a unit that nobody said.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from typing import TYPE_CHECKING
+from collections.abc import Iterable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray, saturating
 from lawsmith.datasets import cells
+from lawsmith.datasets.others import Others
 from lawsmith.datasets.schema import Schema
-from lawsmith.datasets.words import TRAINING, plain, quoted, unit_name
+from lawsmith.datasets.words import TRAINING, plain, quoted, short, unit_name
 from lawsmith.formats import count, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic
 
@@ -21,53 +22,73 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MANY = 5  # rows of one name
+MAX_LISTED = 8
 LEAST_N = 1e4
 LEAST_RATIO = 0.01  # D below N/100
 NEAR_6ND = (0.2, 5.0)
 _LETTERS = {1e3: "K", 1e6: "M", 1e9: "B", 1e12: "T"}
 
 
-def loss_warnings(schema: Schema) -> list[Diagnostic]:
+def table_warnings(
+    frame: pd.DataFrame,
+    table: Mapping[str, AnyArray],
+    schema: Schema,
+    others: Others,
+    *,
+    from_compute: bool,
+) -> list[Diagnostic]:
+    """What is to be said of a table before any result.
+
+    frame          the runs in use, and ``table`` their values by role and axis
+    from_compute   the table has no D: it is C/(6N)
+    """
+    found = _of_scales(table, schema.roles, from_compute=from_compute)
+    found += [_of_loss(schema), _of_curves(frame, schema, table)]
+    if others.axes:
+        found.append(_taken(others.axes, frame))
+    if others.unused:
+        found.append(_not_used(others.unused, {} if schema.guessed else schema.axes))
+    return [warning for warning in found if warning is not None]
+
+
+def _of_loss(schema: Schema) -> Diagnostic | None:
     """A loss that was passed over, or one of training."""
     column = schema.roles["loss"]
     if schema.passed is not None:
         other = schema.passed
         text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quoted(other)}."
-        return [Diagnostic("another_loss", text, {"taken": column, "other": schema.passed})]
+        return Diagnostic("another_loss", text, {"taken": column, "other": schema.passed})
     if set(plain(column).split("_")) & set(TRAINING):
         text = f"The loss is {column!r}, of training. If data repeats, it is too low."
-        return [Diagnostic("training_loss", text, {"taken": column})]
-    return []
+        return Diagnostic("training_loss", text, {"taken": column})
+    return None
 
 
-def curve_warnings(
+def _of_curves(
     frame: pd.DataFrame, schema: Schema, table: Mapping[str, AnyArray]
-) -> list[Diagnostic]:
+) -> Diagnostic | None:
     """A table with many moments of each run, which are no runs of their own."""
     if not schema.runs or "D" not in table:
-        return []
+        return None
     groups: dict[str, list[float]] = {}
     for name, tokens in zip(cells.texts(frame[schema.runs[0]]), table["D"].tolist(), strict=True):
         groups.setdefault(name, []).append(tokens)
     sizes = [len(moments) for moments in groups.values()]
     apart = all(len(set(moments)) == len(moments) for moments in groups.values())
     if np.median(sizes) < MANY or not apart:
-        return []
+        return None
     text = (
         f"Each of the {len(groups)} names in {schema.runs[0]!r} has many rows of different D. "
         "Losses along runs are no finished runs: keep the last row of each run here, and give "
         "this table as --curves."
     )
-    return [Diagnostic("rows_along_runs", text, {"column": schema.runs[0]})]
+    return Diagnostic("rows_along_runs", text, {"column": schema.runs[0]})
 
 
-def scale_warnings(
+def _of_scales(
     table: Mapping[str, AnyArray], columns: Mapping[str, str], *, from_compute: bool
-) -> list[Diagnostic]:
-    """What is odd about N, D and C; ``columns`` are their names in the table.
-
-    from_compute   the table has no D: it is C/(6N)
-    """
+) -> list[Diagnostic | None]:
+    """What is odd about N, D and C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
     found: list[Diagnostic | None] = []
     if N is not None:
@@ -78,7 +99,7 @@ def scale_warnings(
         found.append(_not_6ND(C, N, D, columns["C"]))
     if from_compute and N is not None and C is not None:
         found.append(_few_tokens(N, C / (6.0 * N), "C", columns["C"]))
-    return [warning for warning in found if warning is not None]
+    return found
 
 
 def _small_size(N: FloatArray, column: str) -> Diagnostic | None:
@@ -130,3 +151,43 @@ def _warning(text: str, role: str, column: str, factor: float | None, more: str 
 def _range(values: FloatArray) -> str:
     low, high = float(values.min()), float(values.max())
     return count(low) if low == high else f"{count(low)} to {count(high)}"
+
+
+def _taken(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
+    items = [f"{axis} ({_levels(frame[column])})" for axis, column in axes.items()]
+    what, other = "are taken as axes, because they vary", "For those that do not matter"
+    if len(items) == 1:
+        what, other = "is taken as an axis, because it varies", "If it does not matter"
+    text = f"{_listed(items)} {what}. {other}: --ignore {_flag(axes)}."
+    return Diagnostic("taken_as_axis", text, {"columns": ", ".join(axes.values())})
+
+
+def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
+    items = [f"{column} ({reason})" for column, reason in unused.items()]
+    what, it, they = "vary and are not used", "one", "they do"
+    if len(items) == 1:
+        what, it, they = "varies and is not used", "it", "it does"
+    pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
+    flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
+    text = (
+        f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "
+        f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
+    )
+    return Diagnostic("column_not_used", text, {"columns": ", ".join(unused)})
+
+
+def _levels(column: pd.Series[Any]) -> str:
+    levels = list(dict.fromkeys(cells.texts(column)))
+    shown = ", ".join(level[:20] for level in levels[:3])
+    return f"{shown}, …" if len(levels) > 3 else shown
+
+
+def _flag(columns: Iterable[str]) -> str:
+    return ",".join(map(quoted, columns))
+
+
+def _listed(items: Sequence[str]) -> str:
+    more = len(items) - MAX_LISTED
+    if more > 0:
+        return f"{', '.join(items[:MAX_LISTED])} and {more} more"
+    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"

@@ -14,8 +14,8 @@ import numpy as np
 from lawsmith.arrays import saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
-from lawsmith.datasets.cautions import curve_warnings, loss_warnings, scale_warnings
-from lawsmith.datasets.others import Others, other_warnings, sort_others
+from lawsmith.datasets.cautions import table_warnings
+from lawsmith.datasets.others import Others, sort_others
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.run_columns import branches, finished, run_names, state_column
 from lawsmith.datasets.schema import (
@@ -77,21 +77,15 @@ def study_from_frame(
     )
     column, named = run_names(used, schema.runs, asked=RUN in options.columns)
     no_D = "D" in found.grid.names and "D" not in clean
-    warnings = [
-        *scale_warnings(clean, schema.roles, from_compute=no_D),
-        *loss_warnings(schema),
-        *curve_warnings(used, schema, clean),
-        *other_warnings(others, kept, {} if schema.guessed else schema.axes),
-    ]
+    warnings = table_warnings(used, clean, schema, others, from_compute=no_D)
+    target = found.runs.index[_target(used, schema, options)]
     return Study(
         name=name,
         title=title or name,
         grid=found.grid,
         runs=found.runs,
         log=log,
-        target=np.isin(
-            np.arange(len(found.grid)), found.runs.index[_target(used, schema, options)]
-        ),
+        target=np.isin(np.arange(len(found.grid)), target),
         default_law=found.default_law,
         notes=found.notes,
         columns=columns if column is None else {**columns, RUN: column},
