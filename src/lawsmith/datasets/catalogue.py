@@ -162,7 +162,7 @@ def count(study: Study) -> Counts:
 
 
 def differences(have: Counts, want: Counts) -> list[str]:
-    """'909 runs, not 942' for every count that is known and not as wanted."""
+    """'909 runs, not 942' for every known count that differs."""
     found = []
     for name, words in _WORDS.items():
         got, expected = getattr(have, name), getattr(want, name)

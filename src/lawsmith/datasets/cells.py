@@ -30,7 +30,7 @@ _NUMERIC = "biuf"
 
 @dataclass(frozen=True)
 class Fault:
-    """One bad cell; of a column that the table could do without if it is of an ``axis``."""
+    """One bad cell; ``axis`` if the table can do without its column."""
 
     row: int
     column: str

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("run", "D", "loss", "N", "lr", "kind")
-TOLD_BY = "a column 'kind' with trunk or scheduled in every row, or --curve-kind trunk|scheduled"
+KIND_BY = "a column 'kind' with trunk or scheduled in every row, or --curve-kind trunk|scheduled"
 
 
 @dataclass(frozen=True)
@@ -151,8 +151,8 @@ def _kinds(
         got = f"{options.kind}, and the column {column!r} in {source}"
         raise LawsmithError("--curve-kind", got=got, want="one of the two")
     if column is None:
-        got = "curves of a kind that nobody says"
-        raise LawsmithError(source, got=got, want=TOLD_BY)
+        got = "curves of unknown kind"
+        raise LawsmithError(source, got=got, want=KIND_BY)
     codes, values = frame[column].factorize()
     words = [str(value).strip().lower() for value in values]
     known = np.array([word in KINDS for word in words] + [False], dtype=np.bool_)
@@ -172,7 +172,7 @@ def _curves(
     table: Mapping[str, FloatArray],
     carried: Mapping[str, AnyArray],
 ) -> tuple[list[Curve], list[str]]:
-    """One curve a run, and what must be said of them."""
+    """One curve a run, and notes on them."""
     found, notes = [], []
     n_thinned = n_empty = n_decays = 0
     order = np.lexsort((table["D"], codes))

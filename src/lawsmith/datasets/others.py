@@ -70,7 +70,7 @@ def sort_others(
 
 
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
-    """'setting', 'measured', '' for what needs no word, or why a setting is not used."""
+    """'setting', 'measured', '' for what needs no warning, or why a setting is not used."""
     name = str(column.name)
     values, faults = cells.axis(column)
     texts = cells.texts(column)

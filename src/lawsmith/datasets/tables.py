@@ -168,7 +168,7 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
 
 
 def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
-    """A header that says millions above numbers that are counted singly is asked about."""
+    """Refuse a header that says millions above numbers far too large for that."""
     for role in schema.by_header:
         unit, column = schema.units[role], schema.roles[role]
         values = cells.positive(frame[column])[0]
@@ -177,7 +177,7 @@ def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
         most = count(float(np.nanmax(values)))
         got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
         flag = f"--columns {role}={column}"
-        hint = f"say {flag}:1 if they are counted singly, {flag}:{unit:g} if not"
+        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
@@ -220,7 +220,7 @@ def _others(
 
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
-    """The further columns asked for; a cell that is no number is refused."""
+    """The further columns asked for; a cell that is not a number is refused."""
     found = {}
     for column in options.metrics:
         if column not in frame.columns:
@@ -290,7 +290,7 @@ def _table(
 
 
 def _scale(frame: pd.DataFrame, schema: Schema, role: str) -> tuple[FloatArray, list[cells.Fault]]:
-    """N, D or C, counted singly."""
+    """N, D or C in units of one."""
     return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
 
 

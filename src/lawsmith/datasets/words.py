@@ -125,7 +125,7 @@ def quoted(name: str) -> str:
 
 
 def split_unit(text: str, names: Collection[str]) -> tuple[str, float | None]:
-    """'params_m:M' → ('params_m', 1e6); the factor is None where no unit is said."""
+    """'params_m:M' → ('params_m', 1e6); the factor is None without a unit."""
     column, colon, unit = text.rpartition(":")
     if text in names or not colon or not column:
         return text, None

@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a job ended, as the place that ran it tells; the study has a rule for each."""
+    """How a job ended, by the place that ran it; the study has a rule for each."""
 
     COMPLETED = "completed"
     FAILED = "failed"

@@ -88,7 +88,7 @@ class ReplayRunner:
 
     def _status(self, job: Job, note: dict[str, Any] | None) -> Status:
         if note is None:
-            return Status(Phase.LOST, detail="nothing was noted of it")
+            return Status(Phase.LOST, detail="no record of it")
         if note["cancelled"]:
             return Status(Phase.ENDED, Ending.CANCELLED)
         if note["end"] > self.now:

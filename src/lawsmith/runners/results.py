@@ -1,9 +1,9 @@
 """What a run left in its folder: its loss, or why there is none; the same for every runner.
 
 A result is a JSON file renamed into place ($LAWSMITH_RESULT), the last match of a regular
-expression in the log, or the last row of a CSV. Only a result file is final by being there; a log
-or a CSV is read once the run has ended well, since before that its last loss is one on the way.
-Nothing that is read is ever executed.
+expression in the log, or the last row of a CSV. Only a result file is final as soon as it is there;
+a log or a CSV is read once the run has ended well, since before that its last loss is not the final
+one. Nothing that is read is ever executed.
 
 Lines of the progress file, each a JSON object; keys may share a line:
     {"tokens": 1e9, "loss": 2.9}                  a loss on the way
@@ -154,7 +154,7 @@ def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
 
 
 def judge(loss: float | None, spec: ResultsSpec) -> Result:
-    """A loss by itself: none, NaN, or larger than a loss can be diverged; too small is no loss."""
+    """A loss by itself. None, NaN or one too large is a divergence; one too small is an error."""
     if loss is None or math.isnan(loss) or loss > LOSS.high or loss == -math.inf:
         return Result(Found.DIVERGED)
     if loss > (spec.diverged_above or math.inf):
@@ -186,7 +186,7 @@ def contradiction(
 def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     values = read_json(_text(path))
     if not isinstance(values, dict):
-        return Result(Found.UNREADABLE, detail=f"{path.name} holds no JSON object")
+        return Result(Found.UNREADABLE, detail=f"{path.name} is not a JSON object")
     if problem := contradiction(values, config, spec.tolerance):
         return Result(Found.CONTRADICTION, as_float(values.get("loss")), problem)
     if values.get("diverged") is True:
@@ -219,7 +219,7 @@ def _from_log(path: Path, spec: ResultsSpec) -> Result:
         if found:
             loss = as_float(found.group(1))
             if loss is None:
-                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is no number")
+                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number")
             return judge(loss, spec)
     return Result(Found.UNREADABLE, detail=f"no line of {path.name} matches {spec.pattern!r}")
 

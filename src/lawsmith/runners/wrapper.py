@@ -82,7 +82,7 @@ def main(folder: str, lock: int) -> None:
             reserve(name)
     except OSError as error:
         print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
-        return  # without a word left, the run is one that never began
+        return  # with nothing written, the run counts as never begun
     try:
         child = start(job["command"], lock)
     except OSError as error:

@@ -19,7 +19,7 @@ from lawsmith.numbers import as_float, shown
 
 
 class Table(BaseModel):
-    """A table of a study file: unknown keys are refused, text is no number, nothing changes."""
+    """A table of a study file: strict types, unknown keys are refused, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -72,7 +72,7 @@ def _error_of(error: ValidationError, model: type[BaseModel], where: str) -> Law
     # A misspelt key comes before the one it leaves missing: that is what to change.
     first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     key = key_text(where, first["loc"])
-    more = f"; {len(faults) - 1} more to mend" if len(faults) > 1 else ""
+    more = f"; {len(faults) - 1} more errors" if len(faults) > 1 else ""
     cause = getattr(first.get("ctx", {}).get("error"), "args", (None,))[0]
     if isinstance(cause, LawsmithError):
         where = ".".join(part for part in (key, cause.where) if part)

@@ -97,7 +97,7 @@ def _hparams(content: bytes, settings: dict[str, Any]) -> str:
 
 
 def _plain(held: Mapping[int, int | bytes]) -> Any:
-    """A google.protobuf.Value: a number, a text or a truth."""
+    """A google.protobuf.Value: a number, a text or a truth value."""
     if isinstance(number := held.get(2), bytes) and len(number) == 8:
         return wire.real(number)
     if isinstance(words := held.get(3), bytes):

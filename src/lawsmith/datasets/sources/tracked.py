@@ -48,7 +48,7 @@ def tracked_run(
     moments: Iterable[Moment] = (),
     results: Mapping[str, Any] | None = None,
 ) -> TrackedRun:
-    """A run of what its tracker keeps, in any order; what is no number is left out of its history.
+    """A run from the moments its tracker keeps, in any order; only numbers enter its history.
 
     A result is the last value in the history, unless ``results`` has another.
     """

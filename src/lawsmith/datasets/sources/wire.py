@@ -22,7 +22,7 @@ _WANDB = b":W&B"
 
 
 class BrokenRecord(Exception):
-    """Bytes that are no record of a tracker."""
+    """Bytes that are not a tracker's record."""
 
 
 @contextmanager
@@ -31,7 +31,7 @@ def whole_file(path: Path) -> Iterator[bytes]:
     try:
         yield read_bytes(path, limit=MAX_BYTES)
     except BrokenRecord:
-        got = "bytes that are no record of a tracker"
+        got = "bytes that are not a tracker's record"
         raise LawsmithError(str(path), got=got, want="a whole file") from None
 
 

@@ -116,7 +116,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             return
         reason = "nothing is left of the candidates and the budget"
         if wanted:
-            reason = f"{wanted} is no candidate, or was run already"
+            reason = f"{wanted} is not a candidate, or ran already"
         study._storage.set_trial_system_attr(trial._trial_id, OVER, reason)
         if wanted or _stop(study):
             return  # the trial ends when it asks for its values

@@ -1,4 +1,4 @@
-"""The actor that keeps one run: it starts the run's wrapper on its node and leaves with it.
+"""The actor that keeps one run: it starts the run's wrapper on its node and ends with it.
 
 Sent to the cluster by value, with `launch` and `put`, and made of the standard library alone: nodes
 need no lawsmith.
@@ -42,7 +42,7 @@ class Keeper:
         threading.Thread(target=self._watch, args=(child, folder, kills), daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the run to end; the wrapper leaves word of it."""
+        """Ask the run to end; the wrapper writes how it ended."""
         if self._pid:
             os.kill(self._pid, signal.SIGTERM)
 
@@ -75,7 +75,7 @@ class Keeper:
         try:
             ray.get_runtime_context().current_actor.finish.remote()
         except Exception:
-            # Without its cluster an actor has nobody to say goodbye to.
+            # The cluster is gone: there is nothing to sign off from.
             os._exit(0)
 
 

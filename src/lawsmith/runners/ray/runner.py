@@ -46,7 +46,7 @@ class RayOptions(Table):
     env: dict[str, str] = Field(default_factory=dict)
 
 
-_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's last word to be seen
+_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen
 
 
 class RayRunner:
@@ -72,12 +72,12 @@ class RayRunner:
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """One call to Ray for all, and one for each that died without a word."""
+        """One call to Ray for all, and one for each that died without an exit code."""
         alive = self.cluster.alive() if jobs else set()
         return {job.name: self._status(job, alive=job.name in alive) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Ask each run to stop; one that waits for resources is taken back."""
+        """Ask each run to stop; one that waits for resources is withdrawn."""
         alive = self.cluster.alive() if jobs else set()
         for job in jobs:
             if job.name in alive and read_object(job.folder / "exit.json") is None:
@@ -112,9 +112,9 @@ class RayRunner:
         if alive:
             return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
         cause = self.cluster.cause(job.handle)
-        # The wrapper may still be stopping the run, or its last word be on its way.
+        # The wrapper may still be stopping the run, or its exit code be on its way.
         if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
-            return Status(Phase.RUNNING, detail="its actor is gone; waiting for its last word")
+            return Status(Phase.RUNNING, detail="its actor is gone; waiting for its exit code")
         return ended_by_ray(job, cause)
 
 
@@ -124,7 +124,7 @@ def began(job: Job) -> bool:
 
 
 def gone_for(job: Job) -> float:
-    """Seconds since it was first seen that the actor is gone and has left no word."""
+    """Seconds since it was first seen that the actor is gone and left no exit code."""
     return time.time() - note(job, "ray", "gone").stat().st_mtime
 
 
@@ -142,7 +142,7 @@ def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
 
 
 def ended_by_ray(job: Job, cause: str) -> Status:
-    """The status of a run whose actor is gone, from Ray's word for the reason; '' if it has none.
+    """The status of a run whose actor is gone, by the reason that Ray gives, '' if none.
 
     A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
     """

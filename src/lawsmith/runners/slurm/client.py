@@ -71,7 +71,7 @@ class SlurmClient:
         )
 
     def queue(self) -> list[Seen]:
-        """Everything of this user that the controller knows: waiting, running, ended of late."""
+        """Everything of this user that the controller knows: waiting, running, ended recently."""
         options = ["--array", "--states=all", f"--user={os.getuid()}"]
         done = self._call(["squeue", "--noheader", *options, "--format=%i|%T|%r|%j"])
         if done.returncode != 0:
@@ -100,7 +100,7 @@ class SlurmClient:
         return found
 
     def restarts(self, id_: str) -> int:
-        """How often Slurm has started a job again; 0 where it does not know it any more."""
+        """How often Slurm has started a job again; 0 where Slurm no longer knows it."""
         done = self._call(["scontrol", "--oneliner", "show", "job", id_])
         found = re.search(r"\bRestarts=(\d+)", done.stdout)
         return int(found.group(1)) if done.returncode == 0 and found else 0

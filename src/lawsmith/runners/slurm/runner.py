@@ -129,7 +129,7 @@ class SlurmRunner:
         return self.template.render(with_usual(job.values, self.folder), job.env)
 
     def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Handles of the jobs that were submitted before, by a driver that could not note it."""
+        """Handles of jobs that were submitted by a driver that died before it recorded it."""
         queue = by_key(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
         # Only with an intent on disk can one have been submitted and forgotten.
@@ -139,7 +139,7 @@ class SlurmRunner:
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
     def _seen(self, job: Job, seen: Seen) -> Status:
-        """How a job stands that the controller shows; asked once more if it ended badly."""
+        """The state of a job that the controller shows; asked once more if it ended badly."""
         try:
             restarts = self.client.restarts(seen.id) if left_by(job, seen) else 0
         except SlurmAway as away:
@@ -216,5 +216,5 @@ def _escaped(path: Path) -> str:
     """A path in which Slurm is to read no % as its own."""
     text = str(path)
     if "\\" in text:
-        raise LawsmithError(text, got="a backslash", want="a folder without, for Slurm's --output")
+        raise LawsmithError(text, got="a backslash", want="a path without it, for Slurm's --output")
     return text.replace("%", "%%")

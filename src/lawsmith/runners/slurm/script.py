@@ -104,7 +104,9 @@ class Template:
             got = repr(self.text.partition("\n")[0][:60])
             raise LawsmithError(self.name, got=got, want="a first line such as #!/bin/bash")
         if "\r" in self.text:
-            raise LawsmithError(self.name, got="DOS line ends", want="lines that end in \\n alone")
+            raise LawsmithError(
+                self.name, got="DOS line endings", want="lines that end in \\n alone"
+            )
         for number, line in enumerate(_head(self.text), start=1):
             if (found := _OURS.match(line)) is not None:
                 hint = "lawsmith makes arrays itself: see runner.array"

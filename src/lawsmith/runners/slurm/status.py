@@ -109,7 +109,7 @@ def read_owner(job: Job) -> str:
 
 
 def read_exit(job: Job) -> Exit | None:
-    """How the run ended, if its batch script lived to tell."""
+    """How the run ended, if its batch script lived to write it."""
     try:
         words = read_bytes(own(job) / "exit", limit=MAX_BYTES).decode("ascii").split()
         return Exit(words[0], int(words[1]), words[2], int(words[3]) if len(words) > 3 else 0)
@@ -236,11 +236,11 @@ def status_alone(job: Job) -> Status:
     if left is not None:
         return _of_exit(job, left)
     if owner:
-        # Killed without a word, and too long ago for Slurm to say why: its own output may.
+        # Killed, and too long ago for Slurm to say why: its own output may.
         if why := why_stopped(read_intent(job)):
             return _stopped(job, owner, why, None)
         ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
-        detail = f"Slurm job {owner} began; how it ended is on no record"
+        detail = f"Slurm job {owner} began; how it ended is not recorded"
         return Status(Phase.ENDED, ending, detail)
     if is_noted(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
