@@ -81,21 +81,24 @@ def read_database(path: Path, experiment: str) -> list[TrackedRun] | None:
 
 
 def _of_database(database: sqlite3.Connection) -> Experiments:
+    # Whole tables at once: older stores have no index by which to look up one run.
+    settings: dict[str, dict[str, Any]] = {}
+    for run, key, value in database.execute("SELECT run_uuid, key, value FROM params"):
+        settings.setdefault(run, {})[str(key)] = value
+    moments: dict[str, list[Moment]] = {}
+    query = "SELECT run_uuid, key, step, value, is_nan FROM metrics ORDER BY timestamp"
+    for run, key, step, value, is_nan in database.execute(query):
+        number = float("nan") if is_nan else value
+        moments.setdefault(run, []).append((str(key), step, number))
     names = dict(database.execute("SELECT experiment_id, name FROM experiments"))
     found: Experiments = {str(name): [] for name in names.values()}
-    runs = (
+    query = (
         "SELECT run_uuid, name, status, experiment_id FROM runs "
         "WHERE lifecycle_stage = 'active' ORDER BY start_time"
     )
-    params = "SELECT key, value FROM params WHERE run_uuid = ?"
-    metrics = "SELECT key, step, value, is_nan FROM metrics WHERE run_uuid = ? ORDER BY timestamp"
-    for run, name, status, group in database.execute(runs).fetchall():
-        settings = {str(key): value for key, value in database.execute(params, (run,))}
-        moments = [
-            (str(key), step, float("nan") if is_nan else value)
-            for key, step, value, is_nan in database.execute(metrics, (run,))
-        ]
-        one = tracked_run(str(name or run), str(status).lower(), settings, moments)
+    for run, name, status, group in database.execute(query):
+        kept = settings.get(run, {}), moments.get(run, [])
+        one = tracked_run(str(name or run), str(status).lower(), *kept)
         found.setdefault(str(names.get(group, group)), []).append(one)
     return found
 
