@@ -240,7 +240,7 @@ def status_alone(job: Job) -> Status:
         if why := why_stopped(read_intent(job)):
             return _stopped(job, owner, why, None)
         ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
-        detail = f"Slurm job {owner} began; how it ended is not recorded"
+        detail = f"Slurm job {owner} began; there is no record of how it ended"
         return Status(Phase.ENDED, ending, detail)
     if is_noted(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
