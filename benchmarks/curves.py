@@ -37,7 +37,7 @@ from lawsmith.curves import trunks as trunk_model
 from lawsmith.curves.ends import cut, scheduled_ends
 from lawsmith.curves.trunk import TrunkCurve, fit_trunk
 from lawsmith.datasets import CurveOptions, Curves, curves_from_frame, study_from_frame
-from lawsmith.datasets.entries import FOLDER
+from lawsmith.datasets.catalogue import FOLDER
 from lawsmith.trajectory import Curve
 
 LEVEL = 0.95

@@ -29,7 +29,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Target, answer
-from lawsmith.datasets.entries import FOLDER
+from lawsmith.datasets.catalogue import FOLDER
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, Ledger, make
 from lawsmith.runs import State

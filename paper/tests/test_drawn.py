@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lawsmith.datasets.surfaces import Bowl, SyntheticSurface
+from lawsmith.datasets.synthetic import Bowl, SyntheticSurface
 from lawsmith.errors import LawsmithError
 from lawsmith_paper.studies import load
 from lawsmith_paper.studies.drawn import SHAPES, drawn_study

@@ -9,9 +9,8 @@ import numpy as np
 import pytest
 
 from lawsmith.datasets import ReadOptions, Study, count
-from lawsmith.datasets.entries import differences
-from lawsmith.datasets.surfaces import SyntheticSurface
-from lawsmith.datasets.synthetic import make_frame, make_study
+from lawsmith.datasets.catalogue import differences
+from lawsmith.datasets.synthetic import SyntheticSurface, make_frame, make_study
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import cell_minima, pareto
 from lawsmith.grid import HeldOut

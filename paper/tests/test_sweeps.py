@@ -7,7 +7,7 @@ from itertools import product
 import numpy as np
 import pytest
 
-from lawsmith.datasets.surfaces import Bowl
+from lawsmith.datasets.synthetic import Bowl
 from lawsmith.errors import LawsmithError
 from lawsmith_paper.studies.sweeps import Sweep, crossed, joined
 

@@ -92,12 +92,6 @@ def write_told(path: str | Path, data: str | bytes, *, where: str) -> Path:
     return file
 
 
-def append_to(path: str | Path) -> int:
-    """A descriptor that adds to a file, which is made if need be; a link is not followed."""
-    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
-    return os.open(path, flags, 0o666)
-
-
 def check_inside(path: Path, folder: Path) -> Path:
     """``path``, if no link on the way to it leads out of ``folder``."""
     real, home = os.path.realpath(path), os.path.realpath(folder)

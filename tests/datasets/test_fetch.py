@@ -12,7 +12,7 @@ from threading import Thread
 import pytest
 
 from lawsmith.datasets import ENTRIES
-from lawsmith.datasets.entries import Entry, Source, Variant
+from lawsmith.datasets.catalogue import Entry, Source, Variant
 from lawsmith.datasets.fetch import BUILT_IN, cache_dir, locate, present
 from lawsmith.datasets.records import ReadOptions
 from lawsmith.errors import LawsmithError

@@ -11,8 +11,7 @@ import numpy as np
 import pytest
 
 from lawsmith.datasets import Counts, ReadOptions, count, demo_study, entry, load, names
-from lawsmith.datasets.catalogue import ENTRIES
-from lawsmith.datasets.entries import differences
+from lawsmith.datasets.catalogue import ENTRIES, differences
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import pareto
 from lawsmith.grid import HeldOut

@@ -15,7 +15,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import count, entry, fetch, load, locate, present
-from lawsmith.datasets.entries import FOLDER
+from lawsmith.datasets.catalogue import FOLDER
 from lawsmith.errors import LawsmithError
 
 ROOT = Path(__file__).parents[2]

@@ -14,7 +14,7 @@ import pytest
 
 from lawsmith.analysis import answer_study, with_curves
 from lawsmith.datasets import ReadOptions, load
-from lawsmith.datasets.entries import FOLDER
+from lawsmith.datasets.catalogue import FOLDER
 
 ROOT = Path(__file__).parents[2]
 EXAMPLE = ROOT / "examples" / "tinylm"

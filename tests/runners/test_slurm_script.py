@@ -10,9 +10,8 @@ from pathlib import Path
 import pytest
 
 from lawsmith.runners.base import Job
-from lawsmith.runners.slurm.folder import Exit, read_exit, read_owner
-from lawsmith.runners.slurm.script import batch_script
-from lawsmith.runners.slurm.template import Template
+from lawsmith.runners.slurm.script import Template, batch_script
+from lawsmith.runners.slurm.status import Exit, read_exit, read_owner
 from tests.runners.contract import until_file
 
 

@@ -10,11 +10,12 @@ import pytest
 
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
-from lawsmith.runners.slurm.folder import read_intent, read_owner
 from lawsmith.runners.slurm.runner import batch_name
 from lawsmith.runners.slurm.status import (
     by_key,
     pick,
+    read_intent,
+    read_owner,
     read_state,
     status_alone,
     status_of,

@@ -10,7 +10,7 @@ import numpy as np
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.runners.slurm.template import Template
+from lawsmith.runners.slurm.script import Template
 
 HEAD = "#!/bin/bash\n#SBATCH --time=1:00\n# a note\n\n"
 
@@ -62,7 +62,7 @@ def test_options_of_sbatch_take_values_and_refuse_what_would_be_more_than_one():
         ("train\n", r"got 'train', want a first line such as #!/bin/bash"),
         ("#!/bin/zsh\n", r"got '#!/bin/zsh', want a first line"),
         ("#!/usr/bin/env python3\n", r"got '#!/usr/bin/env python3', want a first line"),
-        ("#!/bin/bash\r\ntrain\r\n", "got DOS line ends"),
+        ("#!/bin/bash\r\ntrain\r\n", "got DOS line endings"),
         ("#!/bin/bash\n#SBATCH --time=1 --array=0-3\n", r"line 2: got --array, want a script for"),
         ("#!/bin/bash\n\n#SBATCH -a 0-3\n", r"line 3: got -a"),
     ],

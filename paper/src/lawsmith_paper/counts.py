@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from lawsmith import datasets
-from lawsmith.datasets.entries import Counts, Entry, differences
+from lawsmith.datasets.catalogue import Counts, Entry, differences
 from lawsmith.formats import count, flops
 from lawsmith_paper.plan import STUDIES, source
 from lawsmith_paper.replays import study_named

@@ -11,7 +11,7 @@ from rich.text import Text
 
 from lawsmith.cli import console as out
 from lawsmith.datasets import Counts, Entry, count, load, present
-from lawsmith.datasets.entries import FOLDER, Source
+from lawsmith.datasets.catalogue import FOLDER, Source
 from lawsmith.datasets.fetch import cache_dir, data_dir
 from lawsmith.formats import count as short
 from lawsmith.formats import flops, interval

@@ -14,7 +14,7 @@ from lawsmith.cli import console as out
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.options import compute_rule
 from lawsmith.datasets import Study
-from lawsmith.datasets.units import unit_name
+from lawsmith.datasets.words import unit_name
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
 from lawsmith.tasks import TaskAnswer

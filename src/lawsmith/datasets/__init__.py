@@ -11,13 +11,21 @@ from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawsmith.datasets.catalogue import ENTRIES, entry, names
+from lawsmith.datasets.catalogue import (
+    ENTRIES,
+    Counts,
+    Entry,
+    count,
+    differences,
+    entry,
+    names,
+    verify,
+)
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
-from lawsmith.datasets.entries import Counts, Entry, Variant, count, differences, verify
 from lawsmith.datasets.fetch import Progress, locate, locate_file, present
-from lawsmith.datasets.others import EVERY
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.datasets.schema import EVERY
 from lawsmith.datasets.sources import is_source
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
@@ -88,29 +96,24 @@ def _load_entry(
     if variant.prepare is not None:
         frame = variant.prepare(frame)
     # Verified as published, whatever the caller then leaves out.
-    told = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
-    study = study_from_frame(frame, told, name=name)
+    own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
+    study = study_from_frame(frame, own, name=name)
     verify(study, variant.expected)
     notes = (*entry.notes, *variant.notes, *_against_paper(study, entry))
     if options != ReadOptions():
-        study = study_from_frame(frame, told.then(options), name=name)
+        study = study_from_frame(frame, own.then(options), name=name)
+    curves = None
+    if variant.curves is not None:
+        table = read_frame(locate_file(entry, variant.curves, progress))
+        carried = CurveOptions(carry=tuple(study.grid.hp))
+        curves = curves_from_frame(table, carried, name=f"{entry.name}, curves")
     return replace(
         study,
         title=entry.title,
         default_law=entry.default_law,
         notes=(*notes, *study.notes),
-        curves=_curves(entry, variant, tuple(study.grid.hp), progress),
+        curves=curves,
     )
-
-
-def _curves(
-    entry: Entry, variant: Variant, hp: tuple[str, ...], progress: Progress | None
-) -> Curves | None:
-    """The losses along its runs that a study comes with."""
-    if variant.curves is None:
-        return None
-    path = locate_file(entry, variant.curves, progress)
-    return curves_from_frame(read_frame(path), CurveOptions(carry=hp), name=f"{entry.name}, curves")
 
 
 def _read_sources(entry: Entry, paths: Sequence[Path]) -> pd.DataFrame:

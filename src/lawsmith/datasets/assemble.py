@@ -1,14 +1,15 @@
-"""Clean columns, one value per run, to a Study: configurations, replicates, diverged runs."""
+"""Clean columns, one value per run, to configurations, replicates and diverged runs."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, BoolArray, IntArray, distinct
-from lawsmith.datasets.records import ReadLog, ReadOptions, Study
+from lawsmith.arrays import AnyArray, IntArray, distinct
+from lawsmith.datasets.records import ReadOptions
 from lawsmith.grid import Grid, axis_kind
 from lawsmith.runs import Runs, State
 
@@ -20,19 +21,25 @@ SAME_COMPUTE = 0.01
 _MAX_LISTED = 5
 
 
+@dataclass(frozen=True, eq=False)
+class Assembled:
+    """Configurations and their runs; of the rows of the table, diverged ones and replicates."""
+
+    grid: Grid
+    runs: Runs
+    diverged: tuple[int, ...]
+    replicates: tuple[tuple[int, ...], ...]
+    default_law: str | None
+    notes: tuple[str, ...]
+
+
 def assemble(
-    table: Mapping[str, AnyArray],
-    others: pd.DataFrame,
-    target: BoolArray,
-    options: ReadOptions,
-    *,
-    name: str,
-) -> Study:
-    """The study of k runs.
+    table: Mapping[str, AnyArray], others: pd.DataFrame, options: ReadOptions
+) -> Assembled:
+    """The configurations of k runs.
 
     table   loss, N, D, C and axes, (k,) each
     others  the file's other columns, the row numbers of the k runs as index
-    target  (k,) runs of the source's own target region
     """
     inputs = {column: values for column, values in table.items() if column != "loss"}
     notes = []
@@ -43,23 +50,21 @@ def assemble(
     axes = _axes(inputs)
     first, index = distinct({axis: inputs[axis] for axis in axes})
     columns = {column: values[first] for column, values in inputs.items()}
+    kinds = {axis: axis_kind(columns[axis]) for axis in axes}
+    compute = "C" if "C" in inputs else "6ND" if {"N", "D"} <= set(inputs) else None
+    law = "LC" if compute else "LN" if "N" in inputs else "LD" if "D" in inputs else None
     runs = Runs.from_losses(index, table["loss"], diverged_above=options.diverged_above)
     repeats = _repeats(index)
     if repeats:
         notes.append(_repeat_note(others, repeats))
-    return Study(
-        name=name,
-        title=name,
-        grid=Grid.from_columns(
-            columns,
-            axes={axis: axis_kind(columns[axis]) for axis in axes},
-            compute=_compute(inputs),
-        ),
-        runs=runs,
-        log=_log(others, runs, repeats),
-        target=np.isin(np.arange(len(first)), index[target]),
-        default_law=_default_law(inputs),
-        notes=tuple(notes),
+    rows = others.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
+    return Assembled(
+        Grid.from_columns(columns, axes=kinds, compute=compute),
+        runs,
+        tuple(rows[runs.state == State.DIVERGED.value].tolist()),
+        tuple(tuple(rows[same].tolist()) for same in repeats),
+        law,
+        tuple(notes),
     )
 
 
@@ -75,18 +80,6 @@ def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
     np.minimum.at(low, index, inputs["C"])
     np.maximum.at(high, index, inputs["C"])
     return axes if bool((high <= (1.0 + SAME_COMPUTE) * low).all()) else ["C", *axes]
-
-
-def _compute(inputs: Mapping[str, AnyArray]) -> str | None:
-    if "C" in inputs:
-        return "C"
-    return "6ND" if {"N", "D"} <= set(inputs) else None
-
-
-def _default_law(inputs: Mapping[str, AnyArray]) -> str | None:
-    if _compute(inputs):
-        return "LC"
-    return "LN" if "N" in inputs else "LD" if "D" in inputs else None
 
 
 def _repeats(index: IntArray) -> list[IntArray]:
@@ -111,12 +104,3 @@ def _repeat_note(frame: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
         return note
     listed = ", ".join(telling[:_MAX_LISTED])
     return f"{note}; these runs differ in {listed}: an axis if it matters, else replicates"
-
-
-def _log(frame: pd.DataFrame, runs: Runs, repeats: Sequence[IntArray]) -> ReadLog:
-    names = frame.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
-    return ReadLog(
-        n_rows=len(frame),
-        diverged=tuple(names[runs.state == State.DIVERGED.value].tolist()),
-        replicates=tuple(tuple(names[rows].tolist()) for rows in repeats),
-    )

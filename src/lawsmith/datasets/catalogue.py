@@ -1,7 +1,8 @@
-"""The catalogued studies by name: bundled/catalogue.toml read to entries.
+"""The catalogued studies by name: what is known of each, of bundled/catalogue.toml.
 
-What a study needs beyond data is here, by the name that the file gives it: how a table is prepared,
-how a download is converted, how a synthetic study is made.
+An entry says where a published study is, how to read it and what it must hold. What a study needs
+beyond data is here, by the name that the file gives it: how a table is prepared, how a download is
+converted, how a synthetic study is made.
 """
 
 from __future__ import annotations
@@ -9,16 +10,178 @@ from __future__ import annotations
 import json
 import tomllib
 from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from lawsmith.datasets.entries import FOLDER, Counts, Entry, Source, Variant
 from lawsmith.datasets.gadre import flatten
-from lawsmith.datasets.records import ReadOptions
+from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.datasets.synthetic import demo_study
-from lawsmith.errors import unknown
+from lawsmith.errors import LawsmithError, unknown
+from lawsmith.formats import flops
 
 if TYPE_CHECKING:
     import pandas as pd
+
+FOLDER = Path(__file__).parent / "bundled"  # tables that are part of the package
+_BATCH = ("gbsz", "bs", "bsz", "batch")
+_COMBINATIONS = ("N", "D", "ND", "lr", "batch", "lr_batch", "ND_lr_batch")
+_WORDS = {
+    "runs": "runs",
+    "N": "values of N",
+    "D": "values of D",
+    "ND": "pairs (N, D)",
+    "lr": "learning rates",
+    "batch": "batch sizes",
+    "lr_batch": "pairs (lr, batch)",
+    "ND_lr_batch": "combinations (N, D, lr, batch)",
+    "configurations": "configurations",
+    "C_total": "FLOPs in total",
+}
+
+
+@dataclass(frozen=True)
+class Counts:
+    """The size of a study in the columns of the paper's two dataset tables; None: not known.
+
+    ``configurations`` is not among them: it counts every axis, where the paper's (N, D, lr, batch)
+    leaves out those beyond lr and batch size.
+    """
+
+    runs: int | None = None
+    N: int | None = None
+    D: int | None = None
+    ND: int | None = None
+    lr: int | None = None
+    batch: int | None = None
+    lr_batch: int | None = None
+    ND_lr_batch: int | None = None
+    C_total: float | None = None
+    N_range: tuple[float, float] | None = None
+    D_range: tuple[float, float] | None = None
+    configurations: int | None = None
+
+
+@dataclass(frozen=True)
+class Source:
+    """One file of a study.
+
+    file     its name in the study's folder of $LAWSMITH_DATA and of the cache
+    url      the public address, None where there is none
+    sha256   of the original file, where the original is at hand; ``n_bytes`` is its length
+    convert  makes the file from what the address serves, where that is something else
+    tag      the value of the column 'split' for its rows, where a study has several files
+    """
+
+    file: str
+    url: str | None = None
+    sha256: str | None = None
+    n_bytes: int | None = None
+    convert: Callable[[bytes], bytes] | None = None
+    tag: str | None = None
+
+
+@dataclass(frozen=True)
+class Variant:
+    """One way to read a study, asked for as ``name:variant``; '' is the default one.
+
+    curves   the file of losses along its runs, where it has one
+    """
+
+    about: str
+    options: ReadOptions
+    expected: Counts = field(default_factory=Counts)
+    prepare: Callable[[pd.DataFrame], pd.DataFrame] | None = None
+    notes: tuple[str, ...] = ()
+    curves: Source | None = None
+
+
+@dataclass(frozen=True)
+class Entry:
+    """One catalogued study.
+
+    n_rows       rows its files must have; None where no published copy could be counted
+    paper        its counts as printed in the paper's dataset tables
+    hold_out     fraction of compute the paper holds out; reach: of its window
+    targets      computes at which laws are compared, where the paper's 1e25 FLOPs lie too far
+    obtain       what to do to have it, where there is no public table to fetch
+    make         draws it, where it is synthetic and has no files
+    bundled      its files are part of the package
+    """
+
+    name: str
+    title: str
+    citation: str
+    licence: str
+    variants: Mapping[str, Variant]
+    homepage: str = ""
+    folder: str = ""
+    sources: tuple[Source, ...] = ()
+    n_rows: int | None = None
+    default_law: str | None = "LC"
+    paper: Counts | None = None
+    hold_out: float | None = None
+    reach: float | None = None
+    targets: tuple[float, ...] = ()
+    notes: tuple[str, ...] = ()
+    obtain: str | None = None
+    make: Callable[[ReadOptions], Study] | None = None
+    bundled: bool = False
+
+    @property
+    def synthetic(self) -> bool:
+        """Whether its runs are drawn from a known law."""
+        return self.make is not None
+
+    def variant(self, name: str) -> Variant:
+        """The variant of that name."""
+        others = [variant for variant in self.variants if variant]
+        if name not in self.variants and not others:
+            want = f"{self.name}, which has no variants"
+            raise LawsmithError("study", got=f"'{self.name}:{name}'", want=want)
+        if name not in self.variants:
+            raise unknown(f"{self.name}: variant", name, others)
+        return self.variants[name]
+
+
+def count(study: Study) -> Counts:
+    """The counts of a study as read."""
+    grid = study.grid
+    batch = next((axis for axis in _BATCH if axis in grid.hp), "")
+    found: dict[str, Any] = {}
+    for name in _COMBINATIONS:
+        parts = name.replace("ND", "N_D").split("_")
+        columns = [batch if part == "batch" else part for part in parts]
+        if set(columns) <= set(grid.columns):
+            found[name] = int(grid.cells(columns).max()) + 1
+    for name in {"N", "D"} & set(grid.columns):
+        values = grid.numbers(name)
+        found[f"{name}_range"] = (float(values.min()), float(values.max()))
+    total = float(grid.C.sum())
+    return Counts(runs=len(study.runs), C_total=total, configurations=len(grid), **found)
+
+
+def differences(have: Counts, want: Counts) -> list[str]:
+    """'909 runs, not 942' for every known count that differs."""
+    found = []
+    for name, words in _WORDS.items():
+        got, expected = getattr(have, name), getattr(want, name)
+        # Counts are exact; a total of FLOPs is printed to three digits.
+        close = 5e-3 if name == "C_total" else 0.0
+        if expected is None or (got is not None and abs(got - expected) <= close * expected):
+            continue
+        shown = [flops(x) if name == "C_total" and x else x for x in (got, expected)]
+        found.append(f"{shown[0] or 'no'} {words}, not {shown[1]}")
+    return found
+
+
+def verify(study: Study, expected: Counts) -> None:
+    """Refuse a table whose counts are not the published ones."""
+    found = differences(count(study), expected)
+    if found:
+        hint = "to read it as a table of your own, give the path of the file"
+        raise LawsmithError(study.name, got="; ".join(found), want="the published table", hint=hint)
+
 
 Facts = Mapping[str, Mapping[str, Any]]
 

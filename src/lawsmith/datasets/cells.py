@@ -17,10 +17,12 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
 from lawsmith.numbers import as_amount, as_float, shown
-from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS, Bounds
+from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS
 
 if TYPE_CHECKING:
     import pandas as pd
+
+    Reader = Callable[[pd.Series[Any]], tuple[FloatArray, list["Fault"]]]
 
 Check = tuple[Callable[[FloatArray], BoolArray], str]  # what must hold, and what is wanted
 _NUMERIC = "biuf"
@@ -28,7 +30,7 @@ _NUMERIC = "biuf"
 
 @dataclass(frozen=True)
 class Fault:
-    """One bad cell; of a column that the table could do without if it is of an ``axis``."""
+    """One bad cell; ``axis`` if the table can do without its column."""
 
     row: int
     column: str
@@ -38,6 +40,15 @@ class Fault:
 
     def __str__(self) -> str:
         return f"row {self.row}, column {self.column}: got {self.got}, want {self.want}"
+
+
+def numbered(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
+    """The table with its rows counted from 1, by which errors name them, and names as text."""
+    frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
+    if not frame.columns.is_unique:
+        got = f"the column {frame.columns[frame.columns.duplicated()][0]!r} twice"
+        raise LawsmithError(source, got=got, want="distinct column names")
+    return frame
 
 
 def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
@@ -72,11 +83,19 @@ def _has_unit(value: object) -> bool:
 
 
 def loss(
-    column: pd.Series[Any], *, diverged_above: float = math.inf
+    column: pd.Series[Any], *, diverged_above: float = math.inf, signed: bool = False
 ) -> tuple[FloatArray, list[Fault]]:
-    """A loss above 0; missing, infinite or beyond ``diverged_above`` where the run diverged."""
+    """A loss above 0; a ``signed`` one may have either sign, such as one relative to a baseline.
+
+    It is missing, infinite or beyond ``diverged_above`` where the run diverged.
+    """
+    bounds = SIGNED_LOSS if signed else LOSS
+    want = bounds.want
+    if not math.isfinite(diverged_above):
+        want += "; --diverged-above is for runs that blew up"
     above: Check = (lambda x: ~np.isfinite(x) | (x > 0.0), "a loss above 0")
-    return _checked(column, above, _unless_diverged(LOSS, diverged_above), read=as_float)
+    inside: Check = (lambda x: ~np.isfinite(x) | (x > diverged_above) | bounds.hold(x), want)
+    return _checked(column, (_anything, "a loss") if signed else above, inside, read=as_float)
 
 
 def optional(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
@@ -91,25 +110,14 @@ def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
     return _checked(column, above, (lambda x: np.isnan(x) | SETTING.hold(x), SETTING.want))
 
 
-def signed_loss(
-    column: pd.Series[Any], *, diverged_above: float = math.inf
-) -> tuple[FloatArray, list[Fault]]:
-    """A loss of either sign, such as one relative to a baseline; missing where it diverged."""
-    anything: Check = (lambda x: np.ones(len(x), dtype=np.bool_), "a loss")
-    return _checked(column, anything, _unless_diverged(SIGNED_LOSS, diverged_above), read=as_float)
-
-
-def _unless_diverged(bounds: Bounds, diverged_above: float) -> Check:
-    want = bounds.want
-    if not math.isfinite(diverged_above):
-        want += "; --diverged-above is for runs that blew up"
-    return lambda x: ~np.isfinite(x) | (x > diverged_above) | bounds.hold(x), want
-
-
 def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
     """A further measure of a run, such as an accuracy; missing where it was not taken."""
-    anything: Check = (lambda x: np.ones(len(x), dtype=np.bool_), "a number")
-    return _checked(column, anything, (lambda x: ~np.isfinite(x) | SETTING.hold(x), SETTING.want))
+    inside: Check = (lambda x: ~np.isfinite(x) | SETTING.hold(x), SETTING.want)
+    return _checked(column, (_anything, "a number"), inside)
+
+
+def _anything(values: FloatArray) -> BoolArray:
+    return np.ones(len(values), dtype=np.bool_)
 
 
 def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
@@ -167,8 +175,8 @@ def _checked(
     faults: dict[int, Fault] = {}
     for check, want in checks:
         for i in np.flatnonzero(bad | ~check(values)).tolist():
-            told = Fault(int(column.index[i]), str(column.name), _shown(column.iloc[i]), want)
-            faults.setdefault(i, told)
+            fault = Fault(int(column.index[i]), str(column.name), _shown(column.iloc[i]), want)
+            faults.setdefault(i, fault)
     return values, [faults[i] for i in sorted(faults)]
 
 

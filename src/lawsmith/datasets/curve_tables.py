@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = ("run", "D", "loss", "N", "lr", "kind")
-TOLD_BY = "a column 'kind' with trunk or scheduled in every row, or --curve-kind trunk|scheduled"
+KIND_BY = "a column 'kind' with trunk or scheduled in every row, or --curve-kind trunk|scheduled"
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ def curves_from_frame(
 ) -> Curves:
     """The curves of a table with one row for each moment of each run."""
     options = options or CurveOptions()
-    frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
+    frame = cells.numbered(frame, source=name)
     played = _columns(list(frame.columns), options, source=name)
     table, faults = _numbers(frame, played)
     names, codes, more = _runs(frame, played["run"])
@@ -118,7 +118,12 @@ def _numbers(
     """The columns of numbers; a rate or a size may be missing, a loss too."""
     table: dict[str, FloatArray] = {}
     faults: list[Fault] = []
-    readers = {"D": cells.positive, "loss": cells.loss, "N": cells.optional, "lr": cells.rate}
+    readers: dict[str, cells.Reader] = {
+        "D": cells.positive,
+        "loss": cells.loss,
+        "N": cells.optional,
+        "lr": cells.rate,
+    }
     for role, read in readers.items():
         if role in played:
             table[role], found = read(frame[played[role]])
@@ -146,8 +151,8 @@ def _kinds(
         got = f"{options.kind}, and the column {column!r} in {source}"
         raise LawsmithError("--curve-kind", got=got, want="one of the two")
     if column is None:
-        got = "curves of a kind that nobody says"
-        raise LawsmithError(source, got=got, want=TOLD_BY)
+        got = "curves of unknown kind"
+        raise LawsmithError(source, got=got, want=KIND_BY)
     codes, values = frame[column].factorize()
     words = [str(value).strip().lower() for value in values]
     known = np.array([word in KINDS for word in words] + [False], dtype=np.bool_)
@@ -167,7 +172,7 @@ def _curves(
     table: Mapping[str, FloatArray],
     carried: Mapping[str, AnyArray],
 ) -> tuple[list[Curve], list[str]]:
-    """One curve a run, and what must be said of them."""
+    """One curve a run, and notes on them."""
     found, notes = [], []
     n_thinned = n_empty = n_decays = 0
     order = np.lexsort((table["D"], codes))

@@ -15,15 +15,17 @@ import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 from typing import IO
 
-from lawsmith.datasets.entries import FOLDER, Entry, Source
+from lawsmith.datasets.catalogue import FOLDER, Entry, Source
 from lawsmith.errors import LawsmithError
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known
 
 BUILT_IN = "tinylm and synthetic-demo are built in"
+OFFLINE = f"without a network: {BUILT_IN}"
 TIMEOUT_S = 30.0
 MAX_BYTES = 64 * 2**20
 _CHUNK = 2**16
@@ -31,16 +33,16 @@ _CHUNK = 2**16
 
 def cache_dir() -> Path:
     """$LAWSMITH_CACHE, else lawsmith in $XDG_CACHE_HOME, else ~/.cache/lawsmith."""
-    if told := os.environ.get("LAWSMITH_CACHE"):
-        return Path(told).expanduser()
+    if own := os.environ.get("LAWSMITH_CACHE"):
+        return Path(own).expanduser()
     base = os.environ.get("XDG_CACHE_HOME")
     return (Path(base) if base else Path.home() / ".cache") / "lawsmith"
 
 
 def data_dir() -> Path | None:
     """$LAWSMITH_DATA, None where it is not set."""
-    told = os.environ.get("LAWSMITH_DATA")
-    return Path(told).expanduser() if told else None
+    folder = os.environ.get("LAWSMITH_DATA")
+    return Path(folder).expanduser() if folder else None
 
 
 def locate(entry: Entry, *, progress: Progress | None = None) -> tuple[Path, ...]:
@@ -63,46 +65,37 @@ def _places(entry: Entry, source: Source) -> list[Path]:
 
 def locate_file(entry: Entry, source: Source, progress: Progress | None) -> Path:
     """One file of ``entry`` on this machine, fetched if need be."""
-    if entry.bundled:
-        return _in_package(FOLDER / source.file, source)
     *given, cached = _places(entry, source)
-    for path in given:
+    if entry.bundled and not cached.is_file():
+        hint = "install lawsmith again"
+        raise LawsmithError(str(cached), got="no file", want="the bundled table", hint=hint)
+    for path in [cached] if entry.bundled else given:
         if path.is_file():
-            _check(path.read_bytes(), source, where=str(path))
-            return path
-    if cached.is_file() and _is_whole(cached, source):
-        return cached
+            return _checked(path, source)
+    with suppress(LawsmithError):  # one in the cache that is not whole is fetched again
+        if cached.is_file():
+            return _checked(cached, source)
     if source.url is None:
-        raise _not_at_hand(entry, source)
+        hint, want = entry.obtain or _by_hand(source), _tried(entry, source)
+        raise LawsmithError(entry.name, got="no table", want=want, hint=hint)
     return _download(entry, source, cached, progress)
 
 
-def _in_package(path: Path, source: Source) -> Path:
-    """A file of the package, checked: an installation may be damaged."""
-    if not path.is_file():
-        hint = "install lawsmith again"
-        raise LawsmithError(str(path), got="no file", want="the bundled table", hint=hint)
+def _checked(path: Path, source: Source) -> Path:
+    """A file that is what it should be."""
     _check(path.read_bytes(), source, where=str(path))
     return path
 
 
-def _is_whole(path: Path, source: Source) -> bool:
-    """Whether a cached file is what it should be; if not it is fetched again."""
-    try:
-        _check(path.read_bytes(), source, where=str(path))
-    except LawsmithError:
-        return False
-    return True
-
-
 def _check(data: bytes, source: Source, *, where: str) -> None:
     """The file's length and checksum, as far as they are known."""
-    if source.n_bytes is not None and len(data) != source.n_bytes:
-        got, want = f"{len(data)} bytes", f"{source.n_bytes}"
-        raise LawsmithError(where, got=got, want=want, hint="not the published file")
     digest = hashlib.sha256(data).hexdigest()
-    if source.sha256 is not None and digest != source.sha256:
-        got, want = f"sha256 {digest[:12]}…", f"{source.sha256[:12]}…"
+    got, want = "", ""
+    if source.n_bytes not in (None, len(data)):
+        got, want = f"{len(data)} bytes", f"{source.n_bytes}"
+    elif source.sha256 not in (None, digest):
+        got, want = f"sha256 {digest[:12]}…", f"{str(source.sha256)[:12]}…"
+    if got:
         raise LawsmithError(where, got=got, want=want, hint="not the published file")
 
 
@@ -112,7 +105,9 @@ def _download(entry: Entry, source: Source, path: Path, progress: Progress | Non
     try:
         data = _get(source.url, source.file, progress)
     except (OSError, http.client.HTTPException, ValueError) as error:
-        raise _failed(entry, source, _reason(error)) from None
+        where, hint = f"{entry.name}: download of {source.url}", f"{_by_hand(source)}; {OFFLINE}"
+        got, want = _reason(error), _tried(entry, source)
+        raise LawsmithError(where, got=got, want=want, hint=hint) from None
     if source.convert is not None:
         data = source.convert(data)
     _check(data, source, where=source.url)
@@ -157,19 +152,6 @@ def _write(data: bytes, path: Path) -> None:
     except BaseException:
         Path(temporary).unlink(missing_ok=True)
         raise
-
-
-def _failed(entry: Entry, source: Source, reason: str) -> LawsmithError:
-    """The download failed: say what was tried, and where the file can be put by hand."""
-    where = f"{entry.name}: download of {source.url}"
-    hint = f"{_by_hand(source)}; without a network: {BUILT_IN}"
-    return LawsmithError(where, got=reason, want=_tried(entry, source), hint=hint)
-
-
-def _not_at_hand(entry: Entry, source: Source) -> LawsmithError:
-    """There is nothing to download: say plainly how to have the table."""
-    hint = entry.obtain or _by_hand(source)
-    return LawsmithError(entry.name, got="no table", want=_tried(entry, source), hint=hint)
 
 
 def _tried(entry: Entry, source: Source) -> str:

@@ -106,15 +106,14 @@ def spread_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with columns like 'config' that hold dictionaries as text spread out."""
     import pandas as pd
 
-    texts = [name for name in map(str, frame.columns) if name.lower() in DICTIONARIES]
-    told = {name: [dictionary(value) for value in frame[name]] for name in texts}
-    told = {name: cells for name, cells in told.items() if any(cell is not None for cell in cells)}
-    if not told:
-        return frame
-    parts = [frame.drop(columns=list(told))]
-    for name, cells in told.items():
-        rows = pd.DataFrame([spread({name: cell or {}}) for cell in cells], index=frame.index)
-        parts.append(rows[[column for column in rows.columns if column not in frame.columns]])
+    names = [name for name in map(str, frame.columns) if name.lower() in DICTIONARIES]
+    parts = [frame]
+    for name in names:
+        found = [dictionary(value) for value in frame[name]]
+        if any(one is not None for one in found):
+            rows = pd.DataFrame([spread({name: one or {}}) for one in found], index=frame.index)
+            parts[0] = parts[0].drop(columns=name)
+            parts.append(rows[[column for column in rows.columns if column not in frame.columns]])
     return pd.concat(parts, axis=1)
 
 

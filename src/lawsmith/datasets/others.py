@@ -8,7 +8,7 @@ axes, because runs that differ in them must not be averaged. All others are name
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -16,15 +16,12 @@ import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.datasets import cells, words
-from lawsmith.datasets.words import quoted, short
-from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.datasets.words import short
 
 if TYPE_CHECKING:
     import pandas as pd
 
-EVERY = "*"  # --ignore '*': all columns that are neither told nor well known
 MOST_LEVELS = 12
-MAX_LISTED = 8
 _FOLLOWS = 0.02  # of a logarithm: steps are rounded
 
 
@@ -73,7 +70,7 @@ def sort_others(
 
 
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
-    """'setting', 'measured', '' for what need not be told, or why a setting is not used."""
+    """'setting', 'measured', '' for what needs no warning, or why a setting is not used."""
     name = str(column.name)
     values, faults = cells.axis(column)
     texts = cells.texts(column)
@@ -128,53 +125,3 @@ def _follows(values: AnyArray, used: Mapping[str, AnyArray]) -> bool:
 
 def _has_logs(values: AnyArray) -> bool:
     return values.dtype == np.float64 and bool((np.isfinite(values) & (values > 0.0)).all())
-
-
-def other_warnings(found: Others, frame: pd.DataFrame, axes: Mapping[str, str]) -> list[Diagnostic]:
-    """What is to be said of them, with the flag to type; ``axes`` are those that were told."""
-    warnings = []
-    if found.axes:
-        warnings.append(_taken(found.axes, frame))
-    if found.unused:
-        warnings.append(_not_used(found.unused, axes))
-    return warnings
-
-
-def _taken(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
-    told = [f"{axis} ({_levels(frame[column])})" for axis, column in axes.items()]
-    what, other = "are taken as axes, because they vary", "For those that do not matter"
-    if len(told) == 1:
-        what, other = "is taken as an axis, because it varies", "If it does not matter"
-    text = f"{_listed(told)} {what}. {other}: --ignore {_flag(axes)}."
-    return Diagnostic("taken_as_axis", text, {"columns": ", ".join(axes.values())})
-
-
-def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
-    told = [f"{column} ({reason})" for column, reason in unused.items()]
-    what, it, they = "vary and are not used", "one", "they do"
-    if len(told) == 1:
-        what, it, they = "varies and is not used", "it", "it does"
-    pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
-    flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
-    text = (
-        f"{_listed(told)} {what}: runs that differ in nothing else are averaged. To use {it}: "
-        f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
-    )
-    return Diagnostic("column_not_used", text, {"columns": ", ".join(unused)})
-
-
-def _levels(column: pd.Series[Any]) -> str:
-    levels = list(dict.fromkeys(cells.texts(column)))
-    shown = ", ".join(level[:20] for level in levels[:3])
-    return f"{shown}, …" if len(levels) > 3 else shown
-
-
-def _flag(columns: Iterable[str]) -> str:
-    return ",".join(map(quoted, columns))
-
-
-def _listed(told: Sequence[str]) -> str:
-    more = len(told) - MAX_LISTED
-    if more > 0:
-        return f"{', '.join(told[:MAX_LISTED])} and {more} more"
-    return told[0] if len(told) == 1 else f"{', '.join(told[:-1])} and {told[-1]}"

@@ -32,7 +32,7 @@ class ReadOptions:
     columns            N, D, C, loss or an axis → its name in the file; what is not said is looked
                        up by well-known names; run → the column of the runs' own names.
                        'params_m:M' says the unit of a column
-    ignore             columns that do not matter; '*' for all that are neither told nor well known
+    ignore             columns that do not matter; '*' for all neither asked for nor known
     where              keep the rows for which this expression holds
     target             the rows for which this holds are the source's own held-out target region
     drop_largest_loss  leave out that many done runs, those of largest loss
@@ -214,9 +214,9 @@ class Study:
 
     @property
     def _runs_text(self) -> str:
-        told = [f"{n} {state}" for state, n in self.runs.counts().items() if n]
+        counts = [f"{n} {state}" for state, n in self.runs.counts().items() if n]
         of = f"{plural(len(self.runs), 'run')} of {plural(len(self.grid), 'configuration')}"
-        return f"{of}: {', '.join(told)}"
+        return f"{of}: {', '.join(counts)}"
 
     def to_frame(self) -> pd.DataFrame:
         """One row a run: its name, configuration, compute C, further measures, loss and state."""

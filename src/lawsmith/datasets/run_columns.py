@@ -25,16 +25,16 @@ MAX_LETTERS = 120  # a name is shown in a cell of a table
 
 
 def run_names(
-    frame: pd.DataFrame, columns: Sequence[str], *, told: bool
+    frame: pd.DataFrame, columns: Sequence[str], *, asked: bool
 ) -> tuple[str | None, tuple[str, ...]]:
     """(column, the names in it), of the first of ``columns`` that names runs; (None, ()) if none.
 
-    A column that was ``told`` is taken as it is. One that only has the right name must tell the
-    runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
+    A column that was ``asked`` for is taken as it is. One that only has the right name must tell
+    the runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
     """
     for column in columns:
         names = _names(frame[column])
-        if told or ("" not in names and len(set(names)) == len(names)):
+        if asked or ("" not in names and len(set(names)) == len(names)):
             return column, names
     return None, ()
 

@@ -1,4 +1,4 @@
-"""Which column of a table is N, D, C, the loss, an axis or the runs' names: told, or well known.
+"""Which column of a table is N, D, C, the loss, an axis or the runs' names: asked for or known.
 
 Names are matched as `words` says. An exact N, D, C or loss wins over its aliases. Two aliases for
 one role are an error, not a guess, unless one is a tracker's setting and the other its result.
@@ -12,20 +12,22 @@ from dataclasses import dataclass, field
 from difflib import get_close_matches
 
 from lawsmith.datasets import words
-from lawsmith.datasets.units import header_unit, split_unit
 from lawsmith.datasets.words import (
     ALIASES,
     AXES,
     LESSER_LOSSES,
     MORE_ALIASES,
     RUN_NAMES,
+    header_unit,
     plain,
     quoted,
+    split_unit,
 )
-from lawsmith.errors import LawsmithError, suggest
+from lawsmith.errors import LawsmithError, suggest, unknown
 
 ROLES = tuple(ALIASES)
 RUN = "run"
+EVERY = "*"  # --ignore '*': all columns that are neither asked for nor well known
 _MAX_LISTED = 20
 
 
@@ -34,9 +36,10 @@ class Schema:
     """Names in the file: of the roles N, D, C and loss that it has, and of each axis.
 
     ``guessed`` axes are kept only where their column has more than one value.
-    ``runs`` are columns that may name the runs, the best known first; the one told, if any.
+    ``runs`` are columns that may name the runs, the best known first; the one asked for, if any.
     ``units`` are what one of a role's column counts, where it is not 1; ``by_header`` those that
     only the header says. ``passed`` is a loss that was passed over for an exact 'loss'.
+    ``ignored`` are columns that do not matter, as the table calls them.
     """
 
     roles: Mapping[str, str]
@@ -46,6 +49,7 @@ class Schema:
     units: Mapping[str, float] = field(default_factory=dict)
     by_header: tuple[str, ...] = ()
     passed: str | None = None
+    ignored: tuple[str, ...] = ()
 
 
 def resolve(
@@ -60,6 +64,10 @@ def resolve(
     Roles that are not asked for are looked up among the aliases. Axes are the further names that
     are asked for; when none is, the well-known ones are, but for those ``ignored``.
     """
+    ignored = [full_name(name, names) for name in ignored]
+    for column in ignored:
+        if column not in (EVERY, *names):
+            raise unknown(f"{source}: --ignore", column, names)
     split = {role: split_unit(text, names) for role, text in asked.items()}
     asked = {role: full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
@@ -78,11 +86,11 @@ def resolve(
         axes = _known_axes([n for n in free if n not in found.values()])
     runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
     headers = {role: _header_factor(role, name) for role, name in found.items() if role != "loss"}
-    told = {role: factor for role, (_, factor) in split.items() if factor is not None}
-    units = {**{role: f for role, f in headers.items() if f is not None}, **told}
-    by_header = tuple(role for role in units if role not in told)
+    given = {role: factor for role, (_, factor) in split.items() if factor is not None}
+    units = {**{role: f for role, f in headers.items() if f is not None}, **given}
+    by_header = tuple(role for role in units if role not in given)
     passed = _passed_over(names, found["loss"], asked)
-    return Schema(found, axes, guessed, runs, units, by_header, passed)
+    return Schema(found, axes, guessed, runs, units, by_header, passed, tuple(ignored))
 
 
 def full_name(name: str, names: Sequence[str]) -> str:

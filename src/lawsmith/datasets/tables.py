@@ -14,22 +14,21 @@ import numpy as np
 from lawsmith.arrays import saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.assemble import assemble
-from lawsmith.datasets.cautions import curve_warnings, loss_warnings, scale_warnings
-from lawsmith.datasets.others import EVERY, Others, other_warnings, sort_others
-from lawsmith.datasets.records import ReadOptions, Study
+from lawsmith.datasets.cautions import table_warnings
+from lawsmith.datasets.others import Others, sort_others
+from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.run_columns import branches, finished, run_names, state_column
 from lawsmith.datasets.schema import (
+    EVERY,
     ROLES,
     RUN,
     Schema,
     closest,
     find_column,
-    full_name,
     plays,
     resolve,
 )
-from lawsmith.datasets.units import unit_name
-from lawsmith.datasets.words import ALIASES, short
+from lawsmith.datasets.words import ALIASES, short, unit_name
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.formats import count
@@ -38,6 +37,7 @@ from lawsmith.grid import AnyArray, BoolArray, FloatArray
 if TYPE_CHECKING:
     import pandas as pd
 
+SCALES = ("N", "D", "C")
 MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
 
 
@@ -49,12 +49,13 @@ def study_from_frame(
     title: str | None = None,
 ) -> Study:
     """The study in a table with one row per run; ``name`` opens every error message."""
-    options = _with_full_names(options or ReadOptions(), [str(c) for c in frame.columns])
-    frame, schema = understood(frame, options, source=name)
-    kept, unfinished = _finished(frame, schema, options)
-    kept = _filtered(kept, schema, options, source=name)
-    schema, others = _with_settings(kept, _varying(kept, schema), options)
+    options = options or ReadOptions()
+    read = _understood(frame, options, source=name)
+    kept, schema = read.kept, _varying(read.kept, read.schema)
     table, faults = _table(kept, schema, options)
+    others = _others(kept, schema, options, table)
+    schema = replace(schema, axes={**schema.axes, **others.axes})
+    table |= {axis: cells.axis(kept[column])[0] for axis, column in others.axes.items()}
     if not options.skip_bad_rows:
         cells.raise_first(faults, source=name)
     good = ~np.isin(kept.index, [fault.row for fault in faults])
@@ -63,44 +64,38 @@ def study_from_frame(
     if not len(rows):
         raise LawsmithError(name, got="no usable run left", want="at least one run")
     clean = {column: values[rows] for column, values in table.items()}
-    rest = kept.iloc[rows].drop(columns=[*schema.roles.values(), *schema.axes.values()])
-    target = _target(kept, schema, options)[rows]
-    study, has_D = assemble(clean, rest, target, options, name=name), "D" in clean
-    log = replace(
-        study.log,
-        n_rows=len(frame),
-        n_filtered=len(frame) - len(kept) - sum(unfinished.values()),
-        unfinished=unfinished,
+    used, columns = kept.iloc[rows], {**schema.roles, **schema.axes}
+    found = assemble(clean, used.drop(columns=[*columns.values()]), options)
+    log = ReadLog(
+        n_rows=read.n_rows,
+        n_filtered=read.n_rows - len(kept) - sum(read.unfinished.values()),
+        unfinished=read.unfinished,
         bad=tuple(faults),
         dropped=tuple(kept.index[dropped].tolist()),
+        diverged=found.diverged,
+        replicates=found.replicates,
     )
-    columns = {**schema.roles, **schema.axes}
-    column, named = run_names(kept.iloc[rows], schema.runs, told=RUN in options.columns)
-    if column is not None:
-        columns[RUN] = column
-    warnings = [
-        *scale_warnings(clean, schema.roles, from_compute="D" in study.grid.names and not has_D),
-        *loss_warnings(schema),
-        *curve_warnings(kept.iloc[rows], schema, clean),
-        *other_warnings(others, kept, {a: c for a, c in schema.axes.items() if not schema.guessed}),
-    ]
-    return replace(
-        study,
+    column, named = run_names(used, schema.runs, asked=RUN in options.columns)
+    no_D = "D" in found.grid.names and "D" not in clean
+    warnings = table_warnings(used, clean, schema, others, from_compute=no_D)
+    target = found.runs.index[_target(used, schema, options)]
+    return Study(
+        name=name,
         title=title or name,
+        grid=found.grid,
+        runs=found.runs,
         log=log,
-        columns=columns,
+        target=np.isin(np.arange(len(found.grid)), target),
+        default_law=found.default_law,
+        notes=found.notes,
+        columns=columns if column is None else {**columns, RUN: column},
         run_names=named,
-        branches=branches(kept.iloc[rows], source=name),
-        metrics=_metrics(kept.iloc[rows], options, source=name),
+        branches=branches(used, source=name),
+        metrics=_metrics(used, options, source=name),
         units=dict(schema.units),
         measured=others.measured,
         warnings=() if EVERY in options.ignore else tuple(warnings),
     )
-
-
-def _with_full_names(options: ReadOptions, names: Sequence[str]) -> ReadOptions:
-    """The options with ignored columns as the table calls them: optimizer is config.optimizer."""
-    return replace(options, ignore=tuple(full_name(name, names) for name in options.ignore))
 
 
 @dataclass(frozen=True, eq=False)
@@ -125,9 +120,8 @@ def read_rows(
         names = [str(name) for name in frame.columns if axis in (str(name), short(str(name)))]
         if axis not in asked and names:
             asked[axis] = axis if axis in names else names[0]
-    frame, schema = understood(frame, replace(options, columns=asked), source=source)
-    kept, unfinished = _finished(frame, schema, options)
-    kept = _filtered(kept, schema, options, source=source)
+    read = _understood(frame, replace(options, columns=asked), source=source)
+    kept, schema = read.kept, read.schema
     loss, bad = cells.numbers(kept[schema.roles["loss"]])
     if bad.any():
         where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
@@ -135,36 +129,46 @@ def read_rows(
     found = {**schema.roles, **{axis: asked[axis] for axis in axes if axis in asked}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
     for role, column in found.items():
-        if role in ("N", "D", "C"):
+        if role in SCALES:
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
-    return FinishedRows(table, found, unfinished)
+    return FinishedRows(table, found, read.unfinished)
 
 
-def understood(
-    frame: pd.DataFrame, options: ReadOptions, *, source: str
-) -> tuple[pd.DataFrame, Schema]:
-    """The table with its rows numbered from 1 and without empty ones, and what its columns are."""
-    frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
-    if not frame.columns.is_unique:
-        twice = str(frame.columns[frame.columns.duplicated()][0])
-        want = "distinct column names"
-        raise LawsmithError(source, got=f"the column {twice!r} twice", want=want)
-    blank = frame.isna().all(axis=1)
-    if bool(blank.all()):
+@dataclass(frozen=True, eq=False)
+class _Understood:
+    """The rows of finished runs that --where keeps, and what the columns are.
+
+    unfinished   how many runs of each other state there are
+    """
+
+    kept: pd.DataFrame
+    schema: Schema
+    n_rows: int
+    unfinished: Mapping[str, int]
+
+
+def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _Understood:
+    """The table with its rows numbered from 1, without empty ones."""
+    frame = cells.numbered(frame, source=source)
+    frame = frame[~frame.isna().all(axis=1)]
+    if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
-    for column in options.ignore:
-        if column != EVERY and column not in frame.columns:
-            raise unknown(f"{source}: --ignore", column, list(frame.columns))
-    frame = frame[~blank]
     schema = _resolve(frame, options, source=source)
     _check_headers(frame, schema, source=source)
-    return frame, schema
+    kept, unfinished = _finished(frame, schema, options)
+    if options.where is not None:
+        kept = kept[mask(options.where, _named(kept, schema))]
+        if kept.empty:
+            n_finished = len(frame) - sum(unfinished.values())
+            got = f"{options.where!r}, which keeps none of {n_finished} rows"
+            raise LawsmithError(f"{source}: --where", got=got, want="some rows")
+    return _Understood(kept, schema, len(frame), unfinished)
 
 
 def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
-    """A header that says millions above numbers that are counted singly is asked about."""
+    """Refuse a header that says millions above numbers far too large for that."""
     for role in schema.by_header:
         unit, column = schema.units[role], schema.roles[role]
         values = cells.positive(frame[column])[0]
@@ -173,7 +177,7 @@ def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
         most = count(float(np.nanmax(values)))
         got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
         flag = f"--columns {role}={column}"
-        hint = f"say {flag}:1 if they are counted singly, {flag}:{unit:g} if not"
+        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
@@ -182,9 +186,9 @@ def _finished(
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """The rows whose run finished, and how many of each other state there are."""
     column = state_column(frame)
-    told = (*schema.roles.values(), *schema.axes.values(), *options.ignore)
+    named = (*schema.roles.values(), *schema.axes.values(), *schema.ignored)
     # A filter that speaks of the state has decided.
-    if column is None or column in told or (options.where and column in options.where):
+    if column is None or column in named or (options.where and column in options.where):
         return frame, {}
     kept, diverged, unfinished = finished(frame[column])
     if diverged.any():
@@ -198,29 +202,25 @@ def _finished(
     return frame[kept], unfinished
 
 
-def _with_settings(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions
-) -> tuple[Schema, Others]:
-    """The schema with the settings that nobody named as axes, and what became of other columns."""
+def _others(
+    frame: pd.DataFrame, schema: Schema, options: ReadOptions, table: Mapping[str, AnyArray]
+) -> Others:
+    """What becomes of the columns that nobody named: some are settings, which become axes."""
+    names = list(map(str, frame.columns))
+    known = {find_column(role, names, "") for role in ("parent", "branch_at")}
     played = {*schema.roles.values(), *schema.axes.values(), *schema.runs, *options.metrics}
-    known = {
-        find_column(role, list(map(str, frame.columns)), "") for role in ("parent", "branch_at")
-    }
-    skip = {*played, *known, *options.ignore, state_column(frame)}
-    free = [] if EVERY in options.ignore else [c for c in frame.columns if c not in skip]
+    skip = {*played, *known, *schema.ignored, state_column(frame)}
+    free = [] if EVERY in schema.ignored else [c for c in names if c not in skip]
     # A second copy of a role (a rounded N, another count of compute) is no setting.
     free = [c for c in free if not any(plays(role, c, ALIASES[role]) for role in ROLES)]
     # Nor is what may be a role that is missing, misspelt: the law will ask for it.
     missed = {closest(role, free) for role in ("N", "D") if role not in schema.roles}
-    free = [c for c in free if c not in missed]
-    table, _ = _table(frame, schema, options)
     used = {name: values for name, values in table.items() if name != "loss"}
-    others = sort_others(frame, used, free, take=schema.guessed)
-    return replace(schema, axes={**schema.axes, **others.axes}), others
+    return sort_others(frame, used, [c for c in free if c not in missed], take=schema.guessed)
 
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
-    """The further columns asked for; a cell that is no number is refused."""
+    """The further columns asked for; a cell that is not a number is refused."""
     found = {}
     for column in options.metrics:
         if column not in frame.columns:
@@ -254,30 +254,15 @@ def _varying(frame: pd.DataFrame, schema: Schema) -> Schema:
     return replace(schema, axes=axes)
 
 
-def _filtered(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions, *, source: str
-) -> pd.DataFrame:
-    """The rows that --where keeps."""
-    if options.where is None:
-        return frame
-    kept = frame[mask(options.where, _named(frame, schema))]
-    if kept.empty:
-        got = f"{options.where!r}, which keeps none of {len(frame)} rows"
-        raise LawsmithError(f"{source}: --where", got=got, want="some rows")
-    return kept
-
-
 @saturating
 def _named(frame: pd.DataFrame, schema: Schema) -> dict[str, AnyArray]:
     """Columns by their names in the file, and by the roles and axes they play; C is 6ND if none."""
-    played = {**schema.roles, **schema.axes}
-    columns = {role: frame[column].to_numpy() for role, column in played.items()}
+    columns = {
+        role: _scale(frame, schema, role)[0] if role in SCALES else frame[column].to_numpy()
+        for role, column in {**schema.roles, **schema.axes}.items()
+    }
     if "C" not in columns and {"N", "D"} <= set(columns):
-        N, D = (_scale(frame, schema, role)[0] for role in ("N", "D"))
-        columns["C"] = 6.0 * N * D
-    for role in ("N", "D", "C"):
-        if role in schema.roles:
-            columns[role] = _scale(frame, schema, role)[0]
+        columns["C"] = 6.0 * columns["N"] * columns["D"]
     own = {str(name): frame[name].to_numpy() for name in frame.columns}
     return {**{short(name): values for name, values in own.items()}, **columns, **own}
 
@@ -286,12 +271,15 @@ def _table(
     frame: pd.DataFrame, schema: Schema, options: ReadOptions
 ) -> tuple[dict[str, AnyArray], list[cells.Fault]]:
     """Columns by role and axis, and the bad cells among them."""
-    loss = cells.loss if options.loss_sign == "positive" else cells.signed_loss
     faults: list[cells.Fault] = []
     table: dict[str, AnyArray] = {}
     for role, column in schema.roles.items():
         if role == "loss":
-            table[role], found = loss(frame[column], diverged_above=options.diverged_above)
+            table[role], found = cells.loss(
+                frame[column],
+                diverged_above=options.diverged_above,
+                signed=options.loss_sign == "any",
+            )
         else:
             table[role], found = _scale(frame, schema, role)
         faults += found
@@ -302,7 +290,7 @@ def _table(
 
 
 def _scale(frame: pd.DataFrame, schema: Schema, role: str) -> tuple[FloatArray, list[cells.Fault]]:
-    """N, D or C, counted singly."""
+    """N, D or C in units of one."""
     return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
 
 

@@ -1,4 +1,4 @@
-"""What a runner is: the place where training runs happen, told apart from who chooses them.
+"""What a runner is: the place where training runs happen, whoever chooses them.
 
 A runner is stateless: everything it must know again after a crash is a `Job`, whose handle the
 journal keeps. It says what became of a job, never what the loss was: the job leaves its result in
@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a job ended, as the place that ran it tells; the study has a rule for each."""
+    """How a job ended, by the place that ran it; the study has a rule for each."""
 
     COMPLETED = "completed"
     FAILED = "failed"

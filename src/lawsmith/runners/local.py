@@ -9,11 +9,9 @@ from __future__ import annotations
 
 import errno
 import fcntl
-import json
 import os
 import signal
 import subprocess
-import sys
 import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
@@ -23,16 +21,15 @@ from typing import Any
 from pydantic import Field, model_validator
 
 from lawsmith.errors import LawsmithError
-from lawsmith.files import append_to, reason, write_file
+from lawsmith.files import reason
+from lawsmith.runners import wrapper
 from lawsmith.runners.base import Job, Phase, Status
-from lawsmith.runners.exits import read_object, status_of_exit
-from lawsmith.runners.template import fill_all, fill_shell
+from lawsmith.runners.folder import read_object, status_of_exit
+from lawsmith.runners.template import fill_all, fill_shell, with_usual
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table, checking
 
-_WRAPPER = Path(__file__).with_name("wrapper.py")
 _MAY_PASS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # too busy just now
-LOG = "log.txt"
 
 
 class LocalOptions(Table):
@@ -98,7 +95,7 @@ class LocalRunner:
 
     def preview(self, values: Mapping[str, float | int | str]) -> list[str]:
         """The arguments of a run with these values."""
-        known = {"study": str(self.folder.resolve()), "python": sys.executable, **values}
+        known = with_usual(values, self.folder)
         where = "runner.command"
         if isinstance(self.options.command, str):
             return ["/bin/sh", "-c", fill_shell(self.options.command, known, where=where)]
@@ -108,23 +105,11 @@ class LocalRunner:
         with _lock(job.folder) as lock:
             if lock is None or (job.folder / "exit.json").exists():
                 return "local"
-            values = {
-                "command": self.preview(job.values),
-                "timeout": self.options.timeout,
-                "grace": self.options.grace,
-            }
-            write_file(job.folder / "job.json", json.dumps(values))
-            with os.fdopen(append_to(job.folder / LOG), "ab") as log:
-                child = subprocess.Popen(
-                    [sys.executable, "-I", "-S", str(_WRAPPER), str(job.folder), str(lock)],
-                    # Not in job.json: the environment holds keys that belong on no disk.
-                    env={**os.environ, **self.options.env, **job.env},
-                    stdin=subprocess.DEVNULL,
-                    stdout=log,
-                    stderr=log,
-                    pass_fds=(lock,),
-                    start_new_session=True,
-                )
+            options = self.options
+            command = self.preview(job.values)
+            values = {"command": command, "timeout": options.timeout, "grace": options.grace}
+            env = {**options.env, **job.env}
+            child = wrapper.launch([wrapper.__file__], str(job.folder), lock, values, env=env)
         self._children.append(child)
         return "local"
 

@@ -22,7 +22,7 @@ from lawsmith.files import reason, write_file
 from lawsmith.grid import AnyArray, FloatArray
 from lawsmith.numbers import as_float
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.exits import read_object
+from lawsmith.runners.folder import read_object
 from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
@@ -59,7 +59,7 @@ class ReplayRunner:
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """Jobs whose end has come; if none has, the clock goes on to the next."""
         notes = {job.name: _read(job.folder / _STATE) for job in jobs}
-        waiting = [n for n in notes.values() if n and not n["cancelled"] and not n["told"]]
+        waiting = [n for n in notes.values() if n and not n["cancelled"] and not n["answered"]]
         self.now = max([self.now, *(note["start"] for note in waiting)])
         if waiting and min(note["end"] for note in waiting) > self.now:
             self.now = min(note["end"] for note in waiting)
@@ -69,7 +69,7 @@ class ReplayRunner:
         """Note that each job was called off, unless it ended."""
         for job in jobs:
             note = _read(job.folder / _STATE)
-            if note and not note["told"]:
+            if note and not note["answered"]:
                 _write(job.folder / _STATE, {**note, "cancelled": True})
 
     def _begin(self, job: Job) -> str:
@@ -77,13 +77,18 @@ class ReplayRunner:
         if note is None:
             C = job.values.get("C", 0.0)
             lasts = float(C) / self.options.flops_per_second if not isinstance(C, str) else 0.0
-            note = {"start": self.now, "end": self.now + lasts, "cancelled": False, "told": False}
+            note = {
+                "start": self.now,
+                "end": self.now + lasts,
+                "cancelled": False,
+                "answered": False,
+            }
             _write(job.folder / _STATE, note)
         return f"replay until {note['end']:.6g} s"
 
     def _status(self, job: Job, note: dict[str, Any] | None) -> Status:
         if note is None:
-            return Status(Phase.LOST, detail="nothing was noted of it")
+            return Status(Phase.LOST, detail="no record of it")
         if note["cancelled"]:
             return Status(Phase.ENDED, Ending.CANCELLED)
         if note["end"] > self.now:
@@ -92,18 +97,17 @@ class ReplayRunner:
         if row is None:
             detail = f"{self.options.table} has no run of this configuration"
             return Status(Phase.ENDED, Ending.FAILED, detail, 1)
-        if not note["told"]:
+        if not note["answered"]:
             loss = float(self._losses[row])
-            told = {"loss": loss} if np.isfinite(loss) else {"loss": None}
-            _write(Path(job.env["LAWSMITH_RESULT"]), told)
-            _write(job.folder / _STATE, {**note, "told": True})
+            result = {"loss": loss if np.isfinite(loss) else None}
+            _write(Path(job.env["LAWSMITH_RESULT"]), result)
+            _write(job.folder / _STATE, {**note, "answered": True})
         return Status(Phase.ENDED, Ending.COMPLETED, exit_code=0)
 
     @cached_property
     def _study(self) -> Study:
-        told = self.options.table
-        path = self.folder / told
-        source: str | Path = path if path.is_file() else told
+        path = self.folder / self.options.table
+        source: str | Path = path if path.is_file() else self.options.table
         return load(source, ReadOptions(columns=dict(self.options.columns), ignore=("*",)))
 
     @cached_property
@@ -134,7 +138,7 @@ def _same(column: AnyArray, value: float | int | str) -> AnyArray:
 
 def _read(path: Path) -> dict[str, Any] | None:
     note = read_object(path)
-    if note is None or not {"start", "end", "cancelled", "told"} <= set(note):
+    if note is None or not {"start", "end", "cancelled", "answered"} <= set(note):
         return None
     return note if None not in (as_float(note["start"]), as_float(note["end"])) else None
 

@@ -1,9 +1,9 @@
 """What a run left in its folder: its loss, or why there is none; the same for every runner.
 
 A result is a JSON file renamed into place ($LAWSMITH_RESULT), the last match of a regular
-expression in the log, or the last row of a CSV. Only a result file is final by being there; a log
-or a CSV is read once the run has ended well, since before that its last loss is one on the way.
-Nothing that is read is ever executed.
+expression in the log, or the last row of a CSV. Only a result file is final as soon as it is there;
+a log or a CSV is read once the run has ended well, since before that its last loss is not the final
+one. Nothing that is read is ever executed.
 
 Lines of the progress file, each a JSON object; keys may share a line:
     {"tokens": 1e9, "loss": 2.9}                  a loss on the way
@@ -49,7 +49,7 @@ class Found(StrEnum):
 class Result:
     """The answer of a run; ``loss`` is there for a loss, and for a divergence with a number.
 
-    reports  losses on the way, (tokens, loss), that the result itself tells
+    reports  losses on the way, (tokens, loss), that the result itself lists
     metrics  further numbers by name, such as accuracies
     """
 
@@ -128,19 +128,19 @@ def trained_by(steps: Sequence[Progress], begun: float) -> float | None:
     A run that is started again within an attempt goes back to the checkpoint it names or, without a
     word, to the last one before where it is seen next. What it trains again counts again.
     """
-    total, at, saved, told = 0.0, begun, [begun], False
+    total, at, saved, known = 0.0, begun, [begun], False
     for step in steps:
         if step.resumed is not None:
             at = step.resumed
         if step.tokens is not None:
             if step.tokens < at:
                 at = max((point for point in saved if point <= step.tokens), default=0.0)
-            total, at, told = total + (step.tokens - at), step.tokens, True
+            total, at, known = total + (step.tokens - at), step.tokens, True
         if step.saved is not None:
             if step.saved > at:  # it came that far, or there would be nothing to save
                 total, at = total + (step.saved - at), step.saved
-            saved, told = [*saved, step.saved], True
-    return total if told else None
+            saved, known = [*saved, step.saved], True
+    return total if known else None
 
 
 def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
@@ -154,7 +154,7 @@ def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
 
 
 def judge(loss: float | None, spec: ResultsSpec) -> Result:
-    """A loss by itself: none, NaN, or larger than a loss can be diverged; too small is no loss."""
+    """A loss by itself. None, NaN or one too large is a divergence; one too small is an error."""
     if loss is None or math.isnan(loss) or loss > LOSS.high or loss == -math.inf:
         return Result(Found.DIVERGED)
     if loss > (spec.diverged_above or math.inf):
@@ -165,13 +165,13 @@ def judge(loss: float | None, spec: ResultsSpec) -> Result:
 
 
 def contradiction(
-    told: Mapping[str, Any], config: Mapping[str, Value], tolerance: float
+    result: Mapping[str, Any], config: Mapping[str, Value], tolerance: float
 ) -> str | None:
     """How a result differs from the configuration it should be of; N and D may be rounded."""
     for name, want in config.items():
-        if name not in told or told[name] is None:
+        if name not in result or result[name] is None:
             continue
-        got = told[name]
+        got = result[name]
         if isinstance(want, str):
             same = str(got) == want
         else:
@@ -186,7 +186,7 @@ def contradiction(
 def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     values = read_json(_text(path))
     if not isinstance(values, dict):
-        return Result(Found.UNREADABLE, detail=f"{path.name} holds no JSON object")
+        return Result(Found.UNREADABLE, detail=f"{path.name} is not a JSON object")
     if problem := contradiction(values, config, spec.tolerance):
         return Result(Found.CONTRADICTION, as_float(values.get("loss")), problem)
     if values.get("diverged") is True:
@@ -196,16 +196,16 @@ def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Re
     loss = values["loss"]
     if loss is not None and as_float(loss) is None:
         return Result(Found.UNREADABLE, detail=f"{path.name}: loss is {str(loss)[:60]!r}")
-    told = values.get("intermediate")
-    reports = [_pair(item) for item in told] if isinstance(told, list) else []
+    listed = values.get("intermediate")
+    reports = [_pair(item) for item in listed] if isinstance(listed, list) else []
     kept = tuple(report for report in reports if report is not None)
     metrics = _metrics(values.get("metrics"))
     return replace(judge(as_float(loss), spec), reports=kept, metrics=metrics)
 
 
-def _metrics(told: object) -> dict[str, float]:
+def _metrics(values: object) -> dict[str, float]:
     """The numbers of {"metrics": {"arc_easy": 0.61}}; what is no finite number is left out."""
-    pairs = list(told.items())[:MAX_METRICS] if isinstance(told, dict) else []
+    pairs = list(values.items())[:MAX_METRICS] if isinstance(values, dict) else []
     numbers = {str(name)[:200]: as_float(value) for name, value in pairs}
     return {name: x for name, x in numbers.items() if x is not None and math.isfinite(x)}
 
@@ -219,7 +219,7 @@ def _from_log(path: Path, spec: ResultsSpec) -> Result:
         if found:
             loss = as_float(found.group(1))
             if loss is None:
-                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is no number")
+                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number")
             return judge(loss, spec)
     return Result(Found.UNREADABLE, detail=f"no line of {path.name} matches {spec.pattern!r}")
 
@@ -256,11 +256,11 @@ def _tokens(value: object) -> float | None:
     return tokens if tokens is not None and (tokens == 0.0 or SCALE.hold(tokens)) else None
 
 
-def _pair(told: object) -> tuple[float, float] | None:
+def _pair(values: object) -> tuple[float, float] | None:
     """(tokens, loss) of {"tokens": …, "loss": …}; None for anything else."""
-    if not isinstance(told, dict):
+    if not isinstance(values, dict):
         return None
-    tokens, loss = (as_float(told.get(name)) for name in ("tokens", "loss"))
+    tokens, loss = (as_float(values.get(name)) for name in ("tokens", "loss"))
     if tokens is None or loss is None or not (SCALE.hold(tokens) and LOSS.hold(loss)):
         return None
     return tokens, loss

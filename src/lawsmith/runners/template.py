@@ -8,13 +8,16 @@ meaning to are let in. {{ and }} are braces.
 from __future__ import annotations
 
 import re
+import sys
 from collections.abc import Mapping, Sequence
+from pathlib import Path
 
 from lawsmith.errors import LawsmithError, suggest
 
 Value = float | int | str
 _TOKEN = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
-_PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]*")
+PLAIN_TEXT = "letters, digits and _ . , : = @ % + / -"
+PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]+")  # means nothing to a shell
 
 
 def text_of(value: Value) -> str:
@@ -22,6 +25,11 @@ def text_of(value: Value) -> str:
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
+
+
+def with_usual(values: Mapping[str, Value], folder: Path) -> dict[str, Value]:
+    """The values of a run, and what every command may use: the study's folder and this Python."""
+    return {"study": str(folder.resolve()), "python": sys.executable, **values}
 
 
 def fill(text: str, values: Mapping[str, Value], *, where: str = "command") -> str:
@@ -34,11 +42,17 @@ def fill(text: str, values: Mapping[str, Value], *, where: str = "command") -> s
         if name is None:
             hint = f"write {token * 2} for a brace"
             raise LawsmithError(where, got=f"a lone {token} in {text!r}", hint=hint)
-        if name not in values:
-            raise _unknown(where, name, values)
-        return text_of(values[name])
+        return value_text(name, values, where=where, written=token)
 
     return _TOKEN.sub(replaced, text)
+
+
+def value_text(name: str, values: Mapping[str, Value], *, where: str, written: str) -> str:
+    """The value of a placeholder as text; ``written`` is how the placeholder is."""
+    if name not in values:
+        want = "one of " + ", ".join(values)
+        raise LawsmithError(where, got=written, want=want, hint=suggest(name, values))
+    return text_of(values[name])
 
 
 def fill_all(texts: Sequence[str], values: Mapping[str, Value], *, where: str) -> list[str]:
@@ -50,8 +64,8 @@ def fill_shell(text: str, values: Mapping[str, Value], *, where: str = "command"
     """A line for a shell; a value that a shell might read as more than text is refused."""
     for name in placeholders(text):
         value = text_of(values[name]) if name in values else ""
-        if not _PLAIN.fullmatch(value):
-            want = "letters, digits and _ . , : = @ % + / - in a value that a shell will read"
+        if value and not PLAIN.fullmatch(value):
+            want = f"{PLAIN_TEXT} in a value that a shell will read"
             hint = "pass it through a command without a shell, or read $LAWSMITH_CONFIG"
             raise LawsmithError(f"{where}: {{{name}}}", got=repr(value), want=want, hint=hint)
     return fill(text, values, where=where)
@@ -60,8 +74,3 @@ def fill_shell(text: str, values: Mapping[str, Value], *, where: str = "command"
 def placeholders(text: str) -> tuple[str, ...]:
     """The names a text asks for, each once, in order."""
     return tuple(dict.fromkeys(name for name in _TOKEN.findall(text) if name))
-
-
-def _unknown(where: str, name: str, values: Mapping[str, Value]) -> LawsmithError:
-    want = "one of " + ", ".join(values)
-    return LawsmithError(where, got=f"{{{name}}}", want=want, hint=suggest(name, values))

@@ -1,11 +1,12 @@
-"""The process that watches over one run of the local runner; it outlives the driver.
+"""The process that watches over one run of the local or the Ray runner; it outlives the driver.
 
-It is started as ``python wrapper.py FOLDER LOCK``, imports nothing of lawsmith, and holds the lock
-on the open file LOCK, which it was given locked and which the run inherits: as long as anything of
-the run lives, the lock is held. It starts the command of FOLDER/job.json in a process group of its
-own, keeps the time limit, passes on a request to stop, and leaves FOLDER/exit.json, renamed into
-place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}. Room for that file is taken
-before the run starts, so that a disk that fills up meanwhile cannot keep it from being written.
+`launch` starts it as ``python wrapper.py FOLDER LOCK``. It imports nothing of lawsmith, and holds
+the lock on the open file LOCK, which it was given locked and which the run inherits: as long as
+anything of the run lives, the lock is held. It starts the command of FOLDER/job.json in a process
+group of its own, keeps the time limit, passes on a request to stop, and leaves FOLDER/exit.json,
+renamed into place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}. Room for that
+file is taken before the run starts, so that a disk that fills up meanwhile cannot keep it from
+being written.
 """
 
 from __future__ import annotations
@@ -18,8 +19,54 @@ import time
 from contextlib import suppress
 from types import FrameType
 
+TYPE_CHECKING = False  # typing takes longer to import than all the rest
+if TYPE_CHECKING:
+    import subprocess
+    from collections.abc import Callable, Mapping
+
 _STOP = False
 ROOM = 2048  # bytes of a file of ours, padded with blanks
+
+
+def launch(
+    program: list[str],
+    folder: str,
+    lock: int,
+    job: Mapping[str, object],
+    *,
+    env: Mapping[str, str],
+    first: Callable[[], None] | None = None,
+) -> subprocess.Popen[bytes]:
+    """Start this program for a run, in a session of its own.
+
+    program   how Python finds it: the path of this file, or -c and its text
+    job       command, timeout and grace, for job.json; not env, whose keys belong on no disk
+    first     what the new process does before it becomes this program
+    """
+    import subprocess  # the program itself starts faster without
+
+    put(os.path.join(folder, "job.json"), job)
+    flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
+    with os.fdopen(os.open(os.path.join(folder, "log.txt"), flags, 0o666), "ab") as log:
+        return subprocess.Popen(
+            [sys.executable, "-I", "-S", *program, folder, str(lock)],
+            env={**os.environ, **env},
+            stdin=subprocess.DEVNULL,
+            stdout=log,
+            stderr=log,
+            pass_fds=(lock,),
+            start_new_session=True,
+            preexec_fn=first,
+        )
+
+
+def put(path: str, values: Mapping[str, object]) -> None:
+    """A JSON file renamed into place; a link that lies there is not followed."""
+    with suppress(FileNotFoundError):
+        os.unlink(path + ".new")
+    with open(path + ".new", "x", encoding="utf-8") as file:
+        json.dump(values, file)
+    os.replace(path + ".new", path)
 
 
 def main(folder: str, lock: int) -> None:
@@ -35,7 +82,7 @@ def main(folder: str, lock: int) -> None:
             reserve(name)
     except OSError as error:
         print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
-        return  # without a word left, the run is one that never began
+        return  # with nothing written, the run counts as never begun
     try:
         child = start(job["command"], lock)
     except OSError as error:

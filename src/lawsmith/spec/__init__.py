@@ -41,7 +41,7 @@ def parse_spec(raw: bytes, *, where: str = "study.toml") -> StudySpec:
     try:
         values = tomllib.loads(raw.decode("utf-8"))
     except UnicodeDecodeError:
-        raise LawsmithError(where, got="bytes that are no text", want="TOML in UTF-8") from None
+        raise LawsmithError(where, got="bytes that are not text", want="TOML in UTF-8") from None
     except (tomllib.TOMLDecodeError, RecursionError, ValueError) as error:
         # ValueError: an integer of thousands of digits.
         raise LawsmithError(where, got=str(error)[:200], want="TOML") from None

@@ -122,7 +122,7 @@ def _range(table: dict[str, Any]) -> AxisValues:
     if scale not in ("log", "linear"):
         raise LawsmithError("scale", got=shown(scale), want="log or linear")
     if not low < high or (scale == "log" and low <= 0):
-        want = "from below to" + (", both above 0 for a scale of logs" if scale == "log" else "")
+        want = "from below to" + (", both above 0 for a log scale" if scale == "log" else "")
         raise LawsmithError("from, to", got=f"{low:g}, {high:g}", want=want)
     spaced = np.geomspace(low, high, n) if scale == "log" else np.linspace(low, high, n)
     # Four digits, as a person would choose them; whole numbers where tokens or batches are meant.

@@ -162,7 +162,7 @@ def _allowed(spec: StudySpec, columns: Mapping[str, AnyArray]) -> BoolArray:
 
 
 def _grid(spec: StudySpec, columns: Mapping[str, AnyArray], C: FloatArray) -> Grid:
-    """Models are told apart by N where that can be, else by name as well."""
+    """Models differ by N where they can, else by name as well."""
     axes: dict[str, AxisKind] = {"N": "log", "D": "log"}
     if len({model.N for model in spec.model}) < len(spec.model):
         axes["model"] = "categorical"

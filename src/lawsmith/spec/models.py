@@ -54,7 +54,7 @@ class ModelSpec(BaseModel):
     model_config = ConfigDict(extra="allow", frozen=True, strict=True)
 
     name: Name
-    # Before N, so that a slip in it is told before the N it leaves missing.
+    # Before N, so that an error in it comes before the N it leaves missing.
     arch: Annotated[Arch | None, BeforeValidator(checking(read_arch))] = None
     N: Positive
 
@@ -63,7 +63,7 @@ class ModelSpec(BaseModel):
     def _count_parameters(cls, values: Any) -> Any:
         if not isinstance(values, dict) or "arch" not in values or "N" in values:
             return values
-        with suppress(LawsmithError):  # told by the key's own check
+        with suppress(LawsmithError):  # the key's own check says it
             return {**values, "N": count(read_arch(values["arch"])).active}
         return values
 

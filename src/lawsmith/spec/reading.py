@@ -1,4 +1,4 @@
-"""Values of a file to a checked model: every fault told as ``key: got, want (hint)``.
+"""Values of a file to a checked model: every fault is an error ``key: got, want (hint)``.
 
 Below are the checks of single words: names, patterns, paths that stay inside, lengths of time.
 """
@@ -19,7 +19,7 @@ from lawsmith.numbers import as_float, shown
 
 
 class Table(BaseModel):
-    """A table of a study file: unknown keys are refused, text is no number, nothing changes."""
+    """A table of a study file: strict types, unknown keys are refused, values do not change."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
@@ -63,16 +63,16 @@ def read_table(model: type[T], values: Mapping[str, Any], *, where: str = "") ->
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise _told(error, model, where) from None
+        raise _error_of(error, model, where) from None
 
 
-def _told(error: ValidationError, model: type[BaseModel], where: str) -> LawsmithError:
+def _error_of(error: ValidationError, model: type[BaseModel], where: str) -> LawsmithError:
     """The first fault, in our words, and how many more there are."""
     faults = error.errors(include_url=False)
-    # A misspelt key is told before the one it leaves missing: that is what to change.
+    # A misspelt key comes before the one it leaves missing: that is what to change.
     first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
     key = key_text(where, first["loc"])
-    more = f"; {len(faults) - 1} more to mend" if len(faults) > 1 else ""
+    more = f"; {len(faults) - 1} more errors" if len(faults) > 1 else ""
     cause = getattr(first.get("ctx", {}).get("error"), "args", (None,))[0]
     if isinstance(cause, LawsmithError):
         where = ".".join(part for part in (key, cause.where) if part)

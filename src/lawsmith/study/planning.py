@@ -14,7 +14,7 @@ from typing import Any
 import numpy as np
 
 from lawsmith.curves.gain import GAIN
-from lawsmith.datasets.surfaces import Bowl, SyntheticSurface
+from lawsmith.datasets.synthetic import Bowl, SyntheticSurface
 from lawsmith.grid import Grid
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
 from lawsmith.study.answer import answer_of, targets_of

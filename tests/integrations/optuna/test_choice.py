@@ -25,10 +25,10 @@ def choice(budget: float) -> Chooser:
 
 
 def entry(
-    number: int, row: int, *, settled: bool = True, state: State = State.PENDING
+    number: int, row: int, *, confirmed: bool = True, state: State = State.PENDING
 ) -> ClaimedTrial:
     return ClaimedTrial(
-        number, Claim(row, settled), state, 3.0 if state is State.DONE else float("nan")
+        number, Claim(row, confirmed), state, 3.0 if state is State.DONE else float("nan")
     )
 
 
@@ -39,7 +39,7 @@ def test_claims_on_the_row_are_rivals_unless_they_failed():
 
 
 def test_claims_that_together_cost_too_much_are_rivals_the_unsettled_first():
-    entries = [entry(0, 3), entry(1, 2, settled=False)]
+    entries = [entry(0, 3), entry(1, 2, confirmed=False)]
     assert choice(8.0).rivals(0, entries) == []  # 4 + 3 + 1
     assert choice(7.0).rivals(0, entries) == [1]
     assert choice(4.0).rivals(0, entries[:1]) == [0]
@@ -54,7 +54,7 @@ def test_only_rows_that_can_be_paid_for_are_asked_for():
 
 
 def test_a_claim_that_was_never_settled_and_failed_cost_nothing():
-    gone = entry(0, 3, settled=False, state=State.FAILED)
+    gone = entry(0, 3, confirmed=False, state=State.FAILED)
     assert choice(4.0).open_rows([gone]).all()
     assert not choice(4.0).open_rows([entry(0, 3, state=State.FAILED)]).any()
 

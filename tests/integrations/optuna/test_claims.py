@@ -95,7 +95,7 @@ def mind(log: list[Claims], own: Claim | None) -> tuple[object, ...]:
     if len(log) == 1:
         return 1, first_free(log[0])
     if len(log) > 2 and own is not None:
-        rivals = tuple((n, log[-1][n].settled) for n in sorted(same_row(own.row, log[-1])))
+        rivals = tuple((n, log[-1][n].confirmed) for n in sorted(same_row(own.row, log[-1])))
         return len(log), rivals
     return (len(log),)
 
@@ -122,8 +122,8 @@ def explore(n_workers: int, rules: Rules, most: int) -> tuple[int, list[dict[int
 
 
 def assert_no_row_twice(board: dict[int, Claim | None]) -> None:
-    settled = [claim.row for claim in board.values() if claim is not None and claim.settled]
-    assert len(settled) == len(set(settled))
+    confirmed = [claim.row for claim in board.values() if claim is not None and claim.confirmed]
+    assert len(confirmed) == len(set(confirmed))
 
 
 @pytest.mark.parametrize("n_workers", [2, 3])
@@ -173,14 +173,18 @@ def stubborn(pauses: list[int]) -> Rules:
 
 @pytest.mark.parametrize(
     ("number", "rival", "n_pauses"),
-    [(0, Claim(0), 3), (2, Claim(0), 0), (0, Claim(0, settled=True), 0)],
-    ids=["the lower waits, not for ever", "the higher steps back", "what is settled is settled"],
+    [(0, Claim(0), 3), (2, Claim(0), 0), (0, Claim(0, confirmed=True), 0)],
+    ids=[
+        "the lower waits, not for ever",
+        "the higher steps back",
+        "what is confirmed is confirmed",
+    ],
 )
 def test_who_waits_for_whom(number, rival, n_pauses):
     pauses: list[int] = []
     board = Lonely({1: rival})
     assert claim_row(board, number, stubborn(pauses)) == 1
-    assert board.own == [Claim(0), None, Claim(1), Claim(1, settled=True)]
+    assert board.own == [Claim(0), None, Claim(1), Claim(1, confirmed=True)]
     assert len(pauses) == n_pauses
 
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions
-from lawsmith.datasets.entries import Counts, Source, Variant
+from lawsmith.datasets.catalogue import Counts, Source, Variant
 from lawsmith_paper.studies.scalebench import SCALEBENCH
 from lawsmith_paper.studies.twins import twin
 

@@ -14,8 +14,7 @@ from dataclasses import replace
 import numpy as np
 
 from lawsmith.datasets.records import Study
-from lawsmith.datasets.surfaces import Bowl, Columns, SyntheticSurface
-from lawsmith.datasets.synthetic import make_study
+from lawsmith.datasets.synthetic import Bowl, Columns, SyntheticSurface, make_study
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith_paper.studies.presets import PRESETS
 

@@ -14,8 +14,7 @@ from itertools import product
 import numpy as np
 
 from lawsmith.datasets.records import ReadOptions, Study
-from lawsmith.datasets.surfaces import Bowl, Columns, SyntheticSurface
-from lawsmith.datasets.synthetic import Design, make_study, spaced
+from lawsmith.datasets.synthetic import Bowl, Columns, Design, SyntheticSurface, make_study, spaced
 from lawsmith.errors import unknown
 from lawsmith_paper.studies.sweeps import Sweep, crossed, joined
 

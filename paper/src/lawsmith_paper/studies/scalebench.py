@@ -11,7 +11,7 @@ from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
-from lawsmith.datasets.entries import Counts, Entry, Source, Variant
+from lawsmith.datasets.catalogue import Counts, Entry, Source, Variant
 from lawsmith.datasets.records import ReadOptions
 
 if TYPE_CHECKING:

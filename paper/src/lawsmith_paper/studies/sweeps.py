@@ -16,7 +16,7 @@ from itertools import product
 import numpy as np
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, cell_ids
-from lawsmith.datasets.surfaces import Bowl, Columns
+from lawsmith.datasets.synthetic import Bowl, Columns
 from lawsmith.errors import LawsmithError
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from functools import partial
 
-from lawsmith.datasets.entries import Counts, Entry, Variant
+from lawsmith.datasets.catalogue import Counts, Entry, Variant
 from lawsmith.datasets.records import ReadOptions
 from lawsmith_paper.studies.presets import preset_study
 

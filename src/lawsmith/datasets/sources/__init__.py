@@ -6,6 +6,7 @@ A part of a source is named after a #: an experiment, a study or a sheet.
 from __future__ import annotations
 
 import re
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -61,30 +62,24 @@ def is_source(source: str) -> bool:
 
 def read_table(source: str) -> pd.DataFrame:
     """One row a run."""
-    sheet = _sheet(source)
-    if sheet is not None:
-        return sheet
-    return runs_table(read_tracked(source, histories=False), source=source)
+    return _read(source, runs_table, histories=False)
 
 
 def read_curves(source: str) -> pd.DataFrame:
     """One row for each moment of each run."""
-    sheet = _sheet(source)
-    if sheet is not None:
-        return sheet
-    return curves_table(read_tracked(source, histories=True), source=source)
+    return _read(source, curves_table, histories=True)
 
 
-def _sheet(source: str) -> pd.DataFrame | None:
-    """The table in an Excel file; None of any other source."""
+def _read(source: str, as_table: Callable[..., pd.DataFrame], *, histories: bool) -> pd.DataFrame:
+    """A sheet as it is, or the runs of a tracker as a table."""
     place, part = split_part(source)
-    if is_remote(place) or Path(place).suffix.lower() not in EXCEL:
-        return None
-    return excel.read_sheet(_file(place), part)
+    if not is_remote(place) and Path(place).suffix.lower() in EXCEL:
+        return excel.read_sheet(_file(place), part)
+    return as_table(read_tracked(source, histories=histories), source=source)
 
 
 def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of a tracker; errors of the disk are told in one line."""
+    """The runs of a tracker; an error of the disk is one line."""
     place, part = split_part(source)
     try:
         if is_remote(place):
@@ -129,7 +124,7 @@ def _of_file(place: str, part: str) -> list[TrackedRun]:
     if path.suffix == ".wandb":
         return [wandb_files.read_run(path)]
     if tensorboard.EVENTS in path.name:
-        return [tensorboard.read_file(path)]
+        return [tensorboard.read_files([path], path.parent.name or path.name)]
     found = mlflow.read_database(path, part) if path.suffix.lower() in DATABASES else None
     return optuna_study.read_runs(place, part) if found is None else found
 

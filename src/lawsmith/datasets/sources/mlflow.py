@@ -6,6 +6,7 @@ there must be one experiment with runs.
 
 from __future__ import annotations
 
+import json
 import sqlite3
 from collections.abc import Iterable, Mapping
 from contextlib import closing
@@ -16,7 +17,7 @@ from urllib.parse import quote
 from urllib.request import Request, urlopen
 
 from lawsmith.datasets.sources.flat_yaml import read_flat
-from lawsmith.datasets.sources.tracked import MOST_RUNS, Series, TrackedRun, last_values, only
+from lawsmith.datasets.sources.tracked import MOST_RUNS, Moment, TrackedRun, only, tracked_run
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.files import read_bytes, reason
 from lawsmith.numbers import as_float, read_json
@@ -41,9 +42,8 @@ def read_folder(folder: Path, experiment: str) -> list[TrackedRun]:
     found: Experiments = {}
     store = find(folder) or folder
     for meta in sorted(store.glob("*/meta.yaml")):
-        told = read_flat(meta)
+        name = str(read_flat(meta).get("name") or meta.parent.name)
         runs = [_of_files(path.parent) for path in sorted(meta.parent.glob("*/meta.yaml"))]
-        name = str(told.get("name") or meta.parent.name)
         found[name] = [run for run in runs if run is not None]
     return chosen(found, experiment, source=str(store))
 
@@ -52,12 +52,12 @@ def _of_files(folder: Path) -> TrackedRun | None:
     meta = read_flat(folder / "meta.yaml")
     if meta.get("lifecycle_stage") == "deleted" or "status" not in meta:
         return None
-    settings = {name: text for name, text in _texts(folder / "params")}
-    history = {name: _series(text) for name, text in _texts(folder / "metrics")}
     name = str(meta.get("run_name") or meta.get("run_id") or folder.name)
     code = as_float(meta["status"])
     state = _STATES.get(int(code), "unknown") if code is not None and 0 < code < 9 else "unknown"
-    return TrackedRun(name, state, settings, last_values(history), history)
+    lines = [(m, line.split()) for m, t in _texts(folder / "metrics") for line in t.splitlines()]
+    moments = [(measure, row[2], row[1]) for measure, row in lines if len(row) >= 3]
+    return tracked_run(name, state, dict(_texts(folder / "params")), moments)
 
 
 def _texts(folder: Path) -> Iterable[tuple[str, str]]:
@@ -66,18 +66,6 @@ def _texts(folder: Path) -> Iterable[tuple[str, str]]:
         if path.is_file():
             data = read_bytes(path, limit=MAX_BYTES)
             yield str(path.relative_to(folder)), data.decode("utf-8", "replace").strip()
-
-
-def _series(text: str) -> Series:
-    """Lines of time, value and step."""
-    rows = [line.split() for line in text.splitlines()]
-    moments = [(as_float(row[2]), as_float(row[1])) for row in rows if len(row) >= 3]
-    return _ordered((step, value) for step, value in moments)
-
-
-def _ordered(moments: Iterable[tuple[float | None, float | None]]) -> Series:
-    known = [(step, value) for step, value in moments if step is not None and value is not None]
-    return sorted(known, key=lambda moment: moment[0])
 
 
 def read_database(path: Path, experiment: str) -> list[TrackedRun] | None:
@@ -93,14 +81,15 @@ def read_database(path: Path, experiment: str) -> list[TrackedRun] | None:
 
 
 def _of_database(database: sqlite3.Connection) -> Experiments:
+    # Whole tables at once: older stores have no index by which to look up one run.
     settings: dict[str, dict[str, Any]] = {}
-    history: dict[str, dict[str, list[tuple[float | None, float | None]]]] = {}
     for run, key, value in database.execute("SELECT run_uuid, key, value FROM params"):
         settings.setdefault(run, {})[str(key)] = value
+    moments: dict[str, list[Moment]] = {}
     query = "SELECT run_uuid, key, step, value, is_nan FROM metrics ORDER BY timestamp"
     for run, key, step, value, is_nan in database.execute(query):
-        moment = (as_float(step), float("nan") if is_nan else as_float(value))
-        history.setdefault(run, {}).setdefault(str(key), []).append(moment)
+        number = float("nan") if is_nan else value
+        moments.setdefault(run, []).append((str(key), step, number))
     names = dict(database.execute("SELECT experiment_id, name FROM experiments"))
     found: Experiments = {str(name): [] for name in names.values()}
     query = (
@@ -108,10 +97,8 @@ def _of_database(database: sqlite3.Connection) -> Experiments:
         "WHERE lifecycle_stage = 'active' ORDER BY start_time"
     )
     for run, name, status, group in database.execute(query):
-        along = {key: _ordered(moments) for key, moments in history.get(run, {}).items()}
-        one = TrackedRun(
-            str(name or run), str(status).lower(), settings.get(run, {}), last_values(along), along
-        )
+        kept = settings.get(run, {}), moments.get(run, [])
+        one = tracked_run(str(name or run), str(status).lower(), *kept)
         found.setdefault(str(names.get(group, group)), []).append(one)
     return found
 
@@ -125,11 +112,11 @@ def read_server(address: str, experiment: str, *, histories: bool) -> list[Track
         raise unknown(f"{address}: experiment", experiment, names.values())
     wanted = [key for key, name in names.items() if experiment in ("", name)]
     found: Experiments = {names[key]: [] for key in wanted}
-    for told in _paged(address, "runs/search", {"experiment_ids": wanted}, "runs"):
-        parts = [told.get(part) for part in ("info", "data")]
+    for run in _paged(address, "runs/search", {"experiment_ids": wanted}, "runs"):
+        parts = [run.get(part) for part in ("info", "data")]
         info, data = (part if isinstance(part, dict) else {} for part in parts)
-        run = _of_server(address, info, data, histories=histories)
-        found.setdefault(names.get(str(info.get("experiment_id")), ""), []).append(run)
+        one = _of_server(address, info, data, histories=histories)
+        found.setdefault(names.get(str(info.get("experiment_id")), ""), []).append(one)
     return chosen(found, experiment, source=address)
 
 
@@ -139,13 +126,13 @@ def _of_server(
     key = str(info.get("run_id") or info.get("run_uuid"))
     settings = {str(one.get("key")): one.get("value") for one in _objects(data, "params")}
     results = {str(one.get("key")): as_float(one.get("value")) for one in _objects(data, "metrics")}
-    along: dict[str, Series] = {}
-    for name in results if histories else ():
-        path = f"metrics/get-history?run_id={quote(key)}&metric_key={quote(name, safe='')}"
-        told = _objects(_ask(address, path, None), "metrics")
-        along[name] = _ordered((as_float(m.get("step")), as_float(m.get("value"))) for m in told)
-    name = str(info.get("run_name") or key)
-    return TrackedRun(name, str(info.get("status", "")).lower(), settings, results, along)
+    moments: list[Moment] = []
+    for measure in results if histories else ():
+        path = f"metrics/get-history?run_id={quote(key)}&metric_key={quote(measure, safe='')}"
+        along = _objects(_ask(address, path, None), "metrics")
+        moments += [(measure, one.get("step"), one.get("value")) for one in along]
+    name, state = str(info.get("run_name") or key), str(info.get("status", "")).lower()
+    return tracked_run(name, state, settings, moments, results)
 
 
 def _paged(address: str, path: str, body: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
@@ -154,37 +141,35 @@ def _paged(address: str, path: str, body: Mapping[str, Any], key: str) -> list[d
     token = None
     while len(found) < MOST_RUNS:
         page = {"max_results": PAGE, "page_token": token or ""}
-        told = _ask(address, path, {**body, **page})
-        found += _objects(told, key)
-        token = told.get("next_page_token")
+        answer = _ask(address, path, {**body, **page})
+        found += _objects(answer, key)
+        token = answer.get("next_page_token")
         if not token:
             break
     return found
 
 
-def _objects(told: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
+def _objects(answer: Mapping[str, Any], key: str) -> list[dict[str, Any]]:
     """The objects of an answer under ``key``."""
-    found = told.get(key)
+    found = answer.get(key)
     return [one for one in found if isinstance(one, dict)] if isinstance(found, list) else []
 
 
 def _ask(address: str, path: str, body: Mapping[str, Any] | None) -> dict[str, Any]:
     """One question to the server, and its answer."""
-    import json
-
     data = None if body is None else json.dumps(body).encode()
     head = {"Content-Type": "application/json"}
     request = Request(f"{address}/api/2.0/mlflow/{path}", data=data, headers=head)
     try:
-        with urlopen(request, timeout=TIMEOUT) as answer:
-            told = read_json(answer.read(MAX_BYTES))
+        with urlopen(request, timeout=TIMEOUT) as response:
+            answer = read_json(response.read(MAX_BYTES))
     except (HTTPError, URLError, OSError, ValueError) as error:
         got = getattr(error, "reason", None) or reason(error)
         want = "an MLflow server, such as http://127.0.0.1:5000"
         raise LawsmithError(address, got=str(got)[:120], want=want) from None
-    if not isinstance(told, dict):
+    if not isinstance(answer, dict):
         raise LawsmithError(address, got="an answer of another kind", want="an MLflow server")
-    return told
+    return answer
 
 
 def chosen(found: Experiments, experiment: str, *, source: str) -> list[TrackedRun]:

@@ -30,18 +30,13 @@ def read_folder(folder: Path, _part: str) -> list[TrackedRun]:
 def _read_trial(folder: Path) -> TrackedRun:
     reports = [folder / name for name in ("report.yaml", "result.yaml")]
     report = next((read_flat(path) for path in reports if path.is_file()), None)
+    state, results = folder / "state.txt", {}
+    if report is not None:
+        results["loss"] = next((report[name] for name in _LOSSES if name in report), None)
+        costs = {name: report.get(name) for name in ("cost", "evaluation_duration")}
+        results |= {name: cost for name, cost in costs.items() if cost is not None}
+    word = "running" if report is None else "finished"
+    if state.is_file():
+        word = read_bytes(state, limit=100).decode("utf-8", "replace").strip().lower()
     settings = read_flat(folder / "config.yaml")
-    loss = next((report[name] for name in _LOSSES if report and name in report), None)
-    results = {} if report is None else {"loss": loss}
-    for name in ("cost", "evaluation_duration"):
-        if report and report.get(name) is not None:
-            results[name] = report[name]
-    return TrackedRun(folder.name, _state(folder, report is not None), settings, results)
-
-
-def _state(folder: Path, reported: bool) -> str:
-    path = folder / "state.txt"
-    if not path.is_file():
-        return "finished" if reported else "running"
-    word = read_bytes(path, limit=100).decode("utf-8", "replace").strip().lower()
-    return _STATES.get(word, word)
+    return TrackedRun(folder.name, _STATES.get(word, word), settings, results)

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lawsmith.datasets.sources.tracked import TrackedRun, needed, only
+from lawsmith.datasets.sources.tracked import TrackedRun, needed, only, tracked_run
 from lawsmith.errors import LawsmithError
 
 _STATES = {"complete": "finished", "fail": "failed"}
@@ -52,9 +52,7 @@ def _minimised(study: Any, place: str) -> list[Any]:
 def _run(trial: Any) -> TrackedRun:
     word = trial.state.name.lower()
     value = trial.value if word == "complete" else None
-    steps = sorted(trial.intermediate_values.items())
-    history = {"loss": [(float(step), float(loss)) for step, loss in steps]} if steps else {}
+    moments = [("loss", step, loss) for step, loss in trial.intermediate_values.items()]
     settings = {**trial.user_attrs, **trial.params}
-    return TrackedRun(
-        f"trial {trial.number}", _STATES.get(word, word), settings, {"loss": value}, history
-    )
+    state = _STATES.get(word, word)
+    return tracked_run(f"trial {trial.number}", state, settings, moments, {"loss": value})

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
-History = dict[str, list[tuple[float, float]]]
+Moment = tuple[str, object, object]  # what was measured, at which step, its value
 T = TypeVar("T")
 TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
 MOST_RUNS = 100_000
@@ -39,6 +39,28 @@ class TrackedRun:
     settings: Mapping[str, Any] = field(default_factory=dict)
     results: Mapping[str, Any] = field(default_factory=dict)
     history: Mapping[str, Series] = field(default_factory=dict)
+
+
+def tracked_run(
+    name: str,
+    state: str,
+    settings: Mapping[str, Any],
+    moments: Iterable[Moment] = (),
+    results: Mapping[str, Any] | None = None,
+) -> TrackedRun:
+    """A run from the moments its tracker keeps, in any order; only numbers enter its history.
+
+    A result is the last value in the history, unless ``results`` has another.
+    """
+    history: dict[str, list[tuple[float, float]]] = {}
+    for measure, step, value in moments:
+        at, number = as_float(step), as_float(value)
+        if at is not None and number is not None:
+            history.setdefault(measure, []).append((at, number))
+    for series in history.values():
+        series.sort(key=lambda moment: moment[0])
+    last = {measure: series[-1][1] for measure, series in history.items()}
+    return TrackedRun(name, state, settings, {**last, **(results or {})}, history)
 
 
 def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
@@ -116,12 +138,12 @@ def _tokens(run: TrackedRun, steps: np.ndarray, logged: Series) -> np.ndarray | 
 
 def _setting(run: TrackedRun, role: str) -> float | None:
     """N or D of a run, if its settings or results say it."""
-    for told in (run.settings, run.results):
+    for values in (run.settings, run.results):
         try:
-            name = find_column(role, list(told), run.name)
+            name = find_column(role, list(values), run.name)
         except LawsmithError:
             return None
-        number = None if name is None else as_amount(told[name])
+        number = None if name is None else as_amount(values[name])
         if number is not None:
             return number
     return None
@@ -136,14 +158,6 @@ def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
 def visible(values: Mapping[str, Any]) -> dict[str, Any]:
     """Settings or results spread out, without what a tracker keeps for itself."""
     return {name: value for name, value in spread(values).items() if not name.startswith("_")}
-
-
-def add_moment(history: History, step: float, values: Mapping[str, Any]) -> None:
-    """Add the numbers of one moment of a run to their series."""
-    for name, value in visible(values).items():
-        number = as_float(value)
-        if number is not None:
-            history.setdefault(name, []).append((step, number))
 
 
 def only(found: Mapping[str, T], name: str, *, what: tuple[str, str], source: str) -> T:
@@ -161,11 +175,6 @@ def needed(extra: str, source: str) -> LawsmithError:
     """The error for a library that is not installed: which extra has it."""
     hint = f"pip install 'lawsmith[{extra}]'"
     return LawsmithError(source, got=f"no {extra} support", want="it installed", hint=hint)
-
-
-def last_values(history: Mapping[str, Series]) -> dict[str, float]:
-    """The last value of each series."""
-    return {name: series[-1][1] for name, series in history.items() if series}
 
 
 def _cell(value: Any) -> Any:

@@ -14,15 +14,14 @@ from urllib.request import urlopen
 
 from lawsmith.datasets.sources.tracked import (
     MOST_RUNS,
-    History,
+    Moment,
     TrackedRun,
-    add_moment,
     needed,
+    tracked_run,
     visible,
 )
 from lawsmith.errors import LawsmithError
 from lawsmith.files import reason
-from lawsmith.numbers import as_float
 
 TIMEOUT = 60  # seconds without an answer
 CONNECT = 10
@@ -47,15 +46,13 @@ def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
     # Not lazy: a page of runs has their settings and results, else each run is a further question.
     found = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
     for run in islice(found, MOST_RUNS):
-        history: History = {}
+        moments: list[Moment] = []
         for row in _rows(run) if histories else ():
-            step = as_float(row.get("_step"))
-            if step is not None:
-                add_moment(history, step, row)
+            moments += [(name, row.get("_step"), value) for name, value in visible(row).items()]
             yield None
-        summary = getattr(run.summary, "_json_dict", run.summary)
+        summary = visible(getattr(run.summary, "_json_dict", run.summary))
         name = str(run.name or run.id)
-        yield TrackedRun(name, str(run.state), visible(run.config), visible(summary), history)
+        yield tracked_run(name, str(run.state), visible(run.config), moments, summary)
 
 
 def _rows(run: Any) -> Iterator[Mapping[str, Any]]:

@@ -57,16 +57,16 @@ class Chooser:
         return rows
 
     def rivals(self, row: int, entries: Sequence[ClaimedTrial]) -> list[int]:
-        """Claims on the row; if all together cost too much, the unsettled ones, or else any."""
+        """Claims on the row; if all together cost too much, the unconfirmed ones, or else any."""
         alive = [entry for entry in entries if entry.state is not State.FAILED]
         same = [entry.number for entry in alive if entry.claim.row == row]
         if same or self.grid.C[row] <= self._left(entries):
             return same
-        unsettled = [entry.number for entry in alive if not entry.claim.settled]
-        return unsettled or [entry.number for entry in entries]
+        unconfirmed = [entry.number for entry in alive if not entry.claim.confirmed]
+        return unconfirmed or [entry.number for entry in entries]
 
     def _left(self, entries: Sequence[ClaimedTrial]) -> float:
-        paid = (e for e in entries if e.claim.settled or e.state is State.PENDING)
+        paid = (e for e in entries if e.claim.confirmed or e.state is State.PENDING)
         return self.budget * _SLACK - float(sum(self.grid.C[e.claim.row] for e in paid))
 
 

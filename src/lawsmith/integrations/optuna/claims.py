@@ -5,8 +5,8 @@ there. Of two trials that claim one row the later writer reads after both have w
 one of them sees the other, on any board where what was written is read afterwards. If both do, the
 lower number waits until the higher has stepped back or turned out to have been first:
 
-    choose ─▶ write ─▶ read ─ no rival ─────────────▶ settled: the row is ours
-       ▲                 └── rivals ─┬─ all later and unsettled ─▶ wait, read again
+    choose ─▶ write ─▶ read ─ no rival ─────────────▶ confirmed: the row is ours
+       ▲                 └── rivals ─┬─ all later and unconfirmed ─▶ wait, read again
        └───────── withdraw ◀─────────┘ else
 """
 
@@ -19,10 +19,10 @@ from typing import Protocol
 
 @dataclass(frozen=True)
 class Claim:
-    """A row wanted by a trial; ``settled`` once it is the trial's own."""
+    """A row wanted by a trial; ``confirmed`` once it is the trial's own."""
 
     row: int
-    settled: bool = False
+    confirmed: bool = False
 
 
 Claims = Mapping[int, Claim]
@@ -64,7 +64,7 @@ def claim_row(board: ClaimBoard, number: int, rules: Rules) -> int | None:
             return None
         board.write(Claim(row))
         if _stands(board, number, row, rules):
-            board.write(Claim(row, settled=True))
+            board.write(Claim(row, confirmed=True))
             return row
         board.write(None)
 
@@ -78,6 +78,6 @@ def _stands(board: ClaimBoard, number: int, row: int, rules: Rules) -> bool:
         rivals = list(rules.rivals(row, claims))
         if not rivals:
             return True
-        if any(claims[rival].settled or rival < number for rival in rivals):
+        if any(claims[rival].confirmed or rival < number for rival in rivals):
             return False
     return False

@@ -58,7 +58,7 @@ def claim_of(trial: FrozenTrial) -> Claim | None:
     claim = trial.system_attrs.get(CLAIM)
     if not isinstance(claim, dict) or not isinstance(claim.get("row"), int):
         return None
-    return Claim(claim["row"], bool(claim.get("settled")))
+    return Claim(claim["row"], bool(claim.get("confirmed")))
 
 
 def outcome(trial: FrozenTrial, diverged_above: float) -> tuple[State, float]:
@@ -119,7 +119,7 @@ class TrialBoard:
 
     def write(self, claim: Claim | None) -> None:
         """Put the trial's claim on its record."""
-        values = None if claim is None else {"row": claim.row, "settled": claim.settled}
+        values = None if claim is None else {"row": claim.row, "confirmed": claim.confirmed}
         self._study._storage.set_trial_system_attr(self._trial._trial_id, CLAIM, values)
 
     def _is_ahead(self, other: FrozenTrial) -> bool:

@@ -116,7 +116,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             return
         reason = "nothing is left of the candidates and the budget"
         if wanted:
-            reason = f"{wanted} is no candidate, or was run already"
+            reason = f"{wanted} is not a candidate, or ran already"
         study._storage.set_trial_system_attr(trial._trial_id, OVER, reason)
         if wanted or _stop(study):
             return  # the trial ends when it asks for its values
@@ -171,11 +171,11 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     def _check(self, study: Study) -> None:
         if study.directions != [StudyDirection.MINIMIZE]:
             raise LawsmithError("Optuna study", got=study.directions, want="one loss, minimised")
-        told = study._storage.get_study_system_attrs(study._study_id).get(GRID)
-        if told is None:
+        other = study._storage.get_study_system_attrs(study._study_id).get(GRID)
+        if other is None:
             study._storage.set_study_system_attr(study._study_id, GRID, self._digest)
-        elif told != self._digest:
-            got, want = f"the study of other candidates ({told})", f"one of these ({self._digest})"
+        elif other != self._digest:
+            got, want = f"the study of other candidates ({other})", f"one of these ({self._digest})"
             raise LawsmithError("Optuna study", got=got, want=want)
 
     def _rules(self, board: TrialBoard, number: int, wanted: dict[str, Any] | None) -> Rules:

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from lawsmith.errors import LawsmithError
+from lawsmith.runners import wrapper
 from lawsmith.runners.ray import keeper
 
 _log = logging.getLogger(__name__)
@@ -48,8 +49,9 @@ class Cluster:
             where = f"Ray cluster {self.address}"
             raise LawsmithError(where, got=got, want="a running cluster", hint=hint) from None
         _quieten(ray)
-        # The keeper travels by value: nodes need no lawsmith.
-        ray.cloudpickle.register_pickle_by_value(keeper)
+        # The keeper and what it calls travel by value: nodes need no lawsmith.
+        for module in (keeper, wrapper):
+            ray.cloudpickle.register_pickle_by_value(module)
         return ray
 
     def start(self, name: str, options: Mapping[str, Any], *args: Any, **kwargs: Any) -> str:

@@ -1,59 +1,48 @@
-"""The actor that keeps one run: it starts the run's wrapper on its node and leaves with it.
+"""The actor that keeps one run: it starts the run's wrapper on its node and ends with it.
 
-Sent to the cluster by value and made of the standard library alone, so that nodes need no lawsmith.
+Sent to the cluster by value, with `launch` and `put`, and made of the standard library alone: nodes
+need no lawsmith.
 The run starts with the actor, not by a call to it: a call that still waits dies with the driver.
 """
 
 from __future__ import annotations
 
 import ctypes
-import json
 import os
 import signal
 import subprocess
-import sys
 import threading
 from collections.abc import Mapping
 from contextlib import suppress
 from typing import Any
+
+from lawsmith.runners.wrapper import launch, put
 
 
 class Keeper:
     """One run, in ``folder``.
 
     wrapper   source of the program that watches over the run, see `lawsmith.runners.wrapper`
-    told      command, timeout and grace, for the wrapper
+    job       command, timeout and grace, for the wrapper
     env       variables of the run, on top of the worker's own, where Ray names the GPUs
     """
 
     def __init__(
-        self, folder: str, *, wrapper: str, told: Mapping[str, Any], env: Mapping[str, str]
+        self, folder: str, *, wrapper: str, job: Mapping[str, Any], env: Mapping[str, str]
     ) -> None:
         self._pid = 0
         if not self._begin(folder):
             threading.Thread(target=self._leave, daemon=True).start()
             return
-        _put(os.path.join(folder, "job.json"), dict(told))
         lock = os.open(os.path.join(folder, "lock"), os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW, 0o666)
         kills = _oom_kills()
-        flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW
-        with os.fdopen(os.open(os.path.join(folder, "log.txt"), flags, 0o666), "ab") as log:
-            child = subprocess.Popen(
-                [sys.executable, "-I", "-S", "-c", wrapper, folder, str(lock)],
-                env={**os.environ, **env},
-                stdin=subprocess.DEVNULL,
-                stdout=log,
-                stderr=log,
-                pass_fds=(lock,),
-                start_new_session=True,
-                preexec_fn=_die_with_parent,
-            )
+        child = launch(["-c", wrapper], folder, lock, job, env=env, first=_die_with_parent)
         os.close(lock)
         self._pid = child.pid
         threading.Thread(target=self._watch, args=(child, folder, kills), daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the run to end; the wrapper leaves word of it."""
+        """Ask the run to end; the wrapper writes how it ended."""
         if self._pid:
             os.kill(self._pid, signal.SIGTERM)
 
@@ -76,7 +65,7 @@ class Keeper:
     def _watch(self, child: subprocess.Popen[bytes], folder: str, kills: int) -> None:
         child.wait()
         if _oom_kills() > kills:
-            _put(os.path.join(folder, "ray", "oom"), {})
+            put(os.path.join(folder, "ray", "oom"), {})
         self._leave()
 
     def _leave(self) -> None:
@@ -86,7 +75,7 @@ class Keeper:
         try:
             ray.get_runtime_context().current_actor.finish.remote()
         except Exception:
-            # Without its cluster an actor has nobody to say goodbye to.
+            # The cluster is gone: there is nothing to sign off from.
             os._exit(0)
 
 
@@ -106,11 +95,3 @@ def _oom_kills() -> int:
     except (OSError, ValueError):
         pass
     return 0
-
-
-def _put(path: str, values: dict[str, Any]) -> None:
-    with suppress(FileNotFoundError):
-        os.unlink(path + ".new")  # a link that lies there is not followed
-    with open(path + ".new", "x", encoding="utf-8") as file:
-        json.dump(values, file)
-    os.replace(path + ".new", path)

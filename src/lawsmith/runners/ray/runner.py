@@ -6,22 +6,19 @@ the run's folder says what became of it. The folder lies on a disk that all node
 
 from __future__ import annotations
 
-import sys
 import time
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
 from pydantic import Field
 
-from lawsmith.files import check_inside
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.exits import read_object, status_of_exit
+from lawsmith.runners.folder import is_noted, note, read_object, status_of_exit
 from lawsmith.runners.ray.cluster import Cluster
-from lawsmith.runners.template import Value, fill_all
+from lawsmith.runners.template import Value, fill_all, with_usual
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
@@ -49,7 +46,7 @@ class RayOptions(Table):
     env: dict[str, str] = Field(default_factory=dict)
 
 
-_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's last word to be seen
+_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen
 
 
 class RayRunner:
@@ -68,44 +65,44 @@ class RayRunner:
         handles: dict[str, str] = {}
         for job in jobs:
             # In this order: an actor that ends between the two looks has begun.
-            if job.name not in alive and (began(job) or was_cancelled(job)):
+            if job.name not in alive and (began(job) or is_noted(job, "ray", "cancel")):
                 handles[job.name] = job.handle or "ended"
             else:
                 handles[job.name] = self._start(job, commands[job.name])
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """One call to Ray for all, and one for each that died without a word."""
+        """One call to Ray for all, and one for each that died without an exit code."""
         alive = self.cluster.alive() if jobs else set()
         return {job.name: self._status(job, alive=job.name in alive) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Ask each run to stop; one that waits for resources is taken back."""
+        """Ask each run to stop; one that waits for resources is withdrawn."""
         alive = self.cluster.alive() if jobs else set()
         for job in jobs:
             if job.name in alive and read_object(job.folder / "exit.json") is None:
-                note(job, "cancel")
+                note(job, "ray", "cancel")
                 self.cluster.stop(job.name, kill=not began(job))
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The arguments of a run with these values."""
-        known = {"study": str(self.folder), "python": sys.executable, **values}
+        known = with_usual(values, self.folder)
         return fill_all(self.options.command, known, where="runner.command")
 
     def _start(self, job: Job, command: Sequence[str]) -> str:
-        told = {"command": list(command), "timeout": self.options.timeout}
+        options = self.options
         needs: dict[str, Any] = {
-            "num_cpus": self.options.num_cpus,
-            "num_gpus": self.options.num_gpus,
-            "resources": self.options.resources,
+            "num_cpus": options.num_cpus,
+            "num_gpus": options.num_gpus,
+            "resources": options.resources,
         }
         return self.cluster.start(
             job.name,
             needs,
             str(job.folder.resolve()),
             wrapper=Path(wrapper.__file__).read_text(encoding="utf-8"),
-            told={**told, "grace": self.options.grace},
-            env={**self.options.env, **job.env},
+            job={"command": list(command), "timeout": options.timeout, "grace": options.grace},
+            env={**options.env, **job.env},
         )
 
     def _status(self, job: Job, *, alive: bool) -> Status:
@@ -115,44 +112,29 @@ class RayRunner:
         if alive:
             return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
         cause = self.cluster.cause(job.handle)
-        # The wrapper may still be stopping the run, or its last word be on its way.
+        # The wrapper may still be stopping the run, or its exit code be on its way.
         if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
-            return Status(Phase.RUNNING, detail="its actor is gone; waiting for its last word")
+            return Status(Phase.RUNNING, detail="its actor is gone; waiting for its exit code")
         return ended_by_ray(job, cause)
 
 
 def began(job: Job) -> bool:
     """Whether an actor started the run."""
-    return (job.folder / "ray" / "began").exists()
-
-
-def was_cancelled(job: Job) -> bool:
-    """Whether this runner was told to cancel the run."""
-    return (job.folder / "ray" / "cancel").exists()
-
-
-def note(job: Job, what: str) -> Path:
-    """A file that says something by being there."""
-    path = job.folder / "ray" / what
-    check_inside(path.parent, job.folder)
-    path.parent.mkdir(exist_ok=True)
-    with suppress(FileExistsError):
-        path.touch(exist_ok=False)
-    return path
+    return is_noted(job, "ray", "began")
 
 
 def gone_for(job: Job) -> float:
-    """Seconds since it was first seen that the actor is gone and has left no word."""
-    return time.time() - note(job, "gone").stat().st_mtime
+    """Seconds since it was first seen that the actor is gone and left no exit code."""
+    return time.time() - note(job, "ray", "gone").stat().st_mtime
 
 
 def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
-    """The status of a run whose wrapper told; None if it was stopped from outside."""
-    if values.get("why") == "cancelled" and not was_cancelled(job):
+    """The status of a run by what its wrapper wrote; None if it was stopped from outside."""
+    if values.get("why") == "cancelled" and not is_noted(job, "ray", "cancel"):
         return None  # its worker died: Ray knows why
     status = status_of_exit(values)
     by_kernel = status.exit_code == 137 and values.get("why") == "exit"
-    if by_kernel and (job.folder / "ray" / "oom").exists():
+    if by_kernel and is_noted(job, "ray", "oom"):
         return replace(
             status, ending=Ending.OUT_OF_MEMORY, detail="killed by the kernel for memory"
         )
@@ -160,11 +142,11 @@ def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
 
 
 def ended_by_ray(job: Job, cause: str) -> Status:
-    """The status of a run whose actor is gone, from Ray's word for the reason; '' if it has none.
+    """The status of a run whose actor is gone, by the reason that Ray gives, '' if none.
 
     A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
     """
-    if was_cancelled(job) or cause == "RAY_KILL":
+    if is_noted(job, "ray", "cancel") or cause == "RAY_KILL":
         return Status(Phase.ENDED, Ending.CANCELLED, "its actor was killed")
     if cause == "oom_context":
         return Status(

@@ -11,7 +11,7 @@ from datetime import datetime
 
 from lawsmith.errors import LawsmithError
 
-# Parts of what sbatch says when trying again later may help. The rest is told to the user.
+# Parts of what sbatch says when trying again later may help. The rest is an error.
 _MAY_PASS = (
     "unable to contact",
     "timed out",
@@ -63,7 +63,7 @@ class SlurmClient:
         text = done.stdout.strip().split(";")[0]
         if done.returncode == 0 and text.isdigit():
             return text
-        message = _told(done)
+        message = _message(done)
         if any(part in message.lower() for part in _MAY_PASS):
             raise SlurmAway(message)
         raise LawsmithError(
@@ -71,11 +71,11 @@ class SlurmClient:
         )
 
     def queue(self) -> list[Seen]:
-        """Everything of this user that the controller knows: waiting, running, ended of late."""
+        """Everything of this user that the controller knows: waiting, running, ended recently."""
         options = ["--array", "--states=all", f"--user={os.getuid()}"]
         done = self._call(["squeue", "--noheader", *options, "--format=%i|%T|%r|%j"])
         if done.returncode != 0:
-            raise SlurmAway(_told(done))
+            raise SlurmAway(_message(done))
         return [_of_squeue(line) for line in done.stdout.splitlines() if line.count("|") >= 3]
 
     def accounts(self, *, ids: Iterable[str] = (), names: Iterable[str] = ()) -> list[Seen] | None:
@@ -93,14 +93,14 @@ class SlurmClient:
             if "accounting storage is disabled" in done.stderr.lower():
                 return None
             if done.returncode != 0:
-                raise SlurmAway(_told(done))
+                raise SlurmAway(_message(done))
             for line in done.stdout.splitlines():
                 if line.count("|") >= 3:
                     found += _of_sacct(line)
         return found
 
     def restarts(self, id_: str) -> int:
-        """How often Slurm has started a job again; 0 where it does not know it any more."""
+        """How often Slurm has started a job again; 0 where Slurm no longer knows it."""
         done = self._call(["scontrol", "--oneliner", "show", "job", id_])
         found = re.search(r"\bRestarts=(\d+)", done.stdout)
         return int(found.group(1)) if done.returncode == 0 and found else 0
@@ -109,7 +109,7 @@ class SlurmClient:
         """Stop jobs; those that ended are no error."""
         done = self._call(["scancel", "--quiet", *ids])
         if done.returncode != 0 and "unable to contact" in done.stderr.lower():
-            raise SlurmAway(_told(done))
+            raise SlurmAway(_message(done))
 
     def _call(self, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
         # A driver inside an allocation must not hand its own job's variables on to its jobs.
@@ -130,9 +130,9 @@ class SlurmClient:
             raise LawsmithError("slurm", got=f"no {command[0]} on the PATH", want=want) from None
         except subprocess.TimeoutExpired:
             raise SlurmAway(f"{command[0]} did not answer in {self.patience:g} s") from None
-        if done.returncode != 0 and "configuration" in _told(done) and "fatal" in _told(done):
+        if done.returncode != 0 and "configuration" in _message(done) and "fatal" in _message(done):
             hint = "is SLURM_CONF right?"
-            raise LawsmithError("slurm", got=_told(done), want="a cluster's settings", hint=hint)
+            raise LawsmithError("slurm", got=_message(done), want="a cluster's settings", hint=hint)
         return done
 
 
@@ -164,6 +164,6 @@ def _expanded(id_: str) -> list[str]:
     return [f"{found.group(1)}_{task}" for task in tasks]
 
 
-def _told(done: subprocess.CompletedProcess[str]) -> str:
+def _message(done: subprocess.CompletedProcess[str]) -> str:
     text = " ".join((done.stderr or done.stdout).split())
     return text[:300] or f"{done.args[0]} ended with {done.returncode}"

@@ -10,7 +10,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import sys
 from collections.abc import Iterator, Mapping, Sequence
 from itertools import groupby
 from pathlib import Path
@@ -21,30 +20,27 @@ from pydantic import Field
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_file
 from lawsmith.runners.base import Job, Phase, Status
+from lawsmith.runners.folder import note
 from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
-from lawsmith.runners.slurm.folder import (
-    Intent,
-    note_cancel,
-    own,
-    read_exit,
-    read_intent,
-    read_owner,
-    write_intent,
-)
-from lawsmith.runners.slurm.script import batch_script
+from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
+    Intent,
     QueueView,
     by_key,
     key_of,
     left_by,
+    own,
     pick,
+    read_exit,
+    read_intent,
+    read_owner,
     read_state,
     status_alone,
     status_of,
     status_unknown,
+    write_intent,
 )
-from lawsmith.runners.slurm.template import Rendered, Template
-from lawsmith.runners.template import Value
+from lawsmith.runners.template import Value, with_usual
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
@@ -116,8 +112,9 @@ class SlurmRunner:
             queue = by_key(self.client.queue())
             entries = [seen for job in jobs for seen in queue.entries.get(key_of(job), ())]
             ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
-            for job in jobs:
-                note_cancel(job)  # of a task that never began Slurm keeps no record
+            for job in jobs:  # of a task that never began Slurm keeps no record
+                if own(job).is_dir():
+                    note(job, "slurm", "cancel")
             if ids:
                 self.client.cancel(ids)
         except SlurmAway as away:
@@ -125,17 +122,14 @@ class SlurmRunner:
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """What is submitted for a run with these values, as a command; the script is tried out."""
-        self.template.render(self._known(values), {})
+        self.template.render(with_usual(values, self.folder), {})
         return ["sbatch", str(self.template.name)]
 
-    def _known(self, values: Mapping[str, Value]) -> dict[str, Value]:
-        return {"study": str(self.folder), "python": sys.executable, **values}
-
     def _render(self, job: Job) -> Rendered:
-        return self.template.render(self._known(job.values), job.env)
+        return self.template.render(with_usual(job.values, self.folder), job.env)
 
     def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Handles of the jobs that were submitted before, by a driver that could not note it."""
+        """Handles of jobs that were submitted by a driver that died before it recorded it."""
         queue = by_key(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
         # Only with an intent on disk can one have been submitted and forgotten.
@@ -145,7 +139,7 @@ class SlurmRunner:
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
     def _seen(self, job: Job, seen: Seen) -> Status:
-        """How a job stands that the controller shows; asked once more if it ended badly."""
+        """The state of a job that the controller shows; asked once more if it ended badly."""
         try:
             restarts = self.client.restarts(seen.id) if left_by(job, seen) else 0
         except SlurmAway as away:
@@ -222,5 +216,5 @@ def _escaped(path: Path) -> str:
     """A path in which Slurm is to read no % as its own."""
     text = str(path)
     if "\\" in text:
-        raise LawsmithError(text, got="a backslash", want="a folder without, for Slurm's --output")
+        raise LawsmithError(text, got="a backslash", want="a path without it, for Slurm's --output")
     return text.replace("%", "%%")

@@ -1,4 +1,12 @@
-"""The batch script around the scripts of one or more runs: a pure function of their folders.
+"""Scripts for Slurm, pure functions of text: a user's sbatch template for one run, and the batch
+script around the scripts of one or more runs.
+
+{{name}} in a template stands for a value, which is put in as one quoted word. A value in single
+quotes is one word of text wherever a shell expects words. Inside other quotes, a comment, a
+here-document or arithmetic it is not: there `'` means itself, and `$(…)` within it would run. Nor
+is it for what reads its words a second time (eval, declare -i, a subscript, sh -c). What
+`bare_places` does not follow counts as such a place, from there on to the end. In such places and
+in #SBATCH lines, only values that no shell and no sbatch gives a meaning to are let in.
 
 Slurm may forget a job a few minutes after it ended, and two jobs may carry one name if a driver
 died while it submitted. So the batch script leaves two files beside the run's own script, each put
@@ -9,12 +17,29 @@ sent to the batch shell (--signal=B:USR1@90) reach the run's script.
 
 from __future__ import annotations
 
+import re
 import shlex
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from pathlib import Path
 
-from lawsmith.runners.slurm.template import Rendered
+from lawsmith.errors import LawsmithError
+from lawsmith.files import read_bytes
+from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, value_text
 
+MAX_BYTES = 2**20
+PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
+_VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
+_SHELLS = ("sh", "bash", "dash")  # others give a meaning to other places, see `bare_places`
+_OURS = re.compile(r"#SBATCH(?:\s.*)?\s(--array|-a)(?=[\s=\d]|$)")
+# What ends the reader's knowledge in bare text and in double quotes: nested or other grammars.
+_LOST_BARE = re.compile(
+    r"(?<!<)<<(?!<)|`|\(\(|\[\[|\w\[|\$'|\$\{(?!\w+\})"
+    r"|\b(?:eval|let|declare|typeset|local|trap|unset|read|mapfile|readarray|ssh)\b"
+    r"|(?<!\S)-\w*[cv]\b"  # sh -c, bash -lc, test -v, printf -v
+)
+_LOST_DOUBLE = re.compile(r"`|\$\(|\$\{(?!\w+\})")
+_WORD_START = re.compile(r"(?:^|[\s;&|()])$")
 # Below the choice of $folder. Indented code of a shell, so that it reads as one.
 _RUN = r"""
 id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
@@ -51,6 +76,152 @@ echo "$id $code $stopped ${SLURM_RESTART_COUNT:-0}" > slurm/exit.new
 mv slurm/exit.new slurm/exit
 exit "$code"
 """
+
+
+@dataclass(frozen=True)
+class Rendered:
+    """The template for one run.
+
+    interpreter  the words of its first line
+    directives   its #SBATCH lines, which are read by sbatch alone
+    script       all of it, with the variables of the run
+    """
+
+    interpreter: tuple[str, ...]
+    directives: tuple[str, ...]
+    script: str
+
+
+@dataclass(frozen=True)
+class Template:
+    """A script with placeholders; ``name`` is how errors call it."""
+
+    name: str
+    text: str
+
+    def __post_init__(self) -> None:
+        if not any(Path(word).name in _SHELLS for word in _interpreter(self.text)):
+            got = repr(self.text.partition("\n")[0][:60])
+            raise LawsmithError(self.name, got=got, want="a first line such as #!/bin/bash")
+        if "\r" in self.text:
+            raise LawsmithError(
+                self.name, got="DOS line endings", want="lines that end in \\n alone"
+            )
+        for number, line in enumerate(_head(self.text), start=1):
+            if (found := _OURS.match(line)) is not None:
+                hint = "lawsmith makes arrays itself: see runner.array"
+                want = "a script for one run"
+                raise LawsmithError(
+                    f"{self.name}, line {number}", got=found.group(1), want=want, hint=hint
+                )
+
+    @classmethod
+    def read(cls, path: Path) -> Template:
+        """The template in a file."""
+        try:
+            return cls(str(path), read_bytes(path, limit=MAX_BYTES).decode("utf-8"))
+        except (OSError, ValueError) as error:
+            got = getattr(error, "strerror", None) or "bytes that are not UTF-8"
+            raise LawsmithError(str(path), got=got, want="an sbatch script") from None
+
+    @property
+    def names(self) -> tuple[str, ...]:
+        """What the placeholders ask for, each once, in order."""
+        return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
+
+    def render(self, values: Mapping[str, Value], env: Mapping[str, str]) -> Rendered:
+        """The script of a run with these values, its variables set below the #SBATCH lines."""
+        text = self._filled(values)
+        head = _head(text)
+        exports = [f"export {_variable(name)}={_word(name, env[name])}" for name in env]
+        script = "\n".join([*head, *exports, *text.split("\n")[len(head) :]])
+        directives = tuple(line for line in head if line.startswith("#SBATCH"))
+        return Rendered(_interpreter(text), directives, script)
+
+    def _filled(self, values: Mapping[str, Value]) -> str:
+        bare = bare_places(self.text)
+
+        def replaced(found: re.Match[str]) -> str:
+            name = found.group(1)
+            where = f"{self.name}, line {self.text.count(chr(10), 0, found.start()) + 1}"
+            value = value_text(name, values, where=where, written=f"{{{{{name}}}}}")
+            if PLAIN.fullmatch(value):
+                return value
+            if found.start() not in bare:
+                want = f"{PLAIN_TEXT} in a place where quotes do not hold"
+                hint = "give it a place of its own above them, or read $LAWSMITH_CONFIG"
+                raise LawsmithError(where, got=f"{name} = {value!r}", want=want, hint=hint)
+            return _word(name, value)
+
+        return PLACEHOLDER.sub(replaced, self.text)
+
+
+def _interpreter(text: str) -> tuple[str, ...]:
+    first = text.partition("\n")[0].strip()
+    return tuple(first[2:].split()) if first.startswith("#!") else ()
+
+
+def _head(text: str) -> list[str]:
+    """The lines in which sbatch looks for its options: up to the first that is no comment."""
+    lines: list[str] = []
+    for line in text.split("\n"):
+        if line.strip() and not line.startswith("#"):
+            break
+        lines.append(line)
+    return lines
+
+
+def _variable(name: str) -> str:
+    if not _VARIABLE.fullmatch(name):
+        raise LawsmithError("environment", got=repr(name), want="the name of a variable")
+    return name
+
+
+def _word(name: str, value: str) -> str:
+    if "\0" in value:
+        raise LawsmithError(name, got="a null byte", want="text")
+    return shlex.quote(value)
+
+
+def bare_places(script: str) -> set[int]:
+    """Positions of ``script`` at which a quoted word may stand."""
+    found: set[int] = set()
+    at = 0
+    while at < len(script):
+        char = script[at]
+        if _LOST_BARE.match(script, at):
+            return found
+        if char == "\\":
+            at += 2
+        elif char == "'":
+            at = _after(script, "'", at + 1)
+        elif char == '"':
+            end = _after_double(script, at + 1)
+            if end is None:
+                return found
+            at = end
+        elif char == "#" and _WORD_START.search(script[:at][-1:]):
+            at = _after(script, "\n", at)
+        else:
+            found.add(at)
+            at += 1
+    return found
+
+
+def _after(script: str, mark: str, start: int) -> int:
+    """The place behind the next ``mark``."""
+    found = script.find(mark, start)
+    return len(script) if found < 0 else found + 1
+
+
+def _after_double(script: str, start: int) -> int | None:
+    """The place behind the closing double quote; None if what is inside is not followed."""
+    at = start
+    while at < len(script) and script[at] != '"':
+        if _LOST_DOUBLE.match(script, at):
+            return None
+        at += 2 if script[at] == "\\" else 1
+    return at + 1
 
 
 def batch_script(folders: Sequence[Path], rendered: Rendered) -> str:

@@ -1,24 +1,34 @@
-"""What became of a job: from what Slurm shows of it and from what it left in its folder."""
+"""What became of a job: from what Slurm shows of it and from what it left in its folder.
+
+The Slurm runner keeps in a run's folder, under `slurm/`:
+job.sh     the user's template for this run
+batch.sh   what was given to sbatch, for one run or for the array it is part of
+intent     JSON, before sbatch is called: the Slurm name, the task in its array, Slurm's own output
+owner      the id of the job that began, see `script`
+exit       id, exit code, signal and start of the run, see `script`
+cancel     there once the run was cancelled
+"""
 
 from __future__ import annotations
 
+import json
+import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
+from lawsmith.files import read_bytes, read_tail, write_file
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.exits import code_text
+from lawsmith.runners.folder import code_text, is_noted, make_own_folder, own_folder, read_object
 from lawsmith.runners.slurm.client import Seen
-from lawsmith.runners.slurm.folder import (
-    Exit,
-    memory_ran_out,
-    read_exit,
-    read_intent,
-    read_owner,
-    was_cancelled,
-    why_stopped,
-)
 
+MAX_BYTES = 2**16
+_ID = re.compile(r"\d+(_\d+)?")
+# What Slurm prints when it, or the kernel on its behalf, ends a job for its memory.
+_MEMORY = re.compile(rb"(?i)oom[-_ ]kill|out[- ]of[- ]memory|exceeded (job |step )?memory limit")
+# "*** JOB 12 ON node CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***"
+_STOPPED = re.compile(rb"\*\*\* (?:JOB|STEP) .* CANCELLED AT \S+(?: DUE TO ([A-Za-z ]*))? ?\*\*\*")
 # After a preemption or a node failure Slurm itself may queue a job again, under its old id.
 QUEUED = {
     "PENDING",
@@ -43,6 +53,88 @@ ENDINGS = {
     "CANCELLED": Ending.CANCELLED,
     "REVOKED": Ending.CANCELLED,
 }
+
+
+@dataclass(frozen=True)
+class Intent:
+    """How a job is known to Slurm. ``task`` is None unless it is part of an array."""
+
+    name: str
+    task: int | None = None
+    output: str = ""
+
+
+@dataclass(frozen=True)
+class Exit:
+    """How a run ended. ``signal`` reached the batch shell; 'no' if none did.
+
+    start   how often Slurm had started the job again by then
+    """
+
+    id: str
+    code: int
+    signal: str
+    start: int = 0
+
+
+def own(job: Job) -> Path:
+    """The runner's part of a job's folder."""
+    return own_folder(job, "slurm")
+
+
+def write_intent(job: Job, intent: Intent, script: str) -> None:
+    """On record, and on disk, before anything is submitted."""
+    folder = make_own_folder(job, "slurm")
+    write_file(folder / "job.sh", script)
+    write_file(folder / "intent", json.dumps(intent.__dict__) + "\n")
+
+
+def read_intent(job: Job) -> Intent | None:
+    """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
+    values = read_object(own(job) / "intent") or {}
+    try:
+        task = None if values["task"] is None else int(values["task"])
+        return Intent(str(values["name"]), task, str(values["output"]))
+    except (ValueError, KeyError, TypeError, OverflowError):
+        return None
+
+
+def read_owner(job: Job) -> str:
+    """The id of the job that began; '' before any did."""
+    try:
+        text = read_bytes(own(job) / "owner", limit=MAX_BYTES).decode("ascii").strip()
+    except (OSError, UnicodeDecodeError):
+        return ""
+    return text if _ID.fullmatch(text) else ""
+
+
+def read_exit(job: Job) -> Exit | None:
+    """How the run ended, if its batch script lived to write it."""
+    try:
+        words = read_bytes(own(job) / "exit", limit=MAX_BYTES).decode("ascii").split()
+        return Exit(words[0], int(words[1]), words[2], int(words[3]) if len(words) > 3 else 0)
+    except (OSError, ValueError, IndexError):
+        return None
+
+
+def why_stopped(intent: Intent | None) -> str:
+    """Why Slurm stopped the job, by its own output: 'TIME LIMIT', 'PREEMPTION', …
+
+    'CANCELLED' where somebody did and Slurm says no more; '' where it says nothing.
+    """
+    try:
+        found = _STOPPED.findall(read_tail(intent.output if intent else "", limit=4096))
+    except OSError:
+        return ""
+    return (found[-1].decode("ascii", "replace").strip().upper() or "CANCELLED") if found else ""
+
+
+def memory_ran_out(intent: Intent | None) -> bool:
+    """Whether Slurm's own output says so: some clusters call such a job merely failed."""
+    try:
+        return bool(_MEMORY.search(read_tail(intent.output if intent else "", limit=4096)))
+    except OSError:
+        return False
 
 
 def read_state(text: str) -> tuple[Phase, Ending | None]:
@@ -144,13 +236,13 @@ def status_alone(job: Job) -> Status:
     if left is not None:
         return _of_exit(job, left)
     if owner:
-        # Killed without a word, and too long ago for Slurm to say why: its own output may.
+        # Killed, and too long ago for Slurm to say why: its own output may.
         if why := why_stopped(read_intent(job)):
             return _stopped(job, owner, why, None)
         ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
-        detail = f"Slurm job {owner} began; how it ended is on no record"
+        detail = f"Slurm job {owner} began; there is no record of how it ended"
         return Status(Phase.ENDED, ending, detail)
-    if was_cancelled(job):
+    if is_noted(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
     return Status(Phase.LOST, detail=f"Slurm knows no job {job.handle or job.name}")
 
@@ -173,12 +265,12 @@ def _of_exit(job: Job, left: Exit) -> Status:
 
 
 def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
-    """A run that was told to stop: ours or another scancel, a time limit, a preemption.
+    """A run that was stopped: ours or another scancel, a time limit, a preemption.
 
     Without accounting Slurm forgets which; its output in the run's folder remembers. If that says
     nothing either, the run is tried again rather than given up.
     """
-    if was_cancelled(job):
+    if is_noted(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, f"Slurm job {id_} was cancelled", code)
     ending = _STOPS.get(why, Ending.NODE_FAILURE)
     text = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"

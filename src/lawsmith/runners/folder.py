@@ -1,14 +1,15 @@
-"""How a run ended, as its wrapper left word of it in exit.json; see `wrapper`."""
+"""What a run's folder says: how it ended (exit.json, see `wrapper`), and what its runner noted."""
 
 from __future__ import annotations
 
 import signal
+from contextlib import suppress
 from pathlib import Path
 from typing import Any
 
-from lawsmith.files import read_bytes
+from lawsmith.files import check_inside, read_bytes
 from lawsmith.numbers import read_json
-from lawsmith.runners.base import Ending, Phase, Status
+from lawsmith.runners.base import Ending, Job, Phase, Status
 
 MAX_BYTES = 2**20
 _STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
@@ -39,3 +40,29 @@ def code_text(code: int) -> str:
         return f"killed by {signal.Signals(code - 128).name}"
     except ValueError:
         return f"exit code {code}"
+
+
+def own_folder(job: Job, runner: str) -> Path:
+    """The runner's own part of a run's folder."""
+    return job.folder.resolve() / runner
+
+
+def make_own_folder(job: Job, runner: str) -> Path:
+    """The same, made if need be; a link that leads elsewhere is refused."""
+    own = own_folder(job, runner)
+    check_inside(own, job.folder)
+    own.mkdir(exist_ok=True)
+    return own
+
+
+def note(job: Job, runner: str, word: str) -> Path:
+    """A file that says something by being there."""
+    path = make_own_folder(job, runner) / word
+    with suppress(FileExistsError):
+        path.touch(exist_ok=False)
+    return path
+
+
+def is_noted(job: Job, runner: str, word: str) -> bool:
+    """Whether such a file is there."""
+    return (own_folder(job, runner) / word).exists()
