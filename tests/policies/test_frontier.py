@@ -178,16 +178,6 @@ def test_a_row_beyond_what_is_left_is_never_asked():
     assert policy.ask(grid, runs, 9, rng, left=-1.0) == []
 
 
-@pytest.mark.parametrize("n_init", [0, 3])
-def test_what_may_not_be_asked_is_not_asked_in_the_design_or_after_it(n_init):
-    grid = box(2, 3, 2)
-    policy = make_policy("frontier", make_surrogate("surface"), n_init=n_init)
-    allowed = np.zeros(len(grid), dtype=bool)
-    allowed[[1, 4, 7, 10]] = True
-    rows = policy.ask(grid, Runs.empty(), 9, np.random.default_rng(0), allowed=allowed)
-    assert sorted(rows) == [1, 4, 7, 10]
-
-
 def test_a_sequence_never_costs_more_than_is_left():
     study = demo_study()
     policy = make_policy("frontier", make_surrogate("surface"), n_init=0, pricing=Trunks(0.2))
@@ -265,7 +255,7 @@ def test_what_is_weighed_is_what_the_policy_goes_by(options):
         (chosen,) = policies[0].choose(grid, runs, 1, np.random.default_rng([3, n]), left=left)
         row = chosen.row
         if policies[1].searching(grid, runs):
-            free, _ = policies[1].payable(grid, runs, None, left)
+            free, _ = policies[1].payable(grid, runs, left)
             found = policies[1].weigh(grid, runs, free, left)
             turns.append(found.turn)
             assert found.row == row

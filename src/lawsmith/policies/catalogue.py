@@ -9,11 +9,9 @@ from typing import Any
 from lawsmith.acquisition import KAPPA, get_acquisition
 from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.policies.base import Policy
-from lawsmith.policies.choosing import InitialDesign
+from lawsmith.policies.base import InitialDesign, Policy
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import REACH, Full, Space, Window
+from lawsmith.policies.search import REACH, Full, Search, Space, Window
 from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate

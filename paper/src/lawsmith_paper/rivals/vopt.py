@@ -30,8 +30,7 @@ from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
-from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, InitialDesign, at_random, best_row
+from lawsmith.policies.base import Choice, InitialDesign, Policy, best_row
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
 
@@ -41,7 +40,7 @@ SD_LEVEL, SD_COEFFICIENT, SD_EXPONENT = 1.0, 5.0, 0.3  # of the prior: E, A and 
 
 
 @dataclass(frozen=True)
-class VOptimal(Designed):
+class VOptimal(Policy):
     """V-optimality for Chinchilla's law on a grid with N and D, for L(C) on one without.
 
     decades   how far above the grid's largest compute the target lies
@@ -61,10 +60,7 @@ class VOptimal(Designed):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        rows = np.flatnonzero(self.among(grid, runs, free))
-        if not self.searching(grid, runs):
-            return at_random(rows, "initial design, at random", rng)
-        law = law_on(grid)
+        rows, law = np.flatnonzero(free), law_on(grid)
         fit = self._fit(grid, runs, law)
         if fit is None:
             return Choice(_cheapest_new(grid, runs, rows, law), "cheapest")
