@@ -148,7 +148,7 @@ class Frontier(Policy):
 
         hints   what curves say of rows without a run
         """
-        seen = (runs.state == State.DONE.value).any()
+        seen = runs.any_done
         if not seen and self.initial.n:
             return None
         posterior, rows = self.surrogate.fit(grid, runs), np.flatnonzero(free)

@@ -20,7 +20,7 @@ from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random, best_row
-from lawsmith.runs import Runs, State
+from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
 
 REACH = 1.5
@@ -75,8 +75,7 @@ def highest_reached(grid: Grid, runs: Runs) -> float:
     −∞ without runs, so that the level next above it is the first. A pending run does not move
     it: a batch is chosen from one window.
     """
-    finished = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
-    rows = runs.index[finished] if finished.any() else runs.index
+    rows = runs.index[runs.finished] if runs.finished.any() else runs.index
     return float(grid.slicer[rows].max(initial=-np.inf))
 
 
@@ -124,7 +123,7 @@ class Search(Policy):
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
         # With no loss seen, nothing yet or only divergence, a surrogate has nothing to learn from.
-        if self.surrogate is None or not (runs.state == State.DONE.value).any():
+        if self.surrogate is None or not runs.any_done:
             return at_random(free, "at random", rng)
         rows = np.flatnonzero(free)
         posterior = self.surrogate.fit(grid, runs)

@@ -21,7 +21,7 @@ from lawsmith.replay.answering import answer_after, due
 from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
 from lawsmith.replay.steps import make_step, total_cost
-from lawsmith.runs import Runs, State
+from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
@@ -175,7 +175,7 @@ class _Walk:
         mixed = None
         ready = self.policy.searching(pool, self.runs)
         surrogate = self.policy.surrogate
-        if ready and surrogate is not None and (self.runs.state == State.DONE.value).any():
+        if ready and surrogate is not None and self.runs.any_done:
             posterior = surrogate.fit(pool, self.runs)
             losses = mixed_losses(len(pool), self.runs, posterior)
             weights = self.weigh(len(pool), self.runs, posterior)
