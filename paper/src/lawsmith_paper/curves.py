@@ -17,8 +17,8 @@ import numpy.typing as npt
 
 from lawsmith.analysis.design import inputs_at
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.replay.judge import phi_of
 from lawsmith.replay.records import Scores, Task, Trace
+from lawsmith.replay.steps import phi_of
 
 FitName = Literal["observed", "fantasized"]
 FITS: tuple[FitName, ...] = get_args(FitName)
