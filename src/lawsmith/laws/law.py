@@ -22,7 +22,7 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import FloatArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws.objective import HUBER, Objective
 
 
@@ -193,6 +193,10 @@ class Law:
         if any(not np.all(c > 0) or not np.all(np.isfinite(c)) for c in columns):
             raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
         return np.asarray(np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :])
+
+    def inputs_at(self, grid: Grid, rows: IntArray) -> dict[str, FloatArray]:
+        """The inputs by name at rows of a grid."""
+        return {name: grid.numbers(name)[rows] for name in self.inputs}
 
     def logs(self, phi: FloatArray) -> dict[str, float]:
         """Phi (p,) → logs of the positive parameters by name."""

@@ -12,7 +12,6 @@ from typing import Any
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at
 from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
@@ -71,7 +70,7 @@ def _fit(task: Task, found: Sequence[Envelope]) -> dict[bytes, FloatArray | None
     # A surrogate may fantasize a loss below zero, of which no law can be made.
     sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
     fitted = fit_many(
-        law, [PointSet(inputs_at(task.pool, law, e.rows), e.loss, e.weights) for e in sound]
+        law, [PointSet(law.inputs_at(task.pool, e.rows), e.loss, e.weights) for e in sound]
     )
     return laws | {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
 
@@ -83,7 +82,7 @@ def scores_of(task: Task, phi: FloatArray, n_points: int) -> Scores:
     params, log_params = law.natural(phi), law.logs(phi)
     off = regret(params, reference.validation.params)
     logged = regret(log_params, reference.validation.log_params)
-    at = inputs_at(task.pool, law, envelope)
+    at = law.inputs_at(task.pool, envelope)
     inputs = {name: [at[name] for at in task.targets.values()] for name in law.inputs}
     losses = law.loss_at(phi, inputs).tolist() if task.targets else []
     return Scores(

@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at
-from lawsmith.analysis.predict import target_inputs
+from lawsmith.analysis.analyse import target_inputs
 from lawsmith.answer import Target
 from lawsmith.costs import Apart, Pricing
 from lawsmith.frontier import frontier, pareto
@@ -79,13 +78,13 @@ class VOptimal(Policy):
         key = on.tobytes() + loss[on].tobytes()
         if key not in self._memory:
             self._memory.clear()
-            self._memory[key] = fit_law(law, inputs_at(grid, law, on), loss[on])
+            self._memory[key] = fit_law(law, law.inputs_at(grid, on), loss[on])
         return self._memory[key]
 
     def _scores(self, grid: Grid, runs: Runs, fit: LawFit) -> FloatArray:
         """(m,) log of the gain per cost."""
         law, every = fit.law, np.arange(len(grid))
-        J = gradients(fit, law.log_inputs(inputs_at(grid, law, every)))
+        J = gradients(fit, law.log_inputs(law.inputs_at(grid, every)))
         g = gradients(fit, law.log_inputs(self._target(grid, fit)))[0]
         measured = runs.index[runs.state != State.FAILED.value]
         measured = measured[~np.isin(measured, runs.of(State.DIVERGED).index)]
