@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from hashlib import sha256
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -12,7 +14,11 @@ from types import ModuleType
 
 import pytest
 
+from lawsmith.arrays import FloatArray
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
+from lawsmith.surface import PUBLIC, Prior, Surface
+from lawsmith.surface.data import Observed
+from lawsmith.surface.fit import fit_observed
 
 # Started in the background of a shell, or with nohup, tests would inherit that such signals are
 # ignored, and so would every process and script they start to send one to.
@@ -72,6 +78,26 @@ def published_of(entries: Mapping[str, Entry], data_dir: Path) -> Callable[..., 
         return load(name, options, entries=entries)
 
     return load_or_skip
+
+
+_FITTED: dict[bytes, Surface] = {}
+
+
+@pytest.fixture
+def shared_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+    """A surface of the same runs is fitted once for all tests that ask for this.
+
+    For tests of what is said of a fit; those of the fit itself must not ask.
+    """
+
+    def fitted(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:
+        key = sha256(pickle.dumps((data, prior, spans))).digest()
+        if key not in _FITTED:
+            _FITTED[key] = fit_observed(data, prior, spans)
+        return _FITTED[key]
+
+    for module in ("surface.fit", "surrogates.surface"):
+        monkeypatch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
 
 
 def extra(package: str) -> ModuleType:
