@@ -6,6 +6,7 @@ import os
 import pickle
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from hashlib import sha256
 from importlib import import_module
 from itertools import count
@@ -15,6 +16,7 @@ from types import ModuleType
 import pytest
 
 from lawsmith.arrays import FloatArray
+from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
 from lawsmith.surface import PUBLIC, Prior, Surface
 from lawsmith.surface.data import Observed
@@ -98,6 +100,20 @@ def shared_fits(monkeypatch: pytest.MonkeyPatch) -> None:
 
     for module in ("surface.fit", "surrogates.surface"):
         monkeypatch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
+
+
+@contextmanager
+def no_charts() -> Iterator[None]:
+    """A block in which `replay --out` draws no charts, for what reads its other files only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lawsmith.cli.replay_run.draw_replay", lambda folder, done: Drawn())
+        yield
+
+
+@pytest.fixture
+def without_charts() -> Iterator[None]:
+    with no_charts():
+        yield
 
 
 def extra(package: str) -> ModuleType:
