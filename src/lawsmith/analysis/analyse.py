@@ -27,8 +27,7 @@ from lawsmith.laws.allocation import (
 )
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.influence import Influence, influence
-from lawsmith.laws.uncertainty import Interval
+from lawsmith.laws.uncertainty import Influence, Interval, influence
 
 UNIT_COST = 1.0  # what every run of a table without compute costs
 # Published isoFLOP runs miss their compute by a few percent: a level goes on while the next
