@@ -85,8 +85,8 @@ def published_of(entries: Mapping[str, Entry], data_dir: Path) -> Callable[..., 
 _FITTED: dict[bytes, Surface] = {}
 
 
-@pytest.fixture
-def shared_fits(monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.fixture(scope="module")
+def shared_fits() -> Iterator[None]:
     """A surface of the same runs is fitted once for all tests that ask for this.
 
     For tests of what is said of a fit; those of the fit itself must not ask.
@@ -98,8 +98,10 @@ def shared_fits(monkeypatch: pytest.MonkeyPatch) -> None:
             _FITTED[key] = fit_observed(data, prior, spans)
         return _FITTED[key]
 
-    for module in ("surface.fit", "surrogates.surface"):
-        monkeypatch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("surface.fit", "surrogates.surface"):
+            patch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
+        yield
 
 
 @contextmanager

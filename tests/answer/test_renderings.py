@@ -72,7 +72,7 @@ class Shown:
 
 
 @pytest.fixture(scope="module")
-def folder(tmp_path_factory):
+def folder(tmp_path_factory, shared_fits):
     with pytest.MonkeyPatch.context() as patch:
         patch.setenv("LAWSMITH_CACHE", str(tmp_path_factory.mktemp("cache")))
         yield tmp_path_factory.mktemp("shown")

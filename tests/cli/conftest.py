@@ -36,7 +36,7 @@ class Result:
         return json.loads(self.out)
 
 
-@pytest.fixture(autouse=True)
+@pytest.fixture(autouse=True, scope="module")
 def _shared(shared_fits: None) -> None:
     """Many commands are run on the same few tables."""
 
