@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
+from hashlib import sha256
 from importlib import import_module
 from itertools import count
 from pathlib import Path
@@ -12,7 +15,12 @@ from types import ModuleType
 
 import pytest
 
+from lawsmith.arrays import FloatArray
+from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
+from lawsmith.surface import PUBLIC, Prior, Surface
+from lawsmith.surface.data import Observed
+from lawsmith.surface.fit import fit_observed
 
 # Started in the background of a shell, or with nohup, tests would inherit that such signals are
 # ignored, and so would every process and script they start to send one to.
@@ -72,6 +80,42 @@ def published_of(entries: Mapping[str, Entry], data_dir: Path) -> Callable[..., 
         return load(name, options, entries=entries)
 
     return load_or_skip
+
+
+_FITTED: dict[bytes, Surface] = {}
+
+
+@pytest.fixture(scope="module")
+def shared_fits() -> Iterator[None]:
+    """A surface of the same runs is fitted once for all tests that ask for this.
+
+    For tests of what is said of a fit; those of the fit itself must not ask.
+    """
+
+    def fitted(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:
+        key = sha256(pickle.dumps((data, prior, spans))).digest()
+        if key not in _FITTED:
+            _FITTED[key] = fit_observed(data, prior, spans)
+        return _FITTED[key]
+
+    with pytest.MonkeyPatch.context() as patch:
+        for module in ("surface.fit", "surrogates.surface"):
+            patch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
+        yield
+
+
+@contextmanager
+def no_charts() -> Iterator[None]:
+    """A block in which `replay --out` draws no charts, for what reads its other files only."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr("lawsmith.cli.replay_run.draw_replay", lambda folder, done: Drawn())
+        yield
+
+
+@pytest.fixture
+def without_charts() -> Iterator[None]:
+    with no_charts():
+        yield
 
 
 def extra(package: str) -> ModuleType:

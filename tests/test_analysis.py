@@ -15,8 +15,8 @@ from lawsmith.analysis import (
     rolling_cuts,
     surface_on_cuts,
 )
+from lawsmith.analysis.analyse import isoflop_levels
 from lawsmith.analysis.compare import aicc
-from lawsmith.analysis.design import isoflop_levels
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier

@@ -53,12 +53,33 @@ def test_every_metric_is_that_of_the_step(trace, make, fit):
     same(curves.held_out_mse_beyond(fit), lambda s: s.held_out_mse_beyond)
     same(curves.pool_mse(fit), lambda s: s.pool_mse)
     same(curves.extrapolation("1e25", fit), lambda s: s.extrapolation["1e25"])
-    same(curves.extrapolation_incumbent("1e27", fit), lambda s: s.extrapolation_incumbent["1e27"])
     name = "envelope_observed" if fit == "observed" else "envelope_mixed"
     wanted = [getattr(step, name) for step in trace.steps]
     np.testing.assert_array_equal(
         curves.envelope[fit], [np.nan if v is None else v for v in wanted]
     )
+
+
+def test_the_incumbents_of_a_trace_are_the_nearest_parameters_so_far(trace):
+    curves, task, law = curves_of(trace), trace.task, trace.task.law
+    phi, off = (
+        curves.incumbent_laws("fantasized"),
+        curves.extrapolation_incumbent("1e25", "fantasized"),
+    )
+    wanted = task.reference.validation.phi
+    nearest = np.full(law.n_params, np.inf)
+    for i, step in enumerate(trace.steps):
+        if step.fantasized is not None:
+            found = step.fantasized.params | step.fantasized.log_params
+            now = np.array([found[name] for name in law.names])
+            nearest = np.where(np.abs(now - wanted) < np.abs(nearest - wanted), now, nearest)
+        if np.isinf(nearest).any():
+            assert np.isnan(phi[i]).all()
+            continue
+        np.testing.assert_allclose(phi[i], nearest, rtol=1e-12)
+        if law.name == "LC":
+            predicted = np.exp(nearest[0]) + np.exp(nearest[1]) * 1e25 ** nearest[2]
+            assert off[i] == pytest.approx(100 * (predicted / task.reference.losses["1e25"] - 1))
 
 
 def test_spend_and_rows_are_the_traces(trace):

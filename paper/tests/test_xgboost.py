@@ -8,7 +8,7 @@ import xgboost as xgb
 
 from lawsmith.errors import LawsmithError
 from lawsmith.runs import State
-from lawsmith.surrogates.inputs import standardised
+from lawsmith_paper.rivals.targets import standardised
 from lawsmith_paper.rivals.xgboost import XGBoostEnsemble
 from tests.surrogates.studies import done, in_state, observed, small_grid, truth
 

@@ -4,7 +4,6 @@ Notation and shapes
     T           steps of a search; values (T,) hold a metric after each, NaN where there is none
     fraction    (T,) share of the pool's compute spent after each step, ascending
     regret      |θ − θ_ref| of one parameter, natural or log
-    incumbent   the least value so far: what the paper's tables follow, though no user can know it
     truth       rows of the true envelope, Π(pool)
 
 All functions are of arrays and mappings: none knows how the law was found.

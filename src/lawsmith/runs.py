@@ -16,7 +16,7 @@ from enum import StrEnum
 import numpy as np
 import numpy.typing as npt
 
-from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.plausible import SIGNED_LOSS
 
@@ -73,8 +73,8 @@ class Runs:
         return cls(np.empty(0, np.int64), np.empty(0), np.empty(0, "<U8"))
 
     def __repr__(self) -> str:
-        told = ", ".join(f"{n} {state}" for state, n in self.counts().items() if n)
-        return f"Runs: {len(self)}{f' ({told})' if told else ''}"
+        states = ", ".join(f"{n} {state}" for state, n in self.counts().items() if n)
+        return f"Runs: {len(self)}{f' ({states})' if states else ''}"
 
     def __len__(self) -> int:
         return len(self.index)
@@ -82,6 +82,29 @@ class Runs:
     def of(self, state: State) -> Runs:
         """The runs in ``state``, in order."""
         return self.take(self.state == state.value)
+
+    @property
+    def finished(self) -> BoolArray:
+        """(k,) runs that have ended and tell something: done or diverged."""
+        ended: BoolArray = (self.state == State.DONE.value) | (self.state == State.DIVERGED.value)
+        return ended
+
+    @property
+    def any_done(self) -> bool:
+        return bool((self.state == State.DONE.value).any())
+
+    def first(self, n: int) -> Runs:
+        """The first ``n`` runs."""
+        return self.take(slice(n))
+
+    def begins_with(self, other: Runs) -> bool:
+        """Whether the runs of ``other`` are the first of these."""
+        mine = self.first(len(other))
+        return (
+            np.array_equal(mine.index, other.index)
+            and np.array_equal(mine.loss, other.loss, equal_nan=True)
+            and np.array_equal(mine.state, other.state)
+        )
 
     def counts(self) -> dict[str, int]:
         """How many runs are in each state, every state listed."""
@@ -135,7 +158,7 @@ class Runs:
             np.concatenate([self.state, other.state]),
         )
 
-    def take(self, which: npt.NDArray[np.bool_]) -> Runs:
+    def take(self, which: BoolArray | slice) -> Runs:
         """Some of these runs; they were checked when these were made."""
         some = object.__new__(Runs)
         for name in ("index", "loss", "state"):

@@ -95,13 +95,10 @@ def make_scores(task: Task, value: float) -> Scores:
         log_params={name: float(phi[task.law.position(name)]) for name in fit.log_params},
         n_points=fit.n_points,
         regret=dict.fromkeys(names, value),
-        regret_incumbent=dict.fromkeys(names, value / 2),
         held_out_mse=value**2,
         held_out_mse_beyond=value**2,
         pool_mse=value**2,
         extrapolation=dict.fromkeys(task.targets, value),
-        incumbent_params=fit.params,
-        extrapolation_incumbent=dict.fromkeys(task.targets, value / 2),
     )
 
 

@@ -10,7 +10,7 @@ import pytest
 from lawsmith.charts import residuals
 from lawsmith.charts.residuals import residuals_data
 from lawsmith.charts.runs import FITTED, HELD_OUT
-from lawsmith.laws.influence import Influence
+from lawsmith.laws.uncertainty import Influence
 
 
 def test_a_loss_one_per_cent_above_the_law_has_residual_one(compute_law):

@@ -36,6 +36,11 @@ class Result:
         return json.loads(self.out)
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _shared(shared_fits: None) -> None:
+    """Many commands are run on the same few tables."""
+
+
 @pytest.fixture
 def lawsmith(
     capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch

@@ -165,6 +165,7 @@ def test_a_table_of_three_runs_has_no_answer_and_says_why(fit_json, lawsmith, tm
     assert "No answer" in lawsmith("fit", path, "--law", "LC", "--force").out
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_replay_to_hold_nothing_out_is_made_again_by_its_report(lawsmith, csv, tmp_path):
     asked = ("--hold-out", "0", "--iterations", "12", "--target", "1e21", "--at", "N=3.3B,D=50B")
     assert lawsmith("replay", csv, *asked, "--out", tmp_path / "replay").code == 0

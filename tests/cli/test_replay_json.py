@@ -95,9 +95,8 @@ def test_the_object_has_the_promised_keys(whole, request):
     assert set(step["fits"]) == {"observed", "fantasized"}
     for fit in step["fits"].values():
         assert set(fit) == {
-            *("params", "log_params", "n_points", "regret", "regret_incumbent", "held_out_mse"),
-            *("held_out_mse_beyond", "pool_mse", "extrapolation", "extrapolation_incumbent"),
-            "incumbent_params",
+            *("params", "log_params", "n_points", "regret", "held_out_mse"),
+            *("held_out_mse_beyond", "pool_mse", "extrapolation"),
         }
         assert list(fit["regret"]) == ["E", "A", "alpha", "log_E", "log_A"]
         assert list(fit["extrapolation"]) == list(TARGETS)
@@ -197,8 +196,6 @@ def check_scores(fit, reference, table, pool):
     for label, at in TARGETS.items():
         off = 100 * (law(fit["params"], at) / law(reference["params"], at) - 1)
         assert fit["extrapolation"][label] == pytest.approx(float(off), rel=1e-6, abs=1e-9)
-        off = 100 * (law(fit["incumbent_params"], at) / law(reference["params"], at) - 1)
-        assert fit["extrapolation_incumbent"][label] == pytest.approx(float(off), abs=1e-9)
     held = np.setdiff1d(np.arange(len(table["C"])), pool)
     front = held[pareto(table["C"][held], table["loss"][held])]
     error = (law(fit["params"], table["C"][front]) - table["loss"][front]) ** 2
@@ -207,17 +204,6 @@ def check_scores(fit, reference, table, pool):
     rows = pareto(C, loss)
     at_pool = (law(fit["params"], C[rows]) - loss[rows]) ** 2
     assert fit["pool_mse"] == pytest.approx(at_pool.mean())
-
-
-@pytest.mark.parametrize("fit", ["observed", "fantasized"])
-def test_the_incumbents_are_the_running_minima_of_the_regrets(whole, fit):
-    least: dict[str, float] = {}
-    for step in whole["trace"]:
-        scores = step["fits"][fit]
-        for name, value in (scores["regret"] if scores else {}).items():
-            least[name] = min(value, least.get(name, math.inf))
-        if scores:
-            assert scores["regret_incumbent"] == least
 
 
 def test_the_summary_is_read_off_the_trace(whole):

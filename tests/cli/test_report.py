@@ -65,6 +65,7 @@ def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
     assert "the best loss to expect at 1e21 FLOPs" in " ".join(capsys.readouterr().out.split())
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_replays_folder_and_its_file_are_the_same(sweep, tmp_path, capsys):
     folder = tmp_path / "replay"
     words = ["replay", str(sweep), "--iterations", "14", "--out", str(folder)]
@@ -81,6 +82,7 @@ def test_a_replays_folder_and_its_file_are_the_same(sweep, tmp_path, capsys):
     assert "A replay that made" in capsys.readouterr().out
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_the_command_on_record_replays_the_same(sweep, tmp_path, monkeypatch):
     import json
     import shlex
@@ -101,6 +103,7 @@ def test_the_command_on_record_replays_the_same(sweep, tmp_path, monkeypatch):
     assert second["answers"] == first["answers"]
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_replay_of_a_users_table_is_made_again_by_the_command_in_its_report(
     tmp_path, monkeypatch, capsys
 ):

@@ -8,9 +8,8 @@ import pytest
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.catalogue import HYPERPARAMETER, get_law
 from lawsmith.laws.fit import fit_law
-from lawsmith.laws.influence import MOST_REFITS, REFITTED, influence
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS
-from lawsmith.laws.uncertainty import law_uncertainty
+from lawsmith.laws.uncertainty import MOST_REFITS, REFITTED, influence, law_uncertainty
 from tests.laws.test_diagnostics import C, losses
 from tests.laws.test_forms import EXAMPLES
 

@@ -265,7 +265,7 @@ def test_what_is_weighed_is_what_the_policy_goes_by(options):
         (chosen,) = policies[0].choose(grid, runs, 1, np.random.default_rng([3, n]), left=left)
         row = chosen.row
         if policies[1].searching(grid, runs):
-            free, _ = policies[1].payable(grid, runs, None, left)
+            free, _ = policies[1].payable(grid, runs, left)
             found = policies[1].weigh(grid, runs, free, left)
             turns.append(found.turn)
             assert found.row == row

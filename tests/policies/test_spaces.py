@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Full, Window, space_named, unasked
-from lawsmith.policies.spaces import highest_reached
+from lawsmith.policies.search import highest_reached
 from lawsmith.runs import Runs
 from tests.policies.fakes import ladder, runs_of
 

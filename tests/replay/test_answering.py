@@ -20,6 +20,7 @@ from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.surrogates import make_surrogate
 
+pytestmark = pytest.mark.usefixtures("shared_fits")
 TARGET = 1e22
 RULE = StopRule(TARGET, 0.07)
 

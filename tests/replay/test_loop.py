@@ -123,29 +123,6 @@ def test_the_fantasized_law_is_that_of_the_mixed_grid(task, trace):
     assert trace.steps[29].envelope_mixed == len(shared) / len(task.reference.envelope)
 
 
-def test_incumbents_are_running_minima_and_make_a_law(task, trace):
-    reference = task.reference.validation
-    least = {}
-    nearest = {}
-    for step in trace.steps:
-        if step.fantasized is None:
-            continue
-        for name, value in step.fantasized.regret.items():
-            least[name] = min(value, least.get(name, np.inf))
-        for name in ("E", "A"):
-            value = step.fantasized.log_params[name]
-            old = nearest.get(name, np.inf)
-            if abs(value - reference.log_params[name]) < abs(old - reference.log_params[name]):
-                nearest[name] = value
-        assert step.fantasized.regret_incumbent == pytest.approx(least)
-        law = step.fantasized.incumbent_params
-        assert np.log(law["E"]) == pytest.approx(nearest["E"], abs=1e-12)
-        assert np.log(law["A"]) == pytest.approx(nearest["A"], abs=1e-12)
-        predicted = law["E"] + law["A"] * 1e25 ** law["alpha"]
-        percent = 100 * (predicted / task.reference.losses["1e25"] - 1)
-        assert step.fantasized.extrapolation_incumbent["1e25"] == pytest.approx(percent, abs=1e-9)
-
-
 def test_no_law_before_the_initial_design_is_complete(trace):
     first = trace.steps[:9]
     assert all(step.observed is None and step.fantasized is None for step in first)

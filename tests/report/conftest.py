@@ -10,6 +10,11 @@ from lawsmith.report import Found, Memory, Record, find_out, live_source, read_r
 from . import sources
 
 
+@pytest.fixture(autouse=True, scope="module")
+def _shared(shared_fits):
+    """Many pages are made of the same few studies."""
+
+
 @pytest.fixture(scope="session")
 def table():
     """A report on a table, by a law of N and D."""

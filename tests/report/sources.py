@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 
 import numpy as np
@@ -14,10 +15,11 @@ from lawsmith.cli import main
 from lawsmith.datasets import Study, demo_study
 from lawsmith.journal import Kind, make
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report import Record, Source, table_source
+from lawsmith.report import Record, Source, cards_of, report_html, table_source
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.asking import asked_events, propose
 from tests.answer.tables import study, sweep
+from tests.conftest import no_charts
 
 ATTACK = "<script>alert(1)</script>"
 TRUTH = {"E": 1.69, "A": 406.4, "alpha": 0.34, "B": 410.7, "beta": 0.28}
@@ -84,8 +86,14 @@ def replay_folder(folder: Path, *more: str) -> Path:
         str(folder),
     ]
     words += more
-    assert main(words) == 0
+    with no_charts():
+        assert main(words) == 0
     return folder
+
+
+# Drawn once for all tests of a source.
+cards = cache(cards_of)
+page = cache(report_html)
 
 
 def live_study(folder: Path, *, n_runs: int, diverge: int = -1) -> LiveStudy:

@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
-from functools import lru_cache
 
 import pytest
 
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.report import CARDS, cards_of
+from lawsmith.report import CARDS
 from lawsmith.report.cards.trust import PLACES
 from lawsmith.report.parts import (
     Absent,
@@ -26,9 +25,8 @@ from lawsmith.report.parts import (
 )
 
 from . import sources
-from .sources import with_found
+from .sources import cards, with_found
 
-cards = lru_cache(maxsize=8)(cards_of)  # drawn once for all tests of a source
 ONLY_LIVE = {"progress", "next", "failures"}
 
 

@@ -102,9 +102,8 @@ class Known:
 def test_a_search_tells_the_acquisition_that_it_chose_by(compute_grid):
     surrogate = Known([2.5, 2.1, 1.9], [0.1, 0.2, 0.05])
     policy = make_policy("full", surrogate, acquisition="ei", n_init=1)
-    allowed = np.array([False, True, False])
-    runs, rng = Runs.from_losses([0], [2.0]), np.random.default_rng(0)
-    (chosen,) = policy.choose(compute_grid, runs, 1, rng, allowed=allowed)
+    runs = Runs(np.array([0, 2]), np.array([2.0, np.nan]), np.array(["done", "failed"]))
+    (chosen,) = policy.choose(compute_grid, runs, 1, np.random.default_rng(0))
     values = as_text(chosen.values, logs=False)
     z = (2.0 - 2.1) / 0.2
     ei = 0.2 * (z * norm.cdf(z) + norm.pdf(z))

@@ -111,6 +111,7 @@ def test_a_tables_own_names_stand_in_its_rows_and_over_its_points(named):
     assert "run" in isoflop_data(source.found.analysis).cells
 
 
+@pytest.mark.usefixtures("without_charts")
 def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_path, monkeypatch):
     monkeypatch.setenv("LAWSMITH_CACHE", str(tmp_path / "cache"))
     words = ["replay", str(named), "--iterations", "14", "--hold-out", "0.5"]

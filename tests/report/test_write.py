@@ -7,16 +7,16 @@ import re
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.report import cards_of, report_html, write_report
+from lawsmith.report import report_html, write_report
 from lawsmith.report.page import asset
 from lawsmith.report.parts import without_empty
 
+from .sources import cards, page
 from .test_markup import Tags
 
 
 def test_a_page_loads_nothing_from_outside(source):
-    text = report_html(source)
-    found = Tags(text)
+    found = Tags(page(source))
     for tag, attributes in found.tags:
         assert not {"src", "action", "srcset", "data"} & set(attributes), tag
         assert (attributes.get("href") or "#").startswith("#")
@@ -29,8 +29,8 @@ def test_a_page_loads_nothing_from_outside(source):
 
 
 def test_a_page_has_a_section_and_a_link_for_every_card(source):
-    found = Tags(report_html(source))
-    names = [card.name for card in without_empty(cards_of(source))]
+    found = Tags(page(source))
+    names = [card.name for card in without_empty(cards(source))]
     sections = [a["id"] for tag, a in found.tags if tag == "section"]
     assert sections == [f"card-{name}" for name in names]
     links = [a["href"] for tag, a in found.tags if tag == "a"]
@@ -39,18 +39,18 @@ def test_a_page_has_a_section_and_a_link_for_every_card(source):
 
 
 def test_the_same_source_gives_the_same_page(table):
-    assert report_html(table) == report_html(table)
+    assert report_html(table) == page(table)
 
 
 def test_only_a_live_page_asks_for_more(table):
-    text = report_html(table)
+    text = page(table)
     assert "async function live" not in text
     assert 'id="state"' not in text
 
 
 def test_a_report_is_written_into_folders_that_are_made(table, tmp_path):
     path = write_report(table, tmp_path / "a" / "b" / "report.html")
-    assert path.read_text(encoding="utf-8") == report_html(table)
+    assert path.read_text(encoding="utf-8") == page(table)
     assert [p.name for p in path.parent.iterdir()] == ["report.html"]
 
 

@@ -1,4 +1,4 @@
-"""The unit cube's columns by axis and by kernel, and the targets' scale."""
+"""The unit cube's columns by axis and by kernel."""
 
 from __future__ import annotations
 
@@ -7,7 +7,7 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.surrogates.inputs import axis_columns, kernel_columns, standardised
+from lawsmith.surrogates.inputs import axis_columns, kernel_columns
 from tests.surrogates.studies import small_grid
 
 
@@ -71,18 +71,3 @@ def test_a_grid_without_axes_is_refused():
     grid = Grid.from_columns({"N": [1e7], "D": [1e9]}, axes={})
     with pytest.raises(LawsmithError, match="got a grid without axes, want at least one axis"):
         kernel_columns(grid, "matern")
-
-
-def test_targets_are_brought_to_mean_0_and_deviation_1():
-    y = np.array([2.0, 3.0, 7.0])
-    scaled = standardised(y)
-    assert (scaled.z.mean(), scaled.z.std()) == (pytest.approx(0.0, abs=1e-15), pytest.approx(1.0))
-    np.testing.assert_allclose(scaled.mean + scaled.sd * scaled.z, y)
-
-
-@pytest.mark.parametrize("value", [0.1, 2.71, -3.3, 0.0, 1e-300])
-def test_constant_targets_are_exact_zeros_whatever_their_rounding(value):
-    scaled = standardised(np.full(7, value))
-    assert scaled.z.tolist() == [0.0] * 7
-    assert scaled.sd == 1.0
-    assert scaled.mean == pytest.approx(value)

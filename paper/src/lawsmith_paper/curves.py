@@ -15,10 +15,9 @@ from typing import Any, Literal, get_args
 import numpy as np
 import numpy.typing as npt
 
-from lawsmith.analysis.design import inputs_at
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.replay.judge import phi_of
 from lawsmith.replay.records import Scores, Task, Trace
+from lawsmith.replay.steps import phi_of
 
 FitName = Literal["observed", "fantasized"]
 FITS: tuple[FitName, ...] = get_args(FitName)
@@ -82,7 +81,7 @@ class Curves:
     def pool_mse(self, fit: FitName) -> FloatArray:
         """(T,) on Π(pool)."""
         task, rows = self.task, self.task.reference.envelope
-        predicted = self._predict(self.laws[fit], inputs_at(task.pool, task.law, rows))
+        predicted = self._predict(self.laws[fit], task.law.inputs_at(task.pool, rows))
         return np.asarray(((predicted - task.loss[rows]) ** 2).mean(axis=1))
 
     def extrapolation(self, target: str, fit: FitName) -> FloatArray:

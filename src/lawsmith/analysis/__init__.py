@@ -6,6 +6,7 @@ analysis = analyse(load("oellm-english"), FitOptions(law=get_law("LC"), targets=
 from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
+from lawsmith.analysis.analyse import analyse, influence_target, isoflop_cells
 from lawsmith.analysis.answering import answer_study, answer_tasks, learn
 from lawsmith.analysis.compare import (
     Comparisons,
@@ -15,9 +16,7 @@ from lawsmith.analysis.compare import (
     surface_on_cuts,
 )
 from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
-from lawsmith.analysis.design import isoflop_cells
-from lawsmith.analysis.fitting import analyse, hyperparameter_laws
-from lawsmith.analysis.predict import influence_target
+from lawsmith.analysis.fitting import hyperparameter_laws
 from lawsmith.analysis.records import (
     Analysis,
     Comparison,

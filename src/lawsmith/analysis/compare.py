@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lawsmith.analysis.analyse import above_observed, predict, predict_runs
 from lawsmith.analysis.fitting import fit_frontier, split
 from lawsmith.analysis.payload import Json, plain, prediction_payload, prediction_row
-from lawsmith.analysis.predict import above_observed, predict, predict_runs
 from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Prediction
 from lawsmith.answer.make import answer
 from lawsmith.answer.records import HeldOutRuns

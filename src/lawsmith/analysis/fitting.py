@@ -1,47 +1,40 @@
-"""From a study to a law one can decide from: split, Π, fit, uncertainty, warnings."""
+"""The law of the frontier of a study's runs, and how uncertain it is."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 
 import numpy as np
 
-from lawsmith.analysis.design import check_design, inputs_at, isoflop_cells
-from lawsmith.analysis.predict import above_observed, influence_target, predict, predict_runs
-from lawsmith.analysis.records import Analysis, FitOptions, HyperparameterLaw, Prediction
-from lawsmith.analysis.selected import frontier_uncertainty
-from lawsmith.answer.records import HeldOutRuns
+from lawsmith.analysis.records import Analysis, FitOptions, HyperparameterLaw
 from lawsmith.arrays import saturating
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.frontier import frontier
+from lawsmith.frontier import floor, frontier, frontier_batch
 from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import HYPERPARAMETER
-from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.laws.fit import fit_law
-from lawsmith.laws.influence import Influence, influence
-from lawsmith.laws.uncertainty import law_uncertainty
+from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.law import Law
+from lawsmith.laws.noise import MOST_RUNS, smooth_surface
+from lawsmith.laws.selection import correct_selection
+from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
+from lawsmith.runs import Runs
+from lawsmith.surrogates.inputs import axis_columns
 
 # Cells that say how the best hyperparameters move: twice the parameters of their law. With fewer
 # runs than three a cell, nothing was tuned in it.
 LEAST_CELLS, LEAST_RUNS_A_CELL = 6, 3
+ENOUGH_REPLICATES = 10  # degrees of freedom: the noise is then known to 1/√20, 22 %
 
 
-@saturating
-def analyse(study: Study, options: FitOptions) -> Analysis:
-    """Fit ``options.law`` to the frontier of the study's pool and say what can be said of it."""
-    pool, held = split(study.grid, options.hold_out)
-    a = replace(fit_frontier(study, pool, options), held_out=held)
-    a = replace(
-        a,
-        predictions=tuple(predict(a, target) for target in options.targets),
-        score=_held_out(a) if len(held) else None,
-        influence=_influence(a),
-        hyperparameters=hyperparameter_laws(study.grid, pool, a.loss),
-    )
-    return replace(a, warnings=tuple(_warnings(a)))
+def split(grid: Grid, hold_out: HeldOut | None) -> tuple[IntArray, IntArray]:
+    """(pool rows, held-out rows); all are in the pool without a rule."""
+    if hold_out is None:
+        return np.arange(len(grid)), np.arange(0)
+    return grid.split(hold_out)
 
 
 def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
@@ -52,7 +45,7 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
     check_design(study, law, rows, force=options.force)
     fit = fit_law(
         law,
-        inputs_at(grid, law, rows),
+        law.inputs_at(grid, rows),
         loss[rows],
         objective=options.objective,
         fixed=options.fixed,
@@ -62,27 +55,99 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
     return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
 
 
-def split(grid: Grid, hold_out: HeldOut | None) -> tuple[IntArray, IntArray]:
-    """(pool rows, held-out rows); all are in the pool without a rule."""
-    if hold_out is None:
-        return np.arange(len(grid)), np.arange(0)
-    return grid.split(hold_out)
-
-
-def _held_out(a: Analysis) -> HeldOutRuns:
-    """The law's predictions on Π(held-out)."""
-    held = a.held_out
-    rows = held[frontier(a.study.grid.subset(held), a.loss[held], a.law.inputs)]
+def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None:
+    grid = study.grid
     if len(rows) == 0:
-        raise LawsmithError("hold-out", got="no finished run held out", want="at least one")
-    return predict_runs(a, rows)
+        raise LawsmithError(study.name, got="no finished run", want="runs with a finite loss")
+    for name in law.inputs:
+        values = np.unique(grid.numbers(name)[rows])
+        if len(values) == 1 and len(law.inputs) == 1:
+            n_pool = np.isfinite(study.runs.config_loss(len(grid))).sum()
+            raise LawsmithError(
+                f"{law.name} on {study.name}",
+                got=f"one level of {name} ({values[0]:.4g}) among {n_pool} finished",
+                want="several levels",
+            )
+    if can_allocate(law) and not force:
+        problem = checks.collinear_design(grid.N[rows], grid.D[rows])
+        if problem is not None:
+            raise LawsmithError(
+                f"{law.name} on {study.name}: {problem.message}",
+                hint="collinear_design; fit LC instead, or --force to fit all the same",
+            )
 
 
-def _influence(a: Analysis) -> Influence | None:
-    """Leave-one-out; None where a law without a point could not be judged."""
-    if a.uncertainty is None or a.fit.n_points - 1 <= int(a.fit.free.sum()):
+def frontier_uncertainty(
+    study: Study,
+    pool: IntArray,
+    rows: IntArray,
+    loss: FloatArray,
+    fit: LawFit,
+    options: FitOptions,
+) -> Uncertainty | None:
+    """Student's t on least squares; corrected for selection where there was any and it can be told.
+
+    rows: those of the pool that were fitted, in the order of the fit's points.
+    """
+    plain = law_uncertainty(fit)
+    known = pool[np.isfinite(loss[pool])]
+    if plain is None:
         return None
-    return influence(a.fit, influence_target(a)[1], a.uncertainty)
+    if len(known) == fit.n_points:
+        return _with_pure_error(plain, study.runs, rows, fit)
+    plain = replace(plain, estimand=LAW_OF_FRONTIER)
+    if options.priors or len(known) > MOST_RUNS:
+        return plain
+    grid = study.grid.subset(known)
+    scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
+    unit = study.grid.unit()[known]
+    tuned = [unit[:, at] for name, at in axis_columns(study.grid).items() if name not in scale]
+    h = np.concatenate([np.empty((len(known), 0)), *tuned], axis=1)
+    surface = smooth_surface(
+        np.log(loss[known]),
+        np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),
+        _log_block(grid, scale),
+        grid.cells(scale),
+        floor=lambda mean: floor(grid, mean, fit.law.inputs),
+    )
+    if surface is None:
+        return plain
+    sd, dof = study.runs.select(known).replicate_sd()
+    if dof >= ENOUGH_REPLICATES:  # they show the noise itself, whatever the surface's shape
+        surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
+    at = fit.law.natural(plain.phi)
+    return correct_selection(
+        plain,
+        fit.law.log_inputs(fit.law.inputs_at(grid, np.arange(len(known))))[:, 0, :],
+        loss[known],
+        surface,
+        lambda rows: partial(frontier_batch, grid.subset(rows), inputs=fit.law.inputs),
+        rng=np.random.default_rng(options.seed),
+        fixed={**fit.fixed, **{name: at[name] for name in plain.at_bounds}},
+    )
+
+
+def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit) -> Uncertainty:
+    """The noise of a run by replicates, and how far the law's residuals exceed it.
+
+    The textbook's test of lack of fit: Σ nᵢ rᵢ² / (m − p), of means of nᵢ replicates, over the
+    replicates' pooled variance is F with m − p and Σ (nᵢ − 1) degrees of freedom.
+    rows (m,): of the grid, in the order of the points.
+    """
+    sd, dof = runs.select(rows).replicate_sd()
+    if dof == 0 or not sd > 0.0:
+        return plain
+    counts = runs.select(rows).replicate_counts(len(rows))
+    residual = plain.law.form.value(plain.phi[None], fit.x[:, None, :])[0] - np.log(fit.loss)
+    misfit = float((counts * residual**2).sum() / plain.dof) / sd**2
+    return replace(plain, noise_sd=sd, noise_dof=dof, misfit=misfit)
+
+
+def _log_block(grid: Grid, names: list[str]) -> FloatArray:
+    """Logs of those columns, each scaled to the unit interval, (m, l)."""
+    logs = np.log(np.stack([grid.numbers(name) for name in names], axis=1))
+    spread = np.ptp(logs, axis=0)
+    return np.asarray((logs - logs.min(axis=0)) / np.where(spread > 0, spread, 1.0))
 
 
 @saturating
@@ -105,41 +170,7 @@ def hyperparameter_laws(
         values = grid.numbers(axis.name)[rows]
         if len(np.unique(values)) < 2:
             continue
-        inputs = inputs_at(grid, HYPERPARAMETER, rows)
+        inputs = HYPERPARAMETER.inputs_at(grid, rows)
         fit = fit_law(HYPERPARAMETER, inputs, values, fixed=fixed)
         laws.append(HyperparameterLaw(axis.name, fit, law_uncertainty(fit), rows))
     return tuple(laws)
-
-
-def _warnings(a: Analysis) -> list[Diagnostic]:
-    grid, fit, rows = a.study.grid, a.fit, a.frontier
-    n_levels = len(np.unique(grid.cells(list(fit.law.inputs))[rows]))
-    found: list[Diagnostic | None] = [
-        checks.at_bound(fit),
-        checks.not_identified(a.uncertainty, a.options.level),
-        checks.ill_conditioned(fit),
-        checks.too_few_levels(fit, n_levels),
-    ]
-    if can_allocate(fit.law):
-        found.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
-    if a.influence is not None:
-        label, _ = influence_target(a)
-        found.append(checks.influential_point(a.influence, grid.C[rows], label))
-    found.append(checks.lack_of_fit(fit, a.uncertainty))
-    for p in a.predictions:
-        found.append(checks.extrapolation_decades(p.target.label, p.decades))
-        found += [above_observed(a, p), _beyond_tried(a, p)]
-    found.append(checks.frontier_optimism(a.uncertainty, len(a.done), fit.n_points))
-    if {"N", "D"} <= set(grid.names):
-        best, level_of = isoflop_cells(grid, a.pool, a.loss)
-        found.append(checks.isoflop_unbracketed(grid.N[best], a.loss[best], level_of))
-    return [d for d in found if d is not None]
-
-
-def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
-    """Whether the law's best D/N at a compute lies outside those that were run."""
-    if p.allocation is None or p.target.sized:
-        return None
-    tried = a.study.grid.D[a.done] / a.study.grid.N[a.done]
-    ratio = p.allocation["D/N"].centre
-    return checks.allocation_extrapolated(f"by {a.law.name}", p.target.label, ratio, tried)

@@ -16,10 +16,9 @@ from lawsmith.digest import short
 from lawsmith.grid import FloatArray, HeldOut, IntArray
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit, Prior
-from lawsmith.laws.influence import Influence
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective
-from lawsmith.laws.uncertainty import Interval, Uncertainty
+from lawsmith.laws.uncertainty import Influence, Interval, Uncertainty
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame

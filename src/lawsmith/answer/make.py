@@ -43,7 +43,7 @@ def answer(
     along      losses along runs, in whose order ``runs`` are
     """
     kept = _used(runs, held_out)
-    used = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+    used = runs.take(kept)
     done = used.of(State.DONE)
     if len(done) < LEAST_RUNS:
         got = f"{len(done)} finished runs"
@@ -95,10 +95,8 @@ def default_target(grid: Grid, runs: Runs) -> Target:
 
 def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
     """Finished runs that are not held out: what was only asked for must not narrow an interval."""
-    kept = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
-    if held_out is not None:
-        kept &= ~np.isin(runs.index, held_out)
-    return np.asarray(kept)
+    kept = runs.finished
+    return kept if held_out is None else kept & ~np.isin(runs.index, held_out)
 
 
 def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid, Runs]:
@@ -120,7 +118,7 @@ def thinned(grid: Grid, runs: Runs) -> Runs:
     rows = np.zeros(len(grid), dtype=np.bool_)
     rows[np.concatenate([ranked[-n_top:], ranked[spread]])] = True
     kept = rows[runs.index]
-    return Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
+    return runs.take(kept)
 
 
 def _scattered(rows: IntArray) -> FloatArray:

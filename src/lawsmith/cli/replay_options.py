@@ -22,7 +22,7 @@ from lawsmith.laws.law import Law
 from lawsmith.numbers import as_float
 from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.policies.catalogue import POLICIES
-from lawsmith.policies.spaces import REACH
+from lawsmith.policies.search import REACH
 from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
 from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.surrogates import SURROGATES, make_surrogate

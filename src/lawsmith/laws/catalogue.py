@@ -26,9 +26,9 @@ from lawsmith.laws.forms import (
     SumOfPowers,
     Term,
 )
-from lawsmith.laws.law import Law, Param, asymptote, coefficient, exponent
+from lawsmith.laws.law import Law, LogPoints, Param, asymptote, coefficient, exponent
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
-from lawsmith.laws.starts import sum_of_powers_starts
+from lawsmith.laws.starts import pinned, sum_of_powers_starts
 
 # Letters of formulae → names of parameters and inputs.
 SYMBOLS = {"α": "alpha", "β": "beta", "γ": "gamma", "X": "experts", "V": "vocab"}
@@ -78,21 +78,17 @@ GADRE = _sum_law(
 )
 
 
-def _chinchilla_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, log_e: float | None
-) -> FloatArray:
+def _chinchilla_starts(at: LogPoints, log_e: float | None) -> FloatArray:
     """Of a law of N and D that is near to Chinchilla's, (S, 5); with log E where it is fixed."""
     assert CHINCHILLA.starts is not None
-    return CHINCHILLA.starts(x, y, w, {} if log_e is None else {0: log_e})
+    return CHINCHILLA.starts(at, {} if log_e is None else {0: log_e})
 
 
-def _skaling_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-) -> FloatArray:
+def _skaling_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts bent to several k: where one term dominates, (A N^-α)^k is exact."""
-    base = _chinchilla_starts(x, y, w, fixed.get(0))
+    base = _chinchilla_starts(at, fixed.get(0))
     powers = [fixed[5]] if 5 in fixed else [0.3, 0.5, 0.75, 1.0, 1.5]
-    return _pinned([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)], fixed)
+    return pinned([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)], fixed)
 
 
 SKALING = Law(
@@ -112,17 +108,15 @@ SKALING = Law(
 )
 
 
-def _kaplan_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-) -> FloatArray:
+def _kaplan_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """L^(1/α_D) is a sum of two powers: project it for several α_D and ratios α_N/α_D."""
     form = SumOfPowers((Term(0, (Power(1, -1.0, 0),)), Term(2, (Power(3, -1.0, 1),))))
     params = (coefficient("a"), exponent("r", upper=10.0), coefficient("b"), exponent("one"))
     starts = []
     for alpha_d in [fixed[3]] if 3 in fixed else [0.03, 0.06, 0.1, 0.2, 0.35]:
-        best = sum_of_powers_starts(form, params, x, y / alpha_d, w, {3: 1.0})
+        best = sum_of_powers_starts(form, params, at._replace(y=at.y / alpha_d), {3: 1.0})
         starts += [[s[0] / s[1], s[1] * alpha_d, s[2], alpha_d] for s in best]
-    return _pinned(starts, fixed)
+    return pinned(starts, fixed)
 
 
 KAPLAN = Law(
@@ -140,24 +134,15 @@ KAPLAN = Law(
 )
 
 
-def _pinned(starts: list[list[float]], fixed: Mapping[int, float]) -> FloatArray:
-    out = np.array(starts)
-    for j, value in fixed.items():
-        out[:, j] = value
-    return out
-
-
-def _farseer_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-) -> FloatArray:
+def _farseer_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts: log(E + A·N^-α) by its value, slope and bend at FARSEER_N."""
     found = []
-    for log_e, log_a, alpha, log_b, beta in _chinchilla_starts(x, y, w, None):
+    for log_e, log_a, alpha, log_b, beta in _chinchilla_starts(at, None):
         E, term = np.exp(log_e), np.exp(log_a - alpha * np.log(FARSEER_N))
         floor = [np.log(E + term), -alpha * term / (E + term), -alpha * E / (E + term)]
         reducible = [log_b - beta * np.log(FARSEER_D), 0.0, -0.1]
         found.append([*floor, *reducible, np.log(beta), 0.0, -0.1])
-    return _pinned(found, fixed)
+    return pinned(found, fixed)
 
 
 def _slopes(name: str) -> tuple[Param, Param]:
@@ -183,15 +168,13 @@ FARSEER = Law(
 )
 
 
-def _repeated_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-) -> FloatArray:
+def _repeated_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts in N and D_eff, for several R."""
     form, found = Repeated(CHINCHILLA.form), []
     for log_r in [fixed[5]] if 5 in fixed else np.log([2.0, 10.0, 50.0]):
-        inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), x)[0]
-        found += [[*s, log_r] for s in _chinchilla_starts(inner, y, w, None)]
-    return _pinned(found, fixed)
+        inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), at.x)[0]
+        found += [[*s, log_r] for s in _chinchilla_starts(at._replace(x=inner), None)]
+    return pinned(found, fixed)
 
 
 REPEATED = Law(

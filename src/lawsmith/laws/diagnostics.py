@@ -16,9 +16,8 @@ from lawsmith.arrays import robust_sd
 from lawsmith.formats import digits, flops, interval, number, percent
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.influence import Influence
 from lawsmith.laws.noise import MOST_RUNS
-from lawsmith.laws.uncertainty import Interval, Uncertainty, lowest_loss
+from lawsmith.laws.uncertainty import Influence, Interval, Uncertainty, lowest_loss
 
 # An error of 0.1 % in the losses may then be one of 1000 % in a combination of parameters.
 MAX_CONDITION = 1e4
@@ -213,7 +212,7 @@ def frontier_optimism(
         return Diagnostic(
             "frontier_optimism",
             f"{n_points} frontier points are minima of {n_runs} runs; there are "
-            f"{_why_not_told(n_runs)}, so their optimism is not corrected",
+            f"{_why_unknown(n_runs)}, so their optimism is not corrected",
             {"n_runs": n_runs, "n_points": n_points},
         )
     if abs(uncertainty.shift) < LEAST_OPTIMISM:
@@ -227,7 +226,7 @@ def frontier_optimism(
     )
 
 
-def _why_not_told(n_runs: int) -> str:
+def _why_unknown(n_runs: int) -> str:
     if n_runs > MOST_RUNS:
         return f"more than {MOST_RUNS:,}, for which noise is not told from real differences"
     return "too few to tell noise from real differences"

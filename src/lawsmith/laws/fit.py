@@ -18,7 +18,7 @@ from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import number
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.laws.law import Law
+from lawsmith.laws.law import Law, LogPoints
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
 from lawsmith.laws.optimise import (
     GRADIENT_TOLERANCE,
@@ -109,6 +109,12 @@ class LawFit:
     def jac(self) -> FloatArray:
         """Gradient of the log loss at the points, (p, n)."""
         return np.asarray(self.law.form.value_and_jac(self.phi[None], self.x[:, None, :])[1][0])
+
+    @property
+    def problem(self) -> Problem:
+        """What was minimised, without the priors."""
+        points = (self.x[:, None, :], self.loss[None], self.weights[None])
+        return make_problem(self.law, self.objective, *points, pinned_phi(self.law, self.fixed))
 
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
@@ -271,7 +277,7 @@ def cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> Floa
         rough = replace(problem, objective=LEAST_SQUARES_LOG)
         value = objective_value(rough.take(np.zeros(len(start), dtype=np.int64)), start)
         return start[np.argsort(value, kind="stable")[:24]]
-    return law.starts(problem.x, problem.y[0], problem.w[0], pinned)
+    return law.starts(LogPoints(problem.x, problem.y[0], problem.w[0]), pinned)
 
 
 def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Solution, IntArray]:

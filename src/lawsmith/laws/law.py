@@ -16,13 +16,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Any, Protocol
+from typing import Any, NamedTuple, Protocol
 
 import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import FloatArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws.objective import HUBER, Objective
 
 
@@ -116,7 +116,15 @@ class Form(Protocol):
         return None
 
 
-Starts = Callable[[FloatArray, FloatArray, FloatArray, Mapping[int, float]], FloatArray]
+class LogPoints(NamedTuple):
+    """Points that a fit starts from: log inputs x (q, 1, n), log losses y (n,), weights w (n,)."""
+
+    x: FloatArray
+    y: FloatArray
+    w: FloatArray
+
+
+Starts = Callable[[LogPoints, Mapping[int, float]], FloatArray]
 
 
 @dataclass(frozen=True, repr=False)
@@ -126,7 +134,7 @@ class Law:
     inputs     names of what the loss depends on: C, N, D, …
     params     one Param each
     objective  the one that the law's authors publish fits with; the fitter's default
-    starts     ``starts(x, log_loss, weights, fixed)`` proposes points (S, p) to start a fit from
+    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from
 
     >>> law = get_law("LC")
     >>> law.inputs, law.names
@@ -193,6 +201,10 @@ class Law:
         if any(not np.all(c > 0) or not np.all(np.isfinite(c)) for c in columns):
             raise LawsmithError(f"inputs of {self.name}", got="a value ≤ 0", want="all above 0")
         return np.asarray(np.log(np.stack(np.broadcast_arrays(*columns)))[:, None, :])
+
+    def inputs_at(self, grid: Grid, rows: IntArray) -> dict[str, FloatArray]:
+        """The inputs by name at rows of a grid."""
+        return {name: grid.numbers(name)[rows] for name in self.inputs}
 
     def logs(self, phi: FloatArray) -> dict[str, float]:
         """Phi (p,) → logs of the positive parameters by name."""
@@ -276,7 +288,7 @@ def define(
 
 
 def _check_differentiable(law: Law) -> None:
-    """Compare the complex step with plain differences once, so that a broken formula is told."""
+    """Compare the complex step with plain differences once, so that a broken formula is refused."""
     lower, upper = law.bounds()
     if not np.all(np.isfinite(lower) & np.isfinite(upper)):
         open_ended = law.names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]

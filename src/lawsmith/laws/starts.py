@@ -11,10 +11,11 @@ from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
+from numpy.typing import ArrayLike
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.forms import SumOfPowers
-from lawsmith.laws.law import Param
+from lawsmith.laws.law import LogPoints, Param
 
 # Candidate exponents: one dense list for laws with a single exponent, a thinner one for products.
 EXPONENTS_1D = 0.02 * 1.25 ** np.arange(22)
@@ -28,23 +29,21 @@ FAR_OFF = 0.04  # squared log residual, 20 % of loss, beyond which a point is as
 def sum_of_powers_starts(
     form: SumOfPowers,
     params: tuple[Param, ...],
-    x: FloatArray,
-    y: FloatArray,
-    w: FloatArray,
+    at: LogPoints,
     fixed: Mapping[int, float],
 ) -> FloatArray:
-    """The grid's local minima with projected coefficients, (S, p). x (q, 1, n), y (n,).
+    """The grid's local minima with projected coefficients, (S, p).
 
     Where a term vanishes there the exponents are zoomed in on: the valley towards E = 0 is long
     and bent in all parameters, and short in the exponents alone.
     """
     phi, shape = _exponent_grid(form, params, fixed)
-    score, dropped = _project(form, phi, x, y, w, fixed)
+    score, dropped = _project(form, phi, at, fixed)
     rows = _local_minima(score.reshape(shape))
     used = [j for j in _exponents(form) if j not in fixed]
     if not used or not dropped[rows].any():
         return phi[rows]
-    return np.stack([_zoom(form, start, used, x, y, w, fixed) for start in phi[rows]])
+    return np.stack([_zoom(form, start, used, at, fixed) for start in phi[rows]])
 
 
 def _exponents(form: SumOfPowers) -> list[int]:
@@ -55,9 +54,7 @@ def _zoom(
     form: SumOfPowers,
     start: FloatArray,
     used: list[int],
-    x: FloatArray,
-    y: FloatArray,
-    w: FloatArray,
+    at: LogPoints,
     fixed: Mapping[int, float],
 ) -> FloatArray:
     """The best exponents near those of ``start`` (p,), on ever finer grids around the best."""
@@ -66,7 +63,7 @@ def _zoom(
         factors = np.array(list(product(*[steps] * len(used))))
         phi = np.repeat(start[None], len(factors), axis=0)
         phi[:, used] = start[used] * factors
-        start = phi[int(np.argmin(_project(form, phi, x, y, w, fixed)[0]))]
+        start = phi[int(np.argmin(_project(form, phi, at, fixed)[0]))]
         steps = np.sqrt(steps)
     return start
 
@@ -89,12 +86,7 @@ def _exponent_grid(
 
 
 def _project(
-    form: SumOfPowers,
-    phi: FloatArray,
-    x: FloatArray,
-    y: FloatArray,
-    w: FloatArray,
-    fixed: Mapping[int, float],
+    form: SumOfPowers, phi: FloatArray, at: LogPoints, fixed: Mapping[int, float]
 ) -> tuple[FloatArray, BoolArray]:
     """Set the log coefficients of phi (G, p) to the non-negative least-squares ones, in place.
 
@@ -103,18 +95,18 @@ def _project(
     phi[:, [term.coefficient for term in form.terms]] = 0.0
     for j, value in fixed.items():
         phi[:, j] = value
-    relative = np.exp(form.logs(phi, x) - y)  # (K, G, n): each term over the loss, coefficient 1
+    relative = np.exp(form.logs(phi, at.x) - at.y)  # (K, G, n): terms over loss, coefficient 1
     held = [k for k, term in enumerate(form.terms) if term.coefficient in fixed]
     open_ = [k for k in range(len(form.terms)) if k not in held]
     target = np.broadcast_to(1.0 - relative[held].sum(axis=0), relative.shape[1:])
-    c = _nonnegative(relative[open_].transpose(1, 0, 2), target, w)
+    c = _nonnegative(relative[open_].transpose(1, 0, 2), target, at.w)
     ratio = np.array(1.0 - target)
     for column, k in enumerate(open_):
         # A term the projection drops still needs a log: a thousandth of the loss.
         kept = np.maximum(c[:, column], 1e-3 / relative[k].mean(axis=-1))
         phi[:, form.terms[k].coefficient] = np.log(kept)
         ratio += kept[:, None] * relative[k]
-    score = (w * np.minimum(np.log(ratio) ** 2, FAR_OFF)).sum(axis=-1)
+    score = (at.w * np.minimum(np.log(ratio) ** 2, FAR_OFF)).sum(axis=-1)
     return score, np.any(c <= 0, axis=1)
 
 
@@ -166,7 +158,12 @@ def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) ->
         ratio = (1 + ratio) ** (1 / (p + 1))
     steps = ratio ** -np.arange(1, p + 1)
     unit = (0.5 + np.outer(np.arange(1, 65), steps)) % 1.0
-    phi = lower + unit * (upper - lower)
+    return pinned(lower + unit * (upper - lower), fixed)
+
+
+def pinned(starts: ArrayLike, fixed: Mapping[int, float]) -> FloatArray:
+    """Starts (S, p) with the fixed parameters at their values."""
+    out = np.array(starts, dtype=np.float64)
     for j, value in fixed.items():
-        phi[:, j] = value
-    return np.asarray(phi)
+        out[:, j] = value
+    return out

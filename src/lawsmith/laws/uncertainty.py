@@ -33,7 +33,7 @@ from lawsmith.grid import BoolArray, FloatArray
 from lawsmith.laws.fit import LawFit, fit_law, refit_weighted
 from lawsmith.laws.law import Law, Param
 from lawsmith.laws.objective import LEAST_SQUARES_LOG, Objective
-from lawsmith.laws.optimise import Solution
+from lawsmith.laws.optimise import Solution, leave_one_out
 
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
@@ -42,6 +42,9 @@ FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # the module says why
 MIN_DOF_BOOTSTRAP = 30  # the kurtosis of fewer normal residuals has an SD of 0.9 or more
 HEAVY = 4.0  # SDs of the kurtosis of normal residuals, beyond which tails are heavy
 N_BOOTSTRAP = 400  # SDs of so many draws err by 1/√800, 4 %
+# Refits cost n² points. With more points than MOST_REFITS all are linearised, and the most
+# influential REFITTED are refitted, because warnings name the largest move only.
+MOST_REFITS, REFITTED = 400, 20
 
 
 class Interval(NamedTuple):
@@ -270,3 +273,41 @@ def scatter_covariance(
     cov = np.zeros_like(information)
     cov[np.ix_(rows, rows)] = inverse * scale[:, None] * scale
     return np.asarray(cov)
+
+
+@dataclass(frozen=True)
+class Influence:
+    """How the log loss predicted at the target moves without each point, (n,).
+
+    n_refitted   points whose move is of a refit without them; that of the others is linearised
+    """
+
+    shift: FloatArray
+    standard_error: float
+    n_refitted: int
+
+    @property
+    def largest(self) -> int:
+        return int(np.argmax(np.abs(self.shift)))
+
+
+@saturating
+def influence(fit: LawFit, target: Mapping[str, float], uncertainty: Uncertainty) -> Influence:
+    """The move of the prediction at the target, beside its standard error."""
+    x = fit.law.log_inputs(target)
+    rows = np.arange(fit.n_points)
+    phi = np.repeat(fit.phi[None], fit.n_points, axis=0)
+    if fit.n_points > MOST_REFITS:
+        phi = leave_one_out(fit.problem, fit.phi)
+        move = np.abs(_shift(fit, phi, x))
+        rows = np.argsort(-move, kind="stable")[:REFITTED]
+    left_out = np.arange(fit.n_points) == rows[:, None]
+    phi[rows] = refit_weighted(fit, np.where(left_out, 0.0, fit.weights)).phi
+    error = float(uncertainty.standard_error(target)[0])
+    return Influence(_shift(fit, phi, x), error, len(rows))
+
+
+def _shift(fit: LawFit, phi: FloatArray, x: FloatArray) -> FloatArray:
+    """(B,) log loss of laws phi (B, p) at x (q, 1, 1), less the fit's."""
+    form = fit.law.form
+    return np.asarray((form.value(phi, x) - form.value(fit.phi[None], x))[:, 0])

@@ -6,12 +6,17 @@ rows = policy.ask(grid, runs, 4, np.random.default_rng(0))
 
 from __future__ import annotations
 
-from lawsmith.policies.base import Choice, Policy, unasked
+from lawsmith.policies.base import (
+    Choice,
+    InitialDesign,
+    Policy,
+    choose_within,
+    unasked,
+    with_pending,
+)
 from lawsmith.policies.catalogue import Method, make_policy, space_named
-from lawsmith.policies.choosing import InitialDesign, choose_within, with_pending
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import Full, Space, Window
+from lawsmith.policies.search import Full, Search, Space, Window
 
 __all__ = [
     "Choice",

@@ -32,8 +32,7 @@ from scipy.special import stdtr
 from lawsmith.costs import Listed
 from lawsmith.frontier import floor
 from lawsmith.grid import BoolArray, FloatArray, Grid
-from lawsmith.policies.base import Choice, unasked
-from lawsmith.policies.choosing import LEAST, SLACK, best_row
+from lawsmith.policies.base import LEAST, SLACK, Choice, best_row, unasked
 from lawsmith.policies.frontier import Frontier, Weighed
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Hints, Posterior

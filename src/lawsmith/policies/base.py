@@ -1,18 +1,27 @@
-"""What a policy is: a pure function from the history of a study to the rows to run next."""
+"""What a policy is: a pure function from the history of a study to the rows to run next.
+
+Every policy begins with an initial design, which may be empty, and chooses a batch run by run.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import Protocol
 
 import numpy as np
 
-from lawsmith.costs import Pricing
+from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import BoolArray, Grid
-from lawsmith.runs import Runs
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
+
+# Scores this close, relative to the best, are ties. Candidates that mirror one another have equal
+# scores up to rounding, which differs with the number of threads; the choice must not.
+TIE = 1e-9
+LEAST = 0.01  # share of a budget
+SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
 
 
 @dataclass(frozen=True)
@@ -24,36 +33,98 @@ class Choice:
     values: Mapping[str, float] = field(default_factory=dict)
 
 
-class Policy(Protocol):
-    """Chooses runs. Pure: the same grid, runs and generator state give the same rows.
+@dataclass(frozen=True)
+class InitialDesign:
+    """``n`` runs drawn uniformly from the smallest N over the grid's few smallest D.
 
-    A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
-    come back when no more are left, and none when the grid is exhausted.
+    n         configurations asked before the search begins, whatever became of them; 0 for none
+    n_tokens  how many of the distinct D of the whole grid count as smallest. The smallest N's own
+              may reach far up, and a window opened there would be the whole study.
 
-    allowed  (m,) rows that may be asked; all of them by default
-    left     FLOPs that may still be spent; a row that costs more is not asked
+    It is a function of what was asked so far, so that a study may ask one run at a time, in
+    batches, or start from runs of its own.
     """
 
+    n: int = 10
+    n_tokens: int = 4
+
+    def __post_init__(self) -> None:
+        if self.n < 0:
+            raise LawsmithError("n_init", got=self.n, want="0 initial runs or more")
+        if self.n_tokens < 1:
+            raise LawsmithError("n_tokens", got=self.n_tokens, want="at least 1 value of D")
+
+    def complete(self, grid: Grid, runs: Runs) -> bool:
+        """Whether the design has been asked for in full."""
+        if self.n > len(grid):
+            want = f"at most the {len(grid)} candidates"
+            raise LawsmithError("n_init", got=f"{self.n} initial runs", want=want)
+        return int((~unasked(grid, runs)).sum()) >= self.n
+
+    def among(self, grid: Grid, free: BoolArray) -> BoolArray:
+        """(m,) rows of which the next initial run is one, each as likely.
+
+        The preferred ones of ``free`` or, once they are used up, the cheapest.
+        """
+        preferred = free & self.preferred(grid)
+        if preferred.any():
+            return preferred
+        cheapest = np.argmin(np.where(free, grid.C, np.inf))
+        return free & np.equal(np.arange(len(grid)), cheapest)
+
+    def preferred(self, grid: Grid) -> BoolArray:
+        """(m,) rows at the smallest N and one of the grid's smallest D, as far as they exist.
+
+        A study without N or D has its ``n`` cheapest rows instead, with all that cost the same
+        as the dearest of them: where every run costs 1, that is the whole grid.
+        """
+        if "N" in grid.names and "D" in grid.names:
+            tokens = np.unique(grid.D)[: self.n_tokens]
+            smallest: BoolArray = np.equal(grid.N, grid.N.min()) & np.isin(grid.D, tokens)
+            return smallest
+        cheapest: BoolArray = np.less_equal(grid.C, np.sort(grid.C)[self.n - 1])
+        return cheapest
+
+
+class Policy(ABC):
+    """Chooses runs. Pure: the same grid, runs and generator state give the same rows.
+
+    initial    runs drawn at random before the search begins
+    pricing    what a run costs after those before it
+    surrogate  the model that predicts the rest of the grid; None for a policy without one
+    """
+
+    initial: InitialDesign
+    pricing: Pricing = Apart()
+    surrogate: Surrogate | None
+
     @property
+    @abstractmethod
     def name(self) -> str: ...
 
-    @property
-    def surrogate(self) -> Surrogate | None:
-        """The model that predicts the rest of the grid; None for a policy without one."""
-        ...
-
-    @property
-    def pricing(self) -> Pricing:
-        """What a run costs after those before it."""
-        ...
+    @abstractmethod
+    def _next(
+        self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
+    ) -> Choice:
+        """The next run of the search, of the rows ``free``; there is one."""
 
     def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
         """(m,) the rows among which the next run is chosen; none when the grid is exhausted."""
-        ...
+        return self.among(grid, runs, unasked(grid, runs))
+
+    def among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` among which the next run is chosen."""
+        if not self.searching(grid, runs):
+            return self.initial.among(grid, free)
+        return self.space_among(grid, runs, free)
+
+    def space_among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` among which the search chooses: all."""
+        return free
 
     def searching(self, grid: Grid, runs: Runs) -> bool:
         """Whether the initial design, which is one batch, has been asked for in full."""
-        ...
+        return self.initial.complete(grid, runs)
 
     def choose(
         self,
@@ -64,7 +135,31 @@ class Policy(Protocol):
         *,
         allowed: BoolArray | None = None,
         left: float | None = None,
-    ) -> list[Choice]: ...
+    ) -> list[Choice]:
+        """Up to ``n`` distinct rows; each is pending when the next is chosen.
+
+        A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
+        come back when no more are left, and none when the grid is exhausted. ``allowed`` (m,) are
+        the rows that may be asked, all by default. ``left`` are the FLOPs that may still be spent;
+        a row that costs more is not asked.
+        """
+        if n < 1:
+            raise LawsmithError("ask", got=n, want="at least 1 run")
+        chosen: list[Choice] = []
+        while len(chosen) < n:
+            now = with_pending(runs, [choice.row for choice in chosen])
+            free, price = self.payable(grid, now, left)
+            if allowed is not None:
+                free &= allowed
+            if not free.any():
+                break
+            free = self.among(grid, now, free)
+            if self.searching(grid, now):
+                chosen.append(self._next(grid, now, free, left, rng))
+            else:
+                chosen.append(at_random(free, "initial design, at random", rng))
+            left = None if left is None else left - float(price[chosen[-1].row])
+        return chosen
 
     def ask(
         self,
@@ -77,7 +172,19 @@ class Policy(Protocol):
         left: float | None = None,
     ) -> list[int]:
         """The rows of `choose`."""
-        ...
+        found = self.choose(grid, runs, n, rng, allowed=allowed, left=left)
+        return [choice.row for choice in found]
+
+    def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
+        """(m,) rows that may be asked: those never asked before."""
+        return unasked(grid, runs)
+
+    def payable(self, grid: Grid, runs: Runs, left: float | None) -> tuple[BoolArray, FloatArray]:
+        """(m,) rows that may be asked and can be paid, and what each costs after these runs."""
+        free, price = self.open_rows(grid, runs), self.pricing.each(grid, runs.index)
+        if left is not None:
+            free &= price <= left * SLACK
+        return free, price
 
 
 def unasked(grid: Grid, runs: Runs) -> BoolArray:
@@ -87,3 +194,52 @@ def unasked(grid: Grid, runs: Runs) -> BoolArray:
         raise LawsmithError("runs", got=f"row {runs.index.max()}", want=f"rows below {len(grid)}")
     free[runs.index] = False
     return free
+
+
+def choose_within(
+    policy: Policy,
+    grid: Grid,
+    runs: Runs,
+    n: int,
+    rng: np.random.Generator,
+    *,
+    left: float,
+    budget: float,
+) -> list[Choice]:
+    """What ``policy`` chooses with ``left`` of a budget; nothing where the rest is too little.
+
+    The rest of a budget would go to a long tail of cheap runs that teach nothing. So once LEAST of
+    it is left, and the run that is wanted costs more, nothing is asked.
+    """
+    if left <= LEAST * budget:
+        wanted = policy.ask(grid, runs, 1, rng)
+        price = policy.pricing.each(grid, runs.index)
+        if not wanted or price[wanted[0]] > left * SLACK:
+            return []
+    return policy.choose(grid, runs, n, rng, left=left)
+
+
+def at_random(free: BoolArray, why: str, rng: np.random.Generator) -> Choice:
+    """One of the rows ``free``, each as likely."""
+    rows = np.flatnonzero(free)
+    return Choice(int(rows[rng.integers(len(rows))]), why)
+
+
+def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
+    """These runs, and ``rows`` asked but not finished."""
+    if not rows:
+        return runs
+    pending = np.full(len(rows), State.PENDING.value)
+    index = np.array(rows, dtype=np.int64)
+    return runs.append(Runs(index, np.full(len(rows), np.nan), pending))
+
+
+def best_row(rows: IntArray, scores: FloatArray, C: FloatArray) -> int:
+    """The row of the highest score; among ties the cheapest, then the first. Rows ascend.
+
+    A score that is not finite is the lowest there is: a surrogate's slip must not be chosen.
+    """
+    finite = np.where(np.isfinite(scores), scores, -np.inf)
+    top = float(finite.max())
+    tied = finite >= top - TIE * abs(top)
+    return int(rows[np.argmin(np.where(tied, C, np.inf))])

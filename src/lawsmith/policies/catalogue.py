@@ -9,18 +9,16 @@ from typing import Any
 from lawsmith.acquisition import KAPPA, get_acquisition
 from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.policies.base import Policy
-from lawsmith.policies.choosing import InitialDesign
+from lawsmith.policies.base import InitialDesign, Policy
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.search import Search
-from lawsmith.policies.spaces import REACH, Full, Space, Window
+from lawsmith.policies.search import REACH, Full, Search, Space, Window
 from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 
 POLICIES = ("frontier", "window", "full")
 N_INIT = 10  # runs of an initial design where none is said; the surface needs none
-MODEL_SETTINGS = ("kernel", "priors", "scale")  # what a surrogate may be told
+MODEL_SETTINGS = ("kernel", "priors", "scale")  # of a surrogate
 
 MakeSurrogate = Callable[..., Surrogate | None]
 
@@ -59,8 +57,8 @@ class Method:
         """For the record: everything by name but target, prices and prior."""
         skipped = ("further", "target", "pricing", "prior")
         kept = [f.name for f in fields(self) if f.name not in skipped]
-        told = {name: getattr(self, name) for name in kept}
-        return {**told, "n_init": self.n_first, **self.further}
+        values = {name: getattr(self, name) for name in kept}
+        return {**values, "n_init": self.n_first, **self.further}
 
     @property
     def n_first(self) -> int:
@@ -72,10 +70,10 @@ class Method:
     def make_surrogate(self, make: MakeSurrogate = make_surrogate) -> Surrogate | None:
         """The model that predicts the runs not made."""
         words = {name: getattr(self, name) for name in MODEL_SETTINGS}
-        told = {name: word for name, word in words.items() if word is not None}
+        given = {name: word for name, word in words.items() if word is not None}
         if self.surrogate == "surface":
-            told["prior"] = self.prior
-        return make(self.surrogate, **told, **self.further)
+            given["prior"] = self.prior
+        return make(self.surrogate, **given, **self.further)
 
     def options(self) -> dict[str, Any]:
         """What `make_policy` takes beside the surrogate."""

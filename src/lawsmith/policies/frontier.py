@@ -31,8 +31,15 @@ from lawsmith.acquisition import log_expected_improvement
 from lawsmith.costs import Apart, Pricing
 from lawsmith.frontier import floor
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
-from lawsmith.policies.base import Choice, unasked
-from lawsmith.policies.choosing import TIE, Designed, InitialDesign, at_random, best_row
+from lawsmith.policies.base import (
+    TIE,
+    Choice,
+    InitialDesign,
+    Policy,
+    at_random,
+    best_row,
+    unasked,
+)
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Hints, Posterior, Surrogate
 
@@ -91,7 +98,7 @@ class Weighed:
 
 
 @dataclass(frozen=True)
-class Frontier(Designed):
+class Frontier(Policy):
     """Envelope improvement and what a run tells of the answer, per FLOP, by turns.
 
     initial  runs drawn at random before the surrogate is asked
@@ -126,13 +133,8 @@ class Frontier(Designed):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        if not self.searching(grid, runs):
-            rows = np.flatnonzero(self.among(grid, runs, free))
-            return at_random(rows, "initial design, at random", rng)
         weighed = self.weigh(grid, runs, free, left)
-        if weighed is None:
-            return at_random(np.flatnonzero(free), "at random", rng)
-        return weighed.choice()
+        return at_random(free, "at random", rng) if weighed is None else weighed.choice()
 
     def weigh(
         self,
@@ -146,7 +148,7 @@ class Frontier(Designed):
 
         hints   what curves say of rows without a run
         """
-        seen = (runs.state == State.DONE.value).any()
+        seen = runs.any_done
         if not seen and self.initial.n:
             return None
         posterior, rows = self.surrogate.fit(grid, runs), np.flatnonzero(free)

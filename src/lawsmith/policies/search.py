@@ -1,8 +1,17 @@
-"""Search: an initial design, then the best candidate of a space by acquisition on a surrogate."""
+"""Search: the best candidate of a space by acquisition on a surrogate.
+
+A space is the whole grid, or a window that climbs with what was run.
+
+Notation and shapes
+    m    candidates (rows) of the grid
+    s    (m,) the variable that slices the study (`Grid.slicer`), compute unless said otherwise
+    s_p  the highest s among finished runs
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from typing import ClassVar, Protocol
 
 import numpy as np
 
@@ -10,15 +19,76 @@ from lawsmith.acquisition import Acquisition
 from lawsmith.costs import Apart, Pricing
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
-from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, InitialDesign, at_random, best_row
-from lawsmith.policies.spaces import Space
-from lawsmith.runs import Runs, State
+from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random, best_row
+from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
+
+REACH = 1.5
+
+
+class Space(Protocol):
+    """The part of a grid that is searched now. Pure: the same grid and runs give the same rows."""
+
+    @property
+    def name(self) -> str: ...
+
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) those of the rows ``free`` to choose from; none only when none is free."""
+        ...
 
 
 @dataclass(frozen=True)
-class Search(Designed):
+class Full:
+    """The whole grid, at every step."""
+
+    name: ClassVar[str] = "full"
+
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) every free row."""
+        return free
+
+
+@dataclass(frozen=True)
+class Window:
+    """Rows with s ≤ max(next level above s_p, reach·s_p): no run is far beyond what was seen.
+
+    reach  a factor of at least 1; 1 and None both mean the next level only
+    """
+
+    reach: float | None = REACH
+    name: ClassVar[str] = "window"
+
+    def __post_init__(self) -> None:
+        if self.reach is not None and not 1.0 <= self.reach < np.inf:
+            want = "a finite factor of at least 1, or none for the next level only"
+            raise LawsmithError("reach", got=f"{self.reach:g}", want=want)
+
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
+        """(m,) free rows of the window; a used-up window moves up to the next level."""
+        window = grid.reach_window(highest_reached(grid, runs), self.reach)
+        return first_open(grid, window, free)
+
+
+def highest_reached(grid: Grid, runs: Runs) -> float:
+    """s_p: the highest s of a done or diverged run; if none has finished, of any run asked.
+
+    −∞ without runs, so that the level next above it is the first. A pending run does not move
+    it: a batch is chosen from one window.
+    """
+    rows = runs.index[runs.finished] if runs.finished.any() else runs.index
+    return float(grid.slicer[rows].max(initial=-np.inf))
+
+
+def first_open(grid: Grid, window: BoolArray, free: BoolArray) -> BoolArray:
+    """(m,) free rows of the window or, if it has none, of the lowest level that has some."""
+    inside = window & free
+    if inside.any() or not free.any():
+        return inside
+    return free & grid.slice(int(grid.level_of[free].min()))
+
+
+@dataclass(frozen=True)
+class Search(Policy):
     """A policy made of parts: any surrogate with any acquisition in any space.
 
     surrogate      None for random search, which chooses uniformly among the candidates
@@ -52,12 +122,10 @@ class Search(Designed):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        rows = np.flatnonzero(self.among(grid, runs, free))
-        if not self.searching(grid, runs):
-            return at_random(rows, "initial design, at random", rng)
         # With no loss seen, nothing yet or only divergence, a surrogate has nothing to learn from.
-        if self.surrogate is None or not (runs.state == State.DONE.value).any():
-            return at_random(rows, "at random", rng)
+        if self.surrogate is None or not runs.any_done:
+            return at_random(free, "at random", rng)
+        rows = np.flatnonzero(free)
         posterior = self.surrogate.fit(grid, runs)
         scores = self.acquisition(posterior.mean[rows], posterior.sd[rows], posterior.best)
         row = best_row(rows, scores - self.cost_exponent * np.log(grid.C[rows]), grid.C[rows])

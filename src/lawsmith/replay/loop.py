@@ -18,10 +18,9 @@ from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies import Policy, Search
 from lawsmith.replay.answering import answer_after, due
-from lawsmith.replay.judge import Envelope, Judge
 from lawsmith.replay.records import Step, Task, Trace
-from lawsmith.replay.steps import make_step, total_cost
-from lawsmith.runs import Runs, State
+from lawsmith.replay.steps import Envelope, judge, make_step
+from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
@@ -80,8 +79,7 @@ def replay(
     """
     stop = stop or Stop()
     stop.check(task)
-    walk = _Walk(task, policy, seed, weigh)
-    walk.retrace(done)
+    walk = _Walk(task, policy, seed, weigh, done)
     with one_thread():
         going = not (done and walk.answered(stop.rule))
     while going:
@@ -128,24 +126,18 @@ class _Taken:
 
 
 class _Walk:
-    """The state of one replay: the runs so far and the two judges."""
+    """The state of one replay: the runs so far, and when the stop rule was last looked at."""
 
-    def __init__(self, task: Task, policy: Policy, seed: int, weigh: Weigh) -> None:
+    def __init__(
+        self, task: Task, policy: Policy, seed: int, weigh: Weigh, done: Sequence[Step]
+    ) -> None:
         if seed < 0:
             raise LawsmithError("seed", got=seed, want="0 or above")
         self.task, self.policy, self.seed, self.weigh = task, policy, seed, weigh
-        self.runs = Runs.empty()
+        rows = [step.candidate for step in done]
+        self.runs = Runs.from_losses(rows, task.loss[rows])
         self.window = float("nan")
         self.looked = 0  # runs when the stop rule was last looked at
-        self.observed, self.fantasized = Judge(task), Judge(task)
-
-    def retrace(self, done: Sequence[Step]) -> None:
-        """Take in steps of an earlier process; what was fitted is known, so nothing is again."""
-        rows = [step.candidate for step in done]
-        self.runs = Runs.from_losses(rows, self.task.loss[rows])
-        for step in done:
-            self.observed.remember(step.observed)
-            self.fantasized.remember(step.fantasized)
 
     def choose(self, budget: float | None) -> int | None:
         """The row to run next, None when nothing is left of the pool or of the budget."""
@@ -159,13 +151,13 @@ class _Walk:
         # The searches of the paper know no budget: the first run beyond it ends them.
         left = None
         if budget is not None and not isinstance(self.policy, Search):
-            left = budget - total_cost(self.task, runs.index.tolist())
+            left = budget - self.task.pricing.together(pool, runs.index)
         rows = self.policy.ask(pool, runs, 1, rng, left=left)
         return rows[0] if rows else None
 
     def cost(self, row: int) -> float:
         """FLOPs of the runs so far and of ``row``."""
-        return total_cost(self.task, [*self.runs.index.tolist(), row])
+        return self.task.pricing.together(self.task.pool, [*self.runs.index.tolist(), row])
 
     def take(self, row: int) -> _Taken:
         """Run ``row``: its loss from the study, and the envelopes after it."""
@@ -175,7 +167,7 @@ class _Walk:
         mixed = None
         ready = self.policy.searching(pool, self.runs)
         surrogate = self.policy.surrogate
-        if ready and surrogate is not None and (self.runs.state == State.DONE.value).any():
+        if ready and surrogate is not None and self.runs.any_done:
             posterior = surrogate.fit(pool, self.runs)
             losses = mixed_losses(len(pool), self.runs, posterior)
             weights = self.weigh(len(pool), self.runs, posterior)
@@ -196,8 +188,8 @@ class _Walk:
     def judge(self, taken: Sequence[_Taken]) -> list[Step]:
         """The steps of runs taken, their laws fitted together."""
         truth = self.task.reference.envelope
-        observed = self.observed.scores([t.observed if t.ready else None for t in taken])
-        fantasized = self.fantasized.scores([t.mixed for t in taken])
+        observed = judge(self.task, [t.observed if t.ready else None for t in taken])
+        fantasized = judge(self.task, [t.mixed for t in taken])
         rows = self.runs.index.tolist()
         steps = []
         for t, law_observed, law_mixed in zip(taken, observed, fantasized, strict=True):

@@ -6,8 +6,6 @@ Notation and shapes
     observed    the fit on Π of the runs so far
     fantasized  the fit on Π of the mixed grid: runs so far, surrogate means elsewhere
     regret      |parameter − the reference's|, natural under its name, of the log under log_<name>
-    incumbent   the running minimum of a regret, each parameter for itself, as the paper reports;
-                no user can know it, so the current value stands beside it everywhere
 """
 
 from __future__ import annotations
@@ -98,20 +96,16 @@ class Scores:
     """A law fitted on the way, and how far it is from the reference.
 
     extrapolation   signed difference in predicted loss to the reference, in percent, by target
-    incumbent_params, extrapolation_incumbent   of the law made of the incumbent parameters
     """
 
     params: Mapping[str, float]
     log_params: Mapping[str, float]
     n_points: int
     regret: Mapping[str, float]
-    regret_incumbent: Mapping[str, float]
     held_out_mse: float
     held_out_mse_beyond: float
     pool_mse: float
     extrapolation: Mapping[str, float]
-    extrapolation_incumbent: Mapping[str, float]
-    incumbent_params: Mapping[str, float]
 
 
 @dataclass(frozen=True)

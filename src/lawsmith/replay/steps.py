@@ -1,4 +1,4 @@
-"""Steps: made of runs and scores, as plain values, and made again from short records.
+"""Steps of a replay: the laws of the runs so far and of the mixed grid, judged and recorded.
 
 A record holds what a replay decided and fitted; every score is a function of that and the task,
 so `steps_from` makes the same steps again, to the last digit.
@@ -7,16 +7,103 @@ so `steps_from` makes the same steps again, to the last digit.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
 from typing import Any
 
 import numpy as np
 
+from lawsmith.arrays import saturating
+from lawsmith.frontier import frontier
+from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.law import Law
-from lawsmith.replay.judge import Judge, phi_of
+from lawsmith.laws.many import PointSet, fit_many
+from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.records import Scores, Step, Task
+from lawsmith.replay.task import law_errors
 
 Json = dict[str, Any]
+
+
+@dataclass(frozen=True, eq=False)
+class Envelope:
+    """Π of what is known of the pool: its rows, their losses, and what each counts in a fit."""
+
+    rows: IntArray
+    loss: FloatArray
+    weights: FloatArray
+
+    @classmethod
+    def of(cls, task: Task, loss: FloatArray, weights: FloatArray | None = None) -> Envelope:
+        """The envelope of losses (m,), NaN where unknown; all count alike without weights (m,)."""
+        rows = frontier(task.pool, loss, task.law.inputs)
+        return cls(rows, loss[rows], np.ones(len(rows)) if weights is None else weights[rows])
+
+    @property
+    def key(self) -> bytes:
+        """Equal for equal envelopes."""
+        return self.rows.tobytes() + self.loss.tobytes() + self.weights.tobytes()
+
+
+@saturating
+def judge(task: Task, found: Sequence[Envelope | None]) -> list[Scores | None]:
+    """The law of each envelope, judged; None with too few points.
+
+    Equal envelopes are fitted once. Nothing is carried over from those judged before, whose last
+    digits a replay that goes on after a crash could not know.
+    """
+    laws = _fit(task, [envelope for envelope in found if envelope is not None])
+    out: list[Scores | None] = []
+    for envelope in found:
+        phi = None if envelope is None else laws[envelope.key]
+        n_points = 0 if envelope is None else len(envelope.rows)
+        out.append(None if phi is None else scores_of(task, phi, n_points))
+    return out
+
+
+def _fit(task: Task, found: Sequence[Envelope]) -> dict[bytes, FloatArray | None]:
+    """phi (p,) by the key of the envelope."""
+    law, dense = task.law, Envelope.of(task, task.loss)
+    # The dense grid's own envelope has the dense grid's law, to the last digit.
+    laws: dict[bytes, FloatArray | None] = {dense.key: task.reference.validation.phi}
+    new = {e.key: e for e in found if e.key not in laws}
+    laws |= dict.fromkeys(new)
+    # A surrogate may fantasize a loss below zero, of which no law can be made.
+    sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
+    fitted = fit_many(
+        law, [PointSet(law.inputs_at(task.pool, e.rows), e.loss, e.weights) for e in sound]
+    )
+    return laws | {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
+
+
+@saturating
+def scores_of(task: Task, phi: FloatArray, n_points: int) -> Scores:
+    """How far the law phi (p,), fitted to so many points, is from the reference."""
+    law, reference, envelope = task.law, task.reference, task.reference.envelope
+    params, log_params = law.natural(phi), law.logs(phi)
+    off = regret(params, reference.validation.params)
+    logged = regret(log_params, reference.validation.log_params)
+    at = law.inputs_at(task.pool, envelope)
+    inputs = {name: [at[name] for at in task.targets.values()] for name in law.inputs}
+    losses = law.loss_at(phi, inputs).tolist() if task.targets else []
+    return Scores(
+        params,
+        log_params,
+        n_points,
+        off | {f"log_{name}": value for name, value in logged.items()},
+        *law_errors(law, phi, task.held_out, at, task.loss[envelope]),
+        extrapolation={
+            label: difference_percent(loss, reference.losses[label])
+            for label, loss in zip(task.targets, losses, strict=True)
+        },
+    )
+
+
+def phi_of(law: Law, scores: Scores) -> FloatArray:
+    """(p,) the parameters of scores as they are searched: logs of the positive ones."""
+    params = law.params
+    return np.array(
+        [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
+    )
 
 
 def make_step(
@@ -31,11 +118,12 @@ def make_step(
     laws, envelope   of what was observed, and of the mixed grid
     """
     row, pool = rows[-1], task.pool
-    cost = total_cost(task, rows)
+    cost = task.pricing.together(pool, rows)
+    names = dict.fromkeys([n for n in ("N", "D") if n in pool.names] + [a.name for a in pool.axes])
     return Step(
         iteration=len(rows),
         candidate=row,
-        config=_config(task, row),
+        config={name: pool.column(name)[row].item() for name in names},
         loss=float(task.loss[row]),
         compute=float(pool.C[row]),
         cost=cost,
@@ -48,36 +136,12 @@ def make_step(
     )
 
 
-def total_cost(task: Task, rows: Sequence[int]) -> float:
-    """FLOPs of ``rows``."""
-    return task.pricing.together(task.pool, rows)
-
-
-def _config(task: Task, row: int) -> dict[str, float | str]:
-    """N, D and the other axes of a candidate."""
-    pool = task.pool
-    names: dict[str, None] = {name: None for name in ("N", "D") if name in pool.names}
-    names |= dict.fromkeys(axis.name for axis in pool.axes)
-    return {name: pool.column(name)[row].item() for name in names}
-
-
 def step_values(step: Step) -> Json:
     """One step, nested as in the trace of `lawsmith replay --json`; NaN stays NaN."""
-    return {
-        "iteration": step.iteration,
-        "candidate": step.candidate,
-        "config": dict(step.config),
-        "loss": step.loss,
-        "compute": step.compute,
-        "cost": step.cost,
-        "cost_fraction": step.cost_fraction,
-        "window": step.window,
-        "fits": {
-            "observed": None if step.observed is None else asdict(step.observed),
-            "fantasized": None if step.fantasized is None else asdict(step.fantasized),
-        },
-        "envelope": {"mixed": step.envelope_mixed, "observed": step.envelope_observed},
-    }
+    values = asdict(step)
+    fits = {name: values.pop(name) for name in ("observed", "fantasized")}
+    shares = {name: values.pop(f"envelope_{name}") for name in ("mixed", "observed")}
+    return {**values, "fits": fits, "envelope": shares}
 
 
 def step_record(step: Step, law: Law) -> Json:
@@ -87,33 +151,30 @@ def step_record(step: Step, law: Law) -> Json:
     observed, fantasized   [parameters as searched: logs of the positive ones, points] or null
     envelope  [observed, mixed]
     """
+
+    def fit(found: Scores | None) -> list[Any] | None:
+        return None if found is None else [phi_of(law, found).tolist(), found.n_points]
+
     return {
         "row": step.candidate,
         "window": None if np.isnan(step.window) else step.window,
-        "observed": _fit_record(step.observed, law),
-        "fantasized": _fit_record(step.fantasized, law),
+        "observed": fit(step.observed),
+        "fantasized": fit(step.fantasized),
         "envelope": [step.envelope_observed, step.envelope_mixed],
     }
 
 
-def _fit_record(scores: Scores | None, law: Law) -> list[Any] | None:
-    if scores is None:
-        return None
-    return [phi_of(law, scores).tolist(), scores.n_points]
-
-
 def steps_from(task: Task, records: Iterable[Mapping[str, Any]]) -> list[Step]:
     """The steps of which these are the records, from the first step on."""
-    observed, fantasized = Judge(task), Judge(task)
+
+    def judged(fit: list[Any] | None) -> Scores | None:
+        return None if fit is None else scores_of(task, np.array(fit[0], dtype=np.float64), fit[1])
+
     rows: list[int] = []
     steps = []
     for record in records:
         rows.append(record["row"])
         window = float("nan") if record["window"] is None else record["window"]
-        laws = _judged(observed, record["observed"]), _judged(fantasized, record["fantasized"])
+        laws = judged(record["observed"]), judged(record["fantasized"])
         steps.append(make_step(task, rows, window, laws, record["envelope"]))
     return steps
-
-
-def _judged(judge: Judge, fit: list[Any] | None) -> Scores | None:
-    return None if fit is None else judge.judged(np.array(fit[0], dtype=np.float64), fit[1])

@@ -7,8 +7,8 @@ from dataclasses import replace
 
 import numpy as np
 
-from lawsmith.analysis.design import check_design, inputs_at
-from lawsmith.analysis.predict import target_inputs
+from lawsmith.analysis.analyse import target_inputs
+from lawsmith.analysis.fitting import check_design
 from lawsmith.answer.records import Target
 from lawsmith.arrays import saturating
 from lawsmith.costs import Apart, Pricing
@@ -58,15 +58,15 @@ def prepare(
     pool, pool_loss = grid.subset(rows), loss[rows]
     envelope = frontier(pool, pool_loss, law.inputs)
     check_design(study, law, rows[envelope], force=force)
-    validation = fit_law(law, inputs_at(pool, law, envelope), pool_loss[envelope])
+    validation = fit_law(law, law.inputs_at(pool, envelope), pool_loss[envelope])
     everywhere = frontier(grid, loss, law.inputs)
     places = _targets(law, validation, targets)
     judged = _held_out(grid, loss, held, law, (pool, pool_loss))
     reference = Reference(
         validation,
-        fit_law(law, inputs_at(grid, law, everywhere), loss[everywhere]),
+        fit_law(law, law.inputs_at(grid, everywhere), loss[everywhere]),
         envelope,
-        *law_errors(law, validation.phi, judged, inputs_at(pool, law, envelope), validation.loss),
+        *law_errors(law, validation.phi, judged, law.inputs_at(pool, envelope), validation.loss),
         losses={label: float(validation.predict(at)[0]) for label, at in places.items()},
     )
     return Task(
@@ -123,4 +123,4 @@ def _held_out(
     beyond = np.ones(len(rows), dtype=np.bool_)
     if law.inputs == ("C",):
         beyond = not_dominated(grid.C[rows], loss[rows], pool[0].C, pool[1])
-    return HeldOutFrontier(inputs_at(grid, law, rows), loss[rows], beyond)
+    return HeldOutFrontier(law.inputs_at(grid, rows), loss[rows], beyond)

@@ -13,7 +13,7 @@ from lawsmith.grid import IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
 from lawsmith.policies import Choice, choose_within
 from lawsmith.policies.actions import Action, choose_action
-from lawsmith.policies.choosing import with_pending
+from lawsmith.policies.base import with_pending
 from lawsmith.policies.frontier import Frontier
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import (

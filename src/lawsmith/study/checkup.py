@@ -12,7 +12,7 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Trial
-from lawsmith.policies.choosing import InitialDesign
+from lawsmith.policies.base import InitialDesign
 from lawsmith.runners import Runner, make_runner
 from lawsmith.study.answer import stop_rule
 from lawsmith.study.jobs import lineage

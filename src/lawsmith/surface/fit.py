@@ -78,14 +78,9 @@ def fit_surface(
     """
     if inferred is None:
         return fit_observed(observed_on(grid, runs, frame_on(grid, runs)), prior)
-    beside = replace(inferred, of_runs=inferred.of_runs[finished(runs)])
+    beside = replace(inferred, of_runs=inferred.of_runs[runs.finished])
     data = observed_on(grid, runs, frame_on(grid, runs, beside), beside.of_runs)
     return fit_observed(with_inferred(data, beside), prior)
-
-
-def finished(runs: Runs) -> BoolArray:
-    """(n,) which runs have an outcome that a surface can use: a loss, or that it diverged."""
-    return np.asarray((runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value))
 
 
 def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = None) -> Observed:
@@ -93,7 +88,7 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
 
     trunk   the trunk of each finished run, as `observe` takes it
     """
-    done = finished(runs)
+    done = runs.finished
     scales, hp, kinds = columns_of(grid)
     rows = runs.index[done]
     return observe(
@@ -129,7 +124,7 @@ def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:
     rows = runs.of(State.DONE).index
     centred = rows if len(rows) else np.arange(len(grid))
     frame = frame_of(*with_rows(more, scales, hp), centred, kinds)
-    tried = runs.index[finished(runs)]
+    tried = runs.index[runs.finished]
     if not len(tried):
         return frame
     return replace(frame, axes=tuple(seen(axis, hp[axis.name][tried]) for axis in frame.axes))

@@ -1,4 +1,4 @@
-"""Aiming: what the candidates of a grid tell of the best loss at a compute.
+"""A surface on the candidates of a grid, and what they tell of the best loss at a compute.
 
 Notation and shapes
     m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
@@ -10,22 +10,65 @@ Notation and shapes
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
-from lawsmith.arrays import FloatArray
+from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.surface import priors
 from lawsmith.surface.data import Points
 from lawsmith.surface.further import FEW_RATIOS, best_priced
 from lawsmith.surface.locate import score
+from lawsmith.surface.member import Member, bowl_misfit
 from lawsmith.surface.surface import Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.rows import OnRows, on_rows
 
 N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
+
+
+def stretch(n: int) -> float:
+    """What the variance of a member fitted to n runs is multiplied with; see `surface.priors`."""
+    return priors.model_share(n) * priors.DF / (priors.DF - 2.0)
+
+
+@dataclass(frozen=True, eq=False)
+class OnRows:
+    """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
+
+    Every row's own noise is in its target's ``extra``.
+    """
+
+    member: Member
+    at: Points
+    offset: FloatArray
+    F: FloatArray
+    e: FloatArray
+
+    def cross(self, eta: FloatArray, rows: IntArray, others: IntArray | None = None) -> FloatArray:
+        """(len(rows), len(others)) covariances; with all rows of the grid when none are said."""
+        to, F, e = self.at, self.F, self.e
+        if others is not None:
+            to, F, e = self.at.take(others), self.F[others], self.e[others]
+        kernel = self.member.kernel
+        near = kernel.cross(eta, self.at.take(rows), to, self.e[rows], e)
+        near += self.F[rows] @ F.T
+        return near
+
+    def variances(self, eta: FloatArray) -> FloatArray:
+        own = self.member.kernel.variance(eta, self.at, self.e)
+        return np.asarray(own + (self.F**2).sum(axis=1))
+
+    def noise(self, eta: FloatArray) -> float:
+        return 0.0
+
+
+def on_rows(member: Member, at: Points) -> OnRows:
+    offset, F = member.linearised(at)
+    return OnRows(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
 
 
 class Places(NamedTuple):

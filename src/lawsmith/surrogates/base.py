@@ -7,9 +7,9 @@ Notation and shapes
     mean   (m,) posterior mean on that scale, observed rows included
     sd     (m,) posterior standard deviation of the surface, without the noise of a further run
 
-Replicates are averaged; how far they lie apart may tell of the noise. A diverged run is an
-observation too: as bad as the worst loss seen. A failed run says nothing. Pending runs are
-fantasies at the posterior mean: they shrink the deviation around them and teach nothing else.
+Replicates are averaged. A diverged run is an observation too: as bad as the worst loss seen. A
+failed run says nothing. Pending runs are fantasies at the posterior mean: they shrink the deviation
+around them and teach nothing else.
 """
 
 from __future__ import annotations
@@ -21,7 +21,7 @@ from typing import Literal, NamedTuple, Protocol
 import numpy as np
 
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs, State
 
 Scale = Literal["loss", "log"]
@@ -139,18 +139,24 @@ class Surrogate(Protocol):
 class Observations:
     """What a surrogate is fitted to: distinct rows, their targets, and rows still pending.
 
+    y         (k,) of rows whose runs all diverged the worst loss seen
     n_runs    (k,) how many finished runs each target is the mean of
-    diverged  (k,) rows whose runs all diverged: their target is the worst loss seen
-    squares   (k,) squared deviations of a row's runs from their mean, on the scale, summed: what
-              replicates alone say of the noise; 0 for a row with one run
     """
 
     rows: IntArray
     y: FloatArray
     n_runs: IntArray
     pending: IntArray
-    diverged: BoolArray
-    squares: FloatArray
+
+    def first(self, n: int) -> Observations:
+        """The first n observations, without pending rows."""
+        return Observations(self.rows[:n], self.y[:n], self.n_runs[:n], self.pending[:0])
+
+    def begins_with(self, other: Observations) -> bool:
+        """Whether the observations of ``other`` are the first of these."""
+        k = len(other.rows)
+        pairs = ((self.rows, other.rows), (self.y, other.y), (self.n_runs, other.n_runs))
+        return k <= len(self.rows) and all(np.array_equal(own[:k], its) for own, its in pairs)
 
 
 def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
@@ -159,8 +165,7 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
     One more run on a new row therefore extends the lists at their end, unless it diverges or
     replicates, or is the worst so far while another had diverged.
     """
-    finished = (runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)
-    index = runs.index[finished]
+    index = runs.index[runs.finished]
     rows = index[np.sort(np.unique(index, return_index=True)[1])]
     loss = runs.config_loss(len(grid))[rows]
     known = np.isfinite(loss)
@@ -177,8 +182,6 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
         y=np.where(known, y, y[known].max()),
         n_runs=np.maximum(n_done, 1),
         pending=np.setdiff1d(waiting, rows),
-        diverged=~known,
-        squares=_squares(runs, len(grid), scale)[rows],
     )
 
 
@@ -188,18 +191,3 @@ def check_logs(loss: FloatArray) -> None:
     if least <= 0.0:
         want, hint = "losses above 0 for their logs", "model the loss itself"
         raise LawsmithError("surrogate", got=f"a loss of {least:g}", want=want, hint=hint)
-
-
-def _squares(runs: Runs, m: int, scale: Scale) -> FloatArray:
-    """(m,) squared deviations of the runs of each row from their mean, summed."""
-    done = runs.of(State.DONE)
-    if len(np.unique(done.index)) == len(done.index):
-        return np.zeros(m)
-    values = np.log(done.loss) if scale == "log" else done.loss
-    # In order of loss, so that the order of runs cannot change the last digit.
-    order = np.lexsort((values, done.index))
-    index, values = done.index[order], values[order]
-    n = np.maximum(np.bincount(index, minlength=m), 1)
-    mean = np.bincount(index, weights=values, minlength=m) / n
-    squares = np.bincount(index, weights=(values - mean[index]) ** 2, minlength=m)
-    return np.asarray(squares, dtype=np.float64)

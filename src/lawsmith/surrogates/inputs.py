@@ -13,7 +13,7 @@ from typing import Literal, cast, get_args
 import numpy as np
 
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import FloatArray, Grid
+from lawsmith.grid import Grid
 from lawsmith.surrogates.base import Scale
 
 Kernel = Literal["matern", "linear", "matern+linear", "grouped"]
@@ -83,21 +83,3 @@ def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
 
 def _members(columns: slice) -> range:
     return range(columns.start, columns.stop)
-
-
-@dataclass(frozen=True, eq=False)
-class Standardised:
-    """Targets as y = mean + sd·z; sd is 1 where the targets are constant, so that z is 0."""
-
-    z: FloatArray
-    mean: float
-    sd: float
-
-
-def standardised(y: FloatArray) -> Standardised:
-    """``y`` (k,) brought to mean 0 and SD 1."""
-    mean, sd = float(y.mean()), float(y.std())
-    # A constant column's SD is only rounding, which must not be blown up to 1.
-    if sd <= 1e-12 * max(abs(mean), np.finfo(float).tiny):
-        return Standardised(np.zeros_like(y), mean, 1.0)
-    return Standardised((y - mean) / sd, mean, sd)

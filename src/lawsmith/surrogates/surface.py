@@ -24,23 +24,23 @@ from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface.data import Frame, Observed, Points, compress_last
-from lawsmith.surface.fit import (
-    columns_of,
-    finished,
-    fit_surface,
-    frame_on,
-    observed_on,
-    prior_surface,
-)
+from lawsmith.surface.fit import columns_of, fit_surface, frame_on, observed_on, prior_surface
 from lawsmith.surface.locate import root
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surrogates.aim import Places, aim_at, likely_places, mistuned
+from lawsmith.surrogates.aim import (
+    OnRows,
+    Places,
+    aim_at,
+    likely_places,
+    mistuned,
+    on_rows,
+    stretch,
+)
 from lawsmith.surrogates.base import Hints, Posterior, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
-from lawsmith.surrogates.rows import OnRows, on_rows, stretch
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
@@ -112,8 +112,7 @@ class SurfaceModel:
 
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
         """The posterior of log loss given the finished runs, pending ones as fantasies."""
-        kept = finished(runs)
-        known = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+        known = runs.take(runs.finished)
         check_logs(known.of(State.DONE).loss)
         with one_thread():
             followed = self._follow(grid, known)
@@ -123,35 +122,15 @@ class SurfaceModel:
 
     def _follow(self, grid: Grid, finished: Runs) -> Followed:
         n = self.refits.last(len(finished))
-        if not (finished.state[:n] == State.DONE.value).any():
+        if not finished.first(n).any_done:
             return _from_prior(grid, finished, self.prior)
-        state = next(
-            (m for m in self._memory if m.grid is grid and _rests_on(m, finished, n)), None
-        )
+        # A state serves if it was fitted to the first n runs and has taken in none but these.
+        known = (m for m in self._memory if m.grid is grid and len(m.fitted) == n)
+        state = next((m for m in known if finished.begins_with(m.taken)), None)
         if state is None:
-            state = _begin(grid, _first(finished, n), self.prior)
+            state = _begin(grid, finished.first(n), self.prior)
         _extend(state, finished)
         return state
-
-
-def _first(runs: Runs, n: int) -> Runs:
-    return Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
-
-
-def _same(one: Runs, other: Runs) -> bool:
-    return (
-        np.array_equal(one.index, other.index)
-        and np.array_equal(one.loss, other.loss, equal_nan=True)
-        and np.array_equal(one.state, other.state)
-    )
-
-
-def _rests_on(state: Followed, finished: Runs, n: int) -> bool:
-    """Whether a state was fitted to the first n runs, and has taken in no others than these."""
-    taken = len(state.taken)
-    if len(state.fitted) != n or taken > len(finished):
-        return False
-    return _same(state.taken, _first(finished, taken))
 
 
 def _begin(grid: Grid, first: Runs, prior: Prior) -> Followed:
@@ -212,7 +191,7 @@ def _extend(state: Followed, finished: Runs) -> None:
     """Take in the runs that are new; each is a row of its own."""
     for i in range(len(state.taken), len(finished)):
         row = int(finished.index[i])
-        y, extra = _target(state.rows[0].at, _first(finished, i + 1))
+        y, extra = _target(state.rows[0].at, finished.first(i + 1))
         for one, factor, noise in zip(state.rows, state.factors, state.noise, strict=True):
             factor.extend(row, y - float(one.offset[row]), 1, float(noise[row]) + extra)
     state.taken = finished
@@ -246,7 +225,7 @@ def _posterior(
     inner = weight @ np.stack([factor.variance() for factor in factors])
     variance = state.stretch * inner + weight @ apart**2
     above = [mistuned(*each) for each in zip(state.rows, factors, strict=True)]
-    done = finished.loss[finished.state == State.DONE.value]
+    done = finished.of(State.DONE).loss
     return Posterior(
         mean=mean,
         sd=np.sqrt(variance),
@@ -256,7 +235,7 @@ def _posterior(
         mistuned=state.stretch * (weight @ np.stack(above)),
         sampler=_sampler(state, factors, means),
         aim=lambda C: aim_at(_places(state, C), state.stretch, weight, state.rows, factors, apart),
-        given=lambda told: _posterior(state, finished, pending, told),
+        given=lambda hints: _posterior(state, finished, pending, hints),
     )
 
 

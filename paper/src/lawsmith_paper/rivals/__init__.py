@@ -10,7 +10,7 @@ from lawsmith.costs import Apart
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.policies import Full, InitialDesign, Policy, Search
 from lawsmith.policies.catalogue import POLICIES as OWN_POLICIES
-from lawsmith.policies.spaces import REACH
+from lawsmith.policies.search import REACH
 from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates import SURROGATES as OWN_SURROGATES
 from lawsmith.surrogates.base import Scale, Surrogate

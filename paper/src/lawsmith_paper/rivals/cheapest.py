@@ -8,15 +8,13 @@ import numpy as np
 
 from lawsmith.costs import Apart, Pricing
 from lawsmith.grid import BoolArray, Grid
-from lawsmith.policies import InitialDesign
-from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, at_random
+from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
 
 
 @dataclass(frozen=True)
-class Cheapest(Designed):
+class Cheapest(Policy):
     """The cheapest run not made yet; among those that cost the same, any.
 
     surrogate   fantasizes the other runs, and has no say in the choice
@@ -40,4 +38,4 @@ class Cheapest(Designed):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        return at_random(np.flatnonzero(self.among(grid, runs, free)), "cheapest", rng)
+        return at_random(free, "cheapest", rng)

@@ -9,7 +9,7 @@ import numpy as np
 
 from lawsmith.arrays import BoolArray
 from lawsmith.grid import Grid
-from lawsmith.policies.spaces import REACH, Window, first_open, highest_reached
+from lawsmith.policies.search import REACH, Window, first_open, highest_reached
 from lawsmith.runs import Runs
 
 

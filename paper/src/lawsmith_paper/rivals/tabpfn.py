@@ -28,8 +28,9 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior, Scale, observations
-from lawsmith.surrogates.inputs import check_names, standardised
+from lawsmith.surrogates.inputs import check_names
 from lawsmith_paper.rivals.extras import needs_extra
+from lawsmith_paper.rivals.targets import standardised
 
 
 class Regressor(Protocol):

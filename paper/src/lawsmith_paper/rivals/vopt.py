@@ -21,8 +21,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at
-from lawsmith.analysis.predict import target_inputs
+from lawsmith.analysis.analyse import target_inputs
 from lawsmith.answer import Target
 from lawsmith.costs import Apart, Pricing
 from lawsmith.frontier import frontier, pareto
@@ -30,8 +29,7 @@ from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
-from lawsmith.policies.base import Choice
-from lawsmith.policies.choosing import Designed, InitialDesign, at_random, best_row
+from lawsmith.policies.base import Choice, InitialDesign, Policy, best_row
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
 
@@ -41,7 +39,7 @@ SD_LEVEL, SD_COEFFICIENT, SD_EXPONENT = 1.0, 5.0, 0.3  # of the prior: E, A and 
 
 
 @dataclass(frozen=True)
-class VOptimal(Designed):
+class VOptimal(Policy):
     """V-optimality for Chinchilla's law on a grid with N and D, for L(C) on one without.
 
     decades   how far above the grid's largest compute the target lies
@@ -61,10 +59,7 @@ class VOptimal(Designed):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        rows = np.flatnonzero(self.among(grid, runs, free))
-        if not self.searching(grid, runs):
-            return at_random(rows, "initial design, at random", rng)
-        law = law_on(grid)
+        rows, law = np.flatnonzero(free), law_on(grid)
         fit = self._fit(grid, runs, law)
         if fit is None:
             return Choice(_cheapest_new(grid, runs, rows, law), "cheapest")
@@ -83,13 +78,13 @@ class VOptimal(Designed):
         key = on.tobytes() + loss[on].tobytes()
         if key not in self._memory:
             self._memory.clear()
-            self._memory[key] = fit_law(law, inputs_at(grid, law, on), loss[on])
+            self._memory[key] = fit_law(law, law.inputs_at(grid, on), loss[on])
         return self._memory[key]
 
     def _scores(self, grid: Grid, runs: Runs, fit: LawFit) -> FloatArray:
         """(m,) log of the gain per cost."""
         law, every = fit.law, np.arange(len(grid))
-        J = gradients(fit, law.log_inputs(inputs_at(grid, law, every)))
+        J = gradients(fit, law.log_inputs(law.inputs_at(grid, every)))
         g = gradients(fit, law.log_inputs(self._target(grid, fit)))[0]
         measured = runs.index[runs.state != State.FAILED.value]
         measured = measured[~np.isin(measured, runs.of(State.DIVERGED).index)]

@@ -23,8 +23,9 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior, Scale, observations
-from lawsmith.surrogates.inputs import check_names, standardised
+from lawsmith.surrogates.inputs import check_names
 from lawsmith_paper.rivals.extras import needs_extra
+from lawsmith_paper.rivals.targets import standardised
 
 
 @dataclass(frozen=True)

@@ -22,6 +22,7 @@ from lawsmith.grid import FloatArray
 from lawsmith.laws.catalogue import CHINCHILLA, EXPERTS, LN
 from lawsmith.laws.law import (
     Law,
+    LogPoints,
     Param,
     Starts,
     TradeOff,
@@ -30,6 +31,7 @@ from lawsmith.laws.law import (
     define,
     exponent,
 )
+from lawsmith.laws.starts import pinned
 
 # Where n, d, u, v are 0. Round numbers amid the pool: they change parameters, not predictions.
 REFERENCE: Mapping[str, float] = {"N": 3e8, "D": 1e10, "lr": 2e-3, "bsz": 256.0}
@@ -82,27 +84,19 @@ class Bowl:
         return np.asarray((phi[:, _N_BASE:].T[:, :, None] * features).sum(axis=0))
 
 
-def _bowl_starts(
-    x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-) -> FloatArray:
+def _bowl_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """q by linear regression beside n and d, then Chinchilla's starts on what q leaves."""
-    features = Bowl().features(x)[:, 0]
-    root = np.sqrt(w)
-    design = np.concatenate([np.ones((1, len(y))), x[:2, 0], features]) * root
-    q = np.linalg.lstsq(design.T, y * root, rcond=1e-9)[0][3:]
-    return _pinned([[*s, *q] for s in _starts(CHINCHILLA, x[:2], y - q @ features, w)], fixed)
+    features = Bowl().features(at.x)[:, 0]
+    root = np.sqrt(at.w)
+    design = np.concatenate([np.ones((1, len(at.y))), at.x[:2, 0], features]) * root
+    q = np.linalg.lstsq(design.T, at.y * root, rcond=1e-9)[0][3:]
+    left = LogPoints(at.x[:2], at.y - q @ features, at.w)
+    return pinned([[*s, *q] for s in _starts(CHINCHILLA, left)], fixed)
 
 
-def _starts(law: Law, x: FloatArray, y: FloatArray, w: FloatArray) -> FloatArray:
+def _starts(law: Law, at: LogPoints) -> FloatArray:
     assert law.starts is not None
-    return law.starts(x, y, w, {})
-
-
-def _pinned(starts: list[list[float]], fixed: Mapping[int, float]) -> FloatArray:
-    out = np.array(starts)
-    for j, value in fixed.items():
-        out[:, j] = value
-    return out
+    return law.starts(at, {})
 
 
 def effective_parameters(N: Any, P: Any, k: Any) -> Any:
@@ -116,11 +110,9 @@ Warp = Callable[[FloatArray, float], FloatArray]
 def _profiled(base: Law, warp: Warp, values: tuple[float, ...]) -> Starts:
     """Starts of ``base`` on warped log inputs (q, 1, n), for values of the warp's parameter."""
 
-    def starts(
-        x: FloatArray, y: FloatArray, w: FloatArray, fixed: Mapping[int, float]
-    ) -> FloatArray:
-        found = [[*s, np.log(v)] for v in values for s in _starts(base, warp(x, v), y, w)]
-        return _pinned(found, fixed)
+    def starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
+        warped = [(np.log(v), at._replace(x=warp(at.x, v))) for v in values]
+        return pinned([[*s, log_v] for log_v, to in warped for s in _starts(base, to)], fixed)
 
     return starts
 

@@ -13,7 +13,6 @@ from typing import Any
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at
 from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
@@ -95,7 +94,7 @@ def fit_group(task: ScaleTask, group: Group, runs: Runs, loss: FloatArray) -> La
     losses = np.concatenate([runs.loss[seen], loss[unseen]]) + task.offset
     if not (losses > 0.0).all():  # a surrogate may fantasize a loss of which no law can be made
         return None
-    return fit_law(task.law, inputs_at(group.pool, task.law, at), losses)
+    return fit_law(task.law, task.law.inputs_at(group.pool, at), losses)
 
 
 def score(task: ScaleTask, groups: Sequence[Group], laws: Sequence[LawFit | None]) -> float | None:

@@ -2,8 +2,7 @@
 
 from __future__ import annotations
 
-from lawsmith.surrogates.gp.history import Schedule
-from lawsmith.surrogates.gp.model import GP
+from lawsmith.surrogates.gp.model import GP, Schedule
 from lawsmith.surrogates.gp.priors import PRIORS
 from lawsmith.surrogates.inputs import KERNELS
 

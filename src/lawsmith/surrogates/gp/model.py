@@ -1,7 +1,12 @@
 """The exact Gaussian process with a constant mean: the paper's surrogate, as BoTorch has it.
 
-Targets are standardised by the mean and deviation at the last refit. The constant mean is the
-best one at every step, which costs nothing.
+Hyperparameters are fitted again at counts of runs that a `Schedule` names; in between, one more run
+is one more row of the factor. Everything a state holds is determined by the beginning of the
+history it belongs to, so a fresh process that retraces it ends at the same.
+
+Notation and shapes
+    m candidates, k observed; targets are (y − centre)/spread, both as at the last refit. The
+    constant mean of the targets is the best one at every step, which costs nothing.
 """
 
 from __future__ import annotations
@@ -10,16 +15,69 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lawsmith.grid import FloatArray, Grid
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Observations, Posterior, Scale, observations
+from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.history import FittedState, Refit, Schedule, follow, posterior
-from lawsmith.surrogates.gp.hyperparameters import Targets, fit_hyperparameters
+from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.threads import one_thread
 
 FEW = 50  # runs; a lengthscale that this many agree on is not lost again
+
+
+@dataclass(frozen=True)
+class Schedule:
+    """Refit at every count up to ``every_until``, then whenever the count has grown by ``growth``.
+
+    growth 0 refits at every count. Up to ``cold_until`` each refit starts from the priors' modes;
+    with so few observations the last answer is no better a start.
+    """
+
+    growth: float = 0.05
+    every_until: int = 50
+    cold_until: int = 10
+
+    def points(self, n: int) -> list[int]:
+        """Counts at which a history of ``n`` rows was refitted, ascending; the first is cold."""
+        if n <= self.cold_until:
+            return [n]
+        points = [self.cold_until]
+        while (following := self._after(points[-1])) <= n:
+            points.append(following)
+        return points
+
+    def _after(self, point: int) -> int:
+        if point < self.every_until:
+            return point + 1
+        return max(point + 1, int(point * (1.0 + self.growth)))
+
+
+@dataclass(eq=False)
+class FittedState:
+    """A process as it was last fitted, with what was observed since.
+
+    refitted_at   how many of the rows seen it was fitted to
+    """
+
+    grid: Grid
+    seen: Observations
+    refitted_at: int
+    kernel: Kernel
+    eta: FloatArray
+    centre: float
+    spread: float
+    factor: Factor
+    posterior: Posterior | None = None
+
+    def standard(self, y: float) -> float:
+        """A value as a target."""
+        return (y - self.centre) / self.spread
+
+    @property
+    def noise(self) -> float:
+        """Variance of a run, of the targets."""
+        return self.kernel.noise(self.eta)
 
 
 @dataclass(frozen=True)
@@ -44,42 +102,93 @@ class GP:
         """The posterior of the surface given the finished runs, pending ones as fantasies."""
         found = observations(grid, runs, self.scale)
         with one_thread():
-            state = follow(self, self.schedule, self._memory, grid, found)
+            state = self._follow(grid, found)
             self._memory[:] = [state]
-            return posterior(state, found, self.scale)
+            return self._posterior(state, found.pending)
 
     def hyperparameters(self, grid: Grid, runs: Runs) -> FloatArray:
         """(h,) natural hyperparameters behind the posterior of this history, in eta's order."""
         self.fit(grid, runs)
-        return np.exp(self._memory[0].model.eta)
+        return np.exp(self._memory[0].eta)
 
-    def refit(self, grid: Grid, found: Observations, start: FloatArray | None) -> Refit:
+    def _follow(self, grid: Grid, found: Observations) -> FittedState:
+        """The state after ``found``, from the remembered one where that is its beginning."""
+        known = (s for s in self._memory if s.grid is grid and found.begins_with(s.seen))
+        state, n = next(known, None), len(found.rows)
+        for point in self.schedule.points(n):
+            if state is None or point > state.refitted_at:
+                state = self._refit(grid, found.first(point), state)
+        assert state is not None  # there is a point for every history
+        for i in range(len(state.seen.rows), n):
+            y = state.standard(float(found.y[i]))
+            state.factor.extend(int(found.rows[i]), y, int(found.n_runs[i]))
+            state.posterior = None
+        state.seen = found
+        return state
+
+    def _refit(self, grid: Grid, found: Observations, before: FittedState | None) -> FittedState:
         """The hyperparameters of ``found``, searched from those of the last refit."""
-        kernel = self._kernel_on(grid)
-        centre, spread = float(np.mean(found.y)), _spread(found.y)
+        kernel = kernel_on(grid, self.kernel, self.priors) if before is None else before.kernel
+        centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
         targets = Targets(found.rows, (found.y - centre) / spread, found.n_runs)
+        starts = []
+        if before is not None and n > self.schedule.cold_until:
+            starts.append(before.eta)
         # Without priors a few runs can send a lengthscale where no gradient leads back from: as
         # long as they are few, the search also starts cold.
-        cold = start is None or len(found.rows) <= FEW
-        starts = [eta for eta in (start, kernel.start if cold else None) if eta is not None]
+        if not starts or n <= FEW:
+            starts.append(kernel.start)
         eta = fit_hyperparameters(kernel, targets, starts)
-        offset = np.full(len(grid), centre)
         factor = Factor(kernel, eta, targets)
-        return Refit(kernel, eta, offset, spread, factor, has_constant=True, start=eta)
+        return FittedState(grid, found, n, kernel, eta, centre, spread, factor)
 
-    def target(self, grid: Grid, found: Observations, i: int) -> tuple[float, float]:
-        """As it was observed."""
-        return float(found.y[i]), 0.0
+    def _posterior(self, state: FittedState, pending: IntArray) -> Posterior:
+        """The posterior of a state; pending rows are observed at its mean."""
+        if state.posterior is None:
+            mean = state.centre + state.spread * state.factor.mean(state.factor.constant())
+            best = float(state.seen.y.min())
+            state.posterior = self._with_factor(state, state.factor, mean, best)
+        plain = state.posterior
+        if not len(pending):
+            return plain
+        factor = state.factor.copy()
+        for row in pending.tolist():
+            factor.extend(row, state.standard(float(plain.mean[row])), n_runs=1)
+        return self._with_factor(state, factor, plain.mean, plain.best)
 
-    def _kernel_on(self, grid: Grid) -> Kernel:
-        """The kernel of the remembered history where it is of this grid."""
-        for state in self._memory:
-            if state.grid is grid and isinstance(state.model.kernel, Kernel):
-                return state.model.kernel
-        return kernel_on(grid, self.kernel, self.priors)
+    def _with_factor(
+        self, state: FittedState, factor: Factor, mean: FloatArray, best: float
+    ) -> Posterior:
+        sd = state.spread * np.sqrt(factor.variance())
+        noise = state.spread * float(np.sqrt(state.noise))
+        return Posterior(mean, sd, self.scale, best, _sampler(state, factor, mean), noise)
 
 
 def _spread(y: FloatArray) -> float:
     """Standard deviation, or 1 where there is none: a single target, or equal ones."""
     spread = float(np.std(y, ddof=1)) if len(y) > 1 else 0.0
     return spread if spread > 1e-8 * max(1.0, float(np.abs(y).max())) else 1.0
+
+
+def _sampler(state: FittedState, factor: Factor, mean: FloatArray) -> Sampler:
+    """Joint draws at some rows, by a factor of their posterior covariance.
+
+    ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay
+    what they are.
+    """
+    k = factor.k
+
+    def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
+        with one_thread():
+            V = factor.V[:k, rows]
+            prior = state.kernel.cross(state.eta, rows, rows)
+            # Rounding leaves observed rows slightly indefinite. A free outputscale can be large
+            # beside what is still uncertain, so the noise of a run bounds what is added.
+            jitter = np.minimum(1e-9 * np.diag(prior), 1e-3 * state.noise)
+            covariance = prior - V.T @ V
+            covariance[np.diag_indices_from(covariance)] += jitter
+            root = cholesky(covariance)
+            draws = root @ rng.standard_normal((len(rows), n))
+            return np.asarray(mean[rows] + state.spread * draws.T)
+
+    return sampler

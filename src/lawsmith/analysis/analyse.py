@@ -1,30 +1,53 @@
-"""The loss at a target, with intervals, and where the influence of points is judged."""
+"""From a study to a law one can decide from: its fit, predictions at targets, warnings."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 
 import numpy as np
 
-from lawsmith.analysis.design import inputs_at
-from lawsmith.analysis.records import Analysis, Prediction
+from lawsmith.analysis.fitting import fit_frontier, hyperparameter_laws, split
+from lawsmith.analysis.records import Analysis, FitOptions, Prediction
 from lawsmith.answer.records import HeldOutRuns, Target
+from lawsmith.arrays import saturating
+from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count
-from lawsmith.frontier import best_row
-from lawsmith.grid import IntArray
+from lawsmith.frontier import best_row, frontier
+from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.allocation import (
     allocation,
     best_further,
     best_split,
+    can_allocate,
     divides,
     further_inputs,
 )
-from lawsmith.laws.diagnostics import Diagnostic, law_above_observed
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.uncertainty import Interval
+from lawsmith.laws.uncertainty import Influence, Interval, influence
 
 UNIT_COST = 1.0  # what every run of a table without compute costs
+# Published isoFLOP runs miss their compute by a few percent: a level goes on while the next
+# compute is within GAP of the last, up to SPAN in all.
+GAP, SPAN = 0.04, 0.2
+
+
+@saturating
+def analyse(study: Study, options: FitOptions) -> Analysis:
+    """Fit ``options.law`` to the frontier of the study's pool and say what can be said of it."""
+    pool, held = split(study.grid, options.hold_out)
+    a = replace(fit_frontier(study, pool, options), held_out=held)
+    a = replace(
+        a,
+        predictions=tuple(predict(a, target) for target in options.targets),
+        score=_held_out(a) if len(held) else None,
+        influence=_influence(a),
+        hyperparameters=hyperparameter_laws(study.grid, pool, a.loss),
+    )
+    return replace(a, warnings=tuple(_warnings(a)))
 
 
 def predict(a: Analysis, target: Target) -> Prediction:
@@ -49,7 +72,7 @@ def predict(a: Analysis, target: Target) -> Prediction:
 def predict_runs(a: Analysis, rows: IntArray) -> HeldOutRuns:
     """The law on rows of the grid, beside the losses that they have; NaN without intervals."""
     grid = a.study.grid
-    inputs = inputs_at(grid, a.law, rows)
+    inputs = a.law.inputs_at(grid, rows)
     nothing = np.full(len(rows), np.nan)
     ends = a.uncertainty.run(inputs, a.options.level)[1:] if a.uncertainty else (nothing, nothing)
     return HeldOutRuns(rows, grid.C[rows], a.loss[rows], a.fit.predict(inputs), *ends)
@@ -114,7 +137,7 @@ def above_observed(a: Analysis, p: Prediction) -> Diagnostic | None:
     if row is None:
         return None
     reached, compute = float(loss[row]), float(grid.C[row])
-    return law_above_observed(a.law.name, p.target.label, p.loss, reached, compute)
+    return checks.law_above_observed(a.law.name, p.target.label, p.loss, reached, compute)
 
 
 def influence_target(a: Analysis) -> tuple[str, dict[str, float]]:
@@ -126,3 +149,71 @@ def influence_target(a: Analysis) -> tuple[str, dict[str, float]]:
         return targets[0].label, target_inputs(targets[0], fit)
     top = {name: 10 * float(np.exp(fit.x[i].max())) for i, name in enumerate(fit.law.inputs)}
     return ", ".join(f"{k} = {count(v)}" for k, v in top.items()), top
+
+
+def _held_out(a: Analysis) -> HeldOutRuns:
+    """The law's predictions on Π(held-out)."""
+    held = a.held_out
+    rows = held[frontier(a.study.grid.subset(held), a.loss[held], a.law.inputs)]
+    if len(rows) == 0:
+        raise LawsmithError("hold-out", got="no finished run held out", want="at least one")
+    return predict_runs(a, rows)
+
+
+def _influence(a: Analysis) -> Influence | None:
+    """Leave-one-out; None where a law without a point could not be judged."""
+    if a.uncertainty is None or a.fit.n_points - 1 <= int(a.fit.free.sum()):
+        return None
+    return influence(a.fit, influence_target(a)[1], a.uncertainty)
+
+
+def _warnings(a: Analysis) -> list[Diagnostic]:
+    grid, fit, rows = a.study.grid, a.fit, a.frontier
+    n_levels = len(np.unique(grid.cells(list(fit.law.inputs))[rows]))
+    found: list[Diagnostic | None] = [
+        checks.at_bound(fit),
+        checks.not_identified(a.uncertainty, a.options.level),
+        checks.ill_conditioned(fit),
+        checks.too_few_levels(fit, n_levels),
+    ]
+    if can_allocate(fit.law):
+        found.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
+    if a.influence is not None:
+        label, _ = influence_target(a)
+        found.append(checks.influential_point(a.influence, grid.C[rows], label))
+    found.append(checks.lack_of_fit(fit, a.uncertainty))
+    for p in a.predictions:
+        found.append(checks.extrapolation_decades(p.target.label, p.decades))
+        found += [above_observed(a, p), _beyond_tried(a, p)]
+    found.append(checks.frontier_optimism(a.uncertainty, len(a.done), fit.n_points))
+    if {"N", "D"} <= set(grid.names):
+        best, level_of = isoflop_cells(grid, a.pool, a.loss)
+        found.append(checks.isoflop_unbracketed(grid.N[best], a.loss[best], level_of))
+    return [d for d in found if d is not None]
+
+
+def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
+    """Whether the law's best D/N at a compute lies outside those that were run."""
+    if p.allocation is None or p.target.sized:
+        return None
+    tried = a.study.grid.D[a.done] / a.study.grid.N[a.done]
+    ratio = p.allocation["D/N"].centre
+    return checks.allocation_extrapolated(f"by {a.law.name}", p.target.label, ratio, tried)
+
+
+def isoflop_cells(grid: Grid, pool: IntArray, loss: FloatArray) -> tuple[IntArray, IntArray]:
+    """Best row of each (N, D) cell, and the isoFLOP level it belongs to."""
+    rows = pool[frontier(grid.subset(pool), loss[pool], ("N", "D"))]
+    return rows, isoflop_levels(grid.C[rows])
+
+
+def isoflop_levels(C: FloatArray) -> IntArray:
+    """(m,) level of each compute, numbered in ascending order."""
+    order = np.argsort(C, kind="stable")
+    level_of = np.empty(len(C), dtype=np.int64)
+    level, first, last = -1, 0.0, 0.0
+    for row in order:
+        if level < 0 or C[row] > (1 + GAP) * last or C[row] > (1 + SPAN) * first:
+            level, first = level + 1, float(C[row])
+        level_of[row], last = level, float(C[row])
+    return level_of
