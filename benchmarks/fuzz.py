@@ -584,7 +584,8 @@ def where_of(error: BaseException) -> str:
     return f"{type(error).__name__} at {Path(last.filename).name}:{last.lineno} {str(error)[:100]}"
 
 
-# 'got inf' quotes a cell of the input.
+# 'got inf' quotes a cell of the input, and so do these.
+_QUOTED = re.compile(r"(?:got|in) '[^']*'|taken_as_axis: \S+ \([^()]*\)")
 _NO_NUMBER = re.compile(
     r"(?<![\w./'\"-])(?<!got )[-+]?(nan|inf|infinity)(?![\w./'\"])", re.IGNORECASE
 )
@@ -616,6 +617,7 @@ def numbers_judged(made: Input, out: str, folder: Path) -> str:
         page = (folder / "report.html").read_text(encoding="utf-8")
         page = re.sub(r"<(script|style).*?</\1>", " ", page, flags=re.DOTALL)
         text += unescape(re.sub(r"<[^>]*>", " ", page))
+    text = _QUOTED.sub("", " ".join(text.split()))
     found = _NO_NUMBER.search(text)
     return f"printed: {text[max(0, found.start() - 60) : found.end() + 20]!r}" if found else ""
 

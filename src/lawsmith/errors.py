@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable
 from difflib import get_close_matches
 
+LONGEST = 400  # characters of a value that a message repeats
+
 
 class LawsmithError(Exception):
     """Bad input, told in one line: ``where: got …, want … (hint)``.
@@ -34,7 +36,8 @@ class LawsmithError(Exception):
         self.where, self.got, self.want, self.hint = where, got, want, hint
         parts = []
         if got is not None:
-            parts.append(f"got {got}")
+            said = str(got)
+            parts.append(f"got {said if len(said) <= LONGEST else said[:LONGEST] + '…'}")
         if want is not None:
             parts.append(f"want {want}")
         message = f"{where}: {', '.join(parts)}" if parts else where

@@ -34,6 +34,18 @@ BAD_TABLES = {
         "runs.csv: column for N: got 'parms', want one of params, tokens, val_loss "
         "(did you mean params?)",
     ),
+    "a compute that follows and no run can have": (
+        "N,D,loss\n1e8,1e9,3\n1e40,1e40,3\n",
+        {},
+        "runs.csv: row 2, column C = 6ND: got 6e+80, want a number above 0 that a run can have, "
+        "1e-12 to 1e45 (--skip-bad-rows leaves out that row)",
+    ),
+    "tokens that follow and no run can have": (
+        "N,C,loss\n1e40,1e3,3\n1e8,1e18,3\n",
+        {},
+        "runs.csv: row 1, column D = C/6N: got 1.66667e-38, want a number above 0 that a run can "
+        "have, 1e-12 to 1e45 (--skip-bad-rows leaves out that row)",
+    ),
     "no loss": (
         "N,D,accuracy\n1,2,3\n",
         {},

@@ -51,6 +51,9 @@ def test_a_row_is_found_by_its_configuration_whatever_kind_its_numbers_are():
     assert found.row_of({**first, "N": 5.0}) is None
     assert found.row_of({"model": "xs"}) is None
     assert found.row_of({**first, "N": [1]}) is None
+    assert found.row_of({"rate" if name == "lr" else name: v for name, v in first.items()}) is None
+    constrained = {"model": "s", "N": 4e7, "D": 1e8, "lr": 1e-3, "opt": "adamw"}
+    assert found.row_of(constrained) is None
 
 
 def test_values_have_the_arguments_of_the_model_and_its_compute():

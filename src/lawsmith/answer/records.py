@@ -13,7 +13,6 @@ import numpy as np
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.curves import Along, CurveFinding
-from lawsmith.datasets.records import Study
 from lawsmith.digest import codes, short
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number
@@ -24,6 +23,7 @@ from lawsmith.surface import Lesson, Range, Surface
 if TYPE_CHECKING:
     from lawsmith.answer.payload import Json
     from lawsmith.datasets.frames import Frame
+    from lawsmith.datasets.records import Study
 
 
 @dataclass(frozen=True)

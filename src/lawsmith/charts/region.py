@@ -61,7 +61,8 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
     surface = answered.answer.surface
     numeric = [a for a in surface.frame.numeric if a.name not in forecast.target.hp]
     axes = {a.name: _values(forecast, a) for a in numeric if a.kind == "log"}
-    if not forecast.target.sized and "D" in forecast.scales and not surface.frame.collinear:
+    both = {"N", "D"} <= forecast.scales.keys() and not surface.frame.collinear
+    if both and not forecast.target.sized:
         axes = {"N": _around(forecast.scales["N"].near_low, forecast.scales["N"].near_high), **axes}
     names = list(axes)[:MOST_AXES]
     if len(names) < 2:

@@ -10,7 +10,12 @@ from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.answer import Answer, HeldOutRuns
-from lawsmith.answer.payload import forecast_payload, held_out_payload, warning_payload
+from lawsmith.answer.payload import (
+    NO_ANSWER,
+    forecast_payload,
+    held_out_payload,
+    warning_payload,
+)
 from lawsmith.answer.serving import Serving
 from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_run import Decided, Fitted
@@ -19,7 +24,6 @@ from lawsmith.datasets import Study
 from lawsmith.tasks import TaskAnswer
 
 Json = dict[str, Any]
-NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
 
 
 def fit_payload(found: Fitted, drawn: Drawn) -> Json:

@@ -14,9 +14,9 @@ import numpy as np
 
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
-from lawsmith.answer.payload import warning_payload
+from lawsmith.answer.payload import NO_ANSWER, warning_payload
 from lawsmith.cli.draw import Drawn
-from lawsmith.cli.fit_payload import NO_ANSWER, Json
+from lawsmith.cli.fit_payload import Json
 from lawsmith.laws.fit import LawFit
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
 from lawsmith.replay import Replayed, Scores, Step, Task, Trace, step_values

@@ -10,8 +10,8 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith import __version__
+from lawsmith.answer.payload import NO_ANSWER
 from lawsmith.cli import console as out
-from lawsmith.cli.fit_payload import NO_ANSWER
 from lawsmith.cli.views import show_answer, show_tasks
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Event, Trial

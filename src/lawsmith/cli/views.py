@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -11,14 +12,14 @@ from rich.text import Text
 from lawsmith.answer import Answer
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
-from lawsmith.cli.draw import Drawn
-from lawsmith.cli.options import compute_rule
-from lawsmith.datasets import Study
-from lawsmith.datasets.words import unit_name
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks import text as task_words
+
+if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
+    from lawsmith.cli.draw import Drawn
+    from lawsmith.datasets import Study
 
 MAX_LISTED = 5
 
@@ -127,7 +128,7 @@ def _explain(console: Console, answers: Sequence[Answer | TaskAnswer]) -> None:
 
 def show_charts(console: Console, drawn: Drawn) -> None:
     """Where the charts are, and why some are not."""
-    if drawn == Drawn():
+    if not drawn.paths and not drawn.missing:
         return
     out.heading(console, "Charts")
     out.paths(console, drawn.paths)
@@ -215,6 +216,8 @@ def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
 
 
 def _counted(study: Study) -> str:
+    from lawsmith.cli.options import compute_rule
+
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]
     renamed = [_read_as(study, name, column) for name, column in _renamed(study, ("N", "D", "C"))]
@@ -231,6 +234,8 @@ def _counted(study: Study) -> str:
 
 
 def _read_as(study: Study, name: str, column: str) -> str:
+    from lawsmith.datasets.words import unit_name
+
     unit = f" in {unit_name(study.units[name])}" if name in study.units else ""
     return f"{name} is '{column}'{unit}"
 

@@ -92,7 +92,7 @@ def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
     if blank:
         return f"blank in {blank} of {len(texts)} rows"
     if faults:
-        return f"row {faults[0].row}: {faults[0].got}"
+        return f"row {faults[0].row}: got {faults[0].got}"
     if len(levels) > max(MOST_LEVELS, len(texts) // 8):
         return f"{len(levels)} values"
     return "setting"

@@ -33,6 +33,7 @@ from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.formats import count
 from lawsmith.grid import AnyArray, BoolArray, FloatArray
+from lawsmith.plausible import SCALE
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -286,7 +287,28 @@ def _table(
     for axis, column in schema.axes.items():
         table[axis], found = cells.axis(frame[column])
         faults += found
-    return table, faults
+    return table, faults + _compute_faults(frame, table, options)
+
+
+@saturating
+def _compute_faults(
+    frame: pd.DataFrame, table: Mapping[str, AnyArray], options: ReadOptions
+) -> list[cells.Fault]:
+    """Rows of which two of N, D and C are plausible, and the third that follows is not."""
+    match [name for name in ("N", "D", "C") if name in table]:
+        case ["N", "D"]:
+            name, third = "C = 6ND", 6.0 * table["N"] * table["D"]
+        case ["N", "C"] if options.compute == "auto":
+            name, third = "D = C/6N", table["C"] / (6.0 * table["N"])
+        case _:
+            return []
+    plausible = [SCALE.hold(table[name]) for name in ("N", "D", "C") if name in table]
+    bad = np.logical_and.reduce(plausible) & ~SCALE.hold(third)
+    rows, got = frame.index[bad].tolist(), third[bad].tolist()
+    return [
+        cells.Fault(int(row), name, f"{value:g}", SCALE.want)
+        for row, value in zip(rows, got, strict=True)
+    ]
 
 
 def _scale(frame: pd.DataFrame, schema: Schema, role: str) -> tuple[FloatArray, list[cells.Fault]]:

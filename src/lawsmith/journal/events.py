@@ -10,7 +10,7 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime
 from enum import StrEnum
 from typing import Any
@@ -20,6 +20,7 @@ from lawsmith.numbers import read_json, shown
 
 VERSION = 1
 Event = Mapping[str, Any]
+_read = json.JSONDecoder().raw_decode
 _TRIAL = re.compile(r"[ti][0-9]{4,9}")
 
 
@@ -124,6 +125,26 @@ def parse(line: bytes) -> dict[str, Any] | None:
     return value if isinstance(value, dict) else None
 
 
+def parse_lines(lines: Sequence[bytes]) -> list[dict[str, Any] | None]:
+    """What `parse` says of each line; of plain ones in half the time, for they are read as one."""
+    try:
+        text = b"\n".join(lines).decode("utf-8")
+        found: list[dict[str, Any] | None] = []
+        at = 0
+        most = 0 if "\\u" in text else len(text)  # which may be half a surrogate pair
+        while at < most:
+            value, end = _read(text, at)
+            if not isinstance(value, dict) or text[end : end + 1] not in ("\n", ""):
+                break
+            found.append(value)
+            at = end + 1
+        if len(found) == len(lines):  # so none holds two objects, and no object two lines
+            return found
+    except (ValueError, RecursionError):
+        pass
+    return [parse(line) for line in lines]
+
+
 def check(event: dict[str, Any], *, where: str) -> Event:
     """The event, if it is one: known, with the keys of its kind."""
     name = event.get("event")
@@ -131,9 +152,9 @@ def check(event: dict[str, Any], *, where: str) -> Event:
         raise LawsmithError(where, got=shown(event), want="an object with an 'event'")
     if name not in _RULES:
         raise unknown(f"{where}: event", name, [kind.value for kind in Kind])
-    for key, want, needed in _RULES[name]:
+    for key, want, holds, needed in _RULES[name]:
         if key in event:
-            if not _TESTS[want](event[key]):
+            if not holds(event[key]):
                 got = shown(event[key])
                 raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
         elif needed:
@@ -184,10 +205,11 @@ _TESTS: dict[str, Callable[[Any], bool]] = {
     _COST_OR_NULL: lambda value: value is None or _is_cost(value),
     _COSTS: lambda value: isinstance(value, list) and all(map(_is_cost, value)),
 }
-_RULES: dict[str, tuple[tuple[str, str, bool], ...]] = {
-    kind.value: (
-        *((key, want, True) for key, want in _KEYS[kind].items()),
-        *((key, want, False) for key, want in _MAY.get(kind, {}).items()),
+_RULES: dict[str, tuple[tuple[str, str, Callable[[Any], bool], bool], ...]] = {
+    kind.value: tuple(
+        (key, want, _TESTS[want], needed)
+        for needed, keys in ((True, _KEYS[kind]), (False, _MAY.get(kind, {})))
+        for key, want in keys.items()
     )
     for kind in Kind
 }

@@ -17,10 +17,11 @@ from typing import IO
 
 from lawsmith.errors import LawsmithError
 from lawsmith.files import open_file, reason
-from lawsmith.journal.events import VERSION, Event, Kind, check, parse, write_line
+from lawsmith.journal.events import VERSION, Event, Kind, check, parse, parse_lines, write_line
 from lawsmith.journal.fold import Ledger
 
 MAX_BYTES = 2**30
+BLANK = b"\0 \t\r"  # what a line without an event may have
 
 
 @dataclass
@@ -93,28 +94,28 @@ class Journal:
                 break
             text += more
         *whole, rest = (text or b"").split(b"\n")
-        for line in whole:
-            self._take(line, last=False)
-            self._offset += len(line) + 1
+        self._take(whole)
         # A last line without its end is torn, unless it is all there: an editor may leave it so.
-        self.torn = bool(rest.strip(b"\0 \t\r")) and parse(rest) is None
-        if rest and not self.torn and parse(rest) is not None:
-            self._take(rest, last=True)
-            self._offset += len(rest)
+        said = bool(rest.strip(BLANK))
+        self.torn = said and parse(rest) is None
+        if said and not self.torn:
+            self._take([rest])
+            self._offset -= 1
 
-    def _take(self, line: bytes, *, last: bool) -> None:
-        self._lines += 1
-        if not line.strip(b"\0 \t\r"):
-            return
-        where = f"{self.path}: line {self._lines}"
-        values = parse(line)
-        if values is None:
-            got = repr(line[:60].decode("utf-8", "replace"))
-            hint = "mend or delete the line; a copy of the file beforehand does no harm"
-            raise LawsmithError(where, got=got, want="one JSON object", hint=hint)
-        if self.ledger.n_events == 0:
-            _check_first(values, where)
-        self.ledger.add(check(values, where=where), where=where)
+    def _take(self, lines: Sequence[bytes]) -> None:
+        """Take in lines, each of which has an end."""
+        for line, values in zip(lines, parse_lines(lines), strict=True):
+            self._lines += 1
+            where = f"{self.path}: line {self._lines}"
+            if values is not None:
+                if self.ledger.n_events == 0:
+                    _check_first(values, where)
+                self.ledger.add(check(values, where=where), where=where)
+            elif line.strip(BLANK):
+                got = repr(line[:60].decode("utf-8", "replace"))
+                hint = "mend or delete the line; a copy of the file beforehand does no harm"
+                raise LawsmithError(where, got=got, want="one JSON object", hint=hint)
+            self._offset += len(line) + 1
 
     def _append(self, file: IO[bytes], events: Sequence[Event]) -> None:
         """Write and fsync the lines behind the last whole one, then take them in."""
@@ -135,9 +136,7 @@ class Journal:
             raise _unusable(self.path, error) from None
         self._offset = start + len(lead)
         self.torn = False
-        for line in text.split(b"\n")[:-1]:
-            self._take(line, last=False)
-            self._offset += len(line) + 1
+        self._take(text.split(b"\n")[:-1])
 
 
 def _check_first(values: dict[str, object], where: str) -> None:

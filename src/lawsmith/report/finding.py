@@ -27,7 +27,6 @@ from lawsmith.report.source import Found, Reason
 from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of, tasks_of
 from lawsmith.study.asking import config_of, propose
-from lawsmith.study.earlier import prior_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
 from lawsmith.study.trunks import along_of
@@ -103,7 +102,7 @@ def find_way(
     def spend(part: Runs) -> float:
         return study.pricing.together(made.grid, part.index) / dense
 
-    level, target, prior = study.spec.law.level, Target(targets[0]), prior_of(study)
+    level, target, prior = study.spec.law.level, Target(targets[0]), study.prior
     way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
     return replace(found, moments=way)
 

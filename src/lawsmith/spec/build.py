@@ -8,8 +8,8 @@ Notation and shapes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import product
 from math import prod
 from typing import Any
@@ -20,7 +20,7 @@ from lawsmith.arrays import check_numbers
 from lawsmith.counting import count
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import evaluate, mask
-from lawsmith.grid import AnyArray, AxisKind, BoolArray, FloatArray, Grid
+from lawsmith.grid import AnyArray, AxisKind, BoolArray, FloatArray, Grid, IntArray
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE
 from lawsmith.spec.models import StudySpec
@@ -30,31 +30,62 @@ Config = Mapping[str, Value]
 MAX_CANDIDATES = 1_000_000
 
 
-@dataclass(frozen=True, eq=False)
-class Candidates:
-    """The grid of a study and, of each row, its configuration as the file writes it.
+class Configs:
+    """The configurations of the rows: every base with every point, those of ``kept``.
 
-    n_dense  how many there were before the constraints
+    Each is made when it is asked for: of 100,000 candidates few ever are.
+
+    bases    model, N and D
+    points   values of the axes
+    kept     (m,) number of each row among all, points changing fastest
     """
 
-    grid: Grid
-    configs: tuple[Config, ...]
-    args: Mapping[str, Mapping[str, Value]]
-    n_dense: int
-    _rows: dict[tuple[Value, ...], int] = field(default_factory=dict, repr=False)
+    def __init__(self, bases: Sequence[Config], points: Sequence[Config], kept: IntArray) -> None:
+        self.bases, self.points, self.kept = bases, points, kept
+        self._base = {_key(one, bases[0]): i for i, one in enumerate(bases)}
+        self._point = {_key(one, points[0]): i for i, one in enumerate(points)}
+        self._row = np.full(len(bases) * len(points), -1)
+        self._row[kept] = np.arange(len(kept))
 
-    def __post_init__(self) -> None:
-        # By columns, which all configurations share: one by one takes many times as long.
-        names = sorted(self.configs[0])
-        columns = [_each(_value, [config[name] for config in self.configs]) for name in names]
-        self._rows.update(zip(zip(*columns, strict=True), range(len(self.configs)), strict=True))
+    def __len__(self) -> int:
+        return len(self.kept)
+
+    def __getitem__(self, row: int) -> Config:
+        base, point = divmod(int(self.kept[row]), len(self.points))
+        return {**self.bases[base], **self.points[point]}
+
+    def __iter__(self) -> Iterator[Config]:
+        return (self[row] for row in range(len(self)))
+
+    def row_of(self, config: Config) -> int | None:
+        """The row of a configuration, None where there is none."""
+        if len(config) != len(self.bases[0]) + len(self.points[0]):
+            return None
+        try:
+            base = self._base[_key(config, self.bases[0])]
+            number = base * len(self.points) + self._point[_key(config, self.points[0])]
+        except (KeyError, TypeError, OverflowError):
+            return None
+        row = int(self._row[number])
+        return None if row < 0 else row
+
+
+@dataclass(frozen=True, eq=False)
+class Candidates:
+    """The grid of a study and, of each row, its configuration as the file writes it."""
+
+    grid: Grid
+    configs: Configs
+    args: Mapping[str, Mapping[str, Value]]
+
+    @property
+    def n_dense(self) -> int:
+        """How many there were before the constraints."""
+        return len(self.configs.bases) * len(self.configs.points)
 
     def row_of(self, config: Config) -> int | None:
         """The row of a configuration, None where the study has no such candidate."""
-        try:
-            return self._rows.get(_key(config))
-        except (KeyError, TypeError, OverflowError):
-            return None
+        return self.configs.row_of(config)
 
     def values(self, row: int) -> dict[str, Value]:
         """What a command may use of a row."""
@@ -69,8 +100,8 @@ def build_candidates(spec: StudySpec) -> Candidates:
     if n_dense > MAX_CANDIDATES:
         want = f"at most {MAX_CANDIDATES:,}"
         raise LawsmithError("candidates", got=f"{n_dense:,} configurations", want=want)
-    configs = list(_configs(spec))
-    columns = _columns(spec, configs)
+    bases, points = _bases(spec), _points(spec)
+    columns = _columns(spec, bases, points)
     for name in ("N", "D"):
         check_numbers(name, columns[name], positive=True)
     C = _compute(spec, columns)
@@ -80,54 +111,46 @@ def build_candidates(spec: StudySpec) -> Candidates:
         got = f"{len(spec.constraints)} that leave none of {n_dense} candidates"
         raise LawsmithError("constraints", got=got, want="at least one candidate")
     grid = _grid(spec, {name: values[kept] for name, values in columns.items()}, C[kept])
-    return Candidates(
-        grid=grid,
-        configs=tuple(configs[row] for row in kept.tolist()),
-        args={model.name: model.args for model in spec.model},
-        n_dense=n_dense,
-    )
+    args = {model.name: model.args for model in spec.model}
+    return Candidates(grid, Configs(bases, points, kept), args)
 
 
-def _configs(spec: StudySpec) -> list[dict[str, Value]]:
-    found: list[dict[str, Value]] = []
-    axes = [axis.values for axis in spec.axes.values()]
+def _bases(spec: StudySpec) -> list[Config]:
+    found: list[Config] = []
     for model in spec.model:
         for tokens in spec.tokens.values:
             assert not isinstance(tokens, str)
             D = round(tokens * model.N) if spec.tokens.per_param else tokens
-            base: dict[str, Value] = {"model": model.name, "N": model.N, "D": D}
-            found += [
-                {**base, **dict(zip(spec.axes, point, strict=True))} for point in product(*axes)
-            ]
+            found.append({"model": model.name, "N": model.N, "D": D})
     return found
 
 
-def _columns(spec: StudySpec, configs: Sequence[Config]) -> dict[str, AnyArray]:
-    """(m,) columns of the configs, and of the arguments that every model has."""
-    names = ["model", "N", "D", *spec.axes]
-    columns = {name: _column([config[name] for config in configs]) for name in names}
-    first = spec.model[0].args
-    for name in first:
+def _points(spec: StudySpec) -> list[Config]:
+    axes = [axis.values for axis in spec.axes.values()]
+    return [dict(zip(spec.axes, point, strict=True)) for point in product(*axes)]
+
+
+def _columns(
+    spec: StudySpec, bases: Sequence[Config], points: Sequence[Config]
+) -> dict[str, AnyArray]:
+    """(m,) columns of the configurations, and of the arguments that every model has."""
+    of_bases = {name: _column([base[name] for base in bases]) for name in ("model", "N", "D")}
+    for name in spec.model[0].args:
         by_model = {m.name: m.args[name] for m in spec.model if name in m.args}
         kinds = {isinstance(value, str) for value in by_model.values()}
         if len(by_model) == len(spec.model) and len(kinds) == 1:
-            columns[name] = _column([by_model[str(config["model"])] for config in configs])
-    return columns
+            of_bases[name] = _column([by_model[str(base["model"])] for base in bases])
+    of_points = {name: _column([point[name] for point in points]) for name in spec.axes}
+    return {
+        **{name: np.repeat(values, len(points)) for name, values in of_bases.items()},
+        **{name: np.tile(values, len(bases)) for name, values in of_points.items()},
+    }
 
 
 def _column(values: Sequence[Value]) -> AnyArray:
     if str in set(map(type, values)):
         return np.array([str(value) for value in values], dtype=np.str_)
-    return np.array(_each(as_float, values), dtype=np.float64)
-
-
-def _each(function: Callable[[Value], Any], values: Sequence[Value]) -> list[Any]:
-    """The function of every value; columns repeat few of them, so it is worked out once for each.
-
-    1 and 1.0 are one value, which none of the functions tells apart.
-    """
-    known = {value: function(value) for value in set(values)}
-    return [known[value] for value in values]
+    return np.array([as_float(value) for value in values], dtype=np.float64)
 
 
 def _compute(spec: StudySpec, columns: Mapping[str, AnyArray]) -> FloatArray:
@@ -171,10 +194,7 @@ def _grid(spec: StudySpec, columns: Mapping[str, AnyArray], C: FloatArray) -> Gr
     return Grid.from_columns(used, axes=axes, compute=lambda _: C)
 
 
-def _key(config: Config) -> tuple[Value, ...]:
+def _key(config: Config, names: Iterable[str]) -> tuple[Value, ...]:
     """What two configurations must share to be one: 1 and 1.0 are the same number."""
-    return tuple(_value(value) for _, value in sorted(config.items()))
-
-
-def _value(value: Value) -> Value:
-    return value if isinstance(value, str) else float(value)
+    values = [config[name] for name in names]
+    return tuple([value if isinstance(value, str) else float(value) for value in values])

@@ -9,7 +9,6 @@ from lawsmith.curves.trunks import usable
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Ledger
 from lawsmith.stopping import StopRule, parse_rule
-from lawsmith.study.earlier import prior_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import along_of
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
@@ -32,9 +31,9 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
     name, level = study.spec.name, study.spec.law.level
     try:
         targets = [Target(C) for C in targets_of(study)]
-        prior, along = prior_of(study), along_of(study, ledger)
+        along = along_of(study, ledger)
         told = along if any(usable(one) for one in along.curves) else None
-        found = answer(pool, runs, targets, study=name, level=level, prior=prior, along=told)
+        found = answer(pool, runs, targets, study=name, level=level, prior=study.prior, along=told)
         return Known(found)
     except LawsmithError as error:
         return Known(None, f"{error.got}, {error.want} are needed" if error.want else str(error))

@@ -20,6 +20,7 @@ from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
 from lawsmith.study.layout import Layout
+from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates.base import Surrogate
 
 
@@ -76,11 +77,16 @@ class LiveStudy:
     @cached_property
     def surrogate(self) -> Surrogate | None:
         """What predicts the runs not made."""
+        return replace(self.method, prior=self.prior).make_surrogate()
+
+    @property
+    def prior(self) -> Prior:
+        """What is expected of it before its runs are seen: by the studies that it learns from."""
         if not self.spec.learn_from:
-            return self.method.make_surrogate()
+            return PUBLIC
         from lawsmith.study.earlier import prior_of  # here: it reads studies, as this module does
 
-        return replace(self.method, prior=prior_of(self)).make_surrogate()
+        return prior_of(self)
 
     def policy(self, pool: Grid, pricing: Pricing | None = None) -> Policy:
         """The policy on a pool, whose initial design is no larger than the pool."""

@@ -22,6 +22,7 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.plausible import LOSS
 from lawsmith.runs import Runs, State
 
 Scale = Literal["loss", "log"]
@@ -100,7 +101,7 @@ class Posterior:
     @property
     def loss(self) -> FloatArray:
         """(m,) the fantasized loss of every row: the mean, or exp(mean), the median, of logs."""
-        return np.exp(self.mean) if self.scale == "log" else self.mean
+        return _unlogged(self.mean) if self.scale == "log" else self.mean
 
     @property
     def run_variance(self) -> FloatArray:
@@ -116,7 +117,8 @@ class Posterior:
         """The loss to expect of a row, and its SD, by name."""
         mean, sd = float(self.mean[row]), float(self.sd[row])
         if self.scale == "log":
-            mean, sd = float(np.exp(mean)), float(np.exp(mean)) * sd
+            mean = float(_unlogged(np.array(mean)))
+            sd *= mean
         return {"expected loss": mean, "SD": sd}
 
     def sample(self, n: int, rng: np.random.Generator, rows: IntArray | None = None) -> FloatArray:
@@ -183,6 +185,11 @@ def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
         n_runs=np.maximum(n_done, 1),
         pending=np.setdiff1d(waiting, rows),
     )
+
+
+def _unlogged(logs: FloatArray) -> FloatArray:
+    """Losses of logs; far from all runs a surrogate may speak of losses that no run can have."""
+    return np.asarray(np.exp(np.clip(logs, np.log(LOSS.low), np.log(LOSS.high))))
 
 
 def check_logs(loss: FloatArray) -> None:
