@@ -138,3 +138,36 @@ def test_held_out_runs_are_predicted_from_trunks_that_have_lost_them():
     plain = answer_study(table, [1e22], hold_out=rule).held_out
     assert judged.inside.all()
     assert judged.error < 0.5 * plain.error
+
+
+def test_trunks_that_reach_far_beyond_the_runs_leave_the_runs_in_the_window():
+    """Branches end at 2e10 tokens: small sizes must not be left to members that saw none of them.
+
+    The trunks of the largest sizes alone lie within a factor of ten of the longest trunk.
+    """
+    errors, inside = [], []
+    for seed in range(3):
+        runs, curves = study(seed, odd=0.002)
+        short = runs[runs["D"] < 3e10]
+        sizes = (1.2e8, 1.4e8)
+        found = answers(short, curves, [target(N, 1e11) for N in sizes])
+        lows = [m.data.points.c.min() for m in found.surface.members if m.name.endswith("/10")]
+        top = found.surface.frame.log_top
+        largest = np.log(6.0 * (short["N"] * short["D"]).max())
+        assert all(low + top < largest - 1.5 for low in lows)
+        for f, N in zip(found.forecasts, sizes, strict=True):
+            truth = annealed(N, 1e11)
+            errors.append(abs(np.log(f.loss / truth)))
+            inside.append(f.low <= truth <= f.high)
+            assert f.half_width < 0.01
+    assert np.median(errors) < 0.004
+    assert np.mean(inside) >= 0.8
+
+
+def test_an_n_of_all_digits_is_not_answered_by_the_trunk_of_another():
+    """Sizes 0.3 % apart are two; 100M is what people write for 100,200,000."""
+    runs, curves = study(9, odd=0.03)
+    near = 1.003 * SIZES[3]
+    rounded = float(f"{SIZES[3]:.3g}")
+    found = answers(runs, curves, [target(N, 1e11) for N in (SIZES[3], near, rounded)]).forecasts
+    assert [f.source for f in found] == ["trunk-3", "", "trunk-3"]

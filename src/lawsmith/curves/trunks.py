@@ -21,6 +21,7 @@ from lawsmith.surface.data import observe
 from lawsmith.surface.fit import level_of
 from lawsmith.surface.member import Plan, fit_member
 from lawsmith.surface.prior import BROAD
+from lawsmith.surface.process import TAIL_DF
 from lawsmith.trajectory import Curve
 
 MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
@@ -189,7 +190,7 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
 
 
 def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
-    """Variance of log loss between trunks of the same N and D at the largest N, and of each trunk.
+    """Variance of log loss of a further trunk at the largest N and of each known one, at an N and D.
 
     The best trunk of each size is compared at one D with a surface in N alone: what a trunk has of
     its own is the noise there. Trunks of small models differ more, and one far from the others has
@@ -211,10 +212,16 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     own = {i: of_size[f.curve.N] for i, f in fits.items() if f.curve.N in of_size}
     for k, N in enumerate(sizes.tolist()):
         own[best[N][1]] = float(spread2[k] / min(member.w[k], 1.0))
-    return float(spread2[-1]), own
+    # A known trunk's weight says how odd it is; a further one may be as odd as any.
+    return float(spread2[-1] * as_normal(np.array(TAIL_DF)) ** 2), own
 
 
 def normal_cov(annealed: Foretold) -> FloatArray:
-    """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(annealed.df, 0.975) / 1.959964
+    """(q, q) of a normal distribution in place of Student's t."""
+    wider = as_normal(annealed.df)
     return np.asarray(annealed.cov * np.outer(wider, wider))
+
+
+def as_normal(df: FloatArray) -> FloatArray:
+    """SD of a normal whose 95 % interval is as wide as that of Student's t of scale 1."""
+    return np.asarray(stdtrit(df, 0.975) / 1.959964)
