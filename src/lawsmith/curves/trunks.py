@@ -190,7 +190,7 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
 
 
 def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
-    """Variance of log loss of a further trunk at the largest N and of each known one, at an N and D.
+    """Variance of log loss at an N and D: of a further trunk (at the largest N), of each known one.
 
     The best trunk of each size is compared at one D with a surface in N alone: what a trunk has of
     its own is the noise there. Trunks of small models differ more, and one far from the others has
