@@ -59,6 +59,22 @@ def test_beyond_the_end_of_a_trunk_the_interval_is_wider_and_holds():
         assert far.run_low <= held["loss"] <= far.run_high
 
 
+def test_beyond_a_trunk_the_others_say_how_loss_falls_and_the_trunk_how_odd_it_is():
+    """Only a tenth of an odd trunk is known: by itself it could say little of its end."""
+    for seed in (5, 6, 7):
+        runs, curves = study(seed)
+        odd = curves["run"] == "trunk-3"
+        curves.loc[odd, "loss"] *= 1.05
+        held = runs[runs["parent"] == "trunk-3"].iloc[-1]
+        rest = runs[runs["parent"] != "trunk-3"]
+        short = curves[~odd | (curves["D"] <= 1e10)]
+        told = answers(rest, short, [target(SIZES[3], held["D"])]).forecasts[0]
+        assert told.source == "trunk-3"
+        assert abs(np.log(told.loss / (1.05 * held["loss"]))) < 0.01
+        assert told.run_low <= 1.05 * held["loss"] <= told.run_high
+        assert told.half_width < 0.03
+
+
 def test_sizes_without_a_trunk_gain_from_the_others():
     """Branches end at 2e10 tokens and trunks at 1e11: the surface learns how loss falls after."""
     runs, curves = study(6, odd=0.002)
