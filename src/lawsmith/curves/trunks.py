@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.arrays import FloatArray, IntArray, evenly
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
 from lawsmith.curves.trunk import FORM, LEAST_POINTS, TrunkCurve, fit_trunk
@@ -52,6 +52,13 @@ class Trunks:
     def branches(self) -> Rows:
         """Runs that were branched from trunks, of which the gain was learnt."""
         return self.gain.rows
+
+    def away(self, trunk: int, D: FloatArray) -> BoolArray:
+        """(q,) which runs of D tokens lie away from the branches that the trunk has already."""
+        own = np.exp(self.branches.log_D[self.branches.trunk == trunk])
+        if not len(own):
+            return np.ones(len(D), dtype=np.bool_)
+        return np.asarray((own.min() / AWAY > D) | (own.max() * AWAY < D))
 
     def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
         """Annealed log loss of runs of D tokens on these trunks, jointly."""
@@ -181,9 +188,7 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
         if low > last:
             continue
         D = np.geomspace(low, last, N_ROWS)
-        own = np.exp(trunks.branches.log_D[trunks.branches.trunk == i])
-        if len(own):
-            D = D[(own.min() / AWAY > D) | (own.max() * AWAY < D)]
+        D = D[trunks.away(i, D)]
         of += [i] * len(D)
         at += D.tolist()
     return np.array(of, dtype=np.int64), np.array(at)
