@@ -59,6 +59,22 @@ def test_beyond_the_end_of_a_trunk_the_interval_is_wider_and_holds():
         assert far.run_low <= held["loss"] <= far.run_high
 
 
+def test_beyond_a_trunk_the_others_say_how_loss_falls_and_the_trunk_how_odd_it_is():
+    """Only a tenth of an odd trunk is known: by itself it could say little of its end."""
+    for seed in (5, 6, 7):
+        runs, curves = study(seed)
+        odd = curves["run"] == "trunk-3"
+        curves.loc[odd, "loss"] *= 1.05
+        held = runs[runs["parent"] == "trunk-3"].iloc[-1]
+        rest = runs[runs["parent"] != "trunk-3"]
+        short = curves[~odd | (curves["D"] <= 1e10)]
+        told = answers(rest, short, [target(SIZES[3], held["D"])]).forecasts[0]
+        assert told.source == "trunk-3"
+        assert abs(np.log(told.loss / (1.05 * held["loss"]))) < 0.01
+        assert told.run_low <= 1.05 * held["loss"] <= told.run_high
+        assert told.half_width < 0.03
+
+
 def test_sizes_without_a_trunk_gain_from_the_others():
     """Branches end at 2e10 tokens and trunks at 1e11: the surface learns how loss falls after."""
     runs, curves = study(6, odd=0.002)
@@ -138,3 +154,36 @@ def test_held_out_runs_are_predicted_from_trunks_that_have_lost_them():
     plain = answer_study(table, [1e22], hold_out=rule).held_out
     assert judged.inside.all()
     assert judged.error < 0.5 * plain.error
+
+
+def test_trunks_that_reach_far_beyond_the_runs_leave_the_runs_in_the_window():
+    """Branches end at 2e10 tokens: small sizes must not be left to members that saw none of them.
+
+    The trunks of the largest sizes alone lie within a factor of ten of the longest trunk.
+    """
+    errors, inside = [], []
+    for seed in range(3):
+        runs, curves = study(seed, odd=0.002)
+        short = runs[runs["D"] < 3e10]
+        sizes = (1.2e8, 1.4e8)
+        found = answers(short, curves, [target(N, 1e11) for N in sizes])
+        lows = [m.data.points.c.min() for m in found.surface.members if m.name.endswith("/10")]
+        top = found.surface.frame.log_top
+        largest = np.log(6.0 * (short["N"] * short["D"]).max())
+        assert all(low + top < largest - 1.5 for low in lows)
+        for f, N in zip(found.forecasts, sizes, strict=True):
+            truth = annealed(N, 1e11)
+            errors.append(abs(np.log(f.loss / truth)))
+            inside.append(f.low <= truth <= f.high)
+            assert f.half_width < 0.01
+    assert np.median(errors) < 0.004
+    assert np.mean(inside) >= 0.8
+
+
+def test_an_n_of_all_digits_is_not_answered_by_the_trunk_of_another():
+    """Sizes 0.3 % apart are two; 100M is what people write for 100,200,000."""
+    runs, curves = study(9, odd=0.03)
+    near = 1.003 * SIZES[3]
+    rounded = float(f"{SIZES[3]:.3g}")
+    found = answers(runs, curves, [target(N, 1e11) for N in (SIZES[3], near, rounded)]).forecasts
+    assert [f.source for f in found] == ["trunk-3", "", "trunk-3"]

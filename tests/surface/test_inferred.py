@@ -89,6 +89,20 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
     assert clustered.run_high / clustered.run_low > np.exp(2 * 1.96 * 0.75**0.5 * 0.01)
 
 
+def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
+    """The precision of a mean by generalised least squares, in units of that of one run."""
+    trunk = np.repeat(np.arange(5), 4)
+    empty = {"N": np.empty(0), "D": np.empty(0)}
+    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk, 0.002**2)
+    for member in fit({"N": N, "D": D}, runs(), inferred=shared).members:
+        noise = np.full(len(member.data), np.median(member.noise))
+        member.__dict__["noise"] = noise  # the same in all rows, as the closed form has it
+        K = 0.002**2 * (member.data.trunk[:, None] == member.data.trunk) + np.diag(noise)
+        precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
+        assert member.n_witnesses == pytest.approx(precision * K[0, 0])
+        assert 5.0 < member.n_witnesses < len(member.data)
+
+
 def test_runs_on_one_line_and_rows_off_it_tell_N_and_D_apart():
     sizes = np.geomspace(1e8, 1e9, 8)
     line = {"N": sizes, "D": 20.0 * sizes}

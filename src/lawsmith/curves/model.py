@@ -23,7 +23,7 @@ from lawsmith.runs import Runs
 from lawsmith.surface import Inferred
 from lawsmith.trajectory import Curve
 
-NEAR_N = 0.005  # of N: what 543M means where a trunk has 543,482,880
+NEAR_N = 0.005  # of N: how far it may be rounded
 NEAR_D = 0.01
 SPEAKING = 30  # trunks whose losses join the surface, at most
 SHOWN = 60  # trunks whose predicted end is told, at most
@@ -56,7 +56,7 @@ class CurveModel:
         return [
             end
             for end in self.ends
-            if abs(np.log(end.N / N)) < NEAR_N
+            if _same_size(end.N, N)
             and abs(np.log(end.D / D)) < NEAR_D
             and _agree(curves[end.run], hp)
         ]
@@ -82,10 +82,22 @@ class CurveModel:
 
 
 def nearest_size(curves: Mapping[int, Curve], N: float) -> list[int]:
-    """Those whose N is the nearest to ``N``, if it is near."""
-    off = {i: abs(float(np.log(c.N / N))) for i, c in curves.items()}
+    """Those whose N is the nearest to ``N``, of those that are the same but for rounding."""
+    off = {i: abs(float(np.log(c.N / N))) for i, c in curves.items() if _same_size(c.N, N)}
     least = min(off.values(), default=np.inf)
-    return [i for i, step in off.items() if step <= least + 1e-9 and least < NEAR_N]
+    return [i for i, step in off.items() if step <= least + 1e-9]
+
+
+def _same_size(a: float, b: float) -> bool:
+    """Whether two N are one but for rounding: 543M is 543,482,880, and 543,900,000 is not."""
+    step = abs(float(np.log(a / b)))
+    return step < 1e-6 or (step < NEAR_N and (_rounds_to(a, b) or _rounds_to(b, a)))
+
+
+def _rounds_to(exact: float, short: float) -> bool:
+    """Whether the one, with as many digits as the other has, is the other."""
+    digits = next(k for k in range(1, 18) if float(f"{short:.{k}g}") == short)
+    return float(f"{exact:.{digits}g}") == short
 
 
 def _agree(curve: Curve, hp: Mapping[str, float | str]) -> bool:

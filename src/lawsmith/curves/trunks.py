@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.arrays import FloatArray, IntArray, evenly
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
 from lawsmith.curves.trunk import FORM, LEAST_POINTS, TrunkCurve, fit_trunk
@@ -21,6 +21,7 @@ from lawsmith.surface.data import observe
 from lawsmith.surface.fit import level_of
 from lawsmith.surface.member import Plan, fit_member
 from lawsmith.surface.prior import BROAD
+from lawsmith.surface.process import TAIL_DF
 from lawsmith.trajectory import Curve
 
 MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
@@ -51,6 +52,13 @@ class Trunks:
     def branches(self) -> Rows:
         """Runs that were branched from trunks, of which the gain was learnt."""
         return self.gain.rows
+
+    def away(self, trunk: int, D: FloatArray) -> BoolArray:
+        """(q,) which runs of D tokens lie away from the branches that the trunk has already."""
+        own = np.exp(self.branches.log_D[self.branches.trunk == trunk])
+        if not len(own):
+            return np.ones(len(D), dtype=np.bool_)
+        return np.asarray((own.min() / AWAY > D) | (own.max() * AWAY < D))
 
     def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
         """Annealed log loss of runs of D tokens on these trunks, jointly."""
@@ -180,16 +188,14 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
         if low > last:
             continue
         D = np.geomspace(low, last, N_ROWS)
-        own = np.exp(trunks.branches.log_D[trunks.branches.trunk == i])
-        if len(own):
-            D = D[(own.min() / AWAY > D) | (own.max() * AWAY < D)]
+        D = D[trunks.away(i, D)]
         of += [i] * len(D)
         at += D.tolist()
     return np.array(of, dtype=np.int64), np.array(at)
 
 
 def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
-    """Variance of log loss between trunks of the same N and D at the largest N, and of each trunk.
+    """Variance of log loss at an N and D: of a further trunk (at the largest N), of each known one.
 
     The best trunk of each size is compared at one D with a surface in N alone: what a trunk has of
     its own is the noise there. Trunks of small models differ more, and one far from the others has
@@ -211,10 +217,16 @@ def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]
     own = {i: of_size[f.curve.N] for i, f in fits.items() if f.curve.N in of_size}
     for k, N in enumerate(sizes.tolist()):
         own[best[N][1]] = float(spread2[k] / min(member.w[k], 1.0))
-    return float(spread2[-1]), own
+    # A known trunk's weight says how odd it is; a further one may be as odd as any.
+    return float(spread2[-1] * as_normal(np.array(TAIL_DF)) ** 2), own
 
 
 def normal_cov(annealed: Foretold) -> FloatArray:
-    """(q, q) a normal covariance whose 95 % intervals are as wide as those of Student's t."""
-    wider = stdtrit(annealed.df, 0.975) / 1.959964
+    """(q, q) of a normal distribution in place of Student's t."""
+    wider = as_normal(annealed.df)
     return np.asarray(annealed.cov * np.outer(wider, wider))
+
+
+def as_normal(df: FloatArray) -> FloatArray:
+    """SD of a normal whose 95 % interval is as wide as that of Student's t of scale 1."""
+    return np.asarray(stdtrit(df, 0.975) / 1.959964)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
+from lawsmith.arrays import evenly
 from lawsmith.curves import Along
 from lawsmith.curves.gain import Rows
 from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
@@ -28,7 +29,6 @@ from lawsmith.surrogates.base import Hints
 from lawsmith.trajectory import Curve, curve
 
 MOST_HINTS = 3  # rows of a trunk that its curve speaks of
-AWAY = 1.25  # factor of D from a branch of its own within which a trunk's curve is silent
 NO_HINTS = Hints(np.arange(0), np.zeros(0), np.zeros(0), np.zeros(0))
 # Branches, on so many trunks, from which it is known what a decay takes off.
 LEAST_BRANCHES, LEAST_TRUNKS = 3, 2
@@ -265,20 +265,11 @@ def _unseen(
     """Places in ``rows`` of a trunk's cell that its curve has passed and no branch is near."""
     assert heard.trunks is not None
     one, decay = heard.trunks.fits[trunk].curve, study.spec.trunks.decay
-    branches = heard.trunks.branches
-    own = np.exp(branches.log_D[branches.trunk == trunk])
-    found = []
-    for i in cell:
-        D = float(study.grid.D[rows[i]])
-        b = branch_point(D, decay)
-        inside = 2.0 * one.D[0] <= b <= one.reached * (1.0 + study.spec.results.tolerance)
-        silent = len(own) and own.min() / AWAY <= D <= own.max() * AWAY
-        if inside and not silent:
-            found.append(i)
-    if len(found) > MOST_HINTS:
-        kept = np.linspace(0, len(found) - 1, MOST_HINTS).round().astype(int)
-        found = [found[k] for k in kept]
-    return found
+    last = one.reached * (1.0 + study.spec.results.tolerance)
+    D = study.grid.D[rows[np.array(cell, dtype=np.int64)]]
+    b = np.array([branch_point(float(d), decay) for d in D])
+    found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & heard.trunks.away(trunk, D))
+    return [cell[k] for k in found[evenly(len(found), MOST_HINTS)].tolist()]
 
 
 def save_points(

@@ -206,13 +206,23 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
     found = {"all": np.ones(len(data), dtype=np.bool_)}
     least = max(size_of(form) for form in forms_of(data))
     for factor in WINDOWS:
-        upper = data.points.c > -np.log(factor)
+        upper = _upper(data, factor)
         n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
         if n_sizes < least:
             continue
         if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
             found[f"{factor:g}"] = upper
     return found
+
+
+def _upper(data: Observed, factor: float) -> BoolArray:
+    """Rows that cost more than the largest run by that factor less.
+
+    Inferred rows may lie far above the largest run. If they moved the window, it would lose the
+    runs, and members of it would answer where they have seen nothing.
+    """
+    largest = data.points.c[data.first >= 0].max()
+    return np.asarray(data.points.c > largest - np.log(factor))
 
 
 def level_of(data: Observed) -> float:
@@ -223,8 +233,8 @@ def level_of(data: Observed) -> float:
 
 def keep(data: Observed, excess: FloatArray) -> IntArray:
     """Rows to fit, thinned apart in the last window and below it; what one leaves the other has."""
-    upper = np.flatnonzero(data.points.c > -np.log(WINDOWS[-1]))
-    lower = np.flatnonzero(data.points.c <= -np.log(WINDOWS[-1]))
+    in_window = _upper(data, WINDOWS[-1])
+    upper, lower = np.flatnonzero(in_window), np.flatnonzero(~in_window)
     total = UPPER_ROWS + LOWER_ROWS
     n_upper = min(len(upper), max(UPPER_ROWS, total - len(lower)))
     parts = [(upper, n_upper), (lower, total - n_upper)]

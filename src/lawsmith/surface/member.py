@@ -65,6 +65,20 @@ class Member:
         return row_noise(self.kernel, self.eta, self.data, self.w) + self.data.extra
 
     @cached_property
+    def n_witnesses(self) -> float:
+        """Rows that the member rests on, those of one trunk as far as they are independent.
+
+        m rows with correlation r say as much of what they share as m/(1 + (m − 1)·r) others.
+        """
+        data = self.data
+        if data.trunk is None or data.own is None or data.cov is None:
+            return float(len(data))
+        correlated = data.own / (np.diag(data.cov) + self.noise)
+        m, r = (np.bincount(data.trunk + 1, weights=v) for v in (np.ones(len(data)), correlated))
+        n = m / (1.0 + np.maximum(m - 1.0, 0.0) * r / np.maximum(m, 1.0))
+        return float(m[0] + n[1:].sum())  # the first are of no trunk
+
+    @cached_property
     def K(self) -> FloatArray:
         """(k, k) prior covariance of y."""
         F = self._linear[1]

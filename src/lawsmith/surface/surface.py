@@ -203,7 +203,7 @@ class Surface:
         """A member's mean and scale matrix; what lies beyond the data errs together."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        share = priors.model_share(len(member.data))
+        share = priors.model_share(member.n_witnesses)
         more = np.sqrt(priors.beyond2(slope, a, h))
         return mean, share * cov + np.outer(more, more)
 
@@ -214,7 +214,7 @@ class Surface:
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            n = len(member.data)
+            n = member.n_witnesses
             parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
         return Mixture(self.weight, *parts)
 
