@@ -46,8 +46,8 @@ SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law
 INNER = {
     "charts": """
         theme ticks runs text | draw page | titles
-        law isoflop curves clock compare maps narrowing pairs residuals tasks trunks
-        answer choices hyperparameters timeline | allocation region | save
+        law isoflop curves narrowing residuals tasks timeline trunks
+        answer | allocation region | save
     """,
     "report": """
         parts | source markup | finding cards | of_live of_replay of_table page | live

@@ -69,16 +69,17 @@ def test_a_clock_set_back_makes_a_run_of_no_time():
     ]
 
 
-def test_a_live_studys_journal_gives_a_bar_a_run(study, live):
+def test_a_live_studys_journal_gives_an_attempt_a_run(study, live):
     found = read_spans(study.layout.journal)
-    assert len(found.spans) == len(study.read().trials) == len(live.live.bars)
+    assert len(found.spans) == len(study.read().trials) == len(live.attempts)
+    assert [a.begun for a in live.attempts] == [span.begun for span in found.spans]
     assert found.last == pytest.approx(live.live.until)
-    states = [bar.state for bar in live.live.bars]
+    states = [attempt.state for attempt in live.attempts]
     assert states.count("diverged") == 1
     assert states.count("failed") == 1
     # All six of the initial design ended well but the fifth, which diverged.
     assert states.count("initial") == 5
-    total = sum(bar.cost for bar in live.live.bars)
+    total = sum(attempt.cost for attempt in live.attempts)
     assert total == pytest.approx(live.spend.spent)
 
 

@@ -2,16 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
 import numpy as np
 
-from lawsmith.charts.clock import Bar, Event
-from lawsmith.journal import Event as JournalEvent
-from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
+from lawsmith.charts.timeline import Attempt
+from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.laws.fit import LawFit
 from lawsmith.report.cards.runs import run_table
@@ -40,8 +40,8 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     places = [(study.candidates.row_of(trial.config), trial) for trial in trials]
     placed = [(row, trial) for row, trial in places if row is not None]
     first = {trial.name for trial in trials[: study.method.n_first]}
-    events = tuple(_events(study, placed, first))
-    live = _live(study, ledger, events)
+    spans = read_spans(study.layout.journal)
+    live = _live(study, ledger, spans.last or 0.0)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
@@ -58,7 +58,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
         runs=_runs(study, placed, None if found.analysis is None else found.analysis.fit),
         record=record,
         found=found,
-        events=events,
+        attempts=tuple(_attempts(study, placed, first, spans.spans)),
         live=live,
     )
 
@@ -69,43 +69,39 @@ def _nothing_found(found: Found, live: Live) -> Found:
     return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
 
 
-def _live(study: LiveStudy, ledger: Ledger, events: tuple[Event, ...]) -> Live:
+def _live(study: LiveStudy, ledger: Ledger, last: float) -> Live:
     history, driver = study.history(ledger), driver_of(study.layout.lock)
-    found = read_spans(study.layout.journal)
     return Live(
         study=study,
         ledger=ledger,
         history=history,
         driver=driver,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
-        bars=_bars(ledger, events, found.spans),
-        until=time() if driver is not None else found.last or 0.0,
+        until=last if driver is None else time(),
     )
 
 
-def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tuple[Bar, ...]:
-    """Attempts as bars; a further attempt at a run costs the study nothing more."""
-    known = {event.name: event for event in events}
-    found, paid = [], set()
+def _attempts(
+    study: LiveStudy, placed: list[tuple[int, Trial]], first: set[str], spans: Iterable[Span]
+) -> Iterator[Attempt]:
+    """Attempts at trials in the order these were asked for; ``first`` names the initial design.
+
+    A further attempt costs the study nothing more.
+    """
+    of_trial: dict[str, list[Span]] = {}
     for span in spans:
-        if span.trial in known:
-            cost = 0.0 if span.trial in paid else ledger.trials[span.trial].cost
-            ends = span.begun, span.ended
-            found.append(Bar(known[span.trial], *ends, cost, span.attempt, span.retried))
-            paid.add(span.trial)
-    return tuple(found)
-
-
-def _events(study: LiveStudy, placed: Iterable[tuple[int, Trial]], first: set[str]) -> list[Event]:
-    """Trials in the order they were asked for; ``first`` names those of the initial design."""
-    found = []
+        of_trial.setdefault(span.trial, []).append(span)
     for row, trial in placed:
-        loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
         state = _STATES.get(state_of(trial), "pending")
         state = "initial" if state == "done" and trial.name in first else state
-        found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
-    return found
+        loss = math.nan if trial.loss is None else trial.loss
+        C, cost = float(study.grid.C[row]), trial.cost
+        for span in of_trial.get(trial.name, [Span(trial.name, 1, math.nan, math.nan)]):
+            now = "retried" if span.retried else "pending" if span.ended is None else state
+            when = (span.begun, math.nan if span.ended is None else span.ended, span.attempt)
+            yield Attempt(trial.name, C, cost, loss, now, config, math.nan, *when)
+            cost = 0.0
 
 
 def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], fit: LawFit | None) -> RunTable:
@@ -161,7 +157,7 @@ def read_spans(path: Path) -> Spans:
     return spans_of(event for line in lines if (event := parse(line)) is not None)
 
 
-def spans_of(events: Iterable[JournalEvent]) -> Spans:
+def spans_of(events: Iterable[Event]) -> Spans:
     """A run begins when its runner says so, else when it was handed over; one that a person
     launches, when it was asked for. Events without a time are passed over."""
     under_way: dict[str, Span] = {}

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,8 @@ import numpy as np
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Target, target_of
 from lawsmith.charts.answer import Answered, answered_in
-from lawsmith.charts.clock import Event
 from lawsmith.charts.narrowing import Moment
+from lawsmith.charts.timeline import Attempt
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadLog, ReadOptions, Study, load
 from lawsmith.datasets.fetch import Progress
@@ -23,11 +24,10 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import LawFit
-from lawsmith.laws.law import Law
 from lawsmith.numbers import finite, read_json
 from lawsmith.plausible import SCALE
-from lawsmith.replay import Replayed, Task, Trace, answers_of, prepare, steps_from
-from lawsmith.replay.records import Step
+from lawsmith.replay import Replayed, Step, Task, Trace, answers_of, prepare
+from lawsmith.replay.steps import make_step
 from lawsmith.report.cards.runs import run_table
 from lawsmith.report.finding import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
@@ -61,8 +61,7 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
         runs=_runs(trace, study, None if found.analysis is None else found.analysis.fit),
         record=record,
         found=found,
-        events=tuple(map(_event, trace.steps, study.run_names or [""] * len(trace.steps))),
-        trace=trace,
+        attempts=tuple(_attempts(trace, study)),
     )
 
 
@@ -89,11 +88,17 @@ def _moments(trace: Trace, study: Study, targets: tuple[Target, ...]) -> tuple[M
     return moments(study, targets[0], spend, Memory(), prior=trace.task.prior)
 
 
-def _event(step: Step, called: str) -> Event:
-    initial = np.isnan(step.window)
-    state = "diverged" if np.isnan(step.loss) else "initial" if initial else "done"
-    name = called or f"{step.iteration}"
-    return Event(name, step.compute, step.loss, state, step.config, step.window)
+def _attempts(trace: Trace, study: Study) -> list[Attempt]:
+    found: list[Attempt] = []
+    spent = 0.0
+    for step in trace.steps:
+        initial = np.isnan(step.window)
+        state = "diverged" if np.isnan(step.loss) else "initial" if initial else "done"
+        name = study.run_names[len(found)] if study.run_names else f"{step.iteration}"
+        cost, spent = step.cost - spent, step.cost
+        run = (name, step.compute, cost, step.loss, state, step.config, step.window)
+        found.append(Attempt(*run))
+    return found
 
 
 def _runs(trace: Trace, study: Study, fit: LawFit | None) -> RunTable:
@@ -162,10 +167,9 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
     sources = [str(source) for source in settings.get("learn_from") or ()]
     task = replace(_task(study, settings), prior=prior_from(sources))
     _check_same(task, told)
-    records = [_record(task, step) for step in told["trace"]]
-    if not records:
+    steps = tuple(_steps(task, told["trace"]))
+    if not steps:
         raise ValueError("no steps")
-    steps = tuple(steps_from(task, records))
     trace = Trace(task, str(told["method"]), int(told["seed"]), settings, steps)
     return Replayed(study, trace, str(told.get("stopped", "")))
 
@@ -194,22 +198,16 @@ def _check_same(task: Task, told: Json) -> None:
         raise LawsmithError(task.study, got=got, want=want, hint=hint)
 
 
-def _record(task: Task, step: Json) -> Json:
-    """A step as `replay.steps_from` reads it."""
-    row = int(step["candidate"])
-    if not 0 <= row < len(task.pool):
-        raise ValueError(f"candidate {row} of {len(task.pool)}")
-    share, mixed = (step["envelope"][name] for name in ("observed", "mixed"))
-    window = step["window"]
-    return {
-        "row": row,
-        "window": None if window is None else finite(window, where="window"),
-        "envelope": [
-            finite(share, where="envelope"),
-            None if mixed is None else finite(mixed, where="envelope"),
-        ],
-        **{fit: _fit(task.law, step["fits"][fit]) for fit in ("observed", "fantasized")},
-    }
+def _steps(task: Task, told: list[Json]) -> Iterator[Step]:
+    """What was run when; the laws fitted on the way are not read, for a report shows none."""
+    rows: list[int] = []
+    for step in told:
+        rows.append(int(step["candidate"]))
+        if not 0 <= rows[-1] < len(task.pool):
+            raise ValueError(f"candidate {rows[-1]} of {len(task.pool)}")
+        window = step["window"]
+        window = math.nan if window is None else finite(window, where="window")
+        yield make_step(task, rows, window, (None, None), (math.nan, None))
 
 
 def _scale(value: object) -> float:
@@ -217,16 +215,6 @@ def _scale(value: object) -> float:
     if not SCALE.hold(number):
         raise LawsmithError("target", got=f"{number:g}", want=SCALE.want)
     return number
-
-
-def _fit(law: Law, found: Json | None) -> list[Any] | None:
-    if found is None:
-        return None
-    params = {name: finite(value, where=name) for name, value in found["params"].items()}
-    phi = law.phi(params)
-    if not np.isfinite(phi).all():
-        raise ValueError(f"parameters {params}")
-    return [phi.tolist(), int(found["n_points"])]
 
 
 def observed_study(replayed: Replayed) -> Study:

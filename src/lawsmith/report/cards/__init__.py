@@ -12,7 +12,7 @@ from lawsmith.report.cards.progress import failures, progress, proposals, spend,
 from lawsmith.report.cards.record import record
 from lawsmith.report.cards.runs import runs
 from lawsmith.report.cards.tasks import tasks
-from lawsmith.report.cards.trust import parameters, residuals
+from lawsmith.report.cards.trust import residuals
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Source
 
@@ -31,7 +31,6 @@ CARDS: dict[str, Callable[[Source], Card | None]] = {
     "spend": spend,
     "timeline": timeline,
     "residuals": residuals,
-    "parameters": parameters,
     "runs": runs,
     "checklist": checklist,
     "record": record,

@@ -155,6 +155,7 @@ def _caption(source: Source) -> str:
     if source.answer is not None and source.answer.held_out is not None:
         told += " Stars are the best of the runs held out, which the answer has not seen."
     if source.found.answered is not None and source.found.answered.whole is not None:
+        told = told.replace("Grey: every run.", "Pale blue: runs. Grey: runs of the pool not made.")
         told += " The grey line is what all runs of the pool say."
     if source.answer is not None and len(source.answer.forecasts) > 1:
         told += " It ends at the nearest target beyond the runs."

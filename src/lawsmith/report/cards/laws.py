@@ -2,23 +2,23 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 from math import isnan
 
-import numpy as np
-
 from lawsmith import charts
-from lawsmith.analysis import Analysis, HyperparameterLaw, hyperparameter_laws
+from lawsmith.analysis import Analysis
 from lawsmith.charts.titles import EVERY, point_name
 from lawsmith.formats import number, percent, symbol
-from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.report.cards.trust import of_analysis, of_answer
-from lawsmith.report.parts import Absent, Card, Listing, Part, figure
+from lawsmith.report.parts import Card, Listing, Part, figure
 from lawsmith.report.source import Source
 
+TUNED = (
+    "The best value for each compute with its interval, and between the dashed lines what costs at "
+    "most 0.5% more loss, all at the best N and D. Dots are the best runs so far."
+)
 REGION = (
     "At the first target: the darker a place, the less loss it costs beside the best one, the "
     "star. Choose what suits you within the darkest region."
@@ -104,8 +104,7 @@ def allocation(source: Source) -> Card:
     lead = "How to divide compute between parameters and tokens, by the answer's own surface."
     caption = (
         "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
-        "what costs at most 0.5% more loss. Diamonds, if any, are the lowest points of the curves "
-        "at equal compute."
+        "what costs at most 0.5% more loss. Dots are the best runs so far."
     )
     part = of_answer(source, "allocation", caption, charts.allocation)
     return Card("allocation", "Dividing compute", lead, (part,))
@@ -113,34 +112,9 @@ def allocation(source: Source) -> Card:
 
 def tuning(source: Source) -> Card:
     """Where the best hyperparameters lie, and how they move with scale."""
-    lead = "Where the best hyperparameters lie, and how they drift as models and data grow."
-    grid, runs = source.study.grid, source.study.runs
-    observed, loss = runs.config_loss(len(grid)), source.expected
-    known = np.flatnonzero(np.isfinite(loss))
-    laws = hyperparameter_laws(grid, known, loss) if len(known) else ()
-    caption = (
-        "Each map is one size and token count; its squares show how far each pair of values lies "
-        "above the best, the star. Darker is better (in dark mode brighter)."
+    lead = "Which hyperparameters to use, and how the best ones drift as compute grows."
+    parts = (
+        of_answer(source, "hyperparameters", TUNED, charts.hyperparameters),
+        of_answer(source, "region", REGION, charts.region),
     )
-    if laws:
-        caption += " The line is how the best moves as compute grows, by the power laws below."
-    if source.kind != "table" and not np.isfinite(observed).all():
-        caption += " Squares without a dot were not run: they are what the answer expects."
-    draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
-    parts: list[Part] = [figure("maps", caption, draw), _power_laws(source, loss, laws)]
-    if source.found.answered is not None:
-        parts.append(of_answer(source, "region", REGION, charts.region))
-    return Card("tuning", "Hyperparameters", lead, tuple(parts))
-
-
-def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw, ...]) -> Part:
-    if source.found.analysis is None:
-        return Absent("hyperparameters", source.found.why_no_law)
-    whole = replace(source.found.analysis, loss=loss, hyperparameters=laws)
-    caption = (
-        "Points: the best value at each size and token count. Lines: the power law through them, "
-        "one for each size."
-    )
-    if source.kind != "table":
-        caption += " Of observed losses where there are any, of expected ones elsewhere."
-    return figure("hyperparameters", caption, partial(charts.hyperparameters, whole))
+    return Card("tuning", "Hyperparameters", lead, parts)

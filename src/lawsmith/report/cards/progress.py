@@ -160,41 +160,25 @@ def spend(source: Source) -> Card:
     reference = float("nan")
     if whole is not None and whole.forecasts:
         reference = whole.forecasts[0].loss
-    caption = (
-        "Above: the best loss to expect at the target with its interval, as runs were added. "
-        "Below: how wide the interval is to either side."
-    )
+    caption = "The best loss to expect at the target with its interval, as runs were added."
     draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=reference)
     return Card("spend", "What the compute bought", lead, (figure("narrowing", caption, draw),))
 
 
 def timeline(source: Source) -> Card:
     """Which runs were made when, and the window they were chosen from."""
-    title, lead = (
-        "Runs over time",
-        "Which runs were made when, and how far up in compute they went.",
-    )
+    title = "Runs over time"
+    lead = "Which runs were made when, and how far up in compute they went."
     if source.kind == "table":
         return Card("timeline", title, lead, (Absent("timeline", NO_ORDER),))
-    parts: list[Part] = []
-    if source.live is not None:
-        clock = partial(charts.clock, source.live.bars, until=source.live.until, name=source.name)
-        caption = (
-            "Above: each run from its beginning to its end, with its FLOPs where there is room; "
-            "runs that went on at once lie below each other. Below: the compute of all runs begun."
-        )
-        if source.live.by_hand:
-            caption += " A run launched by hand counts from being asked for to being told."
-        parts.append(figure("clock", caption, clock))
-    caption = "The compute of each run in the order they were chosen, and below it added up."
-    if len({event.window for event in source.events if isfinite(event.window)}) > 1:
+    caption = "Above: the compute of each run, where it ended. Below: all that was spent so far."
+    if source.live is not None and source.live.by_hand:
+        caption += " A run launched by hand counts from being asked for to being told."
+    if len({a.window for a in source.attempts if isfinite(a.window)}) > 1:
         caption += " The window is the largest compute that a run could be chosen from."
-    draw = partial(charts.timeline, source.events, name=source.name)
-    parts.append(figure("timeline", caption, draw))
-    if source.trace is not None:
-        caption = "Which of the pool's runs were chosen, by when; grey ones were never run."
-        parts.append(figure("choices", caption, partial(charts.choices, source.trace)))
-    return Card("timeline", title, lead, tuple(parts))
+    until = 0.0 if source.live is None else source.live.until
+    draw = partial(charts.timeline, source.attempts, until=until, name=source.name)
+    return Card("timeline", title, lead, (figure("timeline", caption, draw),))
 
 
 def config_text(config: Mapping[str, float | int | str]) -> str:

@@ -16,8 +16,6 @@ PLACES = {
     "isoflop_unbracketed": "isoflop",
     "influential_point": "residuals",
     "lack_of_fit": "residuals",
-    "at_bound": "parameters",
-    "ill_conditioned": "parameters",
 }
 
 
@@ -49,17 +47,6 @@ def residuals(source: Source) -> Card:
     )
     part = of_analysis(source, "residuals", caption, charts.residuals)
     return Card("residuals", "Residuals and influence", lead, (part,))
-
-
-def parameters(source: Source) -> Card:
-    """Parameters of plausible laws against each other."""
-    lead = (
-        "How the law's parameters vary together. Along a narrow line one makes up for the other: "
-        "the runs tell both only together."
-    )
-    caption = "Each dot is a law as plausible as the fitted one, drawn from its uncertainty."
-    part = of_analysis(source, "parameters", caption, charts.pairs)
-    return Card("parameters", "Parameters together", lead, (part,))
 
 
 def place_of(warning: Diagnostic) -> str:
