@@ -11,7 +11,7 @@ import pytest
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import CARDS, cards_of
-from lawsmith.report.cards.trust import PLACES
+from lawsmith.report.cards.laws import PLACES
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -162,14 +162,14 @@ def test_dividing_compute_needs_no_law_of_size_and_tokens():
     tiles = [p for p in by_name(source)["answer"].parts if isinstance(p, Tiles)]
     labels = [tile.label for part in tiles for tile in part.tiles]
     assert {"Best N", "Best D", "Best D/N", "Best lr"} <= set(labels)
-    bare = with_found(source, sizes=None, why_no_sizes="none", analysis=None, why_no_law="none")
+    bare = with_found(source, sizes=None, analysis=None, why_no_law="none")
     assert isinstance(figures(bare)["allocation"], Figure)
     assert isinstance(figures(bare)["answer"], Figure)
 
 
 def test_a_law_that_cannot_be_fitted_says_why_in_its_place(table):
     why = "1 level of C"
-    source = with_found(table, analysis=None, why_no_law=why, sizes=None, why_no_sizes=why)
+    source = with_found(table, analysis=None, why_no_law=why, sizes=None)
     found = figures(source)
     for name in ("law", "isoflop", "residuals"):
         assert found[name].reason == why

@@ -11,7 +11,8 @@ import pytest
 from lawsmith.datasets import ReadOptions
 from lawsmith.errors import LawsmithError
 from lawsmith.replay import step_values
-from lawsmith.report.of_replay import observed_study, read_replay
+from lawsmith.report import read_replay
+from lawsmith.report.finished import observed_study
 
 
 def test_the_steps_are_what_was_written(replayed, folder):

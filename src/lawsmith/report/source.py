@@ -18,7 +18,7 @@ from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import flops, number, percent
+from lawsmith.formats import number, percent
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.laws.law import Law
 from lawsmith.report.parts import RunTable
@@ -120,7 +120,7 @@ class Found:
     answered   the answer and its runs; None with the reason ``why_no_answer``
     curved     losses along runs beside them; None without any
     analysis   a law that describes the runs; None with the reason ``why_no_law``
-    sizes      the same for a law of N and D; may be ``analysis``
+    sizes      a law of N and D, if there is one; may be ``analysis``
     moments    what was known at several spends on the way
     reasons    the runs that would be asked for next
     tasks      answers for tasks, where some were asked for
@@ -132,7 +132,6 @@ class Found:
     analysis: Analysis | None = None
     why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None
-    why_no_sizes: str = UNDER_WAY
     moments: tuple[Moment, ...] = ()
     reasons: tuple[Reason, ...] = ()
     why_not_next: str = ""
@@ -197,12 +196,11 @@ def study_files(source: str) -> tuple[File, ...]:
     return ()
 
 
-def compute_text(spend: Spend, compute: float) -> str:
-    """'1.8e21 FLOPs', with GPU-hours where the speed is known."""
-    text = f"{flops(compute)} FLOPs"
+def hours_text(spend: Spend, compute: float) -> str:
+    """' (12.5 GPU-hours)' where the speed is known, else ''."""
     if spend.flops_per_second is None:
-        return text
-    return f"{text} ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
+        return ""
+    return f" ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
 
 
 def share_text(share: float) -> str:

@@ -10,6 +10,7 @@ from lawsmith.answer.text import (
     HEADS,
     Line,
     beyond,
+    headline,
     held_out_text,
     learnt_text,
     lines,
@@ -18,8 +19,8 @@ from lawsmith.answer.text import (
 )
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
+from lawsmith.report.cards.laws import of_answer, place_of
 from lawsmith.report.cards.progress import cautions_of
-from lawsmith.report.cards.trust import of_answer, place_of
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -32,7 +33,7 @@ from lawsmith.report.parts import (
     Tiles,
     Words,
 )
-from lawsmith.report.source import Live, Source, compute_text, share_text
+from lawsmith.report.source import Live, Source, hours_text, share_text
 
 TITLE = "The answer"
 AT_EDGE = "at the edge"
@@ -78,12 +79,8 @@ def _lead(source: Source) -> str:
     }[source.kind]
     if source.answer is None or not source.answer.forecasts:
         return f"{whole}; there is no answer yet."
-    first = source.answer.forecasts[0]
-    ends = interval(first.low, first.high, loss_text)
-    return (
-        f"{whole}: the best loss to expect at {first.target.label} is {loss_text(first.loss)}, "
-        f"{percent(source.level)} interval {ends}."
-    )
+    told = headline(source.answer, source.answer.forecasts[0])
+    return f"{whole}: the best loss to expect is {told}."
 
 
 def _tiles(found: Answer, source: Source) -> list[Tile]:
@@ -183,16 +180,13 @@ def _unseen(found: Answer) -> list[Part]:
         return []
     rows = []
     for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
+        C, loss, predicted = (float(v[i]) for v in (judged.C, judged.loss, judged.predicted))
         ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
-        told = "yes" if judged.inside[i] else "no"
-        measured, predicted = float(judged.loss[i]), float(judged.predicted[i])
-        off = percent(abs(predicted / measured - 1.0), 2)
-        rows.append(
-            (flops(float(judged.C[i])), loss_text(measured), loss_text(predicted), off, ends, told)
-        )
+        off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
+        rows.append((flops(C), loss_text(loss), loss_text(predicted), off, ends, held))
     level = f"{percent(found.level)} interval of a run"
     heads = (
-        "FLOPs of a run it had not seen",
+        "FLOPs of a run not seen",
         "its loss",
         "predicted",
         "error",
@@ -212,26 +206,19 @@ def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
-    spend = source.spend
-    spent = Tile("Compute spent", flops(spend.spent), _spent_detail(source))
+    spend, dense = source.spend, "A dense grid"
+    told = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
+    whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
-        what = f"FLOPs: the {spend.n_dense} configurations run here, once each"
-        return [spent, Tile("A dense grid", flops(spend.dense), what)]
-    whole = f"all {spend.n_dense} candidates"
-    saved = f", {number(1 / spend.share, 3)} times as much" if 0 < spend.share < 0.9995 else ""
-    return [spent, Tile("A dense grid", flops(spend.dense), f"FLOPs for {whole}{saved}")]
-
-
-def _spent_detail(source: Source) -> str:
-    spend = source.spend
-    told = [f"FLOPs, {plural(spend.n_runs, 'run')}"]
-    if source.kind != "table":
+        whole = f"FLOPs: the {spend.n_dense} configurations run here, once each"
+    else:
         told.append(f"{share_text(spend.share)} of the dense grid")
+        more = 0 < spend.share < 0.9995
+        whole += f", {number(1 / spend.share, 3)} times as much" if more else ""
     if spend.budget is not None:
         told.append(f"{share_text(spend.spent / spend.budget)} of the budget")
-    if spend.flops_per_second is not None:
-        told[0] = f"{compute_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"
-    return "\n".join(told)
+    spent = Tile("Compute spent", flops(spend.spent), "\n".join(told))
+    return [spent, Tile(dense, flops(spend.dense), whole)]
 
 
 def _sentence(text: str) -> str:
