@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 
+import numpy as np
 import pandas as pd
 import pytest
 import vl_convert
@@ -101,6 +102,22 @@ def test_a_tooltip_never_becomes_a_picture_or_a_heading(demo):
     frame = CHARTS["law"](demo).layer[0].data
     _, shown = tooltip_parts(frame, {"C": "image", "low": "title"})
     assert [t["title"] for t in shown] == ["image ", "title "]
+
+
+def test_a_number_that_is_not_there_is_a_dash_in_a_tooltip():
+    frame = pd.DataFrame({"loss": [2.5, np.nan], "N": [1e8, 2e8]})
+    transforms, _ = tooltip_parts(frame, {"loss": "loss", "N": "N"})
+    svg = vl_convert.vegalite_to_svg(
+        {
+            "data": {"values": [{"loss": 2.5, "N": 1e8}, {"loss": None, "N": 2e8}]},
+            "transform": transforms,
+            "mark": "text",
+            "encoding": {"text": {"field": "loss_text"}, "x": {"field": "N_text"}},
+        }
+    )
+    assert ">2.5<" in svg
+    assert ">–<" in svg
+    assert ">200M<" in svg
 
 
 def test_a_chart_that_cannot_be_made_says_why(compute_law):
