@@ -78,8 +78,8 @@ def test_the_whole_pools_answer_is_a_line_behind(made):
     both = answered(factor=1.1)
     line = answer_data(both).reference
     np.testing.assert_allclose(line["loss"], 1.1 * best_loss(line["C"]), rtol=1e-5)
-    assert "best loss by all runs" in key_of(answer(both))
-    assert "best loss by all runs" not in key_of(answer(made))
+    assert "best loss from the whole pool" in key_of(answer(both))
+    assert "best loss from the whole pool" not in key_of(answer(made))
 
 
 def test_runs_of_the_pool_that_were_not_made_lie_behind_those_that_were(made):

@@ -127,9 +127,9 @@ def test_a_live_answer_says_how_many_runs_it_rests_on(live):
 
     assert told(live) == "from all 15 finished runs"
     ahead = replace(live, live=replace(live.live, n_finished=16))
-    assert told(ahead) == "from 15 of 16 finished runs, the newest is being worked in"
+    assert told(ahead) == "from 15 of 16 finished runs, the newest is being added"
     ahead = replace(live, live=replace(live.live, n_finished=18))
-    assert told(ahead) == "from 15 of 18 finished runs, the 3 newest are being worked in"
+    assert told(ahead) == "from 15 of 18 finished runs, the 3 newest are being added"
 
 
 def test_a_table_too_says_what_its_dense_grid_costs(table):

@@ -177,7 +177,7 @@ def answer(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.Lay
         HELD_OUT: "best run held out",
         "line": "best loss to expect",
         "band": f"{percent(answered.answer.level)} interval",
-        "reference": "best loss by all runs",
+        "reference": "best loss from the whole pool",
     }
     lines = [f"from {rests_on(answered.answer)}", *([judged] if judged else [])]
     heading = f"Best loss by compute: {answered.name}"

@@ -28,7 +28,7 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
-UNDER_WAY = "it is being worked out"
+UNDER_WAY = "it is being computed"
 
 
 @dataclass(frozen=True)

@@ -122,7 +122,7 @@ def _rests_on(found: Answer, live: Live) -> str:
     if late <= 0:
         return f"from all {plural(n, 'finished run')}"
     what = "the newest is" if late == 1 else f"the {late} newest are"
-    return f"from {n} of {live.n_finished} finished runs, {what} being worked in"
+    return f"from {n} of {live.n_finished} finished runs, {what} being added"
 
 
 def _listing(found: Answer, i: int) -> Listing:

@@ -102,7 +102,9 @@ def cautions_of(live: Live) -> tuple[Caution, ...]:
         found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
     if live.history.strangers:
         n = plural(live.history.strangers, "run")
-        found.append(Caution("strangers", f"{n} of no candidate: not in the fit, nor drawn"))
+        found.append(
+            Caution("strangers", f"{n} without a matching candidate: not in the fit, not drawn")
+        )
     return tuple(found)
 
 
@@ -110,10 +112,10 @@ def proposals(source: Source) -> Card | None:
     """What would be asked for next, with acquisition values."""
     if source.live is None:
         return None
-    title, lead = "What comes next", "Runs that would be asked for now, and what speaks for them."
+    title, lead = "What comes next", "Runs that lawsmith would ask for now, and why."
     ended, found = source.live.ledger.ended, source.found.reasons
     if not found:
-        why = source.found.why_not_next or "not worked out yet"
+        why = source.found.why_not_next or "not computed yet"
         why = ENDED.get(ended, ended) if ended else why
         return Card("next", title, lead, (Absent("next", why),))
     names = list(dict.fromkeys(name for one in found for name in one.values))
