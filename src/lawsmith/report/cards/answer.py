@@ -17,6 +17,7 @@ from lawsmith.answer.text import (
     loss_text,
     rests_on,
 )
+from lawsmith.charts.answer import Answered
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
 from lawsmith.report.cards.laws import of_answer, place_of
@@ -40,8 +41,8 @@ AT_EDGE = "at the edge"
 UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
 MOST_UNSEEN = 8  # held-out runs that are listed
 CAPTION = (
-    "Grey: every run. Blue: the best so far at each compute. The line is the best loss to expect, "
-    "by all runs; the band is its interval. Hover over a point to see the run."
+    "Blue: the best so far at each compute. The line is the best loss to expect; the band is its "
+    "interval. Hover over a point to see the run."
 )
 
 
@@ -51,16 +52,15 @@ def answer(source: Source) -> Card:
     parts: list[Part] = []
     if found is None or not found.forecasts:
         parts.append(Absent("answer", source.found.why_no_answer or "no target was named"))
-        parts.append(Tiles(tuple(_cost_tiles(source))))
     else:
-        parts.append(Words(found.verdict))
-        parts.append(Tiles(tuple(_tiles(found, source))))
-        parts.append(Tiles(tuple(_cost_tiles(source))))
+        parts += [Words(found.verdict), Tiles(tuple(_tiles(found, source)))]
+    parts.append(Tiles(tuple(_cost_tiles(source))))
+    if found is not None:
         parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
     parts += _elsewhere(source)
     if source.found.answered is not None:
-        parts.append(of_answer(source, "answer", _caption(source), charts.answer))
-    parts += _against(source)
+        parts.append(of_answer(source, "answer", _caption(source.found.answered), charts.answer))
+        parts += _against(source.found.answered)
     if found is not None and (learnt := learnt_text(found)):
         parts.append(Words(f"Learnt from: {learnt}."))
     notes = tuple(_sentence(note) for note in source.study.notes)
@@ -147,30 +147,26 @@ def _elsewhere(source: Source) -> list[Part]:
     return [Links("Warnings further down:", items)] if items else []
 
 
-def _caption(source: Source) -> str:
-    told = CAPTION
-    if source.answer is not None and source.answer.held_out is not None:
-        told += " Stars are the best of the runs held out, which the answer has not seen."
-    if source.found.answered is not None and source.found.answered.whole is not None:
-        told = told.replace("Grey: every run.", "Pale blue: runs. Grey: runs of the pool not made.")
+def _caption(answered: Answered) -> str:
+    told = f"Grey: every run. {CAPTION}"
+    if answered.whole is not None:
+        told = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
         told += " The grey line is what all runs of the pool say."
-    if source.answer is not None and len(source.answer.forecasts) > 1:
-        told += " It ends at the nearest target beyond the runs."
+    if answered.answer.held_out is not None:
+        told += " Stars are the best of the runs held out, which the answer has not seen."
+    if len(answered.answer.forecasts) > 1:
+        told += " The line ends at the nearest target beyond the runs."
     return told
 
 
-def _against(source: Source) -> list[Part]:
+def _against(answered: Answered) -> list[Part]:
     """The answer beside runs it has not seen, and beside that of the whole pool."""
-    found = source.answer
-    if found is None:
-        return []
-    told = []
+    found, whole, parts = answered.answer, answered.whole, list[Part]()
     if found.held_out is not None:
-        told.append(f"Held out: {held_out_text(found)}.")
-    whole = None if source.found.answered is None else source.found.answered.whole
+        parts.append(Words(f"Held out: {held_out_text(found)}."))
     if whole is not None and found.forecasts:
-        told.append(_beside(found.forecasts[0], whole.forecasts[0], whole))
-    return [*(Words(text) for text in told), *_unseen(found)]
+        parts.append(Words(_beside(found.forecasts[0], whole.forecasts[0], whole)))
+    return [*parts, *_unseen(found)]
 
 
 def _unseen(found: Answer) -> list[Part]:
