@@ -10,6 +10,7 @@ import pytest
 
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.laws.uncertainty import Interval, Uncertainty
 from lawsmith.report import CARDS, cards_of
 from lawsmith.report.cards.laws import PLACES
 from lawsmith.report.parts import (
@@ -146,6 +147,18 @@ def test_a_warning_stands_with_the_figure_it_concerns(table):
 )
 def test_each_kind_of_warning_has_its_card(code, name):
     assert PLACES[code] == name
+
+
+def test_a_parameter_that_is_not_identified_is_called_so(table, monkeypatch):
+    known = table.found.analysis.uncertainty.params(0.95)
+    told = {**known, "E": Interval(1.7, float("nan"), float("nan"))}
+    monkeypatch.setattr(Uncertainty, "params", lambda self, level: told)
+    (card,) = cards_of(table, ["law"])
+    (listing,) = [part for part in card.parts if isinstance(part, Listing)]
+    intervals = {row[0]: row[2] for row in listing.rows}
+    assert intervals["E"] == "not identified"
+    low, high = (float(text) for text in intervals["A"].strip("[]").split(", "))
+    assert (low, high) == pytest.approx((known["A"].low, known["A"].high), rel=1e-3)
 
 
 def test_a_warning_of_a_new_kind_is_not_lost(table):

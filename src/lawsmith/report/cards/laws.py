@@ -9,7 +9,7 @@ from math import isnan
 from lawsmith import charts
 from lawsmith.analysis import Analysis
 from lawsmith.charts.titles import EVERY, objective_text, point_name
-from lawsmith.formats import number, percent, symbol
+from lawsmith.formats import interval, number, percent, symbol
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.report.parts import Absent, Card, Caution, Facts, Figure, Listing, Part, figure
@@ -157,4 +157,4 @@ def _fit(found: Analysis) -> list[Part]:
 def _interval(found: Interval | None) -> str:
     if found is None:
         return "–"
-    return "at its bound" if isnan(found.low) else f"{number(found.low)} to {number(found.high)}"
+    return "not identified" if isnan(found.low) else interval(found.low, found.high, number)
