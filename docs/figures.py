@@ -63,7 +63,7 @@ def main() -> None:
         "curves": charts.curves(size),
         "allocation": charts.allocation(answered),
         "residuals": charts.residuals(size),
-        "hyperparameters": charts.hyperparameters(size),
+        "hyperparameters": charts.hyperparameters(answered),
     }.items():
         charts.write(chart, FIGURES, name, formats=("png",))
 

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 from tinylm_numbers import SEED_BATCH, Dense, rms
 
-from lawsmith import Analysis, Target, charts, get_law, load, make_policy, make_surrogate
+from lawsmith import Analysis, Target, charts, fit, get_law, load, make_policy, make_surrogate
 from lawsmith.analysis import FitOptions, analyse
 from lawsmith.charts import WIDE
 from lawsmith.charts.isoflop import draw_isoflop
@@ -244,7 +244,7 @@ def draw(dense: Dense) -> None:
         "law": charts.law(compute),
         "curves": charts.curves(size),
         "isoflop": draw_isoflop(dense.isoflop(), size, width=WIDE),
-        "hyperparameters": charts.hyperparameters(size),
+        "hyperparameters": charts.hyperparameters(fit("tinylm", targets=TARGET)),
     }
     for name, chart in figures.items():
         charts.write(chart, DOCS / "figures" / "tinylm", name, formats=("png",))

@@ -46,11 +46,11 @@ SAME_ROW = {("laws", "frontier")}  # a law knows Π; Π knows no law
 INNER = {
     "charts": """
         theme ticks runs text | draw page | titles
-        law isoflop curves clock compare maps narrowing pairs residuals tasks trunks
-        answer choices hyperparameters timeline | allocation region | save
+        law isoflop curves narrowing residuals tasks timeline trunks
+        answer | allocation region | save
     """,
     "report": """
-        parts | source markup | finding cards | of_live of_replay of_table page | live
+        parts | source | finding cards | finished of_live trace_file page | live
     """,
 }
 ROWS = {part: text.replace("\n", "|").split("|") for part, text in INNER.items()}
@@ -217,7 +217,7 @@ def test_a_breach_of_the_layers_is_seen(part, line):
         ("frontier.py", "from lawsmith.grid import Grid"),
         ("charts/answer.py", "from lawsmith.charts.law import fence"),
         ("charts/__init__.py", "from lawsmith.charts.save import write"),
-        ("report/cards/runs.py", "from lawsmith.report.cards.trust import place_of"),
+        ("report/cards/runs.py", "from lawsmith.report.cards.laws import place_of"),
         ("laws/fit.py", "from lawsmith.frontier import pareto"),
         ("laws/fit.py", "from .forms import Law\nfrom lawsmith.laws.forms import Law"),
         ("cli/fit.py", "import typer\nfrom lawsmith import __version__, charts"),

@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import headline
-from lawsmith.charts.allocation import allocation_data
+from lawsmith.charts.allocation import best_data
 from lawsmith.charts.answer import answered_by
 from lawsmith.datasets import Study
 from lawsmith.formats import parse_number
@@ -63,7 +63,7 @@ def test_there_is_one_best_N_for_one_fit(answers, studies, name):
     assert first["N"] == N.centre
     assert first["scales"]["N"]["interval"] == [N.low, N.high]
     only = answer(studies[name].grid, studies[name].runs, [TARGET])
-    lines = allocation_data(answered_by(only, studies[name])).lines
+    lines = best_data(answered_by(only, studies[name])).lines
     drawn = lines[(lines["quantity"] == "N") & np.isclose(lines["C"], TARGET.C, rtol=1e-6)]
     columns = ["value", "low", "high", "near_low", "near_high"]
     if made.largest < TARGET.C / 10:

@@ -237,7 +237,8 @@ def test_the_card_of_a_report_is_made_of_the_answer(shown):
     card = answer_card(shown.source)
     first = shown.told["answers"][0]
     ends = f"[{first['low']:#.4g}, {first['high']:#.4g}]"
-    assert f"is {first['loss']:#.4g}, 95% interval {ends}." in card.lead
+    label = shown.made.forecasts[0].target.label
+    assert f"is {first['loss']:#.4g} at {label}, 95% interval {ends}." in card.lead
     words = next(part for part in card.parts if isinstance(part, Words))
     assert words.text == shown.told["verdict"]
     (tile, *_) = next(part for part in card.parts if isinstance(part, Tiles)).tiles

@@ -151,7 +151,7 @@ def test_what_is_read_stays_in_its_place_while_cards_above_it_grow(tab, study):
     board = new_board()
     ledger = study.read()
     source = live_source(study, ledger, find_out(study, ledger, Memory(), n_next=0), Record())
-    cards = cards_of(source, ("progress", "law", "runs", "checklist"))
+    cards = cards_of(source, ("progress", "law", "runs", "record"))
     board.put(tuple(CARDS), cards)
     with serving(board, "small") as site:
         tab.open(site.url)

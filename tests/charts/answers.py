@@ -11,6 +11,7 @@ from lawsmith.charts.answer import Answered
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 from lawsmith.surface import Range
+from lawsmith.surface.axes import Axis
 
 LEVEL = 0.9
 
@@ -43,10 +44,17 @@ def scales_at(C: float, *, given: bool = False) -> dict[str, Range]:
     }
 
 
+def hp_at(C: float) -> dict[str, Range]:
+    """lr = 0.001·(C/1e20)^−0.1, and another axis that has no logarithm."""
+    lr = 1e-3 * (C / 1e20) ** -0.1
+    return {"lr": Range(lr, lr / 2, lr * 2, lr / 3, lr * 3), "dropout": Range(0, 0, 0.1, 0, 0.2)}
+
+
 class Surface:
     """As far as charts ask one."""
 
     scale_names = ("N", "D")
+    frame = SimpleNamespace(numeric=(Axis("lr", "log"), Axis("dropout", "linear")))
 
     def __init__(self, factor: float = 1.0):
         self.factor = factor
@@ -60,7 +68,7 @@ class Surface:
 
     def best(self, C: float, *, level: float):
         assert level == LEVEL
-        return SimpleNamespace(where=SimpleNamespace(scales=scales_at(C)))
+        return SimpleNamespace(where=SimpleNamespace(scales=scales_at(C), hp=hp_at(C)))
 
 
 def forecast(target: Target, *, half: float = 0.09) -> Forecast:
@@ -90,7 +98,8 @@ def answered(*, factor: float | None = None, held_out: bool = True) -> Answered:
 
     factor   of the best loss, by the answer of a whole pool; None for no such answer
     """
-    grid = Grid.from_columns({"N": N, "D": D})
+    lr = 1e-3 * 2.0 ** np.arange(9.0)
+    grid = Grid.from_columns({"N": N, "D": D, "lr": lr, "dropout": 0.01 * np.arange(9.0)})
     loss = 5.0 - 0.1 * np.arange(9.0)
     loss[3] = np.nan
     judged = None

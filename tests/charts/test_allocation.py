@@ -1,16 +1,15 @@
-"""The allocation chart: the best N, D and D/N by hand, and the minima of isoFLOP curves."""
+"""What is best at each compute: N, D, D/N and hyperparameters by hand, and the best runs."""
 
 from __future__ import annotations
 
 from dataclasses import replace
+from types import SimpleNamespace
 
 import numpy as np
 import pytest
 
-from lawsmith.charts import ChartUnavailable, allocation
-from lawsmith.charts.allocation import N_LINE, QUANTITIES, allocation_data
-from lawsmith.charts.isoflop import isoflop_data
-from lawsmith.runs import Runs
+from lawsmith.charts import ChartUnavailable, allocation, hyperparameters
+from lawsmith.charts.allocation import N_LINE, SIZES, best_data
 
 from .answers import Surface, answered, best_n
 
@@ -25,8 +24,8 @@ def made():
 
 
 def test_lines_are_the_answers_best_sizes_with_intervals_and_what_is_as_good(made):
-    lines = allocation_data(made).lines
-    N, D, ratio = (quantity(lines, name) for name in QUANTITIES)
+    lines = best_data(made).lines
+    N, D, ratio = (quantity(lines, name) for name in SIZES)
     np.testing.assert_allclose(N["value"], best_n(N["C"]), rtol=1e-5)
     np.testing.assert_allclose(6 * N["value"] * D["value"], N["C"], rtol=1e-5)
     np.testing.assert_allclose(ratio["value"], D["value"] / N["value"], rtol=1e-4)
@@ -38,26 +37,31 @@ def test_lines_are_the_answers_best_sizes_with_intervals_and_what_is_as_good(mad
 
 
 def test_compute_runs_from_two_decades_below_the_largest_run_to_the_first_target(made):
-    C = quantity(allocation_data(made).lines, "N")["C"]
+    C = quantity(best_data(made).lines, "N")["C"]
     assert len(C) == N_LINE
     assert C.iloc[[0, -1]].tolist() == pytest.approx([1.536e17, 1e22])
     near = replace(made, answer=replace(made.answer, forecasts=()))
-    C = quantity(allocation_data(near).lines, "N")["C"]
+    C = quantity(best_data(near).lines, "N")["C"]
     assert C.iloc[-1] == pytest.approx(1.536e20)
 
 
-def test_points_are_the_minima_of_the_isoflop_curves(chinchilla):
-    """Those of the law's own isoFLOP chart, for the runs are the same."""
-    study = chinchilla.study
-    kept = np.setdiff1d(np.arange(len(study.grid)), chinchilla.score.rows)
-    kept = kept[study.grid.N[kept] < study.grid.N.max()]
-    runs = Runs.from_losses(kept, study.runs.loss[kept])
-    minima = allocation_data(replace(answered(), grid=study.grid, runs=runs)).minima
-    found = isoflop_data(chinchilla).minima
-    assert len(found) >= 3
-    assert quantity(minima, "N")["value"].tolist() == found["N"].tolist()
-    assert quantity(minima, "D/N")["value"].tolist() == (found["D"] / found["N"]).tolist()
-    assert quantity(minima, "D")["bracketed"].tolist() == found["bracketed"].tolist()
+def test_a_hyperparameter_on_a_log_scale_has_its_line_and_others_have_none(made):
+    data = best_data(made)
+    assert data.quantities == [*SIZES, "lr"]
+    lr = quantity(data.lines, "lr")
+    np.testing.assert_allclose(lr["value"], 1e-3 * (lr["C"] / 1e20) ** -0.1, rtol=1e-5)
+    np.testing.assert_allclose(lr["near_high"], 3 * lr["value"], rtol=1e-5)
+
+
+def test_points_are_the_best_runs_so_far_over_the_computes_of_the_lines(made):
+    """Loss falls row by row; rows 2, 4 and 6 cost the same, and rows 5 and 7; row 3 diverged.
+
+    Row 0 costs less than a hundredth of the largest run.
+    """
+    runs, grid, wanted = best_data(made).runs, made.grid, [1, 6, 7, 8]
+    for name, values in {"N": grid.N, "D/N": grid.D / grid.N, "lr": grid.hp["lr"]}.items():
+        np.testing.assert_allclose(quantity(runs, name)["value"], values[wanted], rtol=1e-5)
+    np.testing.assert_allclose(quantity(runs, "lr")["loss"], made.loss[wanted])
 
 
 def test_three_panels_stand_side_by_side_or_one_below_the_other(made):
@@ -73,3 +77,13 @@ def test_runs_of_compute_alone_divide_nothing(made):
     alone = replace(made, answer=replace(made.answer, surface=Alone()))
     with pytest.raises(ChartUnavailable, match="no N and D to divide"):
         allocation(alone)
+    assert hyperparameters(alone).to_dict()["vconcat"][1]["columns"] == 1
+
+
+def test_without_a_hyperparameter_there_is_no_chart_of_them(made):
+    class Bare(Surface):
+        frame = SimpleNamespace(numeric=())
+
+    bare = replace(made, answer=replace(made.answer, surface=Bare()))
+    with pytest.raises(ChartUnavailable, match="no hyperparameter"):
+        hyperparameters(bare)

@@ -8,9 +8,10 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, answer
-from lawsmith.charts.answer import N_LINE, answer_data
-from lawsmith.charts.runs import FITTED, RUN
+from lawsmith.charts.answer import N_LINE, answer_data, answered_in
+from lawsmith.charts.runs import FITTED, NOT_RUN, RUN
 from lawsmith.grid import Grid
+from lawsmith.replay import Answers
 from lawsmith.runs import Runs
 
 from .answers import SD, answered, best_loss, key_of
@@ -77,8 +78,37 @@ def test_the_whole_pools_answer_is_a_line_behind(made):
     both = answered(factor=1.1)
     line = answer_data(both).reference
     np.testing.assert_allclose(line["loss"], 1.1 * best_loss(line["C"]), rtol=1e-5)
-    assert "best loss by all runs" in key_of(answer(both))
-    assert "best loss by all runs" not in key_of(answer(made))
+    assert "best loss from the whole pool" in key_of(answer(both))
+    assert "best loss from the whole pool" not in key_of(answer(made))
+
+
+def test_runs_of_the_pool_that_were_not_made_lie_behind_those_that_were(made):
+    """Of the nine runs three are made, one of them dearer and worse than the second."""
+    loss = made.loss
+    rest = np.setdiff1d(np.arange(9), [0, 2, 8])
+    some = replace(
+        made,
+        runs=Runs.from_losses([0, 2, 8], [loss[0], loss[2], 4.85]),
+        rest=Runs.from_losses(rest, loss[rest]),
+    )
+    runs = answer_data(some).runs.frame
+    assert runs["kind"].to_dict() == {
+        **{0: FITTED, 2: FITTED, 8: RUN, 1: NOT_RUN, 4: NOT_RUN, 5: NOT_RUN},
+        **{6: NOT_RUN, 7: NOT_RUN},
+    }
+    assert "not run" in key_of(answer(some))
+    assert "not run" not in key_of(answer(made))
+
+
+def test_a_replays_answer_has_the_rest_of_its_pool(compute_task, make_trace, compute_law):
+    trace = make_trace(compute_task, (0.1, 0.2), (None, None), rows=(4, 1))
+    found = answered().answer
+    made = answered_in(trace, compute_law.study, Answers(found, found))
+    pool = compute_task.rows
+    assert made.runs.index.tolist() == pool[[4, 1]].tolist()
+    assert sorted([*made.runs.index, *made.rest.index]) == sorted(pool)
+    losses = compute_law.study.runs.loss
+    np.testing.assert_array_equal(made.rest.loss, losses[made.rest.index])
 
 
 def test_the_chart_marks_the_target_it_reaches_and_no_other(made):

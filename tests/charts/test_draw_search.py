@@ -5,31 +5,28 @@ from __future__ import annotations
 import re
 from functools import partial
 
-import numpy as np
 import pytest
 import vl_convert
 
-from lawsmith.charts import NARROW, THEMES, WIDE, maps, narrowing, pairs, timeline
+from lawsmith.charts import NARROW, THEMES, WIDE, narrowing, timeline
 from lawsmith.charts.theme import config
 
 from .test_draw import styles_of
-from .test_maps import tuned
 from .test_narrowing import moment
-from .test_timeline import event
+from .test_timeline import MIDNIGHT, attempt, timed
 
-NAMES = ("narrowing", "timeline", "pairs", "maps")
+NAMES = ("narrowing", "timeline", "clock")
 
 
 @pytest.fixture
-def drawings(compute_law):
-    grid, loss = tuned()
+def drawings():
     runs = [moment(0.01, 5, 0.4), moment(0.1, 20, 0.1)]
-    events = [event(f"t{i}", 1e18 * 2.0**i) for i in range(8)]
+    runs_made = [attempt(f"t{i}", 1e18 * 2.0**i) for i in range(8)]
+    at_once = [timed(f"t{i}", 60 * i, 100 + 60 * i) for i in range(8)]
     return {
         "narrowing": partial(narrowing, runs, name="small", reference=1.99),
-        "timeline": partial(timeline, events, name="small"),
-        "pairs": partial(pairs, compute_law),
-        "maps": partial(maps, grid, loss, np.arange(len(grid)) % 3 == 0, name="small"),
+        "timeline": partial(timeline, runs_made, name="small"),
+        "clock": partial(timeline, at_once, until=MIDNIGHT, name="small"),
     }
 
 

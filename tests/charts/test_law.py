@@ -8,14 +8,14 @@ import numpy as np
 import pytest
 
 from lawsmith.analysis import FitOptions, Target, analyse
-from lawsmith.charts import ChartUnavailable, law
+from lawsmith.charts import WIDE, ChartUnavailable, law
 from lawsmith.charts.law import (
     abscissa,
+    draw_losses,
     law_data,
     law_inputs,
     loss_top,
     off_scale_text,
-    subtitle,
     target_text,
 )
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LD, LN
@@ -150,8 +150,10 @@ def test_the_band_holds_the_line_wherever_its_estimator_puts_the_middle(compute_
 def test_a_thinned_chart_says_so(demo):
     data = law_data(demo, max_runs=100)
     assert len(data.runs.frame) == 100
-    told = "100 of 795 configurations drawn, thinned evenly, fitted ones first"
-    assert told in subtitle(data, demo)
+    means = {"fitted": "fitted", "line": "law", "band": "interval"}
+    title = draw_losses(data, means, "Losses", ["runs"], width=WIDE).to_dict()["title"]
+    told = "100 of 795 configurations drawn, grey ones thinned evenly"
+    assert title["subtitle"] == ["runs", told]
 
 
 def test_titles_say_study_law_runs_spend_split_and_objective(demo):

@@ -43,7 +43,7 @@ def test_the_subtitle_says_how_far_it_narrowed():
 
 def test_a_wide_interval_does_not_dwarf_the_line():
     spec = narrowing([moment(0.1, 5, 0.9), moment(1.0, 50, 0.01)]).to_dict()
-    low, high = spec["vconcat"][0]["layer"][0]["encoding"]["y"]["scale"]["domain"]
+    low, high = spec["layer"][0]["encoding"]["y"]["scale"]["domain"]
     loss = float(best_loss(1e22))
     assert 0.5 * loss < low < loss < high < 2 * loss
 
@@ -52,9 +52,9 @@ def test_the_reference_is_a_line_only_where_it_is_known():
     runs = [moment(0.1, 5, 0.1), moment(1.0, 50, 0.05)]
 
     def rules(reference: float) -> int:
-        upper = narrowing(runs, reference=reference).to_dict()["vconcat"][0]["layer"]
+        drawn = narrowing(runs, reference=reference).to_dict()["layer"]
         return sum(
-            layer["mark"]["type"] == "rule" and "field" in layer["encoding"]["y"] for layer in upper
+            layer["mark"]["type"] == "rule" and "field" in layer["encoding"]["y"] for layer in drawn
         )
 
     assert (rules(2.3), rules(np.nan)) == (1, 0)

@@ -17,7 +17,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.analysis import FitOptions, analyse, compare_laws
+from lawsmith.analysis import FitOptions, analyse
 from lawsmith.charts import (
     ChartUnavailable,
     Unavailable,
@@ -26,11 +26,10 @@ from lawsmith.charts import (
     spec_of,
     write,
     write_all,
-    write_replay,
 )
 from lawsmith.charts.page import library, script_json
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.catalogue import CHINCHILLA, LC
+from lawsmith.laws.catalogue import LC
 
 from .answers import answered
 
@@ -198,17 +197,15 @@ def test_a_png_has_two_pixels_a_point(demo_compute, tmp_path):
     assert 1400 < width <= 2 * 770
 
 
-@pytest.fixture(scope="module")
-def comparisons(demo_compute):
-    return compare_laws(demo_compute.study, demo_compute.options, (LC, CHINCHILLA))
-
-
-def test_all_charts_are_written_or_accounted_for(demo_compute, comparisons, tmp_path):
-    done = write_all(tmp_path / "new" / "folder", answered(), demo_compute, comparisons=comparisons)
+def test_all_charts_are_written_or_accounted_for(demo_compute, tmp_path):
+    made = answered()
+    told = [replace(forecast, hp={}) for forecast in made.answer.forecasts]
+    bare = replace(made, answer=replace(made.answer, forecasts=tuple(told)))
+    done = write_all(tmp_path / "new" / "folder", bare, demo_compute)
     written = [item.name for item in done if isinstance(item, Written)]
     missing = {item.name: item.reason for item in done if isinstance(item, Unavailable)}
     assert written == [
-        *("answer", "allocation", "law", "isoflop", "residuals", "hyperparameters", "compare"),
+        *("answer", "allocation", "hyperparameters", "law", "isoflop", "residuals"),
     ]
     assert missing == {
         "curves": "LC is not a law of N and D",
@@ -216,24 +213,8 @@ def test_all_charts_are_written_or_accounted_for(demo_compute, comparisons, tmp_
     }
     files = {path.name for path in (tmp_path / "new" / "folder").iterdir()}
     assert files == {f"{name}.{suffix}" for name in written for suffix in ("html", "png")}
-
-
-def test_the_charts_of_a_replay_are_written_or_accounted_for(replayed, tmp_path):
-    names = ("answer", "allocation", "choices")
-    done = write_replay(replayed, tmp_path / "charts", answered())
-    assert [item.name for item in done] == list(names)
-    files = {path.name for path in (tmp_path / "charts").iterdir()}
-    assert files == {f"{n}.{s}" for n in names for s in ("html", "png")}
-    text = (tmp_path / "charts" / "answer.html").read_text(encoding="utf-8")
+    text = (tmp_path / "new" / "folder" / "answer.html").read_text(encoding="utf-8")
     assert "<title>Best loss by compute: small</title>" in text
-    empty = write_replay(replace(replayed, steps=()), tmp_path / "none")
-    assert empty == [Unavailable("choices", "no run was replayed")]
-
-
-def test_the_comparison_names_the_study(demo_compute, comparisons, tmp_path):
-    write_all(tmp_path, None, demo_compute, comparisons=comparisons, formats=["html"])
-    text = (tmp_path / "compare.html").read_text(encoding="utf-8")
-    assert "Laws compared on held-out compute: synthetic-demo</title>" in text
 
 
 def test_a_place_that_is_no_folder_is_told(demo_compute, tmp_path):

@@ -119,7 +119,8 @@ def test_out_holds_the_json_a_row_for_each_run_and_the_charts(lawsmith, sweep, t
     result = lawsmith(*args, "--json")
     assert (out / "trace.json").read_text(encoding="utf-8") == result.out
     names = {path.name for path in (out / "charts").iterdir()}
-    charts = [f"{n}.{s}" for n in ("answer", "allocation", "choices") for s in ("html", "png")]
+    drawn = ("answer", "allocation", "hyperparameters", "region")
+    charts = [f"{name}.{suffix}" for name in drawn for suffix in ("html", "png")]
     assert names == set(charts)
     assert result.json["charts"] == [str(out / "charts" / name) for name in charts]
     with (out / "steps.csv").open(encoding="utf-8", newline="") as file:

@@ -9,8 +9,9 @@ import pytest
 
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.report import CARDS
-from lawsmith.report.cards.trust import PLACES
+from lawsmith.laws.uncertainty import Interval, Uncertainty
+from lawsmith.report import CARDS, cards_of
+from lawsmith.report.cards.laws import PLACES
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -61,15 +62,13 @@ def test_a_table_shows_all_figures_but_those_of_time(table):
     absent = {name: p.reason for name, p in found.items() if isinstance(p, Absent)}
     assert set(absent) == {"narrowing", "timeline"}
     assert "order" in absent["timeline"]
-    assert {"answer", "law", "isoflop", "curves", "allocation", "maps", "hyperparameters"} <= set(
-        found
-    )
-    assert {"residuals", "parameters"} <= set(found)
+    names = {"answer", "law", "isoflop", "curves", "allocation", "hyperparameters", "region"}
+    assert names | {"residuals"} <= set(found)
 
 
 def test_a_replay_shows_how_the_answer_narrowed_and_what_was_chosen(replay):
     found = figures(replay)
-    for name in ("answer", "law", "narrowing", "allocation", "timeline", "choices", "maps"):
+    for name in ("answer", "law", "narrowing", "allocation", "timeline", "hyperparameters"):
         assert isinstance(found[name], Figure), (name, found[name])
 
 
@@ -79,13 +78,18 @@ def test_a_live_study_shows_its_runs_and_what_comes_next(live):
     assert 1 <= len(next_runs.rows) <= 4
     assert "worth for the answer" in next_runs.columns
     assert isinstance(figures(live)["timeline"], Figure)
-    assert isinstance(figures(live)["clock"], Figure)
+    axes = [part["encoding"]["x"]["title"] for part in lower_panel(figures(live)["timeline"])]
+    assert axes[0].startswith("Seconds since ")
     assert isinstance(figures(live)["narrowing"], Figure)
 
 
-def test_only_a_live_study_has_a_clock(replay):
-    assert "clock" not in figures(replay)
-    assert isinstance(figures(replay)["timeline"], Figure)
+def lower_panel(figure):
+    return figure.wide["vconcat"][1]["layer"]
+
+
+def test_a_replay_knows_the_order_of_its_runs_and_no_clock(replay):
+    axes = [part["encoding"]["x"]["title"] for part in lower_panel(figures(replay)["timeline"])]
+    assert axes == ["Runs in order"]
 
 
 def test_captions_name_only_what_is_drawn(replay, table):
@@ -97,8 +101,8 @@ def test_captions_name_only_what_is_drawn(replay, table):
     assert "Stars" not in bare
     assert "grey line" not in bare
     assert "window" not in figures(replay)["timeline"].caption
-    grown = tuple(replace(e, window=float(i + 1)) for i, e in enumerate(replay.events))
-    assert "window" in figures(replace(replay, events=grown))["timeline"].caption
+    grown = tuple(replace(a, window=float(i + 1)) for i, a in enumerate(replay.attempts))
+    assert "window" in figures(replace(replay, attempts=grown))["timeline"].caption
     assert "It is another law" not in figures(table)["curves"].caption
     assert "It is another law" in figures(replay)["curves"].caption
 
@@ -137,11 +141,22 @@ def test_a_warning_stands_with_the_figure_it_concerns(table):
         ("isoflop_unbracketed", "isoflop"),
         ("lack_of_fit", "residuals"),
         ("influential_point", "residuals"),
-        ("ill_conditioned", "parameters"),
     ],
 )
 def test_each_kind_of_warning_has_its_card(code, name):
     assert PLACES[code] == name
+
+
+def test_a_parameter_that_is_not_identified_is_called_so(table, monkeypatch):
+    known = table.found.analysis.uncertainty.params(0.95)
+    told = {**known, "E": Interval(1.7, float("nan"), float("nan"))}
+    monkeypatch.setattr(Uncertainty, "params", lambda self, level: told)
+    (card,) = cards_of(table, ["law"])
+    (listing,) = [part for part in card.parts if isinstance(part, Listing)]
+    intervals = {row[0]: row[2] for row in listing.rows}
+    assert intervals["E"] == "not identified"
+    low, high = (float(text) for text in intervals["A"].strip("[]").split(", "))
+    assert (low, high) == pytest.approx((known["A"].low, known["A"].high), rel=1e-3)
 
 
 def test_a_warning_of_a_new_kind_is_not_lost(table):
@@ -158,16 +173,16 @@ def test_dividing_compute_needs_no_law_of_size_and_tokens():
     tiles = [p for p in by_name(source)["answer"].parts if isinstance(p, Tiles)]
     labels = [tile.label for part in tiles for tile in part.tiles]
     assert {"Best N", "Best D", "Best D/N", "Best lr"} <= set(labels)
-    bare = with_found(source, sizes=None, why_no_sizes="none", analysis=None, why_no_law="none")
+    bare = with_found(source, sizes=None, analysis=None, why_no_law="none")
     assert isinstance(figures(bare)["allocation"], Figure)
     assert isinstance(figures(bare)["answer"], Figure)
 
 
 def test_a_law_that_cannot_be_fitted_says_why_in_its_place(table):
     why = "1 level of C"
-    source = with_found(table, analysis=None, why_no_law=why, sizes=None, why_no_sizes=why)
+    source = with_found(table, analysis=None, why_no_law=why, sizes=None)
     found = figures(source)
-    for name in ("law", "isoflop", "residuals", "parameters"):
+    for name in ("law", "isoflop", "residuals"):
         assert found[name].reason == why
     assert isinstance(found["answer"], Figure)
 

@@ -7,7 +7,6 @@ from html.parser import HTMLParser
 
 import pytest
 
-from lawsmith.report.markup import by_column, card_html
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -24,6 +23,7 @@ from lawsmith.report.parts import (
     Tile,
     Tiles,
     Words,
+    by_column,
 )
 
 from .sources import ATTACK
@@ -70,15 +70,15 @@ def parts(text: str):
 
 @pytest.mark.parametrize("attack", [ATTACK, QUOTES, "</script><b>", "\u2028<!--"])
 def test_no_text_becomes_a_tag_or_ends_a_script(attack):
-    plain = Tags(card_html(Card("c", "t", "l", parts("word"), (Caution("code", "text"),))))
-    found = Tags(card_html(Card("c", attack, attack, parts(attack), (Caution(attack, attack),))))
+    plain = Tags(Card("c", "t", "l", parts("word"), (Caution("code", "text"),)).html)
+    found = Tags(Card("c", attack, attack, parts(attack), (Caution(attack, attack),)).html)
     assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert [set(a) for _, a in found.tags] == [set(a) for _, a in plain.tags]
     assert "".join(found.words).count(attack) == "".join(plain.words).count("word") + 4
 
 
 def test_the_data_of_charts_and_runs_are_json_that_says_what_was_said():
-    scripts = Tags(card_html(Card("c", "t", "l", parts(ATTACK)))).scripts
+    scripts = Tags(Card("c", "t", "l", parts(ATTACK)).html).scripts
     chart, runs = (json.loads(text) for text in scripts)
     assert chart["datasets"]["d"] == {"n": 1, "columns": {"a": [ATTACK], "b": [1.0]}}
     assert chart["specs"]["wide"] == {"title": ATTACK}
@@ -92,6 +92,6 @@ def test_rows_become_columns():
 
 
 def test_what_is_absent_says_why_in_its_place():
-    found = Tags(card_html(Card("c", "t", "l", (Absent("law", "too few runs"),))))
+    found = Tags(Card("c", "t", "l", (Absent("law", "too few runs"),)).html)
     assert ("div", {"id": "absent-law"}) in found.tags
     assert "too few runs" in "".join(found.words)

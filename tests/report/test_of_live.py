@@ -58,7 +58,7 @@ def test_pending_runs_do_not_narrow_the_answer(tmp_path):
     after = find_out(study, study.read(), Memory(), n_next=0)
     assert after.answered.answer.forecasts == before.answered.answer.forecasts
     source = live_source(study, study.read(), after, Record())
-    assert [event.state for event in source.events[-3:]] == ["pending"] * 3
+    assert [attempt.state for attempt in source.attempts[-3:]] == ["pending"] * 3
     assert len(source.live.ledger.open()) == 3
 
 
@@ -84,7 +84,7 @@ def test_what_is_found_may_be_of_an_earlier_moment(study):
     source = live_source(study, ledger, Found(), Record())
     assert source.answer is None
     assert source.runs.n_runs == len(ledger.trials)
-    assert len(source.events) == len(ledger.trials)
+    assert len(source.attempts) == len(ledger.trials)
 
 
 class Known:

@@ -25,7 +25,7 @@ def _text(seconds: float) -> str:
 def times(events) -> list[tuple[str, int, float, float | None, bool]]:
     return [
         (s.trial, s.attempt, s.begun - START, s.ended and s.ended - START, s.retried)
-        for s in spans_of(events).spans
+        for s in spans_of(events)[0]
     ]
 
 
@@ -69,21 +69,22 @@ def test_a_clock_set_back_makes_a_run_of_no_time():
     ]
 
 
-def test_a_live_studys_journal_gives_a_bar_a_run(study, live):
-    found = read_spans(study.layout.journal)
-    assert len(found.spans) == len(study.read().trials) == len(live.live.bars)
-    assert found.last == pytest.approx(live.live.until)
-    states = [bar.state for bar in live.live.bars]
+def test_a_live_studys_journal_gives_an_attempt_a_run(study, live):
+    spans, last = read_spans(study.layout.journal)
+    assert len(spans) == len(study.read().trials) == len(live.attempts)
+    assert [a.begun for a in live.attempts] == [span.begun for span in spans]
+    assert last == pytest.approx(live.live.until)
+    states = [attempt.state for attempt in live.attempts]
     assert states.count("diverged") == 1
     assert states.count("failed") == 1
     # All six of the initial design ended well but the fifth, which diverged.
     assert states.count("initial") == 5
-    total = sum(bar.cost for bar in live.live.bars)
+    total = sum(attempt.cost for attempt in live.attempts)
     assert total == pytest.approx(live.spend.spent)
 
 
 def test_no_journal_and_lines_that_are_none_tell_nothing(tmp_path):
-    assert read_spans(tmp_path / "none.jsonl").spans == ()
+    assert read_spans(tmp_path / "none.jsonl") == ([], 0.0)
     path = tmp_path / "journal.jsonl"
     path.write_bytes(b'{"event": "asked"}\nno json\n{"trial": 3, "time": "2026-01-01"}\n\n')
-    assert read_spans(path).spans == ()
+    assert read_spans(path)[0] == []

@@ -18,6 +18,7 @@ from lawsmith.charts.runs import (
     FITTED,
     HELD_OUT,
     MAX_RUNS,
+    NOT_RUN,
     RUN,
     ChartUnavailable,
     called_in,
@@ -28,7 +29,7 @@ from lawsmith.charts.runs import (
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.formats import percent
 from lawsmith.frontier import frontier
-from lawsmith.grid import FloatArray, Grid
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.records import Trace
 from lawsmith.replay.replayed import Replayed
@@ -43,6 +44,7 @@ class Answered:
 
     name    of the study, for titles
     whole   the answer of all runs of a pool of which only some were used
+    rest    the runs of that pool that were not used
     called  (m,) what the runs of each configuration are called; empty where they have no names
     """
 
@@ -51,6 +53,7 @@ class Answered:
     grid: Grid
     runs: Runs
     whole: Answer | None = None
+    rest: Runs | None = None
     called: Sequence[str] = ()
 
     @property
@@ -58,13 +61,20 @@ class Answered:
         """(m,) of each configuration, NaN where it was not run."""
         return self.runs.config_loss(len(self.grid))
 
+    @property
+    def best(self) -> IntArray:
+        """Rows of the best runs so far: no cheaper one has a lower loss."""
+        known = np.flatnonzero(np.isfinite(self.loss))
+        return known[frontier(self.grid.subset(known), self.loss[known], ("C",))]
+
 
 def answered_by(answer: Answer, study: Study, *, whole: Answer | None = None) -> Answered:
     """The answer by a study's runs, those that it kept out left out."""
     kept = ~np.isin(study.runs.index, answer.left_out)
     runs = study.runs
     used = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
-    return Answered(study_name(study), answer, study.grid, used, whole, called_in(study))
+    name, called = study_name(study), called_in(study)
+    return Answered(name, answer, study.grid, used, whole, called=called)
 
 
 def answered_of(found: Answered | Answer | Replayed) -> Answered:
@@ -81,11 +91,13 @@ def answered_of(found: Answered | Answer | Replayed) -> Answered:
 
 
 def answered_in(trace: Trace, study: Study, answers: Answers) -> Answered:
-    """The answer by the runs of a replay, the whole pool's behind it."""
-    rows = trace.task.rows[[step.candidate for step in trace.steps]]
-    runs = Runs.from_losses(rows, study.runs.config_loss(len(study.grid))[rows])
+    """The answer by the runs of a replay, behind it the whole pool and its answer."""
+    pool, loss = trace.task.rows, study.runs.config_loss(len(study.grid))
+    rows = pool[[step.candidate for step in trace.steps]]
+    others = np.setdiff1d(pool, rows)
+    runs, rest = (Runs.from_losses(some, loss[some]) for some in (rows, others))
     name, called = study_name(study), called_in(study)
-    return Answered(name, answers.chosen, study.grid, runs, answers.pool, called)
+    return Answered(name, answers.chosen, study.grid, runs, answers.pool, rest, called)
 
 
 @lru_cache(maxsize=4)  # a chart is drawn at two widths
@@ -95,17 +107,17 @@ def answer_data(answered: Answered, *, max_runs: int = MAX_RUNS) -> LossData:
     known = np.flatnonzero(np.isfinite(loss))
     if len(np.unique(grid.C[known])) < 2:
         raise ChartUnavailable("all runs have the same compute")
-    best = known[frontier(grid.subset(known), loss[known], ("C",))]
-    kinds = np.full(len(grid), RUN, dtype=object)
-    kinds[best] = FITTED
+    best, kinds = answered.best, np.full(len(grid), NOT_RUN, dtype=object)
+    kinds[known], kinds[best] = RUN, FITTED
+    drawn = loss if answered.rest is None else np.fmax(loss, answered.rest.config_loss(len(grid)))
     held_out, targets = _held_out(answer), _targets(answer)
-    top = max(fence(loss[known]), float(loss[best].max()), *held_out["loss"])
+    top = max(fence(drawn), float(loss[best].max()), *held_out["loss"])
     along = _computes(grid.C[known], held_out["C"], targets["C"])
     diverged = np.unique(answered.runs.of(State.DIVERGED).index)
     return LossData(
         x="C",
         column="C",
-        runs=rows_of(grid, loss, kinds, called, top=top, max_runs=max_runs),
+        runs=rows_of(grid, drawn, kinds, called, top=top, max_runs=max_runs),
         line=_line(answer, along),
         targets=targets,
         off_scale=off_scale(grid, diverged, loss, top, called),
@@ -160,11 +172,12 @@ def answer(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.Lay
     answered = answered_of(found)
     judged = held_out_text(answered.answer)
     means = {
+        NOT_RUN: "not run",
         FITTED: "best run so far",
         HELD_OUT: "best run held out",
         "line": "best loss to expect",
         "band": f"{percent(answered.answer.level)} interval",
-        "reference": "best loss by all runs",
+        "reference": "best loss from the whole pool",
     }
     lines = [f"from {rests_on(answered.answer)}", *([judged] if judged else [])]
     heading = f"Best loss by compute: {answered.name}"

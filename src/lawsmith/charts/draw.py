@@ -204,7 +204,8 @@ def tooltip_parts(
         text = column
         if pd.api.types.is_numeric_dtype(frame[column]):
             text = f"{column}_text"
-            label = ticks.label(column, f"datum['{column}']")
+            value = f"datum['{column}']"
+            label = f"isValid({value}) ? {ticks.label(column, value)} : '–'"
             transforms.append({"calculate": label, "as": text})
         title = f"{name} " if name in RESERVED else name
         shown.append({"field": text, "type": "nominal", "title": title})
@@ -299,13 +300,6 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
     legend["values"] = ticks.log_ticks(min(distinct), max(distinct), pixels=200, gap=35)
     scale = {"type": "log"}
     return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}
-
-
-def gradient(column: str, scale: Channel, legend: Channel, *, beside: bool) -> Channel:
-    """A colour along ``scale``, its legend beside the view or below it."""
-    orient, direction = ("right", "vertical") if beside else ("bottom", "horizontal")
-    placed = {**legend, "orient": orient, "direction": direction}
-    return {"field": column, "type": "quantitative", "scale": scale, "legend": placed}
 
 
 # The key: each mark in its own style with what it means, above the view. Vega's legends cannot mix

@@ -21,6 +21,7 @@ from lawsmith.charts.runs import (
     FITTED,
     HELD_OUT,
     MAX_RUNS,
+    NOT_RUN,
     RUN,
     ChartUnavailable,
     OffScale,
@@ -171,7 +172,7 @@ def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
         "band": f"{percent(analysis.options.level)} interval",
     }
     heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
-    return draw_losses(data, means, heading, subtitle(data, analysis), width=width)
+    return draw_losses(data, means, heading, [titles.basis(analysis)], width=width)
 
 
 def draw_losses(
@@ -188,10 +189,15 @@ def draw_losses(
     edge = even(np.arange(len(data.off_scale)), data.off_scale["C"].to_numpy(), MAX_RUNS)
     off = data.off_scale.iloc[edge]
     many = len(data.runs.of(FITTED)) > draw.MANY
-    styles = {RUN: "run", FITTED: "fitted-many" if many else "fitted", HELD_OUT: "held-out"}
+    styles = {
+        NOT_RUN: "run",
+        RUN: "run" if data.runs.of(NOT_RUN).empty else "chosen",
+        FITTED: "fitted-many" if many else "fitted",
+        HELD_OUT: "held-out",
+    }
     names = {**data.runs.names, "loss": "loss"}
     marks = {kind: (mark("point", style), means.get(kind, kind)) for kind, style in styles.items()}
-    runs, fitted, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
+    *runs, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
     unseen = {"C": "C", "loss": "loss of the run", "predicted": "predicted"}
     unseen |= {"low": f"{means['band']} from", "high": "to"}
     behind, star = mark("line", "law-behind", clip=True), mark("point", "held-out")
@@ -200,13 +206,15 @@ def draw_losses(
         layer(data.reference, behind, means.get("reference", ""), **where),
         *_threshold_layers(data, x),
         draw.edge_ticks(off, data.runs.names, x, means=off_scale_text(data)),
-        runs,
-        fitted,
+        *runs,
         layer(data.line, LINE, means["line"], **where),
         held_out,
         layer(data.held_out, star, means.get(HELD_OUT, ""), tooltip=unseen, **where),
         *target_layers(targets, x, y, domain),
     ]
+    if data.runs.thinned:
+        shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"
+        lines = [*lines, f"{shown}, grey ones thinned evenly"]
     return room.chart(layers, heading, lines)
 
 
@@ -260,11 +268,3 @@ def target_text(loss: float, low: float, high: float) -> str:
     """'1.696 [1.714, 1.759]': the law as fitted and its interval."""
     ends = f" {interval(low, high, loss_text)}" if np.isfinite(low) else ""
     return f"{loss_text(loss)}{ends}"
-
-
-def subtitle(data: LossData, analysis: Analysis) -> list[str]:
-    lines = [titles.basis(analysis)]
-    if data.runs.thinned:
-        shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"
-        lines.append(f"{shown}, thinned evenly, fitted ones first")
-    return lines

@@ -1,4 +1,4 @@
-"""The narrowing chart: a prediction with its interval, and its half-width, against spend."""
+"""The narrowing chart: a prediction with its interval against spend."""
 
 from __future__ import annotations
 
@@ -11,13 +11,13 @@ import pandas as pd
 
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
-from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, field, layer, mark, span
+from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import digits
 
-HEIGHT = 190
 NAMES = {"spent": "spent (%)", "n_runs": "runs", "loss": "best loss", "low": "from", "high": "to"}
+NAMES |= {"half_width": "± %"}
 
 
 @dataclass(frozen=True)
@@ -61,43 +61,25 @@ def narrowing_data(moments: Sequence[Moment], *, reference: float = np.nan) -> N
 
 def narrowing(
     moments: Sequence[Moment], *, name: str = "", reference: float = np.nan, width: int = WIDE
-) -> alt.VConcatChart:
+) -> alt.LayerChart:
     """The prediction at the target and how far it may be off, against compute spent."""
     data = narrowing_data(moments, reference=reference)
-    room = draw.view_of(width)
-    axis = room.log_x("spent", data.points["spent"])
-    x = {**axis, "title": "Compute spent (% of the dense grid)"}
-    panels = [_prediction_panel(data, {**x, "title": None}, room), _width_panel(data, x, room)]
-    heading = draw.named(f"What is known of the loss at {data.label}", name)
-    return room.stack(panels, heading, [_subtitle(data)])
-
-
-def _prediction_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.LayerChart:
-    points = data.points
+    room, points = draw.view_of(width), data.points
+    x = {**room.log_x("spent", points["spent"]), "title": "Compute spent (% of the dense grid)"}
     known = [data.reference] if np.isfinite(data.reference) else []
     drawn, ends = [*points["loss"], *known], (points["low"], points["high"])
     domain = draw.band_range(drawn, *ends, room=lambda ratio: 1.12 * ratio**0.35)
-    y = draw.loss_axis(padded(domain), pixels=HEIGHT)
+    y = draw.loss_axis(padded(domain), pixels=room.height)
     pool, rule = pd.DataFrame({"loss": known}), mark("rule", "threshold")
     where = {"x": x, "y": field("loss", y)}
     layers = [
         layer(points, BAND, "interval", x=x, **span(y)),
         layer(pool, rule, "from all runs of the pool", y=field("loss", y)),
-        layer(points, LINE, "best loss", **where),
+        layer(points, LINE, "best loss to expect", **where),
         layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
     ]
-    return room.panel(layers, HEIGHT)
-
-
-def _width_panel(data: NarrowingData, x: Channel, room: draw.View) -> alt.LayerChart:
-    axis = draw.log_axis("half", padded([*data.points["half_width"]]), pixels=HEIGHT, gap=22)
-    where = {"x": x, "y": field("half_width", {**axis, "title": "Half-width (% of loss)"})}
-    names = {**NAMES, "half_width": "± %"}
-    layers = [
-        layer(data.points, mark("line", "series-0"), **where),
-        layer(data.points, mark("point", "fitted-many"), tooltip=names, **where),
-    ]
-    return room.panel(layers, HEIGHT)
+    heading = draw.named(f"What is known of the loss at {data.label}", name)
+    return room.chart(layers, heading, [_subtitle(data)])
 
 
 def _subtitle(data: NarrowingData) -> str:

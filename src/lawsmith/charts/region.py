@@ -22,7 +22,6 @@ from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
 from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
-from lawsmith.charts.maps import boxed, squares
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
@@ -91,8 +90,17 @@ def _panel(
     excess = 100.0 * np.expm1(loss - loss.min())
     frame = pd.DataFrame({"a": a, "b": b, "excess": excess})
     best = int(np.argmin(loss))
-    shown = boxed(frame[frame["excess"] <= max(LEVELS)], axes[across], axes[up])
+    shown = _boxed(frame[frame["excess"] <= max(LEVELS)], {"a": axes[across], "b": axes[up]})
     return RegionPanel(across, up, shown.apply(short), (float(a[best]), float(b[best])))
+
+
+def _boxed(frame: pd.DataFrame, axes: Mapping[str, FloatArray]) -> pd.DataFrame:
+    """With a_low, a_high, b_low, b_high: the square of each row, for values even in their logs."""
+    for name, values in axes.items():
+        half = np.sqrt(values[1] / values[0])
+        ends = {f"{name}_low": frame[name] / half, f"{name}_high": frame[name] * half}
+        frame = frame.assign(**ends)
+    return frame
 
 
 def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]) -> FloatArray:
@@ -132,7 +140,8 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     cells = panel.cells
     x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
     y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
-    ends = squares(x, y)
+    ends = {"x": field("a_low", x), "x2": field("a_high")}
+    ends |= {"y": field("b_low", y), "y2": field("b_high")}
     names = {"a": panel.across, "b": panel.up, "excess": "above best (%)"}
     layers, least = [], 0.0
     for top in sorted(LEVELS):

@@ -20,7 +20,7 @@ from lawsmith.formats import number
 from lawsmith.grid import FloatArray, Grid, IntArray
 
 MAX_RUNS = 5_000
-RUN, FITTED, HELD_OUT = "run", "fitted", "held-out"
+NOT_RUN, RUN, FITTED, HELD_OUT = "not-run", "run", "fitted", "held-out"
 
 
 class ChartUnavailable(LawsmithError):
@@ -69,9 +69,13 @@ def rows_of(
     top: float = np.inf,
     max_runs: int = MAX_RUNS,
 ) -> RunRows:
-    """Every configuration with a loss of at most ``top``; beyond ``max_runs`` fewer of kind RUN."""
+    """Every configuration with a loss of at most ``top``; at most ``max_runs`` of them.
+
+    Where there are more, those of kind NOT_RUN are thinned; without any, those of kind RUN.
+    """
     known = np.flatnonzero(np.isfinite(loss) & (loss <= top))
-    kept = keep_first(known, first=kinds[known] != RUN, by=grid.C[known], n=max_runs)
+    behind = NOT_RUN if NOT_RUN in kinds[known] else RUN
+    kept = keep_first(known, first=kinds[known] != behind, by=grid.C[known], n=max_runs)
     frame = columns(grid, kept, column_names(grid)).assign(loss=short(loss[kept]), kind=kinds[kept])
     return RunRows(with_names(frame, called), tooltip_names(grid, called), len(known))
 

@@ -13,15 +13,12 @@ from typing import Any, Literal, get_args
 import altair as alt
 import vl_convert
 
-from lawsmith.analysis import Analysis, Comparison
+from lawsmith.analysis import Analysis
 from lawsmith.arrays import saturating
-from lawsmith.charts.allocation import allocation
+from lawsmith.charts.allocation import allocation, hyperparameters
 from lawsmith.charts.answer import Answered, answer
-from lawsmith.charts.choices import choices
-from lawsmith.charts.compare import TITLE, compare
 from lawsmith.charts.curves import curves
 from lawsmith.charts.draw import NARROW, WIDE
-from lawsmith.charts.hyperparameters import hyperparameters
 from lawsmith.charts.isoflop import isoflop
 from lawsmith.charts.law import law
 from lawsmith.charts.page import page
@@ -30,16 +27,19 @@ from lawsmith.charts.residuals import residuals
 from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.trunks import Curved, trunks
-from lawsmith.datasets.records import study_name
 from lawsmith.errors import unknown
 from lawsmith.files import write_told
-from lawsmith.replay.records import Trace
 from lawsmith.tasks import TaskAnswer
 
 Chart = alt.LayerChart | alt.ConcatChart | alt.VConcatChart
 
 # Each is called with an Answered and, by keyword, the width in pixels.
-ANSWER_CHARTS: dict[str, Callable[..., Chart]] = {"answer": answer, "allocation": allocation}
+ANSWER_CHARTS: dict[str, Callable[..., Chart]] = {
+    "answer": answer,
+    "allocation": allocation,
+    "hyperparameters": hyperparameters,
+    "region": region,
+}
 
 # Each is called with an Analysis and, by keyword, the width in pixels.
 CHARTS: dict[str, Callable[..., Chart]] = {
@@ -47,7 +47,6 @@ CHARTS: dict[str, Callable[..., Chart]] = {
     "curves": curves,
     "isoflop": isoflop,
     "residuals": residuals,
-    "hyperparameters": hyperparameters,
 }
 
 # Each is called with a TaskAnswer and, by keyword, the study's name and the width in pixels.
@@ -55,9 +54,6 @@ TASK_CHARTS: dict[str, Callable[..., Chart]] = {
     "accuracy-by-compute": accuracy_by_compute,
     "accuracy-by-loss": accuracy_by_loss,
 }
-
-# Each is called with a Trace and, by keyword, the width in pixels.
-REPLAY_CHARTS: dict[str, Callable[..., Chart]] = {"choices": choices}
 
 Drawing = tuple[str, Callable[..., Chart]]  # a chart's name, and what draws it at a width
 Format = Literal["html", "png", "svg", "pdf"]
@@ -118,30 +114,12 @@ def write_all(
     answered: Answered | None,
     analysis: Analysis | None = None,
     *,
-    comparisons: Sequence[Comparison] = (),
     curved: Curved | None = None,
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
-    """Write every chart of an answer, of a law, of a comparison of laws, and of curves."""
+    """Write every chart of an answer, of a law, and of curves."""
     drawings = [*_of(answered, ANSWER_CHARTS), *_of(analysis, CHARTS)]
-    if comparisons and analysis is not None:
-        heading = f"{TITLE}: {study_name(analysis.study)}"
-        drawings.append(("compare", partial(compare, comparisons, heading=heading)))
-    drawings += [*_of(answered, {"region": region}), *_of(curved, {"trunks": trunks})]
-    return _write_each(drawings, directory, formats)
-
-
-@saturating
-def write_replay(
-    trace: Trace,
-    directory: str | Path,
-    answered: Answered | None = None,
-    *,
-    formats: Sequence[Format] = DEFAULT,
-) -> list[Written | Unavailable]:
-    """Write every chart of a replay, and of its answer."""
-    drawings = [*_of(answered, ANSWER_CHARTS), *_of(trace, REPLAY_CHARTS)]
-    return _write_each(drawings, directory, formats)
+    return _write_each([*drawings, *_of(curved, {"trunks": trunks})], directory, formats)
 
 
 def write_tasks(

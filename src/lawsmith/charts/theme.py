@@ -159,8 +159,8 @@ def _legend(theme: Theme) -> dict[str, Any]:
 
 def styles(theme: Theme) -> dict[str, dict[str, Any]]:
     """How each named style looks."""
-    marks = _points(theme) | _bars(theme) | _maps(theme)
-    return marks | _lines(theme) | _series(theme) | _texts(theme)
+    marks = _points(theme) | _maps(theme) | _lines(theme)
+    return marks | _series(theme) | _texts(theme)
 
 
 def _points(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -183,9 +183,7 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
         "fantasized": ring | {"color": theme.fitted, "size": 46, "strokeWidth": 1.6},
         "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
         "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
-        "observed": dot | {"color": theme.held_out, "size": 40, "shape": "diamond"},
-        "observed-open": hollow | {"color": theme.held_out, "size": 40},
-        "draw": dot | {"color": theme.fitted, "size": 9, "fillOpacity": 0.35},
+        "chosen": dot | {"color": theme.fitted, "size": 22, "fillOpacity": 0.5},
         "unfitted": ring | {"color": theme.text, "size": 34},
         "envelope": ring | {"color": theme.ink, "size": 90},
     }
@@ -196,23 +194,10 @@ def _points(theme: Theme) -> dict[str, dict[str, Any]]:
         "state-done": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.85},
         "state-diverged": dot | {"color": theme.held_out, "shape": "triangle-up", "size": 44},
         "state-failed": hollow | failed,
+        "state-retried": hollow | {"color": theme.run, "shape": "square", "size": 30},
         "state-pending": ring | {"color": theme.fitted, "size": 44, "strokeWidth": 1.6},
     }
     return scaled | keys | own | states
-
-
-def _bars(theme: Theme) -> dict[str, dict[str, Any]]:
-    """Runs over time: those that ended well filled, the others outlines; none without an edge."""
-    edge = {"strokeWidth": 1, "opacity": 1, "fillOpacity": 1}
-    hollow, pale = edge | {"color": theme.background, "strokeWidth": 1.4}, {"fillOpacity": 0.35}
-    return {
-        "bar-initial": edge | {"color": theme.run, "stroke": theme.background},
-        "bar-done": edge | {"color": theme.fitted, "stroke": theme.background},
-        "bar-diverged": edge | {"color": theme.held_out, "stroke": theme.held_out} | pale,
-        "bar-failed": hollow | {"stroke": theme.held_out},
-        "bar-retried": hollow | {"stroke": theme.run},
-        "bar-pending": hollow | {"stroke": theme.fitted, "strokeDash": [3, 2]},
-    }
 
 
 def _maps(theme: Theme) -> dict[str, dict[str, Any]]:
@@ -220,10 +205,8 @@ def _maps(theme: Theme) -> dict[str, dict[str, Any]]:
     outlined = {"filled": True, "opacity": 1, "stroke": theme.background, "strokeWidth": 1.2}
     drift = {"color": theme.held_out, "strokeWidth": 1.6, "opacity": 1}
     return {
-        "map-cell": {"opacity": 1, "stroke": theme.background, "strokeWidth": 0.6},
         "map-run": outlined | {"color": theme.ink, "shape": "circle", "size": 16},
         "map-best": outlined | {"color": theme.ink, "shape": STAR, "size": 150},
-        "map-law": outlined | {"color": theme.held_out, "shape": "diamond", "size": 90},
         "map-drift": drift,
     }
 
@@ -244,7 +227,6 @@ def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
         "reference": {"color": theme.text} | thin,
         "threshold": {"color": theme.text, "strokeDash": [2, 3]} | thin,
         "stem": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
-        "score": {"color": theme.fitted, "opacity": 1},
         "curve": curve,
         "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
         "curve-thin": curve | {"strokeWidth": 1.2, "strokeOpacity": 0.7},
@@ -268,8 +250,7 @@ def _series(theme: Theme) -> dict[str, dict[str, Any]]:
 def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
     note = {"color": theme.text, "fontSize": 11, "baseline": "middle", "align": "left"}
     ink = note | {"color": theme.ink}
-    on_bar = note | {"color": theme.background}
-    return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}, "bar-note": on_bar}
+    return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}}
 
 
 def themed(chart: AnyChart, theme: Theme) -> AnyChart:

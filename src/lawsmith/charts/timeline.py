@@ -1,101 +1,232 @@
-"""The timeline: what each run cost in the order they were made, the window, and the spend."""
+"""The timeline: what each run cost, when it went on or in which order, and the spend so far."""
 
 from __future__ import annotations
 
+import heapq
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from datetime import UTC, datetime
 
 import altair as alt
 import numpy as np
 import pandas as pd
 
 from lawsmith.charts import draw
-from lawsmith.charts.clock import TEXTS, Event, config_columns, spend_panel
 from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark
 from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
 from lawsmith.charts.ticks import padded
-from lawsmith.formats import flops, plural
+from lawsmith.formats import flops, number, plural
+from lawsmith.grid import FloatArray, IntArray
 
-HEIGHT = 250
+TEXTS = {  # of states, in the order they are drawn
+    "initial": "initial design",
+    "done": "finished",
+    "diverged": "diverged",
+    "failed": "failed",
+    "retried": "tried again",
+    "pending": "under way",
+}
+HIGH, LOW = 250, 90  # pixels of the runs and of the spend
+STEP, ROOM = 4, 18  # pixels between runs of one compute that go on at once; between all of them
+# (seconds of one, its name, seconds from which it is the unit of an axis)
+UNITS = ((86400.0, "days", 3 * 86400.0), (3600.0, "hours", 3 * 3600.0), (60.0, "minutes", 180.0))
+SECONDS = (1.0, "seconds", 0.0)
+
+
+@dataclass(frozen=True)
+class Attempt:
+    """One attempt at a run; a replay makes one of each.
+
+    name          what tells the run from others: t0001, or its number
+    C, cost       FLOPs of the run, and what this attempt adds to the spend
+    state         one of TEXTS; 'initial' is a finished run of the initial design
+    window        the largest compute it could have had; NaN where nothing bound it
+    begun, ended  seconds since 1970; NaN where it is not known, ``ended`` while it is under way
+    number        of the attempt: 1, 2, …
+    """
+
+    name: str
+    C: float
+    cost: float
+    loss: float
+    state: str
+    config: Mapping[str, float | int | str]
+    window: float = float("nan")
+    begun: float = float("nan")
+    ended: float = float("nan")
+    number: int = 1
 
 
 @dataclass(frozen=True)
 class TimelineData:
-    """What the timeline shows.
+    """What the timeline shows; x is the order, or the time since the first run began.
 
-    runs     order, C, loss, state, name, c0, c1, …: every run, or some of many
+    runs     x, end (equal where only the order is known), C, at (C moved a little where runs go on
+             at once), loss, state, name, c0, c1, …; by the clock also began and took
     names    column of ``runs`` → what it is called
-    reached  order, C: the largest compute run so far
-    window   order, C: the largest compute a run could have had, where it changes; else empty
-    total    order, spent: FLOPs of all runs so far
+    reached  x, C: the largest compute run so far
+    window   x, C: the largest compute a run could have had, where it changes; else empty
+    spent    x, spent: FLOPs of all attempts so far
+    axis     what x is
+    n_lanes  the most attempts at once, 1 where only the order is known
     """
 
     runs: pd.DataFrame
     names: Mapping[str, str]
     reached: pd.DataFrame
     window: pd.DataFrame
-    total: pd.DataFrame
+    spent: pd.DataFrame
+    axis: str
     n_runs: int
+    n_lanes: int
 
 
-def timeline_data(events: Sequence[Event], *, max_runs: int = MAX_RUNS) -> TimelineData:
-    """The timeline's numbers; ChartUnavailable without a run."""
-    if not events:
+def timeline_data(
+    attempts: Sequence[Attempt], *, until: float = 0.0, max_runs: int = MAX_RUNS
+) -> TimelineData:
+    """The timeline's numbers, by the clock if it is known of any attempt, and then of those alone.
+
+    until   seconds since 1970 up to which attempts under way are drawn
+    """
+    if not attempts:
         raise ChartUnavailable("no run has been made yet")
-    order = np.arange(1, len(events) + 1)
-    C = np.array([event.C for event in events])
-    window = np.array([event.window for event in events])
-    kept = np.unique(np.linspace(0, len(events) - 1, max_runs).round().astype(int))
-    configs, names = config_columns(events, kept)
-    frame = configs.assign(
-        order=order[kept],
-        C=short(C[kept]),
-        loss=short(events[i].loss for i in kept),
-        state=[events[i].state for i in kept],
-        name=[events[i].name for i in kept],
-    )
+    timed = sorted((a for a in attempts if not np.isnan(a.begun)), key=lambda a: a.begun)
+    shown = timed or attempts
+    begun, ended, axis = _times(timed, until) if timed else _order(len(attempts))
+    lane = lanes(begun, ended)
+    C, cost, window = (np.array([getattr(a, k) for a in shown]) for k in ("C", "cost", "window"))
+    kept = np.unique(np.linspace(0, len(shown) - 1, max_runs).round().astype(int))
+    frame, names = _texts([shown[i] for i in kept], until)
+    numbers = {"x": begun, "end": ended, "C": C, "at": C * _apart(C, lane)}
     # The bound of the whole grid says nothing; a window that grows does.
     bound = np.isfinite(window) & (len(np.unique(window[np.isfinite(window)])) > 1)
+    last = float(ended.max())
     return TimelineData(
-        runs=frame,
-        names={"name": "run", **names, "C": "C"},
-        reached=_steps(order, np.maximum.accumulate(C), "C"),
-        window=_steps(order[bound], window[bound], "C"),
-        total=_steps(order[kept], np.cumsum(C)[kept], "spent"),
-        n_runs=len(events),
+        runs=frame.assign(**{name: short(values[kept]) for name, values in numbers.items()}),
+        names=names,
+        reached=_steps(begun, np.maximum.accumulate(C), "C", last),
+        window=_steps(begun[bound], window[bound], "C", last),
+        spent=_steps(begun[kept], np.cumsum(cost)[kept], "spent", last),
+        axis=axis,
+        n_runs=len({a.name for a in shown}),
+        n_lanes=int(lane.max()) + 1,
     )
 
 
-def _steps(order: np.ndarray, values: np.ndarray, name: str) -> pd.DataFrame:
+def _order(n: int) -> tuple[FloatArray, FloatArray, str]:
+    order = np.arange(1.0, n + 1.0)
+    return order, order, "Runs in order"
+
+
+def _times(timed: Sequence[Attempt], until: float) -> tuple[FloatArray, FloatArray, str]:
+    """Begin and end of each since the first began, in a unit that fits; and the axis's title."""
+    begun = np.array([a.begun for a in timed])
+    ended = np.array([until if np.isnan(a.ended) else a.ended for a in timed])
+    ended = np.maximum(ended, begun)  # a clock that was set back
+    start, length = float(begun[0]), float(ended.max() - begun[0])
+    if length <= 0.0:
+        return _order(len(timed))
+    size, unit, _ = next((u for u in UNITS if length >= u[2]), SECONDS)
+    since = f"{unit.capitalize()} since {datetime.fromtimestamp(start, UTC):%Y-%m-%d %H:%M} UTC"
+    return (begun - start) / size, (ended - start) / size, since
+
+
+def lanes(begun: FloatArray, ended: FloatArray) -> IntArray:
+    """(k,) the lowest lane that is free when each begins, for starts in ascending order."""
+    busy: list[tuple[float, int]] = []  # (when it is free, lane)
+    free: list[int] = []
+    found = np.zeros(len(begun), dtype=np.int64)
+    for i, (start, end) in enumerate(zip(begun, ended, strict=True)):
+        while busy and busy[0][0] <= start:
+            heapq.heappush(free, heapq.heappop(busy)[1])
+        found[i] = heapq.heappop(free) if free else len(busy)
+        heapq.heappush(busy, (float(end), int(found[i])))
+    return found
+
+
+def _apart(C: FloatArray, lane: IntArray) -> FloatArray:
+    """Factors that set lanes a few pixels apart on the axis of C."""
+    pixels = min(STEP, ROOM / max(int(lane.max()), 1))
+    low, high = padded([*C], share=0.05)
+    return np.asarray((high / low) ** (pixels * lane / HIGH))
+
+
+def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[str, str]]:
+    """What a reader is told of each attempt; column → what it is called.
+
+    Configurations are in columns c0, c1, …: a study may call its axes anything, and Vega reads dots
+    and brackets in a field's name.
+    """
+    keys = {f"c{k}": key for k, key in enumerate(dict.fromkeys(k for a in shown for k in a.config))}
+    table: dict[str, object] = {"name": [_called(a) for a in shown]}
+    table |= {column: [a.config.get(key) for a in shown] for column, key in keys.items()}
+    table |= {"loss": short(a.loss for a in shown), "state": [a.state for a in shown]}
+    if not np.isnan(shown[0].begun):
+        moments = [datetime.fromtimestamp(a.begun, UTC) for a in shown]
+        table["began"] = [f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in moments]
+        table["took"] = [_took(a, until) for a in shown]
+    names = {name: keys.get(name, name) for name in table}
+    return pd.DataFrame(table), {**names, "name": "run", "C": "C"}
+
+
+def _called(attempt: Attempt) -> str:
+    return attempt.name + (f", attempt {attempt.number}" if attempt.number > 1 else "")
+
+
+def _took(attempt: Attempt, until: float) -> str:
+    under_way = np.isnan(attempt.ended)
+    end = until if under_way else attempt.ended
+    return duration(max(end - attempt.begun, 0.0)) + (" so far" if under_way else "")
+
+
+def duration(seconds: float) -> str:
+    """'1.5 hours', '2 minutes', '0.21 seconds'."""
+    size, unit = next(((s, u) for s, u, _ in UNITS if seconds >= s), (1.0, "seconds"))
+    text = number(seconds / size, 2)
+    return f"{text} {unit.removesuffix('s') if text == '1' else unit}"
+
+
+def _steps(x: FloatArray, values: FloatArray, name: str, last: float) -> pd.DataFrame:
     """The points of a staircase at which it changes, and its last."""
-    changes = np.append(True, values[1:] != values[:-1]) if len(values) else np.zeros(0, bool)
-    changes[-1:] = True
-    return pd.DataFrame({"order": order[changes], name: short(values[changes])})
+    if not len(x):
+        return pd.DataFrame({"x": [], name: []})
+    changes = np.append(True, values[1:] != values[:-1])
+    ends = (np.append(x[changes], last), np.append(values[changes], values[-1]))
+    return pd.DataFrame({"x": short(ends[0]), name: short(ends[1])})
 
 
-def timeline(events: Sequence[Event], *, name: str = "", width: int = WIDE) -> alt.VConcatChart:
-    """Compute of every run in order, the largest so far and the window; below it the spend."""
-    data = timeline_data(events)
+def timeline(
+    attempts: Sequence[Attempt], *, until: float = 0.0, name: str = "", width: int = WIDE
+) -> alt.VConcatChart:
+    """Compute of every run over time or in order, the largest so far; below it the spend."""
+    data = timeline_data(attempts, until=until)
     room = draw.view_of(width)
-    ends, n_ticks = (0.0, data.n_runs + 1.0), max(room.width // 70, 3)
-    x = field("order", draw.linear_axis("Runs in order", ends, n_ticks=n_ticks))
-    heading = f"Runs in the order they were made: {name}" if name else "Runs in order"
-    total = float(data.total["spent"].iloc[-1])
-    spent = spend_panel(room, data.total, x, "Spent (FLOPs)")
-    panels = [_runs_panel(data, {**x, "title": None}, room), spent]
-    return room.stack(panels, heading, [f"{plural(data.n_runs, 'run')}, {flops(total)} FLOPs"])
+    ends = (0.0, 1.01 * float(data.spent["x"].iloc[-1]))
+    axis = draw.linear_axis(data.axis, ends, n_ticks=max(room.width // 70, 3))
+    total = float(data.spent["spent"].iloc[-1])
+    line = f"{plural(data.n_runs, 'run')}, {flops(total)} FLOPs"
+    if data.n_lanes > 1:
+        line += f", at most {data.n_lanes} at once"
+    heights = draw.log_axis("C", padded([*data.spent["spent"]], share=0.06), pixels=LOW, gap=24)
+    y = field("spent", {**heights, "title": "Spent (FLOPs)"})
+    stairs = mark("line", "law", interpolate="step-after")
+    spent = room.panel([layer(data.spent, stairs, x=field("x", axis), y=y)], LOW)
+    panels = [_runs_panel(data, {**axis, "title": None}, room), spent]
+    return room.stack(panels, draw.named("Runs over time", name), [line])
 
 
-def _runs_panel(data: TimelineData, x: Channel, room: draw.View) -> alt.LayerChart:
-    heights = padded([*data.runs["C"], *data.window["C"]], share=0.05)
-    y = field("C", draw.log_axis("C", heights, pixels=HEIGHT, gap=24))
+def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.LayerChart:
+    heights = padded([*data.runs["at"], *data.runs["C"], *data.window["C"]], share=0.05)
+    y = draw.log_axis("C", heights, pixels=HIGH, gap=24)
+    x, at = field("x", axis), field("at", y)
     window = mark("line", "threshold", interpolate="step-after")
     reached = mark("line", "curve-reached", interpolate="step-after")
     marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
-    names = {**data.names, "loss": "loss", "state": "state"}
+    went_on = data.runs.loc[data.runs["end"] > data.runs["x"], ["x", "end", "at"]]
     layers = [
-        layer(data.window, window, "window: largest to choose from", x=x, y=y),
-        layer(data.reached, reached, "largest so far", x=x, y=y),
-        *layers_by(data.runs, "state", marks, tooltip=names, x=x, y=y),
+        layer(data.window, window, "window: largest to choose from", x=x, y=field("C", y)),
+        layer(data.reached, reached, "largest so far", x=x, y=field("C", y)),
+        layer(went_on, mark("rule", "stem"), "from beginning to end", x=x, x2=field("end"), y=at),
+        *layers_by(data.runs, "state", marks, tooltip=data.names, x=field("end", axis), y=at),
     ]
-    return room.panel(layers, HEIGHT)
+    return room.panel(layers, HIGH)

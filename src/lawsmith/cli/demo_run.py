@@ -25,7 +25,7 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.policies import Method
 from lawsmith.replay import Answers, Replayed, Task, Trace, default_hold_out
 from lawsmith.report import write_report
-from lawsmith.report.of_replay import replay_source
+from lawsmith.report.finished import replay_source
 from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"

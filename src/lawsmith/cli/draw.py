@@ -35,10 +35,7 @@ def draw_fit(folder: Path, found: Fitted) -> Drawn:
     study, answer, along = found.study, found.answer, found.along
     made = None if answer is None else answered_by(answer, study)
     curved = None if answer is None or along is None else curved_by(answer, study, along)
-    return _drawn(
-        folder,
-        lambda: write_all(folder, made, found.analysis, comparisons=found.compared, curved=curved),
-    )
+    return _drawn(folder, lambda: write_all(folder, made, found.analysis, curved=curved))
 
 
 def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
@@ -50,13 +47,13 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
 
 
 def draw_replay(folder: Path, done: Replayed) -> Drawn:
-    """Every chart of a replay and of its answer."""
-    from lawsmith.charts import write_replay
+    """Every chart of a replay's answer."""
+    from lawsmith.charts import write_all
     from lawsmith.charts.answer import answered_in
 
-    trace, both = done.trace, done.answers
-    made = None if both is None else answered_in(trace, done.study, both)
-    return _drawn(folder, lambda: write_replay(trace, folder, made))
+    both = done.answers
+    made = None if both is None else answered_in(done.trace, done.study, both)
+    return _drawn(folder, lambda: write_all(folder, made))
 
 
 def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:

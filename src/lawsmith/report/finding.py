@@ -35,7 +35,6 @@ from lawsmith.surface import PUBLIC, Prior
 N_NEXT = 4
 SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
 GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
-NO_SIZES = "the runs have no N and D"
 NONE_YET = "no run has finished yet"
 Memory = dict[bytes, Moment | None]  # moments on the way, by the runs that they rest on
 
@@ -168,12 +167,12 @@ def ladder(first: int, last: int) -> list[int]:
 
 def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
     """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
-    own, why_not = sizes, why_no_sizes = _analysed(study, options)
-    if not can_allocate(options.law):
+    own, why_not = _analysed(study, options)
+    sizes = own if can_allocate(options.law) else None
+    if not can_allocate(options.law) and {"N", "D"} <= set(study.grid.names):
         other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
-        has_sizes = {"N", "D"} <= set(study.grid.names)
-        sizes, why_no_sizes = _analysed(study, other) if has_sizes else (None, NO_SIZES)
-    return replace(found, analysis=own, why_no_law=why_not, sizes=sizes, why_no_sizes=why_no_sizes)
+        sizes, _ = _analysed(study, other)
+    return replace(found, analysis=own, why_no_law=why_not, sizes=sizes)
 
 
 def _analysed(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:

@@ -2,19 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+import math
+from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from pathlib import Path
 from time import time
 
 import numpy as np
 
-from lawsmith.charts.clock import Bar, Event
-from lawsmith.journal import Event as JournalEvent
-from lawsmith.journal import Kind, Ledger, Stage, Trial, driver_of
+from lawsmith.analysis import Analysis
+from lawsmith.charts.timeline import Attempt
+from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
-from lawsmith.laws.fit import LawFit
-from lawsmith.report.cards.runs import run_table
+from lawsmith.report.cards.runs import Column, run_table
 from lawsmith.report.finding import NONE_YET, runs_made
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Found, Live, Record, Source, Spend
@@ -40,8 +40,8 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     places = [(study.candidates.row_of(trial.config), trial) for trial in trials]
     placed = [(row, trial) for row, trial in places if row is not None]
     first = {trial.name for trial in trials[: study.method.n_first]}
-    events = tuple(_events(study, placed, first))
-    live = _live(study, ledger, events)
+    spans, last = read_spans(study.layout.journal)
+    live = _live(study, ledger, last)
     found = found if live.n_finished else _nothing_found(found, live)
     return Source(
         kind="live",
@@ -55,10 +55,10 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
             budget=study.budget,
             flops_per_second=None if speed is None else speed.flops_per_second,
         ),
-        runs=_runs(study, placed, None if found.analysis is None else found.analysis.fit),
+        runs=_runs(study, placed, found.analysis),
         record=record,
         found=found,
-        events=events,
+        attempts=tuple(_attempts(study, placed, first, spans)),
         live=live,
     )
 
@@ -66,68 +66,63 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
 def _nothing_found(found: Found, live: Live) -> Found:
     """The reason for all that is missing: no run of a candidate has finished."""
     why = NONE_FITS if live.ledger.counts()[Stage.FINISHED.value] else NONE_YET
-    return replace(found, why_no_answer=why, why_no_law=why, why_no_sizes=why)
+    return replace(found, why_no_answer=why, why_no_law=why)
 
 
-def _live(study: LiveStudy, ledger: Ledger, events: tuple[Event, ...]) -> Live:
+def _live(study: LiveStudy, ledger: Ledger, last: float) -> Live:
     history, driver = study.history(ledger), driver_of(study.layout.lock)
-    found = read_spans(study.layout.journal)
     return Live(
         study=study,
         ledger=ledger,
         history=history,
         driver=driver,
         n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
-        bars=_bars(ledger, events, found.spans),
-        until=time() if driver is not None else found.last or 0.0,
+        until=last if driver is None else time(),
     )
 
 
-def _bars(ledger: Ledger, events: Iterable[Event], spans: Iterable[Span]) -> tuple[Bar, ...]:
-    """Attempts as bars; a further attempt at a run costs the study nothing more."""
-    known = {event.name: event for event in events}
-    found, paid = [], set()
+def _attempts(
+    study: LiveStudy, placed: list[tuple[int, Trial]], first: set[str], spans: Iterable[Span]
+) -> Iterator[Attempt]:
+    """Attempts at trials in the order these were asked for; ``first`` names the initial design.
+
+    A further attempt costs the study nothing more.
+    """
+    of_trial: dict[str, list[Span]] = {}
     for span in spans:
-        if span.trial in known:
-            cost = 0.0 if span.trial in paid else ledger.trials[span.trial].cost
-            ends = span.begun, span.ended
-            found.append(Bar(known[span.trial], *ends, cost, span.attempt, span.retried))
-            paid.add(span.trial)
-    return tuple(found)
-
-
-def _events(study: LiveStudy, placed: Iterable[tuple[int, Trial]], first: set[str]) -> list[Event]:
-    """Trials in the order they were asked for; ``first`` names those of the initial design."""
-    found = []
+        of_trial.setdefault(span.trial, []).append(span)
     for row, trial in placed:
-        loss = float("nan") if trial.loss is None else trial.loss
         config = {k: v for k, v in trial.config.items() if k != "model"}
         state = _STATES.get(state_of(trial), "pending")
         state = "initial" if state == "done" and trial.name in first else state
-        found.append(Event(trial.name, float(study.grid.C[row]), loss, state, config))
-    return found
+        C, cost = float(study.grid.C[row]), trial.cost
+        for span in of_trial.get(trial.name, [Span(trial.name, 1, math.nan, math.nan)]):
+            now = "retried" if span.retried else "pending" if span.ended is None else state
+            when = (span.begun, math.nan if span.ended is None else span.ended, span.attempt)
+            loss = _loss(trial) if now == state else math.nan
+            yield Attempt(trial.name, C, cost, loss, now, config, math.nan, *when)
+            cost = 0.0
 
 
-def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], fit: LawFit | None) -> RunTable:
-    rows = np.array([row for row, _ in placed], dtype=np.int64)
+def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], law: Analysis | None) -> RunTable:
     kept = [trial for _, trial in placed]
-    loss = np.array([np.nan if t.loss is None else t.loss for t in kept], dtype=np.float64)
-    return run_table(
-        study.grid,
-        rows,
-        first={
-            "run": [t.name for t in kept],
-            "state": [t.stage.value for t in kept],
-            "model": [str(t.config.get("model", "")) for t in kept],
-        },
-        loss=loss,
-        fit=fit,
-        last={
-            "by": [t.by for t in kept],
-            "attempt": [t.attempt for t in kept],
-            "remark": [": ".join(filter(None, (t.reason, t.detail))) for t in kept],
-        },
-    )
+    first: dict[str, Column] = {
+        "run": [t.name for t in kept],
+        "state": [t.stage.value for t in kept],
+        "model": [str(t.config.get("model", "")) for t in kept],
+    }
+    last: dict[str, Column] = {
+        "by": [t.by for t in kept],
+        "attempt": [t.attempt for t in kept],
+        "remark": [": ".join(filter(None, (t.reason, t.detail))) for t in kept],
+    }
+    rows = np.array([row for row, _ in placed], dtype=np.int64)
+    loss = np.array([_loss(t) for t in kept], dtype=np.float64)
+    return run_table(study.grid, rows, loss, law, first=first, last=last)
+
+
+def _loss(trial: Trial) -> float:
+    return math.nan if trial.loss is None else trial.loss
 
 
 @dataclass(frozen=True)
@@ -144,46 +139,36 @@ class Span:
     retried: bool = False
 
 
-@dataclass(frozen=True)
-class Spans:
-    """All attempts in the order they began, and the time of the last event; None where untold."""
-
-    spans: tuple[Span, ...]
-    last: float | None
-
-
-def read_spans(path: Path) -> Spans:
+def read_spans(path: Path) -> tuple[list[Span], float]:
     """The attempts of a journal; a line that cannot be read tells nothing."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:
-        return Spans((), None)
+        return [], 0.0
     return spans_of(event for line in lines if (event := parse(line)) is not None)
 
 
-def spans_of(events: Iterable[JournalEvent]) -> Spans:
-    """A run begins when its runner says so, else when it was handed over; one that a person
-    launches, when it was asked for. Events without a time are passed over."""
+def spans_of(events: Iterable[Event]) -> tuple[list[Span], float]:
+    """All attempts in the order they began, and the time of the last event, 0 without one.
+
+    A run begins when its runner says so, else when it was handed over; one that a person launches,
+    when it was asked for. Events without a time are passed over.
+    """
     under_way: dict[str, Span] = {}
     done: list[Span] = []
-    last = None
+    now = 0.0
     for event in events:
-        time, trial, kind = time_of(event), event.get("trial"), event.get("event")
-        if time is None:
+        moment, trial, kind = time_of(event), event.get("trial"), event.get("event")
+        if moment is None:
             continue
-        now = last = time.timestamp()
+        now = moment.timestamp()
         if not isinstance(trial, str):
             continue
-        attempt = event.get("attempt")
-        number = attempt if isinstance(attempt, int) else 1
-        if kind in (Kind.SUBMITTED, Kind.RUNNING) or (
-            kind == Kind.ASKED and event.get("by") == "hand"
-        ):
-            under_way[trial] = Span(trial, number, now)
+        by_hand = kind == Kind.ASKED and event.get("by") == "hand"
+        if kind in (Kind.SUBMITTED, Kind.RUNNING) or by_hand:
+            attempt = event.get("attempt")
+            under_way[trial] = Span(trial, attempt if isinstance(attempt, int) else 1, now)
         elif kind in _ENDS and (found := under_way.pop(trial, None)) is not None:
-            retried = kind == Kind.RETRIED
             # A clock that was set back makes no run of less than no time.
-            end = max(now, found.begun)
-            done.append(Span(trial, found.attempt, found.begun, end, retried))
-    every = sorted([*done, *under_way.values()], key=lambda span: span.begun)
-    return Spans(tuple(every), last)
+            done.append(replace(found, ended=max(now, found.begun), retried=kind == Kind.RETRIED))
+    return sorted([*done, *under_way.values()], key=lambda span: span.begun), now

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from functools import cache
+from html import escape
 from importlib.resources import files
 from pathlib import Path
 
@@ -11,8 +12,7 @@ from lawsmith.arrays import saturating
 from lawsmith.charts.page import head, library, theme_configs
 from lawsmith.files import write_told
 from lawsmith.report.cards import cards_of
-from lawsmith.report.markup import card_html, link_html, text
-from lawsmith.report.parts import Card, without_empty
+from lawsmith.report.parts import Card, link_html, without_empty
 from lawsmith.report.source import Source
 
 PAGE = """{head}
@@ -43,10 +43,10 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
     live = bool(revision)
     scripts = ["page.js", "runs.js", *(["live.js"] if live else []), "start.js"]
     return PAGE.format(
-        head=head(text(title), asset("page.css"), connect="'self'" if live else "'none'"),
-        title=text(title),
-        kind=text(KINDS[kind]),
-        state=STATE.format(revision=text(revision)) if live else "",
+        head=head(escape(title), asset("page.css"), connect="'self'" if live else "'none'"),
+        title=escape(title),
+        kind=escape(KINDS[kind]),
+        state=STATE.format(revision=escape(revision)) if live else "",
         links=links,
         cards="\n".join(sections),
         library=library(),
@@ -70,8 +70,8 @@ def asset(name: str) -> str:
 def report_html(source: Source) -> str:
     """The whole page."""
     cards = without_empty(cards_of(source))
-    sections = [card_html(card) for card in cards]
-    return page(sections, links_html(cards), title=source.name, kind=source.kind)
+    sections, links = [card.html for card in cards], links_html(cards)
+    return page(sections, links, title=source.name, kind=source.kind)
 
 
 def write_report(source: Source, path: str | Path) -> Path:

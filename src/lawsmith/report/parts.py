@@ -1,15 +1,26 @@
-"""What cards are made of: figures, facts, tables, logs and cautions, all plain values."""
+"""What cards are made of: values that know their HTML, in which every text is escaped.
+
+The data of charts and of the table of runs are JSON, which the page's script reads.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from html import escape
 from typing import Any
 
 from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
+from lawsmith.charts.page import bare, script_json
 
 Spec = Mapping[str, Any]
 Rows = tuple[tuple[str, ...], ...]
+ABSENT = "absent"
+
+
+def _each(template: str, items: Sequence[str]) -> str:
+    """``template`` of every text."""
+    return "".join(template.format(escape(item)) for item in items)
 
 
 @dataclass(frozen=True)
@@ -18,6 +29,12 @@ class Caution:
 
     code: str
     text: str
+
+
+def cautions_html(cautions: Sequence[Caution]) -> str:
+    """Cautions, each with its code, as a list."""
+    items = (f"<li><code>{escape(c.code)}</code> {escape(c.text)}</li>" for c in cautions)
+    return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
 
 
 @dataclass(frozen=True)
@@ -30,6 +47,28 @@ class Figure:
     narrow: Spec
     cautions: tuple[Caution, ...] = ()
 
+    @property
+    def html(self) -> str:
+        """A place for the chart, its data, and beside it the caption and what to beware of."""
+        datasets = {**self.wide.get("datasets", {}), **self.narrow.get("datasets", {})}
+        told = {
+            "specs": {"wide": bare(dict(self.wide)), "narrow": bare(dict(self.narrow))},
+            "datasets": {name: by_column(rows) for name, rows in datasets.items()},
+        }
+        name, cautions = escape(self.name), cautions_html(self.cautions)
+        return (
+            f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
+            "chart is drawn by a script.</noscript></div>"
+            f'<script type="application/json" class="data">{script_json(told)}</script>'
+            f"<figcaption>{cautions}<p>{escape(self.caption)}</p></figcaption></figure>"
+        )
+
+
+def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
+    names = list(rows[0]) if rows else []
+    return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
+
 
 @dataclass(frozen=True)
 class Absent:
@@ -39,12 +78,21 @@ class Absent:
     reason: str
     cautions: tuple[Caution, ...] = ()
 
+    @property
+    def html(self) -> str:
+        why = f'<p class="absent"><b>Not shown:</b> {escape(self.reason)}.</p>'
+        return f'<div id="absent-{escape(self.name)}">{why}{cautions_html(self.cautions)}</div>'
+
 
 @dataclass(frozen=True)
 class Words:
     """A paragraph."""
 
     text: str
+
+    @property
+    def html(self) -> str:
+        return f"<p>{escape(self.text)}</p>"
 
 
 @dataclass(frozen=True)
@@ -54,12 +102,26 @@ class Links:
     text: str
     items: tuple[tuple[str, str], ...]
 
+    @property
+    def html(self) -> str:
+        links = ", ".join(link_html(name, label) for label, name in self.items)
+        return f"<p>{escape(self.text)} {links}.</p>"
+
+
+def link_html(name: str, label: str) -> str:
+    """A link to the card called ``name``."""
+    return f'<a href="#card-{escape(name)}">{escape(label)}</a>'
+
 
 @dataclass(frozen=True)
 class Notes:
     """Remarks, a sentence each, smaller than what they are about."""
 
     items: tuple[str, ...]
+
+    @property
+    def html(self) -> str:
+        return f'<ul class="notes">{_each("<li>{}</li>", self.items)}</ul>'
 
 
 @dataclass(frozen=True)
@@ -74,6 +136,15 @@ class Tile:
     detail: str = ""
     mark: str = ""
 
+    @property
+    def html(self) -> str:
+        mark = f"<em>{escape(self.mark)}</em>" if self.mark else ""
+        # Not splitlines, which breaks at more than a line's end.
+        lines = [line for line in self.detail.split("\n") if line]
+        value = f"<strong>{escape(self.value)}</strong>{mark}"
+        more = _each("<small>{}</small>", lines)
+        return f'<div class="tile"><span>{escape(self.label)}</span>{value}{more}</div>'
+
 
 @dataclass(frozen=True)
 class Tiles:
@@ -81,12 +152,21 @@ class Tiles:
 
     tiles: tuple[Tile, ...]
 
+    @property
+    def html(self) -> str:
+        return f'<div class="tiles">{"".join(tile.html for tile in self.tiles)}</div>'
+
 
 @dataclass(frozen=True)
 class Facts:
     """What, and its value."""
 
     rows: tuple[tuple[str, str], ...]
+
+    @property
+    def html(self) -> str:
+        items = (f"<dt>{escape(what)}</dt><dd>{escape(value)}</dd>" for what, value in self.rows)
+        return f"<dl>{''.join(items)}</dl>"
 
 
 @dataclass(frozen=True)
@@ -98,6 +178,22 @@ class Listing:
     rows: Rows
     n_words: int = 1
 
+    @property
+    def html(self) -> str:
+        """A table in a frame of its own that scrolls, so that the page does not."""
+        heads = self._cells('<th scope="col"{}>{}</th>', self.columns)
+        rows = (f"<tr>{self._cells('<td{}>{}</td>', row)}</tr>" for row in self.rows)
+        name = escape(self.name)
+        return (
+            f'<div class="scroll" tabindex="0" role="region" aria-label="Table: '
+            f'{name.replace("-", " ")}"><table class="listing" id="table-{name}"><thead><tr>'
+            f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+        )
+
+    def _cells(self, template: str, texts: Sequence[str]) -> str:
+        kinds = [' class="word"'] * self.n_words + [""] * len(texts)
+        return "".join(map(template.format, kinds, map(escape, texts)))
+
 
 @dataclass(frozen=True)
 class Log:
@@ -106,12 +202,21 @@ class Log:
     title: str
     text: str
 
+    @property
+    def html(self) -> str:
+        title = f"<summary>{escape(self.title)}</summary>"
+        return f"<details open>{title}<pre>{escape(self.text)}</pre></details>"
+
 
 @dataclass(frozen=True)
 class Command:
     """A line to be copied into a shell."""
 
     text: str
+
+    @property
+    def html(self) -> str:
+        return f'<pre class="command">{escape(self.text)}</pre>'
 
 
 @dataclass(frozen=True)
@@ -137,6 +242,21 @@ class RunTable:
     @property
     def n_runs(self) -> int:
         return len(self.columns[0].values)
+
+    @property
+    def html(self) -> str:
+        """The table of runs: the page's script fills it from the columns beside it."""
+        told = [vars(column) for column in self.columns]
+        return (
+            '<div class="runs"><div class="tools"><label>Filter <input type="search" '
+            'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
+            '<output aria-live="polite"></output></div>'
+            '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
+            '<table id="table-runs"><thead></thead><tbody></tbody></table></div>'
+            '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
+            'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'
+            f'<script type="application/json" class="data">{script_json(told)}</script></div>'
+        )
 
 
 Part = Figure | Absent | Words | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
@@ -165,8 +285,16 @@ class Card:
             return ()
         return tuple(dict.fromkeys(part.reason for part in absent))
 
-
-ABSENT = "absent"
+    @property
+    def html(self) -> str:
+        name = escape(self.name)
+        first, *rest = (part.html for part in self.parts)
+        return (
+            f'<section class="card" id="card-{name}" aria-labelledby="title-{name}">'
+            f'<h2 id="title-{name}">{escape(self.title)}</h2>'
+            f'<p class="lead">{escape(self.lead)}</p>'
+            f"{first}{cautions_html(self.cautions)}{''.join(rest)}</section>"
+        )
 
 
 def without_empty(cards: Sequence[Card]) -> list[Card]:
@@ -183,11 +311,7 @@ def without_empty(cards: Sequence[Card]) -> list[Card]:
 
 
 def figure(
-    name: str,
-    caption: str,
-    draw: Callable[..., Chart],
-    *,
-    cautions: Sequence[Caution] = (),
+    name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Caution] = ()
 ) -> Figure | Absent:
     """The chart that ``draw(width=…)`` gives, or why there is none."""
     try:

@@ -9,22 +9,18 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal
 
-import numpy as np
-
 from lawsmith.analysis import Analysis
 from lawsmith.answer import Answer
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.clock import Bar, Event
 from lawsmith.charts.narrowing import Moment
+from lawsmith.charts.timeline import Attempt
 from lawsmith.charts.trunks import Curved
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import flops, number, percent
-from lawsmith.grid import FloatArray
+from lawsmith.formats import number, percent
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.laws.law import Law
-from lawsmith.replay.records import Trace
 from lawsmith.report.parts import RunTable
 from lawsmith.study.history import History
 from lawsmith.study.hopeless import STOPPED
@@ -32,7 +28,7 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
-UNDER_WAY = "it is being worked out"
+UNDER_WAY = "it is being computed"
 
 
 @dataclass(frozen=True)
@@ -95,8 +91,7 @@ class Live:
 
     driver      the process that drives it, None if none does
     n_finished  finished runs of candidates, all that an answer could rest on
-    bars        when each attempt was under way, those without a time left out
-    until       the moment up to which that is known, seconds since 1970
+    until       the moment up to which it is known when runs went on, seconds since 1970
     """
 
     study: LiveStudy
@@ -104,7 +99,6 @@ class Live:
     history: History
     driver: str | None
     n_finished: int
-    bars: tuple[Bar, ...]
     until: float
 
     @property
@@ -126,7 +120,7 @@ class Found:
     answered   the answer and its runs; None with the reason ``why_no_answer``
     curved     losses along runs beside them; None without any
     analysis   a law that describes the runs; None with the reason ``why_no_law``
-    sizes      the same for a law of N and D; may be ``analysis``
+    sizes      a law of N and D, if there is one; may be ``analysis``
     moments    what was known at several spends on the way
     reasons    the runs that would be asked for next
     tasks      answers for tasks, where some were asked for
@@ -138,7 +132,6 @@ class Found:
     analysis: Analysis | None = None
     why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None
-    why_no_sizes: str = UNDER_WAY
     moments: tuple[Moment, ...] = ()
     reasons: tuple[Reason, ...] = ()
     why_not_next: str = ""
@@ -150,7 +143,7 @@ class Source:
     """All that the cards of a report read.
 
     study      candidates (of a table: what was run) and the runs made of them
-    events     the runs in the order they were made; none for a table, which does not tell it
+    attempts   the runs in the order they were made; none for a table, which does not tell it
     """
 
     kind: Kind
@@ -160,8 +153,7 @@ class Source:
     runs: RunTable
     record: Record
     found: Found
-    events: tuple[Event, ...] = ()
-    trace: Trace | None = None
+    attempts: tuple[Attempt, ...] = ()
     live: Live | None = None
 
     @property
@@ -172,14 +164,6 @@ class Source:
     @property
     def answer(self) -> Answer | None:
         return None if self.found.answered is None else self.found.answered.answer
-
-    @property
-    def expected(self) -> FloatArray:
-        """(m,) the loss of each candidate: observed where it was run, else as the answer has it."""
-        loss = self.study.runs.config_loss(len(self.study.grid))
-        if self.answer is None:
-            return loss
-        return np.where(np.isfinite(loss), loss, self.answer.surface.expected(self.study.grid))
 
     @property
     def level(self) -> float:
@@ -212,12 +196,11 @@ def study_files(source: str) -> tuple[File, ...]:
     return ()
 
 
-def compute_text(spend: Spend, compute: float) -> str:
-    """'1.8e21 FLOPs', with GPU-hours where the speed is known."""
-    text = f"{flops(compute)} FLOPs"
+def hours_text(spend: Spend, compute: float) -> str:
+    """' (12.5 GPU-hours)' where the speed is known, else ''."""
     if spend.flops_per_second is None:
-        return text
-    return f"{text} ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
+        return ""
+    return f" ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
 
 
 def share_text(share: float) -> str:

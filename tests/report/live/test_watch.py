@@ -179,7 +179,7 @@ def test_with_finished_runs_no_card_says_that_none_has_finished(tmp_path, monkey
     monkeypatch.setattr(watch_module, "find_answer", slow)
     with watching(study) as board:
         wait(begun.is_set)
-        assert "it is being worked out" in html(board, "answer")
+        assert "it is being computed" in html(board, "answer")
         go.set()
         wait(lambda: "record" in board.news(0).order)  # the last one
         for name, text in board.news(0).cards:

@@ -6,13 +6,11 @@ from collections.abc import Callable, Iterable
 
 from lawsmith.report.cards.along import along
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.cards.checklist import checklist
-from lawsmith.report.cards.laws import allocation, isoflop, law, tuning
+from lawsmith.report.cards.laws import allocation, isoflop, law, residuals, tuning
 from lawsmith.report.cards.progress import failures, progress, proposals, spend, timeline
 from lawsmith.report.cards.record import record
 from lawsmith.report.cards.runs import runs
 from lawsmith.report.cards.tasks import tasks
-from lawsmith.report.cards.trust import parameters, residuals
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Source
 
@@ -31,9 +29,7 @@ CARDS: dict[str, Callable[[Source], Card | None]] = {
     "spend": spend,
     "timeline": timeline,
     "residuals": residuals,
-    "parameters": parameters,
     "runs": runs,
-    "checklist": checklist,
     "record": record,
 }
 

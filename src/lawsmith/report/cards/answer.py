@@ -10,16 +10,18 @@ from lawsmith.answer.text import (
     HEADS,
     Line,
     beyond,
+    headline,
     held_out_text,
     learnt_text,
     lines,
     loss_text,
     rests_on,
 )
+from lawsmith.charts.answer import Answered
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
+from lawsmith.report.cards.laws import of_answer, place_of
 from lawsmith.report.cards.progress import cautions_of
-from lawsmith.report.cards.trust import of_answer, place_of
 from lawsmith.report.parts import (
     Absent,
     Card,
@@ -32,15 +34,15 @@ from lawsmith.report.parts import (
     Tiles,
     Words,
 )
-from lawsmith.report.source import Live, Source, compute_text, share_text
+from lawsmith.report.source import Live, Source, hours_text, share_text
 
 TITLE = "The answer"
 AT_EDGE = "at the edge"
 UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
 MOST_UNSEEN = 8  # held-out runs that are listed
 CAPTION = (
-    "Grey: every run. Blue: the best so far at each compute. The line is the best loss to expect, "
-    "by all runs; the band is its interval. Hover over a point to see the run."
+    "Blue: the best so far at each compute. The line is the best loss to expect; the band is its "
+    "interval. Hover over a point to see the run."
 )
 
 
@@ -50,16 +52,15 @@ def answer(source: Source) -> Card:
     parts: list[Part] = []
     if found is None or not found.forecasts:
         parts.append(Absent("answer", source.found.why_no_answer or "no target was named"))
-        parts.append(Tiles(tuple(_cost_tiles(source))))
     else:
-        parts.append(Words(found.verdict))
-        parts.append(Tiles(tuple(_tiles(found, source))))
-        parts.append(Tiles(tuple(_cost_tiles(source))))
+        parts += [Words(found.verdict), Tiles(tuple(_tiles(found, source)))]
+    parts.append(Tiles(tuple(_cost_tiles(source))))
+    if found is not None:
         parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
     parts += _elsewhere(source)
     if source.found.answered is not None:
-        parts.append(of_answer(source, "answer", _caption(source), charts.answer))
-    parts += _against(source)
+        parts.append(of_answer(source, "answer", _caption(source.found.answered), charts.answer))
+        parts += _against(source.found.answered)
     if found is not None and (learnt := learnt_text(found)):
         parts.append(Words(f"Learnt from: {learnt}."))
     notes = tuple(_sentence(note) for note in source.study.notes)
@@ -78,12 +79,8 @@ def _lead(source: Source) -> str:
     }[source.kind]
     if source.answer is None or not source.answer.forecasts:
         return f"{whole}; there is no answer yet."
-    first = source.answer.forecasts[0]
-    ends = interval(first.low, first.high, loss_text)
-    return (
-        f"{whole}: the best loss to expect at {first.target.label} is {loss_text(first.loss)}, "
-        f"{percent(source.level)} interval {ends}."
-    )
+    told = headline(source.answer, source.answer.forecasts[0])
+    return f"{whole}: the best loss to expect is {told}."
 
 
 def _tiles(found: Answer, source: Source) -> list[Tile]:
@@ -125,7 +122,7 @@ def _rests_on(found: Answer, live: Live) -> str:
     if late <= 0:
         return f"from all {plural(n, 'finished run')}"
     what = "the newest is" if late == 1 else f"the {late} newest are"
-    return f"from {n} of {live.n_finished} finished runs, {what} being worked in"
+    return f"from {n} of {live.n_finished} finished runs, {what} being added"
 
 
 def _listing(found: Answer, i: int) -> Listing:
@@ -150,29 +147,26 @@ def _elsewhere(source: Source) -> list[Part]:
     return [Links("Warnings further down:", items)] if items else []
 
 
-def _caption(source: Source) -> str:
-    told = CAPTION
-    if source.answer is not None and source.answer.held_out is not None:
-        told += " Stars are the best of the runs held out, which the answer has not seen."
-    if source.found.answered is not None and source.found.answered.whole is not None:
+def _caption(answered: Answered) -> str:
+    told = f"Grey: every run. {CAPTION}"
+    if answered.whole is not None:
+        told = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
         told += " The grey line is what all runs of the pool say."
-    if source.answer is not None and len(source.answer.forecasts) > 1:
-        told += " It ends at the nearest target beyond the runs."
+    if answered.answer.held_out is not None:
+        told += " Stars are the best of the runs held out, which the answer has not seen."
+    if len(answered.answer.forecasts) > 1:
+        told += " The line ends at the nearest target beyond the runs."
     return told
 
 
-def _against(source: Source) -> list[Part]:
+def _against(answered: Answered) -> list[Part]:
     """The answer beside runs it has not seen, and beside that of the whole pool."""
-    found = source.answer
-    if found is None:
-        return []
-    told = []
+    found, whole, parts = answered.answer, answered.whole, list[Part]()
     if found.held_out is not None:
-        told.append(f"Held out: {held_out_text(found)}.")
-    whole = None if source.found.answered is None else source.found.answered.whole
+        parts.append(Words(f"Held out: {held_out_text(found)}."))
     if whole is not None and found.forecasts:
-        told.append(_beside(found.forecasts[0], whole.forecasts[0], whole))
-    return [*(Words(text) for text in told), *_unseen(found)]
+        parts.append(Words(_beside(found.forecasts[0], whole.forecasts[0], whole)))
+    return [*parts, *_unseen(found)]
 
 
 def _unseen(found: Answer) -> list[Part]:
@@ -182,16 +176,13 @@ def _unseen(found: Answer) -> list[Part]:
         return []
     rows = []
     for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
+        C, loss, predicted = (float(v[i]) for v in (judged.C, judged.loss, judged.predicted))
         ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
-        told = "yes" if judged.inside[i] else "no"
-        measured, predicted = float(judged.loss[i]), float(judged.predicted[i])
-        off = percent(abs(predicted / measured - 1.0), 2)
-        rows.append(
-            (flops(float(judged.C[i])), loss_text(measured), loss_text(predicted), off, ends, told)
-        )
+        off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
+        rows.append((flops(C), loss_text(loss), loss_text(predicted), off, ends, held))
     level = f"{percent(found.level)} interval of a run"
     heads = (
-        "FLOPs of a run it had not seen",
+        "FLOPs of a run not seen",
         "its loss",
         "predicted",
         "error",
@@ -211,26 +202,19 @@ def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
-    spend = source.spend
-    spent = Tile("Compute spent", flops(spend.spent), _spent_detail(source))
+    spend, dense = source.spend, "A dense grid"
+    told = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
+    whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
-        what = f"FLOPs: the {spend.n_dense} configurations run here, once each"
-        return [spent, Tile("A dense grid", flops(spend.dense), what)]
-    whole = f"all {spend.n_dense} candidates"
-    saved = f", {number(1 / spend.share, 3)} times as much" if 0 < spend.share < 0.9995 else ""
-    return [spent, Tile("A dense grid", flops(spend.dense), f"FLOPs for {whole}{saved}")]
-
-
-def _spent_detail(source: Source) -> str:
-    spend = source.spend
-    told = [f"FLOPs, {plural(spend.n_runs, 'run')}"]
-    if source.kind != "table":
+        whole = f"FLOPs: the {spend.n_dense} configurations run here, once each"
+    else:
         told.append(f"{share_text(spend.share)} of the dense grid")
+        more = 0 < spend.share < 0.9995
+        whole += f", {number(1 / spend.share, 3)} times as much" if more else ""
     if spend.budget is not None:
         told.append(f"{share_text(spend.spent / spend.budget)} of the budget")
-    if spend.flops_per_second is not None:
-        told[0] = f"{compute_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"
-    return "\n".join(told)
+    spent = Tile("Compute spent", flops(spend.spent), "\n".join(told))
+    return [spent, Tile(dense, flops(spend.dense), whole)]
 
 
 def _sentence(text: str) -> str:

@@ -1,72 +1,93 @@
-"""A law that describes the runs, isoFLOP curves, how to divide compute, best hyperparameters."""
+"""Cards that are charts: what is best at each compute, and a law that describes the runs."""
 
 from __future__ import annotations
 
-from dataclasses import replace
+from collections.abc import Callable
 from functools import partial
 from math import isnan
 
-import numpy as np
-
 from lawsmith import charts
-from lawsmith.analysis import Analysis, HyperparameterLaw, hyperparameter_laws
-from lawsmith.charts.titles import EVERY, point_name
-from lawsmith.formats import number, percent, symbol
-from lawsmith.grid import FloatArray
-from lawsmith.laws.law import Law
+from lawsmith.analysis import Analysis
+from lawsmith.charts.titles import EVERY, objective_text, point_name
+from lawsmith.formats import interval, number, percent, symbol
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.cards.trust import of_analysis, of_answer
-from lawsmith.report.parts import Absent, Card, Listing, Part, figure
+from lawsmith.report.parts import Absent, Card, Caution, Facts, Figure, Listing, Part, figure
 from lawsmith.report.source import Source
 
-REGION = (
-    "At the first target: the darker a place, the less loss it costs beside the best one, the "
-    "star. Choose what suits you within the darkest region."
-)
+Draw = Callable[..., charts.Chart]
 LETTERS = {
     "C": "the training compute in FLOPs",
     "N": "the number of parameters",
     "D": "the number of training tokens",
 }
+# The card that each warning about the law concerns; one that is not listed stands with the law.
+PLACES = {
+    "isoflop_unbracketed": "isoflop",
+    "influential_point": "residuals",
+    "lack_of_fit": "residuals",
+}
 
 
-def law(source: Source) -> Card:
-    """A law that describes the runs, with its own band: not the answer."""
+def place_of(warning: Diagnostic) -> str:
+    """The card that a warning about the law stands in."""
+    return PLACES.get(warning.code, "law")
+
+
+def of_answer(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
+    """The chart ``draw`` of the answer, or why there is none."""
+    if source.found.answered is None:
+        return Absent(name, source.found.why_no_answer)
+    return figure(name, caption, partial(draw, source.found.answered))
+
+
+def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
+    """The chart ``draw`` of the law, with the warnings that belong there, or why there is none."""
+    law = source.found.analysis
+    if law is None:
+        return Absent(name, source.found.why_no_law)
+    told = tuple(Caution(w.code, w.message) for w in law.warnings if place_of(w) == name)
+    return figure(name, caption, partial(draw, law), cautions=told)
+
+
+def allocation(source: Source) -> Card:
+    """How to divide compute between parameters and tokens."""
+    lead = "How to divide compute between parameters and tokens, by the answer's own surface."
     caption = (
-        "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
-        "interval, which assumes that its form is right; the answer above does not. Hover over a "
-        "point to see the run."
+        "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
+        "what costs at most 0.5% more loss. Dots are the best runs so far."
     )
-    parts: list[Part] = [of_analysis(source, "law", caption, charts.law), *_parameters(source)]
-    return Card("law", "A law that describes the runs", _letters(source.law), tuple(parts))
+    part = of_answer(source, "allocation", caption, charts.allocation)
+    return Card("allocation", "Dividing compute", lead, (part,))
 
 
-def _letters(law: Law) -> str:
-    """The formula, and what its letters stand for."""
-    known = [f"{name} {LETTERS[name]}" for name in law.inputs if name in LETTERS]
-    said = f", where L is the best loss, {', '.join(known)}" if known else ""
-    floor = " E is the loss that no scale gets below." if "E" in law.names else ""
-    return f"{law.formula}{said}.{floor}"
-
-
-def _parameters(source: Source) -> list[Part]:
-    if source.found.analysis is None:
-        return []
-    intervals: dict[str, Interval] = {}
-    if source.found.analysis.uncertainty is not None:
-        intervals = source.found.analysis.uncertainty.params(source.level)
-    rows = tuple(
-        (symbol(name), number(value, 5), _interval(intervals.get(name)))
-        for name, value in source.found.analysis.fit.params.items()
+def tuning(source: Source) -> Card:
+    """Where the best hyperparameters lie, and how they move with scale."""
+    lead = "Which hyperparameters to use, and how the best ones drift as compute grows."
+    by_compute = (
+        "The best value for each compute with its interval, and between the dashed lines what "
+        "costs at most 0.5% more loss, all at the best N and D. Dots are the best runs so far."
     )
-    columns = ("parameter", "fitted", f"{percent(source.level)} interval")
-    return [Listing("parameters", columns, rows)]
+    region = (
+        "At the first target: the darker a place, the less loss it costs beside the best one, the "
+        "star. Choose what suits you within the darkest region."
+    )
+    parts = (
+        of_answer(source, "hyperparameters", by_compute, charts.hyperparameters),
+        of_answer(source, "region", region, charts.region),
+    )
+    return Card("tuning", "Hyperparameters", lead, parts)
 
 
-def _interval(found: Interval | None) -> str:
-    if found is None:
-        return "–"
-    return "at its bound" if isnan(found.low) else f"{number(found.low)} to {number(found.high)}"
+def residuals(source: Source) -> Card:
+    """What the law misses, and which runs it hangs on."""
+    lead = "What the law misses, and which points its prediction hangs on."
+    caption = (
+        "Above: how far each point lies from the law. Below: how the prediction moves when the "
+        "point is left out, beside one standard error."
+    )
+    part = of_law(source, "residuals", caption, charts.residuals)
+    return Card("residuals", "Residuals and influence", lead, (part,))
 
 
 def isoflop(source: Source) -> Card:
@@ -80,7 +101,7 @@ def isoflop(source: Source) -> Card:
         "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
         "end of its curve: a size beyond may do better still."
     )
-    parts: list[Part] = [of_analysis(source, "isoflop", caption, charts.isoflop)]
+    parts: list[Part] = [of_law(source, "isoflop", caption, charts.isoflop)]
     if source.found.analysis is not None and source.found.sizes is not None:
         draw = partial(charts.curves, source.found.sizes)
         parts.append(figure("curves", _curves_caption(source, source.found.sizes), draw))
@@ -99,48 +120,41 @@ def _curves_caption(source: Source, sizes: Analysis) -> str:
     return f"{told}."
 
 
-def allocation(source: Source) -> Card:
-    """How to divide compute between parameters and tokens."""
-    lead = "How to divide compute between parameters and tokens, by the answer's own surface."
+def law(source: Source) -> Card:
+    """A law that describes the runs, with its own band: not the answer."""
+    form = source.law
+    known = [f"{name} {LETTERS[name]}" for name in form.inputs if name in LETTERS]
+    letters = f", where L is the best loss, {', '.join(known)}" if known else ""
+    floor = " E is the loss that no scale gets below." if "E" in form.names else ""
     caption = (
-        "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
-        "what costs at most 0.5% more loss. Diamonds, if any, are the lowest points of the curves "
-        "at equal compute."
+        "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
+        "interval, which assumes that its form is right; the answer above does not. Hover over a "
+        "point to see the run."
     )
-    part = of_answer(source, "allocation", caption, charts.allocation)
-    return Card("allocation", "Dividing compute", lead, (part,))
+    parts: list[Part] = [of_law(source, "law", caption, charts.law)]
+    if source.found.analysis is not None:
+        parts += _fit(source.found.analysis)
+    lead = f"{form.formula}{letters}.{floor}"
+    return Card("law", "A law that describes the runs", lead, tuple(parts))
 
 
-def tuning(source: Source) -> Card:
-    """Where the best hyperparameters lie, and how they move with scale."""
-    lead = "Where the best hyperparameters lie, and how they drift as models and data grow."
-    grid, runs = source.study.grid, source.study.runs
-    observed, loss = runs.config_loss(len(grid)), source.expected
-    known = np.flatnonzero(np.isfinite(loss))
-    laws = hyperparameter_laws(grid, known, loss) if len(known) else ()
-    caption = (
-        "Each map is one size and token count; its squares show how far each pair of values lies "
-        "above the best, the star. Darker is better (in dark mode brighter)."
+def _fit(found: Analysis) -> list[Part]:
+    """Its parameters, and how they were fitted."""
+    level, fit = found.options.level, found.fit
+    known = {} if found.uncertainty is None else found.uncertainty.params(level)
+    rows = tuple(
+        (symbol(name), number(value, 5), _interval(known.get(name)))
+        for name, value in fit.params.items()
     )
-    if laws:
-        caption += " The line is how the best moves as compute grows, by the power laws below."
-    if source.kind != "table" and not np.isfinite(observed).all():
-        caption += " Squares without a dot were not run: they are what the answer expects."
-    draw = partial(charts.maps, grid, loss, np.isfinite(observed), laws, name=source.name)
-    parts: list[Part] = [figure("maps", caption, draw), _power_laws(source, loss, laws)]
-    if source.found.answered is not None:
-        parts.append(of_answer(source, "region", REGION, charts.region))
-    return Card("tuning", "Hyperparameters", lead, tuple(parts))
+    columns = ("parameter", "fitted", f"{percent(level)} interval")
+    facts = [("objective", objective_text(fit.objective)), ("points", f"{fit.n_points}")]
+    fixed = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
+    fixed += [f"{symbol(k)} about {number(p.value)}" for k, p in fit.priors.items()]
+    facts += [("fixed or given a prior", ", ".join(fixed))] if fixed else []
+    return [Listing("parameters", columns, rows), Facts(tuple(facts))]
 
 
-def _power_laws(source: Source, loss: FloatArray, laws: tuple[HyperparameterLaw, ...]) -> Part:
-    if source.found.analysis is None:
-        return Absent("hyperparameters", source.found.why_no_law)
-    whole = replace(source.found.analysis, loss=loss, hyperparameters=laws)
-    caption = (
-        "Points: the best value at each size and token count. Lines: the power law through them, "
-        "one for each size."
-    )
-    if source.kind != "table":
-        caption += " Of observed losses where there are any, of expected ones elsewhere."
-    return figure("hyperparameters", caption, partial(charts.hyperparameters, whole))
+def _interval(found: Interval | None) -> str:
+    if found is None:
+        return "–"
+    return "not identified" if isnan(found.low) else interval(found.low, found.high, number)

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from functools import partial
-from math import isfinite
+from math import isfinite, nan
 
 from lawsmith import charts
 from lawsmith.answer.text import FORMS, loss_text
@@ -15,6 +15,7 @@ from lawsmith.report.parts import (
     Card,
     Caution,
     Facts,
+    Figure,
     Listing,
     Log,
     Part,
@@ -22,7 +23,7 @@ from lawsmith.report.parts import (
     Tiles,
     figure,
 )
-from lawsmith.report.source import Live, Source, compute_text, share_text
+from lawsmith.report.source import Live, Source, hours_text, share_text
 from lawsmith.study.summary import best_of, failures_of, window_of
 
 NO_ORDER = (
@@ -45,8 +46,8 @@ def progress(source: Source) -> Card | None:
     if live is None or spend.budget is None:
         return None
     committed = share_text(spend.spent / spend.budget)
-    detail = f"{compute_text(spend, spend.spent)} of {compute_text(spend, spend.budget)}"
-    tiles = [Tile("Budget committed", committed, detail)]
+    told = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
+    tiles = [Tile("Budget committed", committed, " of ".join(told))]
     counts = live.ledger.counts()
     tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
     parts: list[Part] = [Tiles(tuple(tiles)), Facts(tuple(_facts(live)))]
@@ -69,17 +70,13 @@ def _facts(live: Live) -> list[tuple[str, str]]:
     reached, largest = window_of(live.study, live.history)
     window = "no run has a result yet"
     if reached is not None:
-        window = (
-            f"runs of up to {flops(reached)} FLOPs so far; candidates of up to {flops(largest)}"
-        )
+        window = f"runs of up to {flops(reached)} FLOPs so far; candidates up to {flops(largest)}"
     found = [("window", window)]
     best, n_excluded = best_of(live.ledger), int(live.history.excluded.sum())
     if best is not None and best.loss is not None:
         config = config_text(best.config)
         found.append(("best run", f"{loss_text(best.loss)} by {best.name} ({config})"))
-    if n_excluded:
-        found.append(("excluded", plural(n_excluded, "candidate")))
-    return found
+    return found + ([("excluded", plural(n_excluded, "candidate"))] if n_excluded else [])
 
 
 def _under_way(trials: Sequence[Trial]) -> Listing:
@@ -105,7 +102,9 @@ def cautions_of(live: Live) -> tuple[Caution, ...]:
         found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
     if live.history.strangers:
         n = plural(live.history.strangers, "run")
-        found.append(Caution("strangers", f"{n} of no candidate: not in the fit, nor drawn"))
+        found.append(
+            Caution("strangers", f"{n} without a matching candidate: not in the fit, not drawn")
+        )
     return tuple(found)
 
 
@@ -113,25 +112,19 @@ def proposals(source: Source) -> Card | None:
     """What would be asked for next, with acquisition values."""
     if source.live is None:
         return None
-    title, lead = "What comes next", "Runs that would be asked for now, and what speaks for them."
-    if not source.found.reasons:
-        ended = source.live.ledger.ended
-        why = (
-            ENDED.get(ended, ended) if ended else source.found.why_not_next or "not worked out yet"
-        )
+    title, lead = "What comes next", "Runs that lawsmith would ask for now, and why."
+    ended, found = source.live.ledger.ended, source.found.reasons
+    if not found:
+        why = source.found.why_not_next or "not computed yet"
+        why = ENDED.get(ended, ended) if ended else why
         return Card("next", title, lead, (Absent("next", why),))
-    names = list(dict.fromkeys(name for one in source.found.reasons for name in one.values))
-    rows = tuple(
-        (
-            config_text(one.config),
-            one.why,
-            flops(one.cost),
-            *(one.values.get(n, "–") for n in names),
-        )
-        for one in source.found.reasons
-    )
-    listing = Listing("next", ("configuration", "chosen", "FLOPs", *names), rows, n_words=2)
-    return Card("next", title, lead, (listing,))
+    names = list(dict.fromkeys(name for one in found for name in one.values))
+    rows = [
+        (config_text(r.config), r.why, flops(r.cost), *(r.values.get(n, "–") for n in names))
+        for r in found
+    ]
+    heads = ("configuration", "chosen", "FLOPs", *names)
+    return Card("next", title, lead, (Listing("next", heads, tuple(rows), n_words=2),))
 
 
 def failures(source: Source) -> Card | None:
@@ -152,63 +145,44 @@ def failures(source: Source) -> Card | None:
 
 def spend(source: Source) -> Card:
     """What each further run bought: the interval against spend."""
-    lead = "How the answer came closer as compute was spent."
-    if source.kind == "table":
-        parts: list[Part] = [Absent("narrowing", NO_ORDER)]
-        return Card("spend", "What the compute bought", lead, tuple(parts))
+    caption = "The best loss to expect at the target with its interval, as runs were added."
     whole = None if source.found.answered is None else source.found.answered.whole
-    reference = float("nan")
-    if whole is not None and whole.forecasts:
-        reference = whole.forecasts[0].loss
-    caption = (
-        "Above: the best loss to expect at the target with its interval, as runs were added. "
-        "Below: how wide the interval is to either side."
-    )
-    draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=reference)
-    return Card("spend", "What the compute bought", lead, (figure("narrowing", caption, draw),))
+    known = whole.forecasts[0].loss if whole is not None and whole.forecasts else nan
+    draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=known)
+    lead = "How the answer came closer as compute was spent."
+    part = _in_order(source, "narrowing", caption, draw)
+    return Card("spend", "What the compute bought", lead, (part,))
 
 
 def timeline(source: Source) -> Card:
     """Which runs were made when, and the window they were chosen from."""
-    title, lead = (
-        "Runs over time",
-        "Which runs were made when, and how far up in compute they went.",
-    )
-    if source.kind == "table":
-        return Card("timeline", title, lead, (Absent("timeline", NO_ORDER),))
-    parts: list[Part] = []
-    if source.live is not None:
-        clock = partial(charts.clock, source.live.bars, until=source.live.until, name=source.name)
-        caption = (
-            "Above: each run from its beginning to its end, with its FLOPs where there is room; "
-            "runs that went on at once lie below each other. Below: the compute of all runs begun."
-        )
-        if source.live.by_hand:
-            caption += " A run launched by hand counts from being asked for to being told."
-        parts.append(figure("clock", caption, clock))
-    caption = "The compute of each run in the order they were chosen, and below it added up."
-    if len({event.window for event in source.events if isfinite(event.window)}) > 1:
+    caption = "Above: the compute of each run, where it ended. Below: all that was spent so far."
+    if source.live is not None and source.live.by_hand:
+        caption += " A run launched by hand counts from being asked for to being told."
+    if len({a.window for a in source.attempts if isfinite(a.window)}) > 1:
         caption += " The window is the largest compute that a run could be chosen from."
-    draw = partial(charts.timeline, source.events, name=source.name)
-    parts.append(figure("timeline", caption, draw))
-    if source.trace is not None:
-        caption = "Which of the pool's runs were chosen, by when; grey ones were never run."
-        parts.append(figure("choices", caption, partial(charts.choices, source.trace)))
-    return Card("timeline", title, lead, tuple(parts))
+    until = 0.0 if source.live is None else source.live.until
+    draw = partial(charts.timeline, source.attempts, until=until, name=source.name)
+    lead = "Which runs were made when, and how far up in compute they went."
+    part = _in_order(source, "timeline", caption, draw)
+    return Card("timeline", "Runs over time", lead, (part,))
+
+
+def _in_order(
+    source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
+) -> Figure | Absent:
+    """A chart of runs in their order, which a table does not have."""
+    return Absent(name, NO_ORDER) if source.kind == "table" else figure(name, caption, draw)
 
 
 def config_text(config: Mapping[str, float | int | str]) -> str:
     """'N 302M, D 20B, lr 0.001'; the model's name stands for its N."""
-    values = dict(config)
-    parts = []
-    model = values.pop("model", "")
-    if model:
-        values.pop("N", None)
-        parts.append(str(model))
-    parts += [f"{name} {value_text(name, value)}" for name, value in values.items()]
+    model = config.get("model", "")
+    parts = [str(model)] if model else []
+    left_out = ("model", "N") if model else ("model",)
+    parts += [f"{name} {_value(name, v)}" for name, v in config.items() if name not in left_out]
     return ", ".join(parts)
 
 
-def value_text(name: str, value: float | int | str) -> str:
-    """A value of an axis as people read it."""
+def _value(name: str, value: float | int | str) -> str:
     return value if isinstance(value, str) else FORMS.get(name, number)(value)

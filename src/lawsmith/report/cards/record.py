@@ -27,7 +27,7 @@ def record(source: Source) -> Card:
         parts.append(Words("No file was read."))
     parts.append(Facts(_versions(told.made)))
     return Card(
-        "record", "To make it again", "Commands, settings, checksums, versions.", tuple(parts)
+        "record", "How to reproduce it", "Commands, settings, checksums, versions.", tuple(parts)
     )
 
 

@@ -6,13 +6,14 @@ from collections.abc import Mapping, Sequence
 
 import numpy as np
 
+from lawsmith.analysis import Analysis
 from lawsmith.charts.runs import short
 from lawsmith.formats import plural
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
-from lawsmith.laws.fit import LawFit
 from lawsmith.report.parts import Absent, Card, RunColumn, RunTable
 from lawsmith.report.source import Source
 
+Column = Sequence[float | str | None]
 FORMS = {"N": "count", "D": "count", "C": "flops"}
 
 
@@ -30,25 +31,26 @@ def runs(source: Source) -> Card:
 def run_table(
     grid: Grid,
     index: IntArray,
-    *,
-    first: Mapping[str, Sequence[float | str | None]],
     loss: FloatArray,
-    fit: LawFit | None,
-    last: Mapping[str, Sequence[float | str | None]],
+    analysis: Analysis | None,
+    *,
+    first: Mapping[str, Column],
+    last: Mapping[str, Column],
 ) -> RunTable:
     """One row a run on the rows ``index`` of ``grid``.
 
-    first, last   columns before and after those of the grid, by name
     loss          (k,) of each run, NaN where there is none
-    fit           the law whose prediction stands beside the loss
+    analysis      the law whose prediction stands beside the loss
+    first, last   columns before and after those of the grid, by name
     """
     scale = [name for name in ("N", "D") if name in grid.names]
     names = [*scale, "C", *grid.hp]
     columns = [RunColumn(name, _form(values), values) for name, values in first.items()]
     columns += [_column(name, grid.column(name)[index]) for name in names]
     columns.append(RunColumn("loss", "loss", _plain(loss)))
-    if fit is not None:
-        law = fit.predict({name: grid.numbers(name)[index] for name in fit.law.inputs})
+    if analysis is not None:
+        inputs = {name: grid.numbers(name)[index] for name in analysis.law.inputs}
+        law = analysis.fit.predict(inputs)
         columns.append(RunColumn("law", "loss", _plain(law)))
         columns.append(RunColumn("above law (%)", "percent", _plain(100 * (loss / law - 1), 4)))
     columns += [RunColumn(name, _form(values), values) for name, values in last.items()]
@@ -61,7 +63,7 @@ def _column(name: str, values: AnyArray) -> RunColumn:
     return RunColumn(name, "text", [str(value) for value in values])
 
 
-def _plain(values: FloatArray, digits: int = 6) -> list[float | str | None]:
+def _plain(values: FloatArray, digits: int = 6) -> Column:
     """Numbers of a few digits, None where there is none; whole ones without a point."""
     return [
         None if not np.isfinite(v) else int(v) if v == int(v) and abs(v) < 1e15 else float(v)
@@ -69,5 +71,5 @@ def _plain(values: FloatArray, digits: int = 6) -> list[float | str | None]:
     ]
 
 
-def _form(values: Sequence[float | str | None]) -> str:
+def _form(values: Column) -> str:
     return "text" if any(isinstance(value, str) for value in values) else "number"

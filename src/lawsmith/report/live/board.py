@@ -6,7 +6,6 @@ import threading
 from collections.abc import Sequence
 from dataclasses import dataclass, field, replace
 
-from lawsmith.report.markup import card_html
 from lawsmith.report.page import links_html
 from lawsmith.report.parts import ABSENT, Card, without_empty
 
@@ -47,7 +46,7 @@ class Board:
 
     def put(self, names: Sequence[str], cards: Sequence[Card]) -> None:
         """Show ``cards`` in the places ``names``; a place without a card is taken away."""
-        made = {card.name: Shown(card, card_html(card), 0) for card in cards}
+        made = {card.name: Shown(card, card.html, 0) for card in cards}
         with self._lock:
             changed = [self._change(name, made.get(name)) for name in names]
             self.revision += any(changed)
@@ -75,7 +74,7 @@ class Board:
             cards = without_empty([one.card for one in known])
             html = {one.card.name: one.html for one in known if one.revision > since}
             # It depends on all others and is small: sent with any news.
-            html |= {card.name: card_html(card) for card in cards if card.name == ABSENT}
+            html |= {card.name: card.html for card in cards if card.name == ABSENT}
             return News(
                 revision=self.revision,
                 cards=tuple((card.name, html[card.name]) for card in cards if card.name in html),
