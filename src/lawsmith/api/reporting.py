@@ -10,7 +10,7 @@ from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import Answer
 from lawsmith.api import fitting, reading
 from lawsmith.api.wording import in_python
-from lawsmith.cli.report_sources import record
+from lawsmith.cli.report import record
 from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC

@@ -20,10 +20,9 @@ from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
 from lawsmith.cli.demo import demo
 from lawsmith.cli.docs import docs
-from lawsmith.cli.fit import fit
+from lawsmith.cli.fit import fit, report
 from lawsmith.cli.init import init
 from lawsmith.cli.replay import replay
-from lawsmith.cli.report import report
 from lawsmith.errors import LawsmithError
 
 # New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study

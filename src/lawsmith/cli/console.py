@@ -34,7 +34,6 @@ CLOSED_PIPE, BAD_INPUT = 1, 2  # exit codes
 INTERRUPTED = 130  # the exit code that shells give a process that Ctrl-C ended
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
-_GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 
 
 def stdout() -> Console:
@@ -178,11 +177,6 @@ def figure(x: float, digits: int = 4) -> str:
         return number(x, digits)
     places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
     return f"{x:.{max(places, 0)}f}"
-
-
-def symbol(name: str) -> str:
-    """A parameter as its law's formula writes it: α for alpha."""
-    return _GREEK.get(name, name)
 
 
 def spent(study: LiveStudy, compute: float) -> str:

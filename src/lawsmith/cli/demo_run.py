@@ -13,17 +13,17 @@ from lawsmith.answer import Forecast
 from lawsmith.answer.text import held_out_text, loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli.draw import draw_replay
-from lawsmith.cli.replay_run import ReplayRequest, run
-from lawsmith.cli.report_sources import replay_record
+from lawsmith.cli.replay import ReplayRequest
+from lawsmith.cli.replay_run import run, set_up
+from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import show_warnings
-from lawsmith.datasets import ReadOptions, Study, load
+from lawsmith.datasets import Study, load
 from lawsmith.files import write_told
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
-from lawsmith.policies import Method
-from lawsmith.replay import Answers, Replayed, Task, Trace, default_hold_out
+from lawsmith.replay import Answers, Replayed, Task, Trace
 from lawsmith.report import write_report
 from lawsmith.report.of_replay import replay_source
 from lawsmith.spreadsheet import csv_text
@@ -75,19 +75,9 @@ class Demo:
 def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
-    asked = ReplayRequest(
-        study=STUDY,
-        reading=ReadOptions(),
-        law=LC,
-        hold_out=default_hold_out(LC),
-        force=False,
-        method=Method(),
-        seed=seed,
-        iterations=None,
-        budget=SHARE,
-        targets=tuple(("--target", repr(C)) for C in computes),
-    )
-    done = run(asked)
+    words = [word for C in computes for word in ("--target", repr(C))]
+    asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
+    done = run(set_up(asked))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
     assert done.answers is not None  # 2 % of the compute are hundreds of runs

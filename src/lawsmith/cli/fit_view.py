@@ -15,17 +15,71 @@ from lawsmith.answer.next_runs import NextRun
 from lawsmith.answer.serving import Serving
 from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
+from lawsmith.cli import options as read
+from lawsmith.cli import views
 from lawsmith.cli.console import figure
-from lawsmith.cli.draw import Drawn
-from lawsmith.cli.fit_run import Fitted
+from lawsmith.cli.draw import Drawn, draw_fit, draw_tasks
+from lawsmith.cli.fit import FitRequest
+from lawsmith.cli.fit_payload import fit_payload, losses_payload, tasks_payload
+from lawsmith.cli.fit_run import Fitted, answer_losses, answer_tasks, work_out
 from lawsmith.cli.views import show_answer, show_charts, show_study
+from lawsmith.datasets import Study
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.grid import HeldOut
 from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval
+from lawsmith.tasks import TaskAnswer
 
 SURFACE = "the answer"
+
+
+def run_fit(asked: FitRequest) -> None:
+    """All that `lawsmith fit` does."""
+    tasks = read.tasks(asked)
+    read.targets(asked.targets)  # bad text is reported before a table is read
+    read.curve_options(asked)
+    folder = read.folder(asked.charts, "--charts") if asked.charts else None
+    console = out.stdout()
+    if tasks:
+        study, answers = answer_tasks(asked, tasks)
+        drawn = draw_tasks(folder, study, answers) if folder else Drawn()
+        if asked.as_json:
+            out.print_json(tasks_payload(study, answers, drawn))
+        else:
+            show_tasks(console, study, asked.hold_out, answers, drawn)
+    elif asked.metrics:
+        study, losses = answer_losses(asked)
+        if asked.as_json:
+            out.print_json(losses_payload(study, losses))
+        else:
+            views.show_reading(console, study)
+            views.show_losses(console, losses)
+    else:
+        found = work_out(asked)
+        drawn = draw_fit(folder, found) if folder else Drawn()
+        if asked.as_json:
+            out.print_json(fit_payload(found, drawn))
+        else:
+            show_fit(console, found, drawn)
+
+
+def show_tasks(
+    console: Console,
+    study: Study,
+    rule: HeldOut | None,
+    found: Sequence[TaskAnswer],
+    drawn: Drawn,
+) -> None:
+    """The study, then one task in full or several side by side."""
+    views.show_study(console, study, rule, 0 if rule is None else len(study.grid.split(rule)[1]))
+    if len(found) == 1:
+        views.show_task(console, found[0])
+    else:
+        views.show_tasks(console, found)
+    out.notes(console, study.notes)
+    views.show_charts(console, drawn)
 
 
 def show_fit(console: Console, found: Fitted, drawn: Drawn) -> None:

@@ -5,6 +5,7 @@ Imports stand inside the commands, so that `--help` answers at once.
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Annotated
 
@@ -12,14 +13,13 @@ import typer
 
 from lawsmith.cli import params
 from lawsmith.cli.console import INTERRUPTED
-from lawsmith.cli.params import whole
+from lawsmith.cli.params import Json, whole
 
 StudyFile = Annotated[
     Path,
     typer.Argument(metavar="STUDY", show_default=False, help="Study file. Default: study.toml."),
 ]
 DEFAULT_FILE = Path("study.toml")
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]
 Because = Annotated[
     str, typer.Option(metavar="TEXT", help="Reason, kept in the record.", show_default=False)
 ]
@@ -233,38 +233,35 @@ def export(
     export_runs(study, out, everything=everything, curves=curves)
 
 
-def import_runs(
-    sources: Annotated[
-        list[str],
-        typer.Argument(
-            metavar="[STUDY] SOURCE",
-            show_default=False,
-            help=f"Runs: {params.FORMS}. With the file of a live study before it, its candidates "
-            "among them are put on record.",
-        ),
-    ],
-    columns: params.Columns = None,
-    ignore: params.Ignore = None,
-    where: params.Where = None,
-    skip_bad_rows: params.SkipBadRows = False,
-    out: Annotated[
-        Path | None,
-        typer.Option("--out", "-o", metavar="FILE.csv", help="Write the runs as a plain table."),
-    ] = None,
-    curves_out: Annotated[
-        Path | None,
-        typer.Option(metavar="FILE.csv", help="Write the losses along the runs, for --curves."),
-    ] = None,
-    as_json: Json = False,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class ImportRequest(params.TableRequest):
+    """What `lawsmith import` is asked."""
+
+    sources: list[str] = params.argument(
+        "[STUDY] SOURCE",
+        f"Runs: {params.FORMS}. With the file of a live study before it, its candidates "
+        "among them are put on record.",
+    )
+    out: Path | None = params.option(
+        None, "FILE.csv", "Write the runs as a plain table.", "--out", "-o"
+    )
+    curves_out: Path | None = params.option(
+        None, "FILE.csv", "Write the losses along the runs, for --curves."
+    )
+    as_json: bool = params.option(
+        None, None, "Print JSON instead of text.", "--json", default=False
+    )
+
+
+@params.takes(ImportRequest)
+def import_runs(asked: ImportRequest) -> None:
     """Show what lawsmith understands of runs, before anything is fitted; or import them.
 
     For example: lawsmith import wandb/ -o runs.csv, or lawsmith import study.toml old-runs.csv
     """
-    given = dict(locals())
     from lawsmith.cli.import_runs import import_source
 
-    import_source(sources, given)
+    import_source(asked)
 
 
 # In the order of the help; import, a word of Python, is named where it is added.

@@ -7,7 +7,7 @@ from pathlib import Path
 import typer
 
 from lawsmith.cli import console as out
-from lawsmith.cli.report_sources import STUDY_FILE, study_record
+from lawsmith.cli.report import STUDY_FILE, study_record
 from lawsmith.report.live.app import LOCAL, Site, address, listen, serve
 from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.study import open_study
