@@ -12,9 +12,9 @@ from lawsmith.analysis.payload import law_payload, prediction_payload, score_pay
 from lawsmith.answer import Answer, HeldOutRuns
 from lawsmith.answer.payload import forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
-from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_run import Decided, Fitted
 from lawsmith.cli.options import compute_rule
+from lawsmith.cli.views import Drawn
 from lawsmith.datasets import Study
 from lawsmith.tasks import TaskAnswer
 

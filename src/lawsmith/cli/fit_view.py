@@ -18,11 +18,10 @@ from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli import views
 from lawsmith.cli.console import figure
-from lawsmith.cli.draw import Drawn, draw_fit, draw_tasks
 from lawsmith.cli.fit import FitRequest
 from lawsmith.cli.fit_payload import fit_payload, losses_payload, tasks_payload
 from lawsmith.cli.fit_run import Fitted, answer_losses, answer_tasks, work_out
-from lawsmith.cli.views import show_answer, show_charts, show_study
+from lawsmith.cli.views import Drawn, draw_fit, draw_tasks, show_answer, show_charts, show_study
 from lawsmith.datasets import Study
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
 from lawsmith.grid import HeldOut

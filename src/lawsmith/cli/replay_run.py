@@ -13,7 +13,6 @@ from typing import TYPE_CHECKING, Any
 from lawsmith.answer import Target
 from lawsmith.cli import options
 from lawsmith.cli.console import json_text, print_json, stderr, stdout, working
-from lawsmith.cli.draw import Drawn, draw_replay
 from lawsmith.cli.replay import ReplayRequest
 from lawsmith.cli.replay_options import (
     CHOICES,
@@ -27,6 +26,7 @@ from lawsmith.cli.replay_options import (
     targets,
 )
 from lawsmith.cli.replay_view import replay_payload, show_replay, step_table
+from lawsmith.cli.views import Drawn, draw_replay
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.files import write_told

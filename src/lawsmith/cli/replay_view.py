@@ -24,7 +24,6 @@ from lawsmith.answer.text import loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli import views
 from lawsmith.cli.console import figure
-from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_payload import NO_ANSWER, Json
 from lawsmith.formats import digits, flops, interval, number, percent, plural
 from lawsmith.laws.fit import LawFit
@@ -52,7 +51,9 @@ _ENDED = {
 }
 
 
-def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
+def show_replay(
+    console: Console, done: Replayed, drawn: views.Drawn, written: Sequence[Path]
+) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
     views.show_reading(console, done.study)
@@ -203,7 +204,7 @@ def signed(x: float) -> str:
     return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
-def replay_payload(done: Replayed, drawn: Drawn) -> Json:
+def replay_payload(done: Replayed, drawn: views.Drawn) -> Json:
     """What `lawsmith replay --json` prints and ``trace.json`` holds."""
     trace, task = done.trace, done.trace.task
     return {

@@ -1,8 +1,11 @@
-"""Results that several commands show: the study that was read, an answer, answers side by side."""
+"""Results that several commands show: the study that was read, answers, charts in a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
 
 import numpy as np
 from rich.console import Console
@@ -11,16 +14,77 @@ from rich.text import Text
 from lawsmith.answer import Answer
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
-from lawsmith.cli.draw import Drawn
 from lawsmith.cli.options import compute_rule
 from lawsmith.datasets import Study
+from lawsmith.datasets.records import study_name
 from lawsmith.datasets.units import unit_name
+from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
+from lawsmith.replay import Replayed
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks import text as task_words
 
+if TYPE_CHECKING:
+    from lawsmith.charts import Unavailable, Written
+    from lawsmith.cli.fit_run import Fitted
+
 MAX_LISTED = 5
+
+
+@dataclass(frozen=True)
+class Drawn:
+    """The files written, and why there is no chart of some names."""
+
+    paths: tuple[Path, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
+
+
+def draw_fit(folder: Path, found: Fitted) -> Drawn:
+    """Every chart of the answer, of the law and of the curves that the runs allow."""
+    from lawsmith.charts import write_all  # here: altair is slow to import
+    from lawsmith.charts.answer import answered_by
+    from lawsmith.charts.trunks import curved_by
+
+    study, answer, along = found.study, found.answer, found.along
+    made = None if answer is None else answered_by(answer, study)
+    curved = None if answer is None or along is None else curved_by(answer, study, along)
+    return _drawn(
+        folder,
+        lambda: write_all(folder, made, found.analysis, comparisons=found.compared, curved=curved),
+    )
+
+
+def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
+    """Both charts of every task."""
+    from lawsmith.charts import write_tasks
+
+    return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
+
+
+def draw_replay(folder: Path, done: Replayed) -> Drawn:
+    """Every chart of a replay and of its answer."""
+    from lawsmith.charts import write_replay
+    from lawsmith.charts.answer import answered_in
+
+    trace, both = done.trace, done.answers
+    made = None if both is None else answered_in(trace, done.study, both)
+    return _drawn(folder, lambda: write_replay(trace, folder, made))
+
+
+def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:
+    from lawsmith.charts import Unavailable, Written
+
+    try:
+        with out.working(f"Drawing charts into {folder}"):
+            results = write()
+    except OSError as error:
+        got = f"{folder}: {error.strerror or error}"
+        raise LawsmithError("charts", got=got, want="a folder that can be written") from None
+    return Drawn(
+        tuple(path for r in results if isinstance(r, Written) for path in r.paths),
+        {r.name: r.reason for r in results if isinstance(r, Unavailable)},
+    )
 
 
 def show_answer(console: Console, answer: Answer) -> None:
