@@ -16,13 +16,13 @@ import pytest
 import lawsmith.cli.replay_run as replay_run
 from lawsmith.cli import replay_options as options
 from lawsmith.cli.replay_run import collect, described, done
-from lawsmith.cli.replay_view import signed
 from lawsmith.datasets import entry, load
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, prepare, replay
+from lawsmith.replay.replayed import signed
 
 SHORT = ("--n-init", 6)
 

@@ -7,7 +7,6 @@ trailing blanks, because it is pasted and piped.
 from __future__ import annotations
 
 import json
-import math
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from lawsmith.digest import Columns, Digest, Part, Remarks
 from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
@@ -104,6 +104,25 @@ def notes(console: Console, found: Sequence[str], title: str = "Notes on this st
         prose(console, f"{note[:1].upper()}{note[1:]}.")
 
 
+def show(console: Console, part: Part) -> None:
+    """A part of a digest: a sentence, a table, remarks, or a section of them."""
+    match part:
+        case Columns():
+            table(console, part.title, part.heads, part.rows)
+        case Remarks():
+            items(console, part.title, part.rows)
+        case Digest():
+            if part.title:
+                heading(console, part.title)
+            for apart, one in part.spaced():
+                if apart:
+                    console.print()
+                show(console, one)
+        case str():
+            for line in part.splitlines():
+                prose(console, line)
+
+
 def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
     """Two columns: what, and its value."""
     width = max((len(what) for what, _ in rows), default=0)
@@ -169,14 +188,6 @@ def table(
 def _natural_width(console: Console, shown: Padding) -> int:
     roomy = console.options.update(max_width=10 * MAX_WIDTH)
     return Measurement.get(console, roomy, shown).maximum
-
-
-def figure(x: float, digits: int = 4) -> str:
-    """A number of a table, with the zeros that say how many digits are meant: 0.2220."""
-    if not math.isfinite(x) or x == 0 or not 1e-4 <= abs(x) < 10**digits:
-        return number(x, digits)
-    places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
-    return f"{x:.{max(places, 0)}f}"
 
 
 def spent(study: LiveStudy, compute: float) -> str:

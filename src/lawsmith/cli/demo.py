@@ -9,16 +9,15 @@ import numpy as np
 from rich.console import Console
 from rich.text import Text
 
-from lawsmith.answer import Forecast
-from lawsmith.answer.text import held_out_text, loss_text
+from lawsmith.answer.text import WARNINGS, held_out_text, loss_cells, loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli.replay import ReplayRequest
 from lawsmith.cli.replay_run import run, set_up
 from lawsmith.cli.report import replay_record
-from lawsmith.cli.views import draw_replay, show_warnings
+from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
 from lawsmith.files import write_told
-from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
@@ -148,14 +147,10 @@ def show_answers(console: Console, found: Demo) -> None:
     rows = []
     for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
         tried = loss_text(found.best_within(ours.compute)) if ours.compute <= largest else "none"
-        rows.append((ours.target.label, *_loss(ours), *_loss(all_runs), tried))
+        rows.append((ours.target.label, *loss_cells(ours), *loss_cells(all_runs), tried))
     heads = ("best loss at", "found", level, "whole pool", level, "best run")
     out.table(console, "", heads, rows)
-    show_warnings(console, chosen)
-
-
-def _loss(forecast: Forecast) -> tuple[str, str]:
-    return loss_text(forecast.loss), interval(forecast.low, forecast.high, loss_text)
+    out.warnings(console, WARNINGS, chosen.warnings)
 
 
 def _forecast(found: Demo) -> str:

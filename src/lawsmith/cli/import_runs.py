@@ -58,7 +58,7 @@ def preview(source: str, reading: ReadOptions, asked: ImportRequest) -> None:
         out.print_json(payload(study, written))
         return
     console = out.stdout()
-    show_study(console, study, None, 0)
+    show_study(console, study, None)
     rows_shown = [(column, name, _values(study, name)) for name, column in study.columns.items()]
     title = "Columns, as they were understood"
     out.table(console, title, ("column", "is", "values"), rows_shown, align="lll")

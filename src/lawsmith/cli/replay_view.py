@@ -6,7 +6,6 @@ of the study's distinct configurations, in the order of its table, each row of t
 
 from __future__ import annotations
 
-import math
 from collections.abc import Callable, Mapping, Sequence
 from functools import partial
 from pathlib import Path
@@ -19,16 +18,16 @@ from rich.text import Text
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
 from lawsmith.answer.payload import warning_payload
-from lawsmith.answer.text import held_out_text as held_out_words
-from lawsmith.answer.text import loss_text
+from lawsmith.answer.text import listing
 from lawsmith.cli import console as out
 from lawsmith.cli import views
-from lawsmith.cli.console import figure
 from lawsmith.cli.fit_payload import NO_ANSWER, Json
-from lawsmith.formats import digits, flops, interval, number, percent, plural
+from lawsmith.digest import Digest
+from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.laws.fit import LawFit
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
-from lawsmith.replay import Answers, Replayed, Scores, Step, Task, Trace, step_values
+from lawsmith.replay import Replayed, Scores, Step, Task, Trace, step_values
+from lawsmith.replay.replayed import signed, whole_pool
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 WITHIN = (1.0, 0.5)  # per cent of predicted loss
@@ -58,8 +57,8 @@ def show_replay(
     show_head(console, done)
     views.show_reading(console, done.study)
     if done.answers is not None:
-        views.show_answer(console, done.answers.chosen)
-        show_whole_pool(console, done.answers)
+        found = listing(done.answers.chosen)
+        out.show(console, Digest("", [found, *whole_pool(done.answers)]))
     show_laws(console, done)
     show_budgets(console, done)
     out.notes(console, done.trace.task.notes)
@@ -118,32 +117,12 @@ def _space(told: Mapping[str, object]) -> str:
 
 def _held_out(done: Replayed) -> str:
     task, grid = done.trace.task, done.study.grid
-    text = views.held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
+    text = views.held_out_text(task.hold_out, grid)
     if not len(task.held_out.loss):
         return text
     n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
     beyond = "" if n_beyond == n else f", {n_beyond} of them not dominated by the pool"
     return f"{text}, {n} on their frontier{beyond}"
-
-
-def show_whole_pool(console: Console, answers: Answers) -> None:
-    """The same targets by all runs of the pool, and how far the chosen ones are from that."""
-    level = f"{percent(answers.pool.level)} interval"
-    rows = [
-        (
-            one.target.label,
-            loss_text(one.loss),
-            interval(one.low, one.high, loss_text),
-            loss_text(all_.loss),
-            interval(all_.low, all_.high, loss_text),
-            signed(100 * (one.loss / all_.loss - 1.0)),
-        )
-        for one, all_ in zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True)
-    ]
-    heads = ("", "these runs", level, "whole pool", level, "difference")
-    out.table(console, "The same from all runs of the pool", heads, rows)
-    if answers.pool.held_out is not None:
-        out.prose(console, f"Held out, by the whole pool: {held_out_words(answers.pool)}.")
 
 
 def show_laws(console: Console, done: Replayed) -> None:
@@ -197,11 +176,6 @@ def show_budgets(console: Console, done: Replayed) -> None:
     names = [*(["mixed grid"] if mixed else []), "observed"]
     heads = ("spent", "runs", *names, *(FIT_TEXTS[fit] for fit in fits if label))
     out.table(console, f"Envelope recovered{and_loss}", heads, rows)
-
-
-def signed(x: float) -> str:
-    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
-    return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
 def replay_payload(done: Replayed, drawn: views.Drawn) -> Json:

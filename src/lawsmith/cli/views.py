@@ -18,6 +18,7 @@ from lawsmith.cli.options import compute_rule
 from lawsmith.datasets import Study
 from lawsmith.datasets.records import study_name
 from lawsmith.datasets.units import unit_name
+from lawsmith.digest import Columns, Digest, Part, as_remarks
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
@@ -87,86 +88,26 @@ def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -
     )
 
 
-def show_answer(console: Console, answer: Answer) -> None:
-    """The verdict, then each target: the loss, how to get it, and what is as good."""
-    out.heading(console, f"Answer, from {words.rests_on(answer)}")
-    if answer.verdict:
-        out.prose(console, answer.verdict)
-    what, value, ends, near = words.HEADS
-    heads = (what, value, f"{percent(answer.level)} {ends}", near)
-    for forecast in answer.forecasts:
-        title = f"{forecast.target.label}, {words.beyond(forecast)}"
-        out.table(console, title, heads, words.lines(forecast))
-    told = {
-        "Held out": words.held_out_text(answer),
-        "Learnt from": words.learnt_text(answer),
-        "Curves": "" if answer.curves is None else words.curves_text(answer.curves),
-    }
-    for name, text in told.items():
-        if text:
-            console.print()
-            out.prose(console, f"{name}: {text}.")
-    show_ends(console, answer)
-    show_warnings(console, answer)
-
-
-def show_ends(console: Console, answer: Answer) -> None:
-    """Where unfinished runs will end."""
-    planned = [] if answer.curves is None else answer.curves.ends
-    rows = [
-        (
-            end.run,
-            count(end.D),
-            words.loss_text(end.loss),
-            interval(end.run_low, end.run_high, words.loss_text),
-        )
-        for end in planned
-        if end.kind == "scheduled"
-    ]
-    if rows:
-        heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
-        out.table(console, "Ends of unfinished runs", heads, rows)
-
-
-def show_warnings(console: Console, answer: Answer | TaskAnswer) -> None:
-    """What to beware of, if anything."""
-    out.warnings(console, "Warnings about the answer", answer.warnings)
-
-
-def show_task(console: Console, found: TaskAnswer) -> None:
-    """One task: the verdict, each target, what it rests on."""
-    out.heading(console, f"Answer for {found.task.name}, from {task_words.rests_on(found)}")
-    out.prose(console, found.verdict)
-    what, value, ends = task_words.HEADS
-    for forecast in found.forecasts:
-        title = f"{forecast.target.label}, {task_words.beyond(forecast)}"
-        heads = (what, value, f"{percent(found.level)} {ends}")
-        out.table(console, title, heads, task_words.lines(forecast))
-    console.print()
-    for remark in task_words.remarks(found):
-        out.prose(console, f"{remark}.")
-    show_warnings(console, found)
-
-
-def show_losses(console: Console, found: Mapping[str, Answer]) -> None:
+def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
     """The answers for several losses of the same runs: a row a column for each target."""
     first = next(iter(found.values()))
     heads = ("column", "loss", f"{percent(first.level)} interval", "one further run", "warnings")
+    parts: list[Part] = []
     for i, forecast in enumerate(first.forecasts):
         rows = []
         for name, answer in found.items():
             one = answer.forecasts[i]
-            spans = ((one.low, one.high), (one.run_low, one.run_high))
-            ends = [interval(low, high, words.loss_text) for low, high in spans]
-            rows.append((name, words.loss_text(one.loss), *ends, _codes(answer)))
+            run = interval(one.run_low, one.run_high, words.loss_text)
+            rows.append((name, *words.loss_cells(one), run, _codes(answer)))
         title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
-        out.table(console, title, heads, rows)
-    _explain(console, list(found.values()))
+        parts.append(Columns(title, heads, rows))
+    return [*parts, *_explained(list(found.values()))]
 
 
-def show_tasks(console: Console, found: Sequence[TaskAnswer]) -> None:
+def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
     """The answers for several tasks: a row a task for each target."""
     heads = ("task", "accuracy", f"{percent(found[0].level)} interval of a run", "warnings")
+    parts: list[Part] = []
     for i, forecast in enumerate(found[0].forecasts):
         rows = []
         for answer in found:
@@ -175,18 +116,24 @@ def show_tasks(console: Console, found: Sequence[TaskAnswer]) -> None:
             value = task_words.accuracy_text(one.value)
             rows.append((answer.task.name, value, ends, _codes(answer)))
         title = f"Answers at {forecast.target.label}, {task_words.beyond(forecast)}"
-        out.table(console, title, heads, rows)
-    _explain(console, found)
+        parts.append(Columns(title, heads, rows))
+    return [*parts, *_explained(found)]
 
 
 def _codes(answer: Answer | TaskAnswer) -> str:
     return ", ".join(dict.fromkeys(warning.code for warning in answer.warnings))
 
 
-def _explain(console: Console, answers: Sequence[Answer | TaskAnswer]) -> None:
+def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
     """What the codes in a table mean."""
-    told = {w.code: w.message for answer in answers for w in answer.warnings}
-    out.items(console, "What the warnings mean, by an example", told.items())
+    found = {w.code: w.message for answer in answers for w in answer.warnings}
+    return as_remarks("What the warnings mean, by an example", list(found.items()))
+
+
+def note_parts(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:
+    """Notes below a heading, each a sentence."""
+    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [Digest(title, said)] if said else []
 
 
 def show_charts(console: Console, drawn: Drawn) -> None:
@@ -199,13 +146,13 @@ def show_charts(console: Console, drawn: Drawn) -> None:
         out.item(console, f"no {name}", reason)
 
 
-def show_study(console: Console, study: Study, rule: HeldOut | None, n_held_out: int) -> None:
+def show_study(console: Console, study: Study, rule: HeldOut | None) -> None:
     """Title and a list of facts."""
     console.print(Text(study.title, style="bold"))
     name = [] if study.name == study.title else [("study", study.name)]
-    split = held_out_text(rule, study.grid, n_held_out) if rule else "none"
-    told = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
-    out.facts(console, told)
+    split = held_out_text(rule, study.grid) if rule else "none"
+    facts = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
+    out.facts(console, facts)
     show_reading(console, study)
 
 
@@ -269,11 +216,11 @@ def _joined(group: Sequence[int]) -> str:
     return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
 
 
-def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
+def held_out_text(rule: HeldOut, grid: Grid) -> str:
     """'30 configurations with C ≥ 1.5e22', 'none'."""
     if rule.kind == "nothing":
         return "none"
-    edge = rule.threshold(grid)
+    edge, n = rule.threshold(grid), len(grid.split(rule)[1])
     shown = f"C ≥ {flops(edge)}" if rule.kind == "compute" else f"{rule.name} = {count(edge)}"
     return f"{plural(n, 'configuration')} with {shown}"
 
