@@ -97,6 +97,12 @@ def as_remarks(title: str, rows: Sequence[tuple[str, str]]) -> list[Part]:
     return [Remarks(title, rows)] if rows else []
 
 
+def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:
+    """Notes as a section of sentences, in a list of one; empty where there are none."""
+    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [Digest(title, said)] if said else []
+
+
 def short(title: str, lines: Sequence[str]) -> str:
     """A ``repr`` of a few lines: a title, and what is below it indented."""
     return "\n".join([title, *(f"  {line}" for line in lines)])

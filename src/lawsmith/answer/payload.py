@@ -13,6 +13,7 @@ from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Range
 
 Json = dict[str, Any]
+NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
 
 
 def payload(answer: Answer) -> Json:

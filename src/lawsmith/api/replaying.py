@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from lawsmith.api import reading
-from lawsmith.api.wording import in_python
+from lawsmith.api.reading import in_python
 from lawsmith.cli.replay import ReplayRequest
 from lawsmith.cli.replay_options import answer_rule
 from lawsmith.cli.replay_options import budget as read_budget

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import Answer
 from lawsmith.api import fitting, reading
-from lawsmith.api.wording import in_python
+from lawsmith.api.reading import in_python
 from lawsmith.cli.report import record
 from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError

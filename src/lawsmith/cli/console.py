@@ -96,14 +96,6 @@ def warnings(console: Console, title: str, found: Sequence[Diagnostic]) -> None:
     items(console, title, [(warning.code, warning.message) for warning in found])
 
 
-def notes(console: Console, found: Sequence[str], title: str = "Notes on this study") -> None:
-    """Notes below a heading, each a sentence; nothing where there are none."""
-    if found:
-        heading(console, title)
-    for note in found:
-        prose(console, f"{note[:1].upper()}{note[1:]}.")
-
-
 def show(console: Console, part: Part) -> None:
     """A part of a digest: a sentence, a table, remarks, or a section of them."""
     match part:

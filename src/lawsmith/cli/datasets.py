@@ -15,6 +15,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith.cli import console as out
+from lawsmith.digest import Digest, as_notes
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count as short
 from lawsmith.formats import flops, interval
@@ -249,7 +250,7 @@ def _show_notes(console: Console, entry: Entry, variant: str) -> None:
     notes = [*entry.notes, *entry.variants[variant].notes]
     if entry.obtain and not present(entry):
         notes.append(f"to have it: {entry.obtain}")
-    out.notes(console, notes, "Notes")
+    out.show(console, Digest("", as_notes(notes, "Notes")))
 
 
 def _place(entry: Entry, source: Source) -> str:

@@ -10,7 +10,7 @@ from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.answer import Answer, HeldOutRuns
-from lawsmith.answer.payload import forecast_payload, held_out_payload, warning_payload
+from lawsmith.answer.payload import NO_ANSWER, forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
 from lawsmith.cli.fit_run import Decided, Fitted
 from lawsmith.cli.options import compute_rule
@@ -19,7 +19,6 @@ from lawsmith.datasets import Study
 from lawsmith.tasks import TaskAnswer
 
 Json = dict[str, Any]
-NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
 
 
 def fit_payload(found: Fitted, drawn: Drawn) -> Json:
@@ -86,8 +85,8 @@ def decided_payload(found: Decided) -> Json:
     """Further runs, and the critical batch, at a target."""
     runs = [{**asdict(run), "narrowed": run.narrowed} for run in found.runs]
     batch = found.batch
-    told = None if batch is None else {**asdict(batch), "identified": batch.identified}
-    return {"target": found.target.plain, "next_runs": runs, "critical_batch": told}
+    known = None if batch is None else {**asdict(batch), "identified": batch.identified}
+    return {"target": found.target.plain, "next_runs": runs, "critical_batch": known}
 
 
 def serving_payload(found: Serving) -> Json:

@@ -19,7 +19,7 @@ from lawsmith.cli.fit import FitRequest
 from lawsmith.cli.fit_payload import fit_payload, losses_payload, tasks_payload
 from lawsmith.cli.fit_run import Fitted, answer_losses, answer_tasks, work_out
 from lawsmith.cli.views import Drawn, draw_fit, draw_tasks
-from lawsmith.digest import Columns, Digest, Part, as_remarks
+from lawsmith.digest import Columns, Digest, Part, as_notes, as_remarks
 from lawsmith.formats import count, digits, flops, interval, number, percent
 from lawsmith.tasks.text import listing as task_listing
 
@@ -53,7 +53,7 @@ def run_fit(asked: FitRequest) -> None:
         views.show_reading(console, study)  # the columns differ, the runs are as they are
     else:
         views.show_study(console, study, asked.hold_out)
-        parts += views.note_parts(study.notes)
+        parts += as_notes(study.notes)
     out.show(console, Digest("", parts))
     views.show_charts(console, drawn)
 

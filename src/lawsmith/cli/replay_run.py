@@ -25,7 +25,7 @@ from lawsmith.cli.replay_options import (
     stop_rule,
     targets,
 )
-from lawsmith.cli.replay_view import replay_payload, show_replay, step_table
+from lawsmith.cli.replay_view import show_replay
 from lawsmith.cli.views import Drawn, draw_replay
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadOptions, Study
@@ -44,6 +44,7 @@ from lawsmith.replay import (
     replay,
     stopped_by,
 )
+from lawsmith.replay.payload import step_table
 from lawsmith.spreadsheet import csv_text
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import PUBLIC, Prior
@@ -181,7 +182,7 @@ def run_replay(setup: Setup) -> Replayed:
     folder, charts = output_folders(asked.out, asked.charts)
     done = run(setup)
     drawn = draw_replay(charts, done) if charts else Drawn()
-    payload = replay_payload(done, drawn)
+    payload = {**done.to_dict(), "charts": drawn.paths, "charts_missing": drawn.missing}
     written = write_files(payload, done.trace, folder) if folder else ()
     if asked.as_json:
         print_json(payload)

@@ -31,13 +31,8 @@ from lawsmith.surrogates import SURROGATES
 from lawsmith.tasks import Task
 
 STUDY_FILE = "study.toml"
-# Settings of a replay that are options of the same name, and those that say nothing.
-REPLAY_OPTIONS = (
-    *("law", "hold_out", "policy", "surrogate", "kernel", "priors", "scale", "model_path"),
-    *("acquisition", "kappa", "reach", "slice_by", "n_init", "iterations", "stop_when"),
-    *("trunk_decay", "where", "diverged_above", "budget", "columns", "ignore", "skip_bad_rows"),
-    *("drop_largest_loss", "compute", "force"),
-)
+# Settings of a replay are options of the same name but for these; and values that say nothing.
+NO_OPTIONS = ("targets", "learn_from", "seed")
 UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 
 
@@ -161,8 +156,8 @@ def replay_command(
     """The replay's own command, from what it put on record; it wrote to ``folder``."""
     own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
     words = ["lawsmith" if own else "lawsmith-paper", "replay", study, "--seed", str(seed)]
-    for name in REPLAY_OPTIONS:
-        value, option = settings.get(name), f"--{name.replace('_', '-')}"
+    for name in (name for name in settings if name not in NO_OPTIONS):
+        value, option = settings[name], f"--{name.replace('_', '-')}"
         if name == "budget" and value is not None:
             value = f"{100 * float(str(value)):.12g}%"
         if value is True:

@@ -10,9 +10,9 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith import __version__
+from lawsmith.answer.payload import NO_ANSWER
 from lawsmith.answer.text import listing
 from lawsmith.cli import console as out
-from lawsmith.cli.fit_payload import NO_ANSWER
 from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest
 from lawsmith.formats import count, flops, number, percent, plural

@@ -18,7 +18,7 @@ from lawsmith.cli.options import compute_rule
 from lawsmith.datasets import Study
 from lawsmith.datasets.records import study_name
 from lawsmith.datasets.units import unit_name
-from lawsmith.digest import Columns, Digest, Part, as_remarks
+from lawsmith.digest import Columns, Part, as_remarks
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
@@ -128,12 +128,6 @@ def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
     """What the codes in a table mean."""
     found = {w.code: w.message for answer in answers for w in answer.warnings}
     return as_remarks("What the warnings mean, by an example", list(found.items()))
-
-
-def note_parts(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:
-    """Notes below a heading, each a sentence."""
-    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
-    return [Digest(title, said)] if said else []
 
 
 def show_charts(console: Console, drawn: Drawn) -> None:

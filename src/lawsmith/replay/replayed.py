@@ -6,6 +6,7 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from lawsmith.analysis.payload import plain
 from lawsmith.answer.text import headline, held_out_text, listing, loss_cells
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
@@ -13,8 +14,8 @@ from lawsmith.digest import Columns, Digest, Part, short
 from lawsmith.formats import number, percent, plural
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.loop import Stop
+from lawsmith.replay.payload import payload
 from lawsmith.replay.records import Step, Trace
-from lawsmith.replay.steps import step_values
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
@@ -70,18 +71,9 @@ class Replayed:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The replay as plain values."""
-        both = self.answers
-        return {
-            "study": self.trace.task.study,
-            "law": self.trace.task.law.name,
-            "seed": self.trace.seed,
-            "settings": dict(self.trace.settings),
-            "stopped": self.stopped,
-            "chosen": None if both is None else both.chosen.to_dict(),
-            "pool": None if both is None else both.pool.to_dict(),
-            "steps": [step_values(step) for step in self.trace.steps],
-        }
+        """The replay as plain values, as ``--json`` has it."""
+        made: dict[str, Any] = plain(payload(self))
+        return made
 
     def _repr_html_(self) -> str:
         return self._listing().html()
