@@ -11,7 +11,7 @@ from typing import Any
 import typer
 
 from lawsmith.cli import console as out
-from lawsmith.cli.params import Request, argument, option, reader, takes, whole
+from lawsmith.cli.params import Request, argument, flag, option, reader, takes, whole
 from lawsmith.counting import Arch, Count, read_arch, read_config
 from lawsmith.counting import count as counted
 from lawsmith.errors import LawsmithError
@@ -54,9 +54,7 @@ class CountRequest(Request):
         "Count the FLOPs of training on so many tokens too.",
         parser=reader("training_tokens"),
     )
-    as_json: bool = option(
-        None, None, "One JSON object instead of a table.", "--json", default=False
-    )
+    as_json: bool = flag(None, "--json", "One JSON object instead of a table.")
 
 
 @takes(CountRequest)

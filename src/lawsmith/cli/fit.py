@@ -14,6 +14,7 @@ from lawsmith.cli.params import (
     ShownRequest,
     Texts,
     argument,
+    flag,
     number,
     option,
     reader,
@@ -58,22 +59,16 @@ class FitRequest(ShownRequest, AnswerRequest):
         default=0,
         parser=whole,
     )
-    critical_batch: bool = option(
+    critical_batch: bool = flag(
         SHOW,
-        None,
-        "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
         "--critical-batch",
-        default=False,
+        "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
     )
     other_n: str | None = option(
         SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."
     )
-    compare: bool = option(
-        SHOW,
-        None,
-        "Compare every law with the answer, on held-out compute.",
-        "--compare",
-        default=False,
+    compare: bool = flag(
+        SHOW, "--compare", "Compare every law with the answer, on held-out compute."
     )
 
 

@@ -127,9 +127,7 @@ class ImportRequest(params.TableRequest):
     curves_out: Path | None = params.option(
         None, "FILE.csv", "Write the losses along the runs, for --curves."
     )
-    as_json: bool = params.option(
-        None, None, "Print JSON instead of text.", "--json", default=False
-    )
+    as_json: bool = params.flag(None, "--json", "Print JSON instead of text.")
 
 
 @params.takes(ImportRequest)

@@ -70,6 +70,11 @@ def option(
     return field(default=default, metadata={"typer": made})
 
 
+def flag(panel: str | None, name: str, text: str) -> Any:
+    """An option without a value."""
+    return option(panel, None, text, name, default=False)
+
+
 def argument(metavar: str, text: str, default: Any = MISSING) -> Any:
     """What is typed without a name."""
     made = typer.Argument(metavar=metavar, show_default=False, help=text)
@@ -155,12 +160,8 @@ class TableRequest(Request):
     where: str | None = option(
         RUNS, "EXPR", "Keep only rows for which this holds: \"opt == 'adamw'\"."
     )
-    skip_bad_rows: bool = option(
-        RUNS,
-        None,
-        "Skip rows with a bad cell instead of stopping.",
-        "--skip-bad-rows",
-        default=False,
+    skip_bad_rows: bool = flag(
+        RUNS, "--skip-bad-rows", "Skip rows with a bad cell instead of stopping."
     )
 
 
@@ -227,9 +228,7 @@ class AnswerRequest(StudyRequest):
         "the study's own by default.",
         parser=reader("read_law"),
     )
-    force: bool = option(
-        LAW, None, "Fit the law even if these runs cannot identify it.", "--force", default=False
-    )
+    force: bool = flag(LAW, "--force", "Fit the law even if these runs cannot identify it.")
     seed: int = option(LAW, "SEED", "Random seed.", default=0, parser=whole)
     metric: Texts = option(
         TASK,
@@ -262,9 +261,7 @@ class ShownRequest(Request):
         "Its exponents, optima and noise narrow the answer.",
         "--learn-from",
     )
-    as_json: bool = option(
-        SHOW, None, "Print one JSON object instead of tables.", "--json", default=False
-    )
+    as_json: bool = flag(SHOW, "--json", "Print one JSON object instead of tables.")
     charts: Path | None = option(SHOW, "DIR", "Folder for charts, as HTML and PNG.")
 
 

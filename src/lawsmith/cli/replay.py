@@ -15,6 +15,7 @@ from lawsmith.cli.params import (
     ShownRequest,
     StudyRequest,
     argument,
+    flag,
     number,
     option,
     reader,
@@ -57,9 +58,7 @@ class ReplayRequest(ShownRequest, StudyRequest):
         default="LC",
         parser=reader("get_law"),
     )
-    force: bool = option(
-        LAW, None, "Use the law even if this study cannot identify it.", "--force", default=False
-    )
+    force: bool = flag(LAW, "--force", "Use the law even if this study cannot identify it.")
     policy: str = option(
         CHOICE,
         "frontier|window|full",
