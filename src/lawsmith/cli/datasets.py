@@ -232,11 +232,11 @@ def _shown(value: float | tuple[float, float] | None) -> str:
     return flops(value, 4)
 
 
-def _differs(here: object, told: object) -> bool:
+def _differs(here: object, paper: object) -> bool:
     """Counts are exact; totals and ranges are printed to about three digits."""
-    match here, told:
+    match here, paper:
         case (int(), int()):
-            return here != told
+            return here != paper
         case (float() as a, float() as b):
             return abs(a - b) > 5e-3 * b
         case ((float() as a, float() as b), (float() as c, float() as d)):

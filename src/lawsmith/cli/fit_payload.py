@@ -30,7 +30,7 @@ def fit_payload(found: Fitted, drawn: Drawn) -> Json:
         "why_no_answer": found.why_no_answer or None,
         "serving": [serving_payload(one) for one in found.serving],
         "decisions": [decided_payload(one) for one in found.decisions],
-        "other_n": [moved_payload(one, found.level) for one in found.moved],
+        "other_n": [moved_payload(one, found.asked.level) for one in found.moved],
         **_law(found),
         "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
         **_compared(found),
@@ -108,7 +108,8 @@ def serving_payload(found: Serving) -> Json:
 
 
 def _study(found: Fitted) -> Json:
-    study, log = found.study, found.study.log
+    study, log, rule = found.study, found.study.log, found.asked.hold_out
+    n_held_out = 0 if rule is None else len(study.grid.split(rule)[1])
     return {
         "name": study.name,
         "title": study.title,
@@ -122,8 +123,8 @@ def _study(found: Fitted) -> Json:
             "bad": log.n_bad,
             "dropped": len(log.dropped),
             "replicated": len(log.replicates),
-            "pool": len(study.grid) - len(found.held_out),
-            "held_out": len(found.held_out),
+            "pool": len(study.grid) - n_held_out,
+            "held_out": n_held_out,
         },
         # Rows of the table, counted from 1 below its header.
         "diverged_rows": log.diverged,

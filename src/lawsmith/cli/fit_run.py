@@ -14,7 +14,7 @@ from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
-from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.arrays import FloatArray
 from lawsmith.cli import options as read
 from lawsmith.cli.console import working
 from lawsmith.cli.fit import FitRequest
@@ -22,7 +22,6 @@ from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import names
-from lawsmith.grid import HeldOut
 from lawsmith.laws.allocation import divides
 from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
@@ -60,8 +59,7 @@ class Fitted:
     """
 
     study: Study
-    hold_out: HeldOut | None
-    held_out: IntArray
+    asked: FitRequest
     answer: Answer | None
     why_no_answer: str
     analysis: Analysis | None
@@ -75,17 +73,10 @@ class Fitted:
     moved: tuple[Moved, ...] = ()
     along: Along | None = None
 
-    @property
-    def level(self) -> float:
-        if self.answer is not None:
-            return self.answer.level
-        return self.analysis.options.level if self.analysis is not None else 0.95
-
 
 def work_out(asked: FitRequest) -> Fitted:
     """Read, answer, fit."""
     study, along, targets = read.read_runs(asked, asked.table, _reading(asked))
-    held = np.arange(0) if asked.hold_out is None else study.grid.split(asked.hold_out)[1]
     with working("learning from earlier studies") if asked.learn_from else nullcontext():
         prior = prior_from(asked.learn_from or ())
     # First, so that an error in what was asked of the law is reported before the work.
@@ -95,7 +86,7 @@ def work_out(asked: FitRequest) -> Fitted:
     if refusal is not None and not (found and found.forecasts):
         raise refusal  # neither a law nor a loss anywhere: there is nothing to show
     why_no_law = "" if refusal is None else str(refusal)
-    fitted = Fitted(study, asked.hold_out, held, found, why_not, described, why_no_law, along=along)
+    fitted = Fitted(study, asked, found, why_not, described, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(_known(fitted), asked.inference_tokens))
     if asked.other_n is not None:
@@ -198,7 +189,7 @@ def _warnings(fitted: Fitted) -> tuple[Diagnostic, ...]:
         for p in predictions:
             if p.interval is not None:
                 claims.setdefault(p.target.label, {})[name] = p.interval
-    apart = (laws_disagree(label, said, fitted.level) for label, said in claims.items())
+    apart = (laws_disagree(label, said, fitted.asked.level) for label, said in claims.items())
     return (*found, *(warning for warning in apart if warning is not None))
 
 

@@ -149,7 +149,7 @@ def _comparison(found: Fitted) -> list[Part]:
     """What each law says of each target beside the answer; AICc; the error on runs not seen."""
     fitted = [c for c in found.compared if c.fit is not None]
     said = _said(found)
-    heads = ("", "loss", f"{percent(found.level)} interval")
+    heads = ("", "loss", f"{percent(found.asked.level)} interval")
     parts: list[Part] = []
     for label in dict.fromkeys(label for claims in said.values() for label in claims):
         rows = [(name, *claims[label]) for name, claims in said.items() if label in claims]
@@ -197,7 +197,7 @@ def _hold_outs(found: Fitted, fitted: Sequence[Comparison]) -> Part:
         (SURFACE, *_errors(found.surface_cuts)),
         *((c.law.name, *_errors(c.cuts)) for c in fitted),
     ]
-    heads = ("", *(cut.name for cut in found.cuts), "all", f"inside {percent(found.level)}")
+    heads = ("", *(cut.name for cut in found.cuts), "all", f"inside {percent(found.asked.level)}")
     return Columns(title, heads, rows)
 
 

@@ -76,14 +76,12 @@ def read_runs(
     return study, along, targets(asked.targets, list(study.grid.hp))
 
 
-def law_options(
-    study: Study, asked: AnswerRequest, targets: Sequence[Target], law: Law | None = None
-) -> FitOptions:
+def law_options(study: Study, asked: AnswerRequest, targets: Sequence[Target]) -> FitOptions:
     """How a law is fitted to a study, its usual one where none is named.
 
     A law knows no hyperparameters but its own inputs.
     """
-    law = law or asked.law or get_law(law_of(study))
+    law = asked.law or get_law(law_of(study))
     check_inputs(study, law)
     return FitOptions(
         law=law,
@@ -291,7 +289,7 @@ def level(text: str | float) -> float:
 
 
 def folder(path: Path, option: str) -> Path:
-    """A folder that can be written, made if need be: better told before the work than after."""
+    """A folder that can be written, made if need be. Checked before the work, not after."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -70,32 +70,39 @@ def show_head(console: Console, done: Replayed) -> None:
 
 
 def _method(done: Replayed) -> str:
-    told = done.trace.settings
-    n_first = int(str(told["n_init"]))
+    settings = done.trace.settings
+    n_first = int(str(settings["n_init"]))
     start = plural(n_first, "initial run")
-    model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
-    model += ["of log loss"] if told["scale"] == "log" else []
-    if told["policy"] == "frontier":
+    model = [
+        str(settings["surrogate"]),
+        *(str(settings[k]) for k in ("kernel", "priors") if settings[k]),
+    ]
+    model += ["of log loss"] if settings["scale"] == "log" else []
+    if settings["policy"] == "frontier":
         words = [" ".join(model), "answer and envelope by turns", "per FLOP"]
         return ", ".join([*words, start] if n_first else words)
-    if told["policy"] in _PLAIN:
-        filled = [] if told["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
-        first = [] if told["policy"] == "cheapest" else [start]  # which has no initial design
-        return ", ".join([_PLAIN[str(told["policy"])], *filled, *first])
-    space = _space(told)
-    if told["surrogate"] == "none":
+    if settings["policy"] in _PLAIN:
+        filled = [] if settings["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
+        first = [] if settings["policy"] == "cheapest" else [start]  # which has no initial design
+        return ", ".join([_PLAIN[str(settings["policy"])], *filled, *first])
+    space = _space(settings)
+    if settings["surrogate"] == "none":
         return f"random search in {space}, {start}"
-    rule = f"lcb κ = {told['kappa']:g}" if told["acquisition"] == "lcb" else told["acquisition"]
+    rule = (
+        f"lcb κ = {settings['kappa']:g}"
+        if settings["acquisition"] == "lcb"
+        else settings["acquisition"]
+    )
     return f"{' '.join(model)}, {rule} in {space}, {start}"
 
 
-def _space(told: Mapping[str, object]) -> str:
+def _space(settings: Mapping[str, object]) -> str:
     """Where a search looks: the whole pool, a window, or what a window adds."""
-    if told["policy"] in ("full", "random"):
+    if settings["policy"] in ("full", "random"):
         return "the whole pool"
-    kind = "the new slice of a window" if told["policy"] == "slice" else "a window"
-    by = "" if told["slice_by"] == "C" else f" in {told['slice_by']}"
-    return f"{kind} of reach {told['reach']:g}{by}"
+    kind = "the new slice of a window" if settings["policy"] == "slice" else "a window"
+    by = "" if settings["slice_by"] == "C" else f" in {settings['slice_by']}"
+    return f"{kind} of reach {settings['reach']:g}{by}"
 
 
 def _held_out(done: Replayed) -> str:
