@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from paper.tests import tabpfn_stand_in
 
@@ -69,9 +72,9 @@ def test_the_slice_keeps_to_what_the_window_adds(replay_json, sweep):
 def test_the_seed_is_that_of_a_surrogate_that_draws(surrogate):
     asked = RivalRequest(study="tinylm", policy="window", surrogate=surrogate, seed=5)
     assert further(asked) == {"seed": 5}
-    assert further({**given, "surrogate": None}) == {}
+    assert further(replace(asked, surrogate=None)) == {}
     if surrogate == "tabpfn":
-        path = {**given, "model_path": "w.ckpt"}
+        path = replace(asked, model_path=Path("w.ckpt"))
         assert further(path) == {"seed": 5, "model_path": "w.ckpt"}
 
 

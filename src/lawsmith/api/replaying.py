@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lawsmith.api import reading
@@ -11,6 +12,7 @@ from lawsmith.cli.replay import ReplayRequest
 from lawsmith.cli.replay_options import answer_rule
 from lawsmith.cli.replay_options import budget as read_budget
 from lawsmith.cli.replay_run import begin, finish, set_up
+from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
 from lawsmith.replay import Replayed, replay
@@ -69,10 +71,9 @@ def replay_study(
         iterations=iterations,
         budget=None if budget is None else read_budget(str(budget)),
         rule=None if stop_when is None else answer_rule(stop_when),
-        columns=[f"{role}={column}" for role, column in (columns or {}).items()],
         words=tuple(word for pair in reading.as_options(targets) for word in pair),
     )
-    setup = set_up(asked)
+    setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))
     begun = begin(setup, study, reading.as_prior(learn_from))
     walk = replay(begun.task, begun.policy, seed=seed, stop=begun.stop, block=BLOCK)
     return finish(setup, begun, list(walk), interrupted=False)
