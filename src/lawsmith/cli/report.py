@@ -9,11 +9,11 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from lawsmith.analysis import answer_tasks
+from lawsmith.analysis import FitOptions, answer_tasks
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli.fit import ReportRequest
-from lawsmith.datasets import names
+from lawsmith.datasets import Study, names
 from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
 from lawsmith.policies.catalogue import POLICIES
@@ -96,14 +96,10 @@ def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
     options = read.law_options(study, asked, targets)
     rule, level = asked.hold_out, asked.level
     settings = {
-        "law": options.law.name,
-        "held out": None if rule is None else str(rule),
-        "targets": [target.label for target in targets],
-        "level": level,
+        **table_settings(study, replace(options, targets=targets)),
         "seed": asked.seed,
         "ignore": list(reading.ignore) or None,
         "where": reading.where,
-        "columns": {name: column for name, column in study.columns.items() if name != column},
         "compute": reading.compute,
     }
     files = (*study_files(asked.table), *files_of([Path(asked.curves)] if asked.curves else []))
@@ -115,6 +111,18 @@ def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
             return made
         found = answer_tasks(study, tasks, targets, via=asked.via or "", level=level, hold_out=rule)
         return replace(made, found=replace(made.found, tasks=tuple(found)))
+
+
+def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
+    """What a report of a table was asked for, for its record."""
+    rule = options.hold_out
+    return {
+        "law": options.law.name,
+        "held out": None if rule is None else str(rule),
+        "targets": [target.label for target in options.targets],
+        "level": options.level,
+        "columns": {name: column for name, column in study.columns.items() if name != column},
+    }
 
 
 def _of_replay(asked: ReportRequest, path: Path) -> Source:
