@@ -14,9 +14,9 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from lawsmith.cli.draw import Drawn
 
 from lawsmith.arrays import FloatArray
-from lawsmith.cli.draw import Drawn
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
 from lawsmith.surface import PUBLIC, Prior, Surface
 from lawsmith.surface.data import Observed

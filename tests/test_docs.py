@@ -21,7 +21,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.cli import main
-from lawsmith.cli.docs import find_pages
+from lawsmith.cli.start import find_pages
 
 ROOT = Path(__file__).parents[1]
 PAGES = {path.stem: path for path in [ROOT / "README.md", *sorted((ROOT / "docs").glob("*.md"))]}

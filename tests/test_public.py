@@ -15,7 +15,7 @@ import lawsmith
 from lawsmith import LawsmithError
 from lawsmith.analysis import answer_study
 from lawsmith.answer import Target
-from lawsmith.api.wording import keywords
+from lawsmith.api.reading import keywords
 
 VALUES = ("__version__", "charts", "LAWS")  # neither functions nor classes
 DOCUMENTED = [name for name in lawsmith.__all__ if name not in VALUES]

@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from pathlib import Path
+
 import pytest
 from paper.tests import tabpfn_stand_in
 
 from lawsmith.cli.replay_options import CHOICES as OWN
 from lawsmith_paper.cli.choices import CHOICES, further
+from lawsmith_paper.cli.replay import RivalRequest
 from lawsmith_paper.rivals import POLICIES, SURROGATES
 
 SHORT = ("--n-init", 6, "--iterations", 9, "--target", "1e22")
@@ -66,11 +70,11 @@ def test_the_slice_keeps_to_what_the_window_adds(replay_json, sweep):
 
 @pytest.mark.parametrize("surrogate", ["xgboost", "tabpfn"])
 def test_the_seed_is_that_of_a_surrogate_that_draws(surrogate):
-    given = {"policy": "window", "surrogate": surrogate, "seed": 5, "model_path": None}
-    assert further(given) == {"seed": 5}
-    assert further({**given, "surrogate": None}) == {}
+    asked = RivalRequest(study="tinylm", policy="window", surrogate=surrogate, seed=5)
+    assert further(asked) == {"seed": 5}
+    assert further(replace(asked, surrogate=None)) == {}
     if surrogate == "tabpfn":
-        path = {**given, "model_path": "w.ckpt"}
+        path = replace(asked, model_path=Path("w.ckpt"))
         assert further(path) == {"seed": 5, "model_path": "w.ckpt"}
 
 

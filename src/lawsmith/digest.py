@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
+from typing import TypeAlias
 
 Row = tuple[str, ...]
 
@@ -37,28 +38,69 @@ class Columns:
 
 
 @dataclass(frozen=True)
-class Digest:
-    """A heading, then sentences and tables in the order they are read."""
+class Remarks:
+    """A heading, and remarks below it, each by its name: warnings by their codes."""
 
     title: str
-    parts: Sequence[str | Columns]
+    rows: Sequence[tuple[str, str]]
 
     def text(self) -> str:
-        """One part below the other; a table has an empty line above and below it."""
-        lines, after_table = [self.title], False
+        return "\n".join([self.title, *(f"{name}: {text}" for name, text in self.rows)])
+
+    def html(self) -> str:
+        rows = (f"<li><code>{escape(k)}</code>: {escape(v)}</li>" for k, v in self.rows)
+        return f"<p>{escape(self.title)}</p><ul>{''.join(rows)}</ul>"
+
+
+@dataclass(frozen=True)
+class Digest:
+    """A heading, then sentences, tables, remarks and sections in the order they are read."""
+
+    title: str
+    parts: Sequence[Part]
+
+    def spaced(self) -> Iterator[tuple[bool, Part]]:
+        """Each part, with whether it is a sentence below a table, which an empty line sets apart.
+
+        A table and a section have one anyhow.
+        """
+        below = False
         for part in self.parts:
-            is_table = isinstance(part, Columns)
-            lines += [""] if is_table or after_table else []
-            lines.append(part.text() if isinstance(part, Columns) else part)
-            after_table = is_table
+            sentence = isinstance(part, str)
+            yield below and sentence, part
+            below = below or not sentence
+
+    def text(self) -> str:
+        """One part below the other."""
+        lines = [self.title]
+        for apart, part in self.spaced():
+            if isinstance(part, str):
+                lines += [""] if apart else []
+                lines.append(part)
+            else:
+                lines += ["", part.text()]
         return "\n".join(lines)
 
     def html(self) -> str:
-        told = [
-            part.html() if isinstance(part, Columns) else f"<p>{escape(part)}</p>"
+        parts = [
+            f"<p>{escape(part)}</p>" if isinstance(part, str) else part.html()
             for part in self.parts
         ]
-        return "".join([f"<p><b>{escape(self.title)}</b></p>", *told])
+        return "".join([f"<p><b>{escape(self.title)}</b></p>", *parts])
+
+
+Part: TypeAlias = str | Columns | Remarks | Digest
+
+
+def as_remarks(title: str, rows: Sequence[tuple[str, str]]) -> list[Part]:
+    """Remarks as a list of one part, empty where there are none."""
+    return [Remarks(title, rows)] if rows else []
+
+
+def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:
+    """Notes as a section of sentences, in a list of one; empty where there are none."""
+    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
+    return [Digest(title, said)] if said else []
 
 
 def short(title: str, lines: Sequence[str]) -> str:

@@ -28,6 +28,14 @@ def number(x: float, digits: int = 4) -> str:
     return scientific(rounded, digits)
 
 
+def figure(x: float, digits: int = 4) -> str:
+    """A number of a table, with the zeros that say how many digits are meant: 0.2220."""
+    if not math.isfinite(x) or x == 0 or not 1e-4 <= abs(x) < 10**digits:
+        return number(x, digits)
+    places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
+    return f"{x:.{max(places, 0)}f}"
+
+
 def digits(x: float, form: str) -> str:
     """``x`` in one of Python's formats, such as '.3f'; 'unbounded' or 'n/a' where that has none."""
     return format(x, form) if math.isfinite(x) else number(x)

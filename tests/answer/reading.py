@@ -21,7 +21,7 @@ def of_text(text: str, labels: Sequence[str]) -> dict[str, Read]:
     found: dict[str, Read] = {}
     inside: Read | None = None
     for line in text.splitlines():
-        named = [label for label in labels if re.match(rf"{re.escape(label)}(, | \()", line)]
+        named = [label for label in labels if re.match(rf"{re.escape(label)}, ", line)]
         if line and not line.startswith(" "):
             inside = None  # a heading of something else ends a table
         if named and max(named, key=len) not in found:
@@ -37,8 +37,7 @@ def of_tables(html: str) -> dict[str, Read]:
     """Forecasts by target, from the tables of `_repr_html_`."""
     found = {}
     for title, table in re.findall(r"<p>([^<]*)</p><table>(.*?)</table>", html, re.S):
-        label = re.sub(r" \([^()]*\)$", "", unescape(title))
-        found[label] = _table(table)
+        found[_label(title)] = _table(table)
     return found
 
 
@@ -68,9 +67,13 @@ def of_page(html: str) -> dict[str, Read]:
     for title, table in re.findall(
         r'id="table-target-\d+"><thead><tr><th[^>]*>(.*?)</th>.*?<tbody>(.*?)</tbody>', card, re.S
     ):
-        label = re.sub(r", (inside the data|[\d.]+ decades of compute.*)$", "", unescape(title))
-        found[label] = _table(table)
+        found[_label(title)] = _table(table)
     return found
+
+
+def _label(title: str) -> str:
+    """The target's label in the title of its table."""
+    return re.sub(r", (inside the data|[\d.]+ decades of compute.*)$", "", unescape(title))
 
 
 def section(html: str) -> str:

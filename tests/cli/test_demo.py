@@ -12,8 +12,8 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.cli import demo_run, main
-from lawsmith.cli.demo_run import SHARE, Demo, run_demo
+from lawsmith.cli import demo, main
+from lawsmith.cli.demo import SHARE, Demo, run_demo
 from lawsmith.datasets import load
 
 from .conftest import Result
@@ -48,7 +48,7 @@ def shown(tmp_path_factory) -> Shown:
         patch.setenv("LAWSMITH_CACHE", str(tmp_path_factory.mktemp("cache")))
         patch.delenv("LAWSMITH_DATA", raising=False)
         patch.setattr("urllib.request.urlopen", offline)
-        patch.setattr(demo_run, "run_demo", kept)
+        patch.setattr(demo, "run_demo", kept)
         code = main(["demo"])
     return Shown(Result(code, out.getvalue(), err.getvalue()), folder, found[0])
 
@@ -81,8 +81,8 @@ def test_the_demo_needs_no_network_and_ends_with_what_matters(shown):
 
 def test_the_seed_and_the_folder_are_those_asked_for(lawsmith, found, tmp_path, monkeypatch):
     asked = []
-    monkeypatch.setattr(demo_run, "run_demo", lambda seed: asked.append(seed) or found)
-    monkeypatch.setattr(demo_run, "show_demo", lambda _, folder: asked.append(folder))
+    monkeypatch.setattr(demo, "run_demo", lambda seed: asked.append(seed) or found)
+    monkeypatch.setattr(demo, "show_demo", lambda _, folder: asked.append(folder))
     assert lawsmith("demo", "--out", tmp_path / "here", "--seed", "1").code == 0
     assert asked == [1, tmp_path / "here"]
 

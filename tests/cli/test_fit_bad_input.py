@@ -141,7 +141,7 @@ def test_a_study_without_a_usual_law_has_an_answer_and_says_why_it_has_no_law(
     from lawsmith.datasets import load
 
     lawless = replace(load("good.csv"), default_law=None)
-    monkeypatch.setattr("lawsmith.cli.request.load", lambda *_, **__: lawless)
+    monkeypatch.setattr("lawsmith.cli.options.load", lambda *_, **__: lawless)
     result = lawsmith("fit", "good.csv")
     assert (result.code, result.err) == (0, "")
     assert "Answer, from 9 runs" in result.text

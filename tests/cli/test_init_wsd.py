@@ -12,7 +12,7 @@ from tests.conftest import extra
 from typer.testing import CliRunner
 
 from lawsmith.cli.app import app
-from lawsmith.cli.init import template
+from lawsmith.cli.start import template
 from lawsmith.study import open_study
 
 ROOT = Path(__file__).parents[2]

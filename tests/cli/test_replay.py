@@ -16,12 +16,13 @@ import pytest
 import lawsmith.cli.replay_run as replay_run
 from lawsmith.cli import replay_options as options
 from lawsmith.cli.replay_run import collect, described, done
-from lawsmith.cli.replay_view import signed
 from lawsmith.datasets import entry, load
 from lawsmith.errors import LawsmithError
+from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import CHINCHILLA, LC
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, prepare, replay
+from lawsmith.replay.replayed import signed
 
 SHORT = ("--n-init", 6)
 
@@ -277,7 +278,7 @@ def test_the_reach_and_the_split_are_the_catalogues_unless_told():
     assert method("full", known=steplaw).reach is None
     assert str(options.split(None, LC, most)) == "0.9"
     assert str(options.split(None, LC, None)) == "0.5"
-    assert str(options.split("0.3", LC, most)) == "0.3"
+    assert str(options.split(HeldOut.parse("0.3"), LC, most)) == "0.3"
     assert str(options.split(None, CHINCHILLA, most)) == "largest-N"
     assert options.catalogued("porian-hp:beta2") is entry("porian-hp")
     assert options.catalogued("runs.csv") is None

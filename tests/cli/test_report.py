@@ -88,7 +88,7 @@ def test_the_command_on_record_replays_the_same(sweep, tmp_path, monkeypatch):
     import json
     import shlex
 
-    from lawsmith.cli.report_sources import replay_command
+    from lawsmith.cli.report import replay_command
 
     monkeypatch.chdir(tmp_path)
     words = ["replay", str(sweep), "--policy", "window", "--surrogate", "gp"]

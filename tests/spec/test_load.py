@@ -112,6 +112,6 @@ def test_what_is_no_toml_is_one_line_of_error(raw: bytes):
 
 
 def test_the_file_of_init_is_valid_as_it_stands():
-    from lawsmith.cli.init import template
+    from lawsmith.cli.start import template
 
     assert len(build_candidates(parse_spec(template("study.toml").encode())).grid) > 100

@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from lawsmith.cli.init import template
+from lawsmith.cli.start import template
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, make
 from lawsmith.journal.events import VERSION

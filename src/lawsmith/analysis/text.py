@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 
-from lawsmith.analysis.records import Analysis, Prediction
-from lawsmith.digest import Columns, Digest, codes
-from lawsmith.formats import digits, interval, number, percent, plural
+import numpy as np
+
+from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
+from lawsmith.digest import Columns, Digest, Part, as_remarks, codes
+from lawsmith.formats import count, digits, figure, flops, interval, number, percent, plural
+from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
+from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Interval
 
 
@@ -26,18 +31,8 @@ def lines(a: Analysis) -> list[str]:
 
 def listing(a: Analysis) -> Digest:
     """All that the law says."""
-    level = percent(a.options.level)
-    known = a.uncertainty.params(a.options.level) if a.uncertainty else {}
-    rows = [
-        (name, number(value), parameter_interval(a.fit, name, known.get(name)))
-        for name, value in a.fit.params.items()
-    ]
-    params = Columns("Parameters", ("", "fitted", f"{level} interval"), rows)
-    heads = ("target", "loss", f"{level} interval", "of a further run")
-    predicted = [(p.target.label, digits(p.loss, "#.4g"), *_ends(p)) for p in a.predictions]
-    predictions = [Columns("Predictions, if the law holds", heads, predicted)] if predicted else []
-    warned = [f"{w.code}: {w.message}" for w in a.warnings]
-    return Digest(title(a), [params, *predictions, *_held_out(a), *warned])
+    warned = as_remarks("Warnings about the law", [(w.code, w.message) for w in a.warnings])
+    return Digest(title(a), [*parts(a), *warned])
 
 
 def parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
@@ -46,23 +41,12 @@ def parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
         return "fixed"
     if found is None:
         return "none"
-    return "not identified" if math.isnan(found.low) else interval(found.low, found.high)
+    return "not identified" if math.isnan(found.low) else interval(found.low, found.high, figure)
 
 
 def _headline(p: Prediction, level: float) -> str:
     ends = "" if p.interval is None else f", {percent(level)} interval {_ends(p)[0]}"
-    return f"{digits(p.loss, '#.4g')} at {p.target.label}{ends}"
-
-
-def _ends(p: Prediction) -> tuple[str, str]:
-    if p.interval is None or p.run_interval is None:
-        return "none", "none"
-    law, run = p.interval, p.run_interval
-    return interval(law.low, law.high, _loss), interval(run.low, run.high, _loss)
-
-
-def _loss(value: float) -> str:
-    return digits(value, "#.4g")
+    return f"{_loss(p.loss)} at {p.target.label}{ends}"
 
 
 def _held_out(a: Analysis) -> list[str]:
@@ -70,3 +54,141 @@ def _held_out(a: Analysis) -> list[str]:
         return []
     judged = plural(len(a.score.rows), "held-out best run")
     return [f"{judged}: root mean square error {percent(a.score.rms_error)}"]
+
+
+def parts(a: Analysis) -> list[Part]:
+    """The formula, the parameters with intervals, how they were found, what the law predicts."""
+    level = percent(a.options.level)
+    known = a.uncertainty.params(a.options.level) if a.uncertainty else {}
+    logs = a.fit.log_params
+    rows = [
+        (
+            name,
+            figure(x),
+            figure(logs[name]) if name in logs else "",
+            parameter_interval(a.fit, name, known.get(name)),
+        )
+        for name, x in a.fit.params.items()
+    ]
+    title = f"Law: {a.law.formula}, fitted to {_points(a)}"
+    made: list[Part] = [Columns(title, ("", "fitted", "ln", f"{level} interval"), rows)]
+    made += [f"{_optimiser(a.fit)}\n{_about_intervals(a)}", *_predictions(a)]
+    if a.score is not None:
+        rmse = f"RMSE {number(a.score.rmse, 3)} ({percent(a.score.rms_error, 3)} of loss)"
+        points = plural(len(a.score.rows), "point")
+        said = f"{rmse}, MSE {number(a.score.mse, 3)}, over {points}."
+        made.append(Digest(f"The law {a.law.name} on the held-out frontier", [said]))
+    return [*made, *_hyperparameters(a)]
+
+
+def _points(a: Analysis) -> str:
+    n_runs = int(np.isfinite(a.loss[a.pool]).sum())
+    points = plural(a.fit.n_points, "point")
+    return f"all {points}" if n_runs == a.fit.n_points else f"the {points} of the frontier"
+
+
+def _optimiser(fit: LawFit) -> str:
+    parts = [
+        f"{_objective(fit.objective)} {number(fit.value, 5)}",
+        f"{fit.status} (gradient {number(fit.gradient, 2)})",
+        "1 basin" if fit.n_basins == 1 else f"{fit.n_basins} basins, the lowest taken",
+        f"condition number {number(fit.condition, 3)}",
+    ]
+    if fit.priors:
+        parts.append(f"pulled by priors on {', '.join(fit.priors)}")
+    return f"Fit: {'; '.join(parts)}."
+
+
+def _objective(objective: Objective) -> str:
+    huber = f"sum of Huber(δ = {number(objective.delta)}) of log loss"
+    known = {
+        "huber": huber,
+        "least-squares-log": "half the sum of squares of log loss",
+        "least-squares": "half the sum of squares of loss",
+        "mae": "sum of absolute errors of log loss",
+        "one-sided": f"{huber}, runs above the law counting {percent(objective.above)}",
+    }
+    return known.get(objective.name, objective.name)
+
+
+def _about_intervals(a: Analysis) -> str:
+    """What the intervals are of, and how they were made."""
+    u = a.uncertainty
+    if u is None:
+        return "Intervals: none, as there are no more points than free parameters."
+    dof = "1 degree" if u.dof == 1 else f"{u.dof} degrees"
+    said = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom"
+    return f"{said}; stretched to the fitted value where it lies outside."
+
+
+def _predictions(a: Analysis) -> list[Part]:
+    """The loss at each target, and how to spend its compute."""
+    if not a.predictions:
+        return []
+    level = percent(a.options.level)
+    rows = [(p.target.label, _loss(p.loss), *_ends(p), _beyond(p.decades)) for p in a.predictions]
+    title = f"What the law {a.law.name} predicts, {level} intervals if it holds"
+    heads = ("target", "loss", "interval", "of a further run", "decades beyond")
+    made: list[Part] = [Columns(title, heads, rows)]
+    if any(p.allocation for p in a.predictions):
+        title = f"Best N and D by {a.law.name} (C = 6ND), with {level} intervals"
+        further = further_inputs(a.law)
+        shares = [_allocated(p, further) for p in a.predictions]
+        made.append(Columns(title, ("C", *further, "N*", "D*", "D/N"), shares))
+    return made
+
+
+def _beyond(decades: float) -> str:
+    return "inside" if decades <= 0 else digits(decades, ".1f")
+
+
+def _loss(x: float) -> str:
+    return digits(x, ".4f") if x >= 0.1 else number(x)
+
+
+def _ends(p: Prediction) -> tuple[str, str]:
+    """The intervals of the law and of a further run."""
+    if p.interval is None or p.run_interval is None:
+        return "none", "none"
+    law, run = p.interval, p.run_interval
+    return interval(law.low, law.high, _loss), interval(run.low, run.high, _loss)
+
+
+def _allocated(p: Prediction, further: Sequence[str]) -> tuple[str, ...]:
+    """Where a law spends the compute of a target best."""
+    cells = [flops(p.target.C), *(count(p.inputs[name]) for name in further)]
+    for name, found in (p.allocation or {}).items():
+        form = _short if name == "D/N" else count
+        ends = "" if np.isnan(found.low) else f" {interval(found.low, found.high, form)}"
+        cells.append(f"{form(found.centre)}{ends}")
+    return tuple(cells)
+
+
+def _short(x: float) -> str:
+    return number(x, 3)
+
+
+def _hyperparameters(a: Analysis) -> list[Part]:
+    """The best value of each tuned axis as a power of N and D."""
+    if not a.hyperparameters:
+        return []
+    first, level = a.hyperparameters[0].fit, a.options.level
+    cells = plural(first.n_points, "cell")
+    rows = [
+        (h.axis, _short(h.fit.params["c"]), *(_power(h, name, level) for name in ("a", "b")))
+        for h in a.hyperparameters
+    ]
+    over = f"{first.law.formula} over {cells} (N, D), {percent(level)}"
+    return [Columns(f"Best hyperparameters, {over}", ("axis", "c", "a", "b"), rows)]
+
+
+def _power(h: HyperparameterLaw, name: str, level: float) -> str:
+    value = digits(h.fit.params[name], ".3f")
+    if name in h.fit.fixed:
+        return f"{value}, fixed: D follows N"
+    if h.uncertainty is None:
+        return value
+    found = h.uncertainty.params(level)[name]
+    if math.isnan(found.low):
+        return f"{value}, not identified"
+    return f"{value} {interval(found.low, found.high, lambda x: digits(x, '.3f'))}"

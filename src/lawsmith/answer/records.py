@@ -206,7 +206,7 @@ class Answer:
     >>> found.at(1e17).loss < found.at(1e16).loss
     True
     >>> print(found.summary())
-    Answer: from 42 runs, up to 1.69e15 FLOPs
+    Answer, from 42 runs, up to 1.69e15 FLOPs
     ...
     >>> found.to_frame()["target"].tolist()
     ['1e16 FLOPs', '1e17 FLOPs']
@@ -247,9 +247,9 @@ class Answer:
 
     def summary(self) -> str:
         """The answer as text, as the terminal shows it."""
-        from lawsmith.answer.text import summary
+        from lawsmith.answer.text import listing
 
-        return summary(self)
+        return listing(self).text()
 
     def to_frame(self) -> Frame:
         """One row a target: the loss with its intervals, then N, D and hyperparameters."""
@@ -265,6 +265,6 @@ class Answer:
         return payload(self)
 
     def _repr_html_(self) -> str:
-        from lawsmith.answer.text import html
+        from lawsmith.answer.text import listing
 
-        return html(self)
+        return listing(self).html()

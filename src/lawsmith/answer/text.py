@@ -1,14 +1,14 @@
-"""An answer for people: rows of words and numbers, as text and as a table of HTML."""
+"""An answer for people: rows of words and numbers, and a listing of all it says."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
-from html import escape
 from typing import NamedTuple
 
 from lawsmith.answer.records import Answer, Forecast
 from lawsmith.curves import CurveFinding
 from lawsmith.curves.gain import GAIN_SD
+from lawsmith.digest import Columns, Digest, as_remarks
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
 from lawsmith.surface import Range
 
@@ -27,21 +27,21 @@ def loss_text(value: float) -> str:
     return digits(value, "#.4g")
 
 
+def loss_cells(forecast: Forecast) -> tuple[str, str]:
+    """A loss and its interval."""
+    return loss_text(forecast.loss), interval(forecast.low, forecast.high, loss_text)
+
+
 def headline(answer: Answer, forecast: Forecast) -> str:
     """'1.813 at 1e23 FLOPs, 95% interval [1.759, 1.850]'."""
-    ends = interval(forecast.low, forecast.high, loss_text)
-    at = f"{loss_text(forecast.loss)} at {forecast.target.label}"
-    return f"{at}, {percent(answer.level)} interval {ends}"
+    loss, ends = loss_cells(forecast)
+    return f"{loss} at {forecast.target.label}, {percent(answer.level)} interval {ends}"
 
 
 def lines(forecast: Forecast) -> list[Line]:
     """The loss, a further run, N, D, D/N and every hyperparameter of a forecast."""
     found = [
-        Line(
-            "best loss",
-            loss_text(forecast.loss),
-            interval(forecast.low, forecast.high, loss_text),
-        ),
+        Line("best loss", *loss_cells(forecast)),
         Line(
             "one further run",
             loss_text(forecast.loss),
@@ -119,53 +119,45 @@ def curves_text(found: CurveFinding) -> str:
 
 
 HEADS = ("", "value", "interval", "within 0.5% of the best")
+WARNINGS = "Warnings about the answer"
 
 
-def summary(answer: Answer) -> str:
-    """All of it as plain text."""
-    parts = [f"Answer: from {rests_on(answer)}"]
-    if answer.verdict:
-        parts.append(answer.verdict)
-    for forecast in answer.forecasts:
-        table = [HEADS, *lines(forecast)]
-        widths = [max(len(row[i]) for row in table) for i in range(4)]
-        rows = [
-            "  " + "  ".join(f"{cell:<{width}}" for cell, width in zip(row, widths, strict=True))
-            for row in table
-        ]
-        parts += ["", f"{forecast.target.label} ({beyond(forecast)})"]
-        parts += [row.rstrip() for row in rows]
-    if answer.held_out is not None:
-        parts += ["", f"Held out: {held_out_text(answer)}"]
-    if learnt := learnt_text(answer):
-        parts += ["", f"Learnt from: {learnt}"]
-    if answer.curves is not None:
-        parts += ["", f"Curves: {curves_text(answer.curves)}"]
-    for warning in answer.warnings:
-        parts.append(f"{warning.code}: {warning.message}")
-    return "\n".join(parts)
+def basis(answer: Answer) -> dict[str, str]:
+    """What the answer rests on beside its runs, as far as there is any."""
+    found = {
+        "Held out": held_out_text(answer),
+        "Learnt from": learnt_text(answer),
+        "Curves": "" if answer.curves is None else curves_text(answer.curves),
+    }
+    return {name: text for name, text in found.items() if text}
 
 
-def html(answer: Answer) -> str:
-    """The same as a fragment of HTML, for notebooks."""
-    parts = [f"<p><b>Answer</b> from {escape(rests_on(answer))}. {escape(answer.verdict)}</p>"]
-    for forecast in answer.forecasts:
-        head = "".join(f"<th>{escape(h)}</th>" for h in HEADS)
-        body = "".join(
-            "<tr>" + "".join(f"<td>{escape(cell)}</td>" for cell in row) + "</tr>"
-            for row in lines(forecast)
+def listing(answer: Answer) -> Digest:
+    """All of it: the verdict, a table a target, what it rests on, ends of runs, warnings."""
+    what, value, ends, near = HEADS
+    heads = (what, value, f"{percent(answer.level)} {ends}", near)
+    tables = [
+        Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in answer.forecasts
+    ]
+    said = [f"{name}: {text}." for name, text in basis(answer).items()]
+    verdict = [answer.verdict] if answer.verdict else []
+    warned = as_remarks(WARNINGS, [(w.code, w.message) for w in answer.warnings])
+    parts = [*verdict, *tables, *said, *_ends(answer), *warned]
+    return Digest(f"Answer, from {rests_on(answer)}", parts)
+
+
+def _ends(answer: Answer) -> list[Columns]:
+    """Where unfinished runs will end, as a list of one table; empty without any."""
+    planned = [] if answer.curves is None else answer.curves.ends
+    rows = [
+        (
+            end.run,
+            count(end.D),
+            loss_text(end.loss),
+            interval(end.run_low, end.run_high, loss_text),
         )
-        title = f"{forecast.target.label} ({beyond(forecast)})"
-        parts.append(f"<p>{escape(title)}</p><table><tr>{head}</tr>{body}</table>")
-    if answer.held_out is not None:
-        parts.append(f"<p>Held out: {escape(held_out_text(answer))}.</p>")
-    if learnt := learnt_text(answer):
-        parts.append(f"<p>Learnt from: {escape(learnt)}.</p>")
-    if answer.curves is not None:
-        parts.append(f"<p>Curves: {escape(curves_text(answer.curves))}.</p>")
-    if answer.warnings:
-        rows = "".join(
-            f"<li><code>{escape(w.code)}</code>: {escape(w.message)}</li>" for w in answer.warnings
-        )
-        parts.append(f"<ul>{rows}</ul>")
-    return "".join(parts)
+        for end in planned
+        if end.kind == "scheduled"
+    ]
+    heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
+    return [Columns("Ends of unfinished runs", heads, rows)] if rows else []

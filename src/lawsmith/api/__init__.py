@@ -1,3 +1,3 @@
-"""The Python front: tables, names and text in, results out; what `lawsmith.fit` and its kin are."""
+"""The functions of Python, `lawsmith.fit` and others: tables, names and text in, results out."""
 
 from __future__ import annotations

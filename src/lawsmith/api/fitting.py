@@ -9,7 +9,7 @@ from lawsmith import analysis
 from lawsmith.analysis import Analysis, Comparisons, FitOptions
 from lawsmith.answer import Answer
 from lawsmith.api import reading
-from lawsmith.api.wording import in_python
+from lawsmith.api.reading import in_python
 from lawsmith.cli import options as read
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.grid import HeldOut

@@ -1,18 +1,22 @@
-"""What a caller has, a table, a name or text, to the values that lawsmith works with."""
+"""What a caller has, a table, a name or text, to the values that lawsmith works with.
+
+Errors of the readers of the command line are raised in the words of Python: options are keywords.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+import re
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
+from functools import wraps
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
 
 from lawsmith import datasets
 from lawsmith.analysis import learn as learn_from_studies
 from lawsmith.answer import Target
-from lawsmith.api.wording import in_python
 from lawsmith.cli import options as read
 from lawsmith.datasets import CurveOptions, Curves, ReadOptions, Study
 from lawsmith.errors import LawsmithError
@@ -30,6 +34,48 @@ if TYPE_CHECKING:
     TargetLike: TypeAlias = Target | float | str | Mapping[str, float | str]
 
 FRAME = "DataFrame"  # what a study is called that came as one
+P = ParamSpec("P")
+R = TypeVar("R")
+
+# What an option is called here, where that is another name.
+KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed", "prior": "priors"}
+_PAIRS = re.compile(r"--((?:curve-)?columns) ((?:[\w./]+=[\w./]+,?)+)")
+_WORD = re.compile(r"--(law|objective|curve-kind) ([\w.|]+)")
+_FLAG = re.compile(r"--(force|skip-bad-rows)\b")
+_OPTION = re.compile(r"--([a-z][a-z-]*)")
+
+
+def in_python(function: Callable[P, R]) -> Callable[P, R]:
+    """Raise the errors of ``function`` with keywords where they name options."""
+
+    @wraps(function)
+    def in_keywords(*args: P.args, **kwargs: P.kwargs) -> R:
+        try:
+            return function(*args, **kwargs)
+        except LawsmithError as error:
+            got = keywords(error.got) if isinstance(error.got, str) else error.got
+            want = None if error.want is None else keywords(error.want)
+            hint = None if error.hint is None else keywords(error.hint)
+            raise LawsmithError(keywords(error.where), got=got, want=want, hint=hint) from None
+
+    return in_keywords
+
+
+def keywords(text: str) -> str:
+    """'say which: --columns N=NAME' → "say which: columns={'N': 'NAME'}"."""
+    text = _PAIRS.sub(lambda m: f"{_name(m[1])}={_mapping(m[2])}", text)
+    text = _WORD.sub(lambda m: f"{_name(m[1])}={m[2]!r}", text)
+    text = _FLAG.sub(lambda m: f"{_name(m[1])}=True", text)
+    return _OPTION.sub(lambda m: _name(m[1]), text)
+
+
+def _name(option: str) -> str:
+    return KEYWORDS.get(option, option.replace("-", "_"))
+
+
+def _mapping(pairs: str) -> dict[str, str]:
+    parts = (pair.partition("=") for pair in pairs.rstrip(",").split(","))
+    return {name: value for name, _, value in parts}
 
 
 @in_python
@@ -161,7 +207,7 @@ def as_targets(given: TargetLike | Sequence[TargetLike], study: Study) -> tuple[
 
 
 def as_options(given: TargetLike | Sequence[TargetLike]) -> list[tuple[str, str]]:
-    """Targets as the command line is told them: an option and its text each."""
+    """Targets as they are typed on the command line: an option and its text each."""
     if isinstance(given, Target | Mapping | str | float | Real):
         return [_option(given)]
     return [_option(target) for target in given]

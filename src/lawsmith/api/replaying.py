@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lawsmith.api import reading
-from lawsmith.api.wording import in_python
-from lawsmith.cli.replay_options import answer_rule, catalogued, method, split
+from lawsmith.api.reading import in_python
+from lawsmith.cli.replay import ReplayRequest
+from lawsmith.cli.replay_options import answer_rule
 from lawsmith.cli.replay_options import budget as read_budget
-from lawsmith.cli.replay_run import ReplayRequest, begin, finish
+from lawsmith.cli.replay_run import begin, finish, set_up
 from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
@@ -59,22 +61,19 @@ def replay_study(
     True
     """
     study = reading.load(source, columns=columns)
-    known = catalogued(study.name)
-    chosen = reading.as_law(law, study)
-    rule = reading.as_hold_out(hold_out)
     asked = ReplayRequest(
         study=study.name,
-        reading=ReadOptions(columns=columns or {}),
-        law=chosen,
-        hold_out=rule or split(None, chosen, known),
-        force=False,
-        method=method(policy, surrogate, None, known=known, given={}),
+        law=reading.as_law(law, study),
+        hold_out=reading.as_hold_out(hold_out),
+        policy=policy,
+        surrogate=surrogate,
         seed=seed,
         iterations=iterations,
-        budget=read_budget(None if budget is None else str(budget)),
-        targets=tuple(reading.as_options(targets)),
-        rule=answer_rule(stop_when),
+        budget=None if budget is None else read_budget(str(budget)),
+        rule=None if stop_when is None else answer_rule(stop_when),
+        words=tuple(word for pair in reading.as_options(targets) for word in pair),
     )
-    begun = begin(asked, study, reading.as_prior(learn_from))
+    setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))
+    begun = begin(setup, study, reading.as_prior(learn_from))
     walk = replay(begun.task, begun.policy, seed=seed, stop=begun.stop, block=BLOCK)
-    return finish(asked, begun, list(walk), interrupted=False)
+    return finish(setup, begun, list(walk), interrupted=False)

@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING
 from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import Answer
 from lawsmith.api import fitting, reading
-from lawsmith.api.wording import in_python
-from lawsmith.cli.report_sources import record
+from lawsmith.api.reading import in_python
+from lawsmith.cli.report import record, replay_record, table_settings
 from lawsmith.datasets import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC
@@ -18,7 +18,7 @@ from lawsmith.laws.law import Law
 from lawsmith.replay import Replayed
 from lawsmith.report import Record, Source, replay_source, table_source
 from lawsmith.report import write_report as write_source
-from lawsmith.report.source import File, study_files
+from lawsmith.report.source import study_files
 
 if TYPE_CHECKING:
     from lawsmith.api.reading import Source as Runs
@@ -38,7 +38,7 @@ def write_report(found: Answer | Analysis | Replayed | Runs, path: str | PathLik
     'report.html'
     """
     if isinstance(found, Replayed):
-        return write_source(replay_source(found, _record_of_replay(found)), Path(path))
+        return write_source(replay_source(found, replay_record(found.trace, ())), Path(path))
     if isinstance(found, Analysis):
         options, study = found.options, found.study
         source = table_source(study, options, options.targets, _record(study, options))
@@ -73,21 +73,5 @@ def _law(study: Study) -> Law:
 
 
 def _record(study: Study, options: FitOptions) -> Record:
-    settings = {
-        "study": study.title,
-        "law": options.law.name,
-        "held out": None if options.hold_out is None else str(options.hold_out),
-        "targets": [target.label for target in options.targets],
-        "level": options.level,
-        "columns": {name: column for name, column in study.columns.items() if name != column},
-    }
-    return record((), settings, _files(study))
-
-
-def _record_of_replay(found: Replayed) -> Record:
-    settings = {"study": found.trace.task.study, "seed": found.trace.seed, **found.trace.settings}
-    return record((), settings, _files(found.study))
-
-
-def _files(study: Study) -> tuple[File, ...]:
-    return () if study.name == reading.FRAME else study_files(study.name)
+    settings = {"study": study.title, **table_settings(study, options)}
+    return record((), settings, study_files(study.name))

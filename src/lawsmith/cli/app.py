@@ -14,16 +14,13 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
-from lawsmith.cli import live
+from lawsmith.cli import hand, live
 from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.count import count
 from lawsmith.cli.datasets import app as datasets_app
-from lawsmith.cli.demo import demo
-from lawsmith.cli.docs import docs
-from lawsmith.cli.fit import fit
-from lawsmith.cli.init import init
+from lawsmith.cli.fit import fit, report
 from lawsmith.cli.replay import replay
-from lawsmith.cli.report import report
+from lawsmith.cli.start import demo, docs, init
 from lawsmith.errors import LawsmithError
 
 # New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
@@ -38,7 +35,10 @@ app = typer.Typer(
 )
 for _command in (fit, replay, report, count, demo, docs):
     app.command()(_command)
-for _live in (init, *live.COMMANDS):
+for _live in (
+    *(init, live.check, live.plan, live.run, live.status, live.serve),
+    *(hand.ask, hand.tell, hand.exclude, hand.cancel, hand.export),
+):
     app.command(rich_help_panel="Live studies")(_live)
 app.command("import", rich_help_panel="Live studies")(live.import_runs)
 app.add_typer(datasets_app, name="datasets")
@@ -76,12 +76,12 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def run_app(app: typer.Typer, name: str, args: Sequence[str] | None) -> int:
     """Run a Typer application: errors become one line on stderr, and exit codes."""
-    told = list(sys.argv[1:] if args is None else args)  # for options whose order matters
+    words = list(sys.argv[1:] if args is None else args)  # for options whose order matters
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without α shows ?, not a traceback
     try:
-        code = app(args=args, prog_name=name, standalone_mode=False, obj=told)
+        code = app(args=args, prog_name=name, standalone_mode=False, obj=words)
         sys.stdout.flush()  # here, where a reader that left can still be told from an error
     except LawsmithError as error:
         return _fail(str(error))

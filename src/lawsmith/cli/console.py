@@ -7,7 +7,6 @@ trailing blanks, because it is pasted and piped.
 from __future__ import annotations
 
 import json
-import math
 import sys
 import textwrap
 from collections.abc import Iterable, Iterator, Sequence
@@ -23,6 +22,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
+from lawsmith.digest import Columns, Digest, Part, Remarks
 from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
@@ -34,7 +34,6 @@ CLOSED_PIPE, BAD_INPUT = 1, 2  # exit codes
 INTERRUPTED = 130  # the exit code that shells give a process that Ctrl-C ended
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
-_GREEK = {"alpha": "α", "beta": "β", "alpha_N": "αN", "alpha_D": "αD"}
 
 
 def stdout() -> Console:
@@ -97,12 +96,23 @@ def warnings(console: Console, title: str, found: Sequence[Diagnostic]) -> None:
     items(console, title, [(warning.code, warning.message) for warning in found])
 
 
-def notes(console: Console, found: Sequence[str], title: str = "Notes on this study") -> None:
-    """Notes below a heading, each a sentence; nothing where there are none."""
-    if found:
-        heading(console, title)
-    for note in found:
-        prose(console, f"{note[:1].upper()}{note[1:]}.")
+def show(console: Console, part: Part) -> None:
+    """A part of a digest: a sentence, a table, remarks, or a section of them."""
+    match part:
+        case Columns():
+            table(console, part.title, part.heads, part.rows)
+        case Remarks():
+            items(console, part.title, part.rows)
+        case Digest():
+            if part.title:
+                heading(console, part.title)
+            for apart, one in part.spaced():
+                if apart:
+                    console.print()
+                show(console, one)
+        case str():
+            for line in part.splitlines():
+                prose(console, line)
 
 
 def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
@@ -170,19 +180,6 @@ def table(
 def _natural_width(console: Console, shown: Padding) -> int:
     roomy = console.options.update(max_width=10 * MAX_WIDTH)
     return Measurement.get(console, roomy, shown).maximum
-
-
-def figure(x: float, digits: int = 4) -> str:
-    """A number of a table, with the zeros that say how many digits are meant: 0.2220."""
-    if not math.isfinite(x) or x == 0 or not 1e-4 <= abs(x) < 10**digits:
-        return number(x, digits)
-    places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
-    return f"{x:.{max(places, 0)}f}"
-
-
-def symbol(name: str) -> str:
-    """A parameter as its law's formula writes it: α for alpha."""
-    return _GREEK.get(name, name)
 
 
 def spent(study: LiveStudy, compute: float) -> str:

@@ -3,101 +3,80 @@
 from __future__ import annotations
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, dataclass
+from functools import partial
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Any
 
 import typer
 
 from lawsmith.cli import console as out
-from lawsmith.cli.params import whole
+from lawsmith.cli.params import Request, argument, flag, option, reader, takes, whole
 from lawsmith.counting import Arch, Count, read_arch, read_config
 from lawsmith.counting import count as counted
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, percent
 
-_SHAPE, _EXPERTS, _DETAILS = "Shape", "Experts", "Details"
+_shape = partial(option, "Shape", "INT", parser=whole)
+_experts = partial(option, "Experts", "INT", parser=whole)
+_detail = partial(option, "Details")
 
 
-def _size(text: str, panel: str) -> Any:
-    return typer.Option(parser=whole, metavar="INT", help=text, rich_help_panel=panel)
+@dataclass(frozen=True, kw_only=True)
+class CountRequest(Request):
+    """What `lawsmith count` is asked: the fields of an Arch, and what is printed."""
+
+    config: Path | None = argument(
+        "[CONFIG.JSON]", "A model's public config.json; options below override what it says.", None
+    )
+    layers: int | None = _shape("Layers.")
+    width: int | None = _shape("Width of the residual stream.")
+    heads: int | None = _shape("Attention heads.")
+    kv_heads: int | None = _shape("Heads of keys and values; by default as many as heads.")
+    head_dim: int | None = _shape("Width of a head; by default width / heads.")
+    ffn: int | None = _shape("Inner width of the feed-forward block; by default 4 × width.")
+    vocab: int | None = _shape("Size of the vocabulary.")
+    context: int | None = _shape("Tokens of a sequence in training; by default 2048.")
+    experts: int | None = _experts("Feed-forward experts of a layer.")
+    active: int | None = _experts("Experts that a token uses.")
+    shared: int | None = _experts("Experts that every token uses besides.")
+    gated: bool | None = _detail(None, "The feed-forward block has a gate.")
+    tied: bool | None = _detail(None, "Input and output share one embedding.")
+    biases: str | None = _detail("none|qkv|all", "Which linear maps have biases.")
+    norm: str | None = _detail("rms|layer|none", "Parameters of a norm.")
+    positions: int | None = _detail("INT", "Learned positions.", parser=whole)
+    attention: str | None = _detail(
+        "causal|full", "Count the keys a token may see, or all of them."
+    )
+    tokens: float | None = option(
+        None,
+        "D",
+        "Count the FLOPs of training on so many tokens too.",
+        parser=reader("training_tokens"),
+    )
+    as_json: bool = flag(None, "--json", "One JSON object instead of a table.")
 
 
-def _word(text: str, metavar: str) -> Any:
-    return typer.Option(metavar=metavar, help=text, rich_help_panel=_DETAILS)
-
-
-def count(
-    config: Annotated[
-        Path | None,
-        typer.Argument(
-            metavar="[CONFIG.JSON]",
-            help="A model's public config.json; options below override what it says.",
-        ),
-    ] = None,
-    layers: Annotated[int | None, _size("Layers.", _SHAPE)] = None,
-    width: Annotated[int | None, _size("Width of the residual stream.", _SHAPE)] = None,
-    heads: Annotated[int | None, _size("Attention heads.", _SHAPE)] = None,
-    kv_heads: Annotated[
-        int | None, _size("Heads of keys and values; by default as many as heads.", _SHAPE)
-    ] = None,
-    head_dim: Annotated[
-        int | None, _size("Width of a head; by default width / heads.", _SHAPE)
-    ] = None,
-    ffn: Annotated[
-        int | None, _size("Inner width of the feed-forward block; by default 4 × width.", _SHAPE)
-    ] = None,
-    vocab: Annotated[int | None, _size("Size of the vocabulary.", _SHAPE)] = None,
-    context: Annotated[
-        int | None, _size("Tokens of a sequence in training; by default 2048.", _SHAPE)
-    ] = None,
-    experts: Annotated[int | None, _size("Feed-forward experts of a layer.", _EXPERTS)] = None,
-    active: Annotated[int | None, _size("Experts that a token uses.", _EXPERTS)] = None,
-    shared: Annotated[int | None, _size("Experts that every token uses besides.", _EXPERTS)] = None,
-    gated: Annotated[
-        bool | None,
-        typer.Option(help="The feed-forward block has a gate.", rich_help_panel=_DETAILS),
-    ] = None,
-    tied: Annotated[
-        bool | None,
-        typer.Option(help="Input and output share one embedding.", rich_help_panel=_DETAILS),
-    ] = None,
-    biases: Annotated[str | None, _word("Which linear maps have biases.", "none|qkv|all")] = None,
-    norm: Annotated[str | None, _word("Parameters of a norm.", "rms|layer|none")] = None,
-    positions: Annotated[int | None, _size("Learned positions.", _DETAILS)] = None,
-    attention: Annotated[
-        str | None, _word("Count the keys a token may see, or all of them.", "causal|full")
-    ] = None,
-    tokens: Annotated[
-        str | None,
-        typer.Option(metavar="D", help="Count the FLOPs of training on so many tokens too."),
-    ] = None,
-    as_json: Annotated[
-        bool, typer.Option("--json", help="One JSON object instead of a table.")
-    ] = False,
-) -> None:
+@takes(CountRequest)
+def count(asked: CountRequest) -> None:
     """Count the parameters of a model, with and without embeddings, and its FLOPs a token.
 
     For example: lawsmith count --layers 12 --width 768 --heads 12 --vocab 50257 --tied
     """
-    given = {name: value for name, value in locals().items() if value is not None}
-    for name in ("config", "tokens", "as_json"):
-        given.pop(name, None)
-    from lawsmith.cli import options as read
-
-    found = counted(_arch(config, given))
-    D = read.tokens(tokens, "--tokens")
-    if as_json:
-        typer.echo(json.dumps(payload(found, D), indent=2))
+    found = counted(_arch(asked))
+    if asked.as_json:
+        typer.echo(json.dumps(payload(found, asked.tokens), indent=2))
     else:
-        show_count(found, D)
+        show_count(found, asked.tokens)
 
 
-def _arch(config: Path | None, given: dict[str, Any]) -> Arch:
-    if config is None and not given:
+def _arch(asked: CountRequest) -> Arch:
+    others = ("words", "config", "tokens", "as_json")
+    given = {k: v for k, v in vars(asked).items() if v is not None and k not in others}
+    if asked.config is None and not given:
         want = "a config.json, or --layers, --width, --heads and --vocab"
         raise LawsmithError("count", got="nothing", want=want)
-    base = {} if config is None else vars(read_config(config))
+    base = {} if asked.config is None else vars(read_config(asked.config))
     return read_arch({**base, **given})
 
 
@@ -148,14 +127,14 @@ def show_count(found: Count, D: float | None) -> None:
     }
     rows = [(name, *(f"{n:,}" for n in both)) for name, both in sizes.items()]
     out.table(console, "Parameters", ("", "total", "active"), rows)
-    told = {
+    training = {
         "counted, causal attention": found.training("causal"),
         "counted, full attention": found.training("full"),
         "6N, N active with embeddings": 6.0 * found.active,
         "6N, N active without embeddings": 6.0 * found.active_without_embeddings,
     }
     title = f"FLOPs a token in training, context {arch.context:,}"
-    shares = [(name, flops(x, 4), percent(x / counted)) for name, x in told.items()]
+    shares = [(name, flops(x, 4), percent(x / counted)) for name, x in training.items()]
     out.table(console, title, ("", "FLOPs", "of counted"), shares)
     if D is not None:
         text = f"Training on {D:,.0f} tokens: {flops(D * counted, 4)} FLOPs"

@@ -1,27 +1,188 @@
-"""`lawsmith demo`: real runs that come with lawsmith, their answer from 2 % of the compute."""
+"""What the demo does: replay the bundled study at 2 % of its compute, show it, write a report."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from pathlib import Path
-from typing import Annotated
 
-import typer
+import numpy as np
+from rich.console import Console
+from rich.text import Text
 
-from lawsmith.cli.params import whole
+from lawsmith.answer.text import WARNINGS, held_out_text, loss_cells, loss_text
+from lawsmith.cli import console as out
+from lawsmith.cli.replay import ReplayRequest
+from lawsmith.cli.replay_run import run, set_up
+from lawsmith.cli.report import replay_record
+from lawsmith.cli.views import draw_replay
+from lawsmith.datasets import Study, load
+from lawsmith.files import write_told
+from lawsmith.formats import count, flops, number, percent, plural
+from lawsmith.frontier import frontier
+from lawsmith.grid import IntArray
+from lawsmith.laws.catalogue import LC
+from lawsmith.replay import Answers, Replayed, Task, Trace
+from lawsmith.report import write_report
+from lawsmith.report.finished import replay_source
+from lawsmith.spreadsheet import csv_text
+
+STUDY = "tinylm"
+SHARE = 0.02  # of the pool's compute
+BEYOND = 1e16  # FLOPs, more than any run had
 
 
-def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the table and the charts.")
-    ] = Path("lawsmith-demo"),
-    seed: Annotated[int, typer.Option(parser=whole, metavar="SEED", help="Random seed.")] = 0,
-) -> None:
-    """See what lawsmith does, on real training runs that come with it.
+@dataclass(frozen=True, eq=False)
+class Demo:
+    """The replay, and the answers by the runs chosen and by all of the pool.
 
-    Chooses runs worth 2 % of the compute, and compares their answer with that of all runs.
+    The first target is the compute of the largest run held out.
     """
-    from lawsmith.cli import options
-    from lawsmith.cli.demo_run import run_demo, show_demo
 
-    folder = options.folder(out, "--out")
-    show_demo(run_demo(seed), folder)
+    done: Replayed
+    answers: Answers
+
+    @property
+    def study(self) -> Study:
+        return self.done.study
+
+    @property
+    def trace(self) -> Trace:
+        return self.done.trace
+
+    @property
+    def task(self) -> Task:
+        return self.trace.task
+
+    @property
+    def chosen(self) -> IntArray:
+        """Rows of the pool, in the order they were run."""
+        return np.array([step.candidate for step in self.trace.steps])
+
+    @property
+    def best(self) -> IntArray:
+        """Rows of the pool that were run and that no cheaper one of those beats."""
+        rows = self.chosen
+        return rows[frontier(self.task.pool.subset(rows), self.task.loss[rows], ("C",))]
+
+    def best_within(self, compute: float) -> float:
+        """The least loss of any run of the study that costs no more, held out or not."""
+        loss, cost = self.study.runs.config_loss(len(self.study.grid)), self.study.grid.C
+        return float(np.nanmin(loss[cost <= compute * (1.0 + 1e-9)]))
+
+
+def run_demo(seed: int) -> Demo:
+    """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
+    computes = (float(load(STUDY).grid.C.max()), BEYOND)
+    words = [word for C in computes for word in ("--target", repr(C))]
+    asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
+    done = run(set_up(asked))
+    if done.stopped == "interrupted":
+        raise KeyboardInterrupt
+    assert done.answers is not None  # 2 % of the compute are hundreds of runs
+    return Demo(done, done.answers)
+
+
+def show_demo(found: Demo, folder: Path) -> None:
+    """Everything that the demo writes and shows."""
+    console, table = out.stdout(), write_runs(found, folder / "runs.csv")
+    drawn = draw_replay(folder / "charts", found.done)
+    record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
+    page = write_report(replay_source(found.done, record), folder / "report.html")
+    show_study(console, found)
+    show_runs(console, found)
+    show_answers(console, found)
+    pages = [path for path in drawn.paths if path.suffix == ".html"]
+    out.paths(console, [table, *pages], "Written (each chart as PNG too)")
+    commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
+    out.paths(console, [f"lawsmith {command}" for command in commands], "Next")
+    out.heading(console, "What matters")
+    seen = f"Of the runs that it never saw: {held_out_text(found.answers.chosen)}."
+    lines = (_forecast(found), seen, _search(found))
+    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
+    out.paths(console, [page], "The report: open it in a browser, it needs no network")
+
+
+def show_study(console: Console, found: Demo) -> None:
+    """What the runs are, and what is done with them."""
+    task, grid, last = found.task, found.study.grid, found.done.last
+    console.print(Text(found.study.title, style="bold"))
+    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
+    study = f"{plural(len(found.study.runs), 'real training run')}: {', '.join(axes)}"
+    pool = f"{len(task.pool)} configurations, {flops(task.total_compute)} FLOPs in all"
+    held = f"{len(grid) - len(task.pool)} configurations, the most expensive ones"
+    ran = f"{plural(last.iteration, 'run')} of the pool, {percent(last.cost_fraction)} of that"
+    facts = {"study": study, "pool": pool, "held out": held, "ran": ran}
+    out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
+    out.prose(
+        console,
+        "lawsmith acts as if no run had been made. It chooses one after the other, until "
+        f"{percent(SHARE)} of the compute is spent. Then it predicts the best loss at a larger "
+        "compute. This is compared with what the whole pool predicts, and with the runs held out, "
+        "which neither has seen.",
+    )
+
+
+def show_runs(console: Console, found: Demo) -> None:
+    """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
+    pool = found.task.pool
+    axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
+    cells = []
+    for row in found.best.tolist():
+        sizes = [flops(pool.C[row]), count(pool.N[row]), count(pool.D[row])]
+        values = [number(float(pool.numbers(name)[row]), 3) for name in axes]
+        best = found.best_within(float(pool.C[row]))
+        cells.append((*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}"))
+    title = f"The best of the {len(found.chosen)} runs, by compute"
+    heads = ("C", "N", "D", *axes, "loss", "best of all runs")
+    out.table(console, title, heads, cells, align="")
+
+
+def show_answers(console: Console, found: Demo) -> None:
+    """The best loss at each target: from 2 %, from the whole pool, and in truth."""
+    chosen, pool = found.answers.chosen, found.answers.pool
+    level = f"{percent(chosen.level)} interval"
+    out.heading(console, f"The answer, from {percent(SHARE)} of the compute")
+    out.prose(console, chosen.verdict)
+    largest = float(found.study.grid.C.max()) * (1.0 + 1e-9)
+    rows = []
+    for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
+        tried = loss_text(found.best_within(ours.compute)) if ours.compute <= largest else "none"
+        rows.append((ours.target.label, *loss_cells(ours), *loss_cells(all_runs), tried))
+    heads = ("best loss at", "found", level, "whole pool", level, "best run")
+    out.table(console, "", heads, rows)
+    out.warnings(console, WARNINGS, chosen.warnings)
+
+
+def _forecast(found: Demo) -> str:
+    ours, all_runs = found.answers.chosen.forecasts[0], found.answers.pool.forecasts[0]
+    best = found.best_within(ours.compute)
+    held = "inside" if ours.run_low <= best <= ours.run_high else "outside"
+    return (
+        f"At {ours.target.label}, {10**ours.decades:.1f} times its largest run, "
+        f"{percent(SHARE)} of the compute says {loss_text(ours.loss)}. The whole pool says "
+        f"{loss_text(all_runs.loss)} ({_off(ours.loss, all_runs.loss)}). The best run there has "
+        f"{loss_text(best)} ({_off(ours.loss, best)}), {held} the interval of a further run."
+    )
+
+
+def _off(loss: float, other: float) -> str:
+    return f"{percent(abs(loss / other - 1.0), 2)} off"
+
+
+def _search(found: Demo) -> str:
+    whole = found.task.reference.envelope
+    n_hit = int(np.isin(whole, found.chosen).sum())
+    return (
+        f"{len(found.chosen)} of {len(found.task.pool)} runs were made. Of the {len(whole)} that "
+        f"no cheaper one beats, {n_hit} are among them."
+    )
+
+
+def write_runs(found: Demo, path: Path) -> Path:
+    """The chosen runs in their order, to try `lawsmith fit` on."""
+    pool, names = found.task.pool, ("N", "D", "C", "lr", "batch")
+    rows = [
+        {**{name: float(pool.numbers(name)[row]) for name in names}, "loss": found.task.loss[row]}
+        for row in found.chosen.tolist()
+    ]
+    return write_told(path, csv_text([*names, "loss"], rows), where="--out")

@@ -1,76 +1,113 @@
-"""`lawsmith fit TABLE`: what runs say of the loss at a target, and a law that describes them."""
+"""`lawsmith fit TABLE` and `lawsmith report SOURCE`: what they can be asked."""
 
 from __future__ import annotations
 
-import typer
+from dataclasses import dataclass
+from pathlib import Path
 
-from lawsmith.cli import params
+from lawsmith.cli.params import (
+    FORMS,
+    LAW,
+    RUNS,
+    SHOW,
+    AnswerRequest,
+    ShownRequest,
+    Texts,
+    argument,
+    flag,
+    number,
+    option,
+    reader,
+    takes,
+    whole,
+)
 
 
-def fit(
-    context: typer.Context,
-    table: params.Table,
-    columns: params.Columns = None,
-    ignore: params.Ignore = None,
-    where: params.Where = None,
-    drop_largest_loss: params.DropLargestLoss = 0,
-    diverged_above: params.DivergedAbove = None,
-    skip_bad_rows: params.SkipBadRows = False,
-    compute: params.Compute = "auto",
-    loss: params.LossName = None,
-    metrics: params.Metrics = None,
-    hold_out: params.HoldOut = None,
-    learn_from: params.LearnFrom = None,
-    curves: params.CurvesFile = None,
-    curve_kind: params.CurveKind = None,
-    curve_columns: params.CurveColumns = None,
-    law: params.LawName = None,
-    fix: params.Fix = None,
-    prior: params.PriorText = None,
-    objective: params.ObjectiveName = None,
-    delta: params.Delta = None,
-    force: params.Force = False,
-    seed: params.Seed = 0,
-    target: params.Targets = None,
-    at: params.At = None,
-    inference_tokens: params.InferenceTokens = None,
-    next_runs: params.NextRuns = 0,
-    critical_batch: params.CriticalBatch = False,
-    other_n: params.OtherN = None,
-    metric: params.Metric = None,
-    via: params.Via = None,
-    chance: params.Chance = None,
-    questions: params.Questions = None,
-    level: params.Level = 0.95,
-    compare: params.Compare = False,
-    as_json: params.Json = False,
-    charts: params.Charts = None,
-) -> None:
+@dataclass(frozen=True, kw_only=True)
+class FitRequest(ShownRequest, AnswerRequest):
+    """What `lawsmith fit` is asked."""
+
+    table: str = argument(
+        "TABLE",
+        f"One row per run: {FORMS}. Or a published study by name (see lawsmith datasets).",
+    )
+    loss: str | None = option(RUNS, "COLUMN", "Loss column; the same as --columns loss=COLUMN.")
+    metrics: Texts = option(
+        RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side."
+    )
+    fix: Texts = option(LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
+    prior: Texts = option(LAW, "E=1.69±0.05", "Prior of a parameter: value ± SD; may be repeated.")
+    objective: str | None = option(
+        LAW,
+        "NAME",
+        "huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
+        "a tenth: for sizes tuned less); by default what the law's authors use.",
+    )
+    delta: float | None = option(LAW, "δ", "Huber's δ, by default 1e-3.", parser=number)
+    inference_tokens: float | None = option(
+        SHOW,
+        "1T",
+        "Tokens to be served: at each --target, the N and D with the same loss that make "
+        "training and serving cheapest.",
+        parser=reader("inference_tokens"),
+    )
+    n_next: int = option(
+        SHOW,
+        "K",
+        "The K runs that narrow the interval at each target most per FLOP.",
+        "--next",
+        default=0,
+        parser=whole,
+    )
+    critical_batch: bool = flag(
+        SHOW,
+        "--critical-batch",
+        "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
+    )
+    other_n: str | None = option(
+        SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."
+    )
+    compare: bool = flag(
+        SHOW, "--compare", "Compare every law with the answer, on held-out compute."
+    )
+
+
+@dataclass(frozen=True, kw_only=True)
+class ReportRequest(AnswerRequest):
+    """What `lawsmith report` is asked."""
+
+    table: str = argument(
+        "SOURCE",
+        "A table of runs, the name of a published study, the folder of a replay "
+        "(lawsmith replay --out), or a live study (its file or its folder).",
+    )
+    out: Path = option(
+        None,
+        "FILE",
+        "The page to write.",
+        *("--out", "-o"),
+        default=Path("report.html"),
+        dir_okay=False,
+    )
+
+
+@takes(FitRequest)
+def fit(asked: FitRequest) -> None:
     """Predict the best loss at a compute nobody has explored, from a table of training runs.
 
     For example: lawsmith fit runs.csv --target 1e25 --law chinchilla
     """
-    given = dict(locals())
-    from lawsmith.cli import fit_several
-    from lawsmith.cli import options as read
-    from lawsmith.cli.console import print_json, stdout
-    from lawsmith.cli.draw import Drawn, draw_fit
-    from lawsmith.cli.fit_payload import fit_payload
-    from lawsmith.cli.fit_run import run
-    from lawsmith.cli.fit_view import show_fit
-    from lawsmith.cli.request import request_of
+    from lawsmith.cli.fit_view import run_fit
 
-    asked = request_of(given)
-    folder = read.folder(charts, "--charts") if charts else None
-    if asked.tasks:
-        fit_several.fit_tasks(asked, folder, as_json=as_json)
-        return
-    if metrics:
-        fit_several.fit_losses(asked, read.names(metrics, "--metrics"), as_json=as_json)
-        return
-    found = run(asked)
-    drawn = draw_fit(folder, found) if folder else Drawn()
-    if as_json:
-        print_json(fit_payload(found, drawn))
-    else:
-        show_fit(stdout(), found, drawn)
+    run_fit(asked)
+
+
+@takes(ReportRequest)
+def report(asked: ReportRequest) -> None:
+    """Make a report: one self-contained page with the answer, the figures and every run.
+
+    For example: lawsmith report oellm-english --target 1e25 -o report.html
+    """
+    from lawsmith.cli.report import run_report
+
+    run_report(asked)

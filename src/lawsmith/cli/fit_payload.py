@@ -10,16 +10,11 @@ from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.answer import Answer, HeldOutRuns
-from lawsmith.answer.payload import (
-    NO_ANSWER,
-    forecast_payload,
-    held_out_payload,
-    warning_payload,
-)
+from lawsmith.answer.payload import NO_ANSWER, forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
-from lawsmith.cli.draw import Drawn
 from lawsmith.cli.fit_run import Decided, Fitted
 from lawsmith.cli.options import compute_rule
+from lawsmith.cli.views import Drawn
 from lawsmith.datasets import Study
 from lawsmith.tasks import TaskAnswer
 
@@ -35,7 +30,7 @@ def fit_payload(found: Fitted, drawn: Drawn) -> Json:
         "why_no_answer": found.why_no_answer or None,
         "serving": [serving_payload(one) for one in found.serving],
         "decisions": [decided_payload(one) for one in found.decisions],
-        "other_n": [moved_payload(one, found.level) for one in found.moved],
+        "other_n": [moved_payload(one, found.asked.level) for one in found.moved],
         **_law(found),
         "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
         **_compared(found),
@@ -90,8 +85,8 @@ def decided_payload(found: Decided) -> Json:
     """Further runs, and the critical batch, at a target."""
     runs = [{**asdict(run), "narrowed": run.narrowed} for run in found.runs]
     batch = found.batch
-    told = None if batch is None else {**asdict(batch), "identified": batch.identified}
-    return {"target": found.target.plain, "next_runs": runs, "critical_batch": told}
+    known = None if batch is None else {**asdict(batch), "identified": batch.identified}
+    return {"target": found.target.plain, "next_runs": runs, "critical_batch": known}
 
 
 def serving_payload(found: Serving) -> Json:
@@ -113,7 +108,8 @@ def serving_payload(found: Serving) -> Json:
 
 
 def _study(found: Fitted) -> Json:
-    study, log = found.study, found.study.log
+    study, log, rule = found.study, found.study.log, found.asked.hold_out
+    n_held_out = 0 if rule is None else len(study.grid.split(rule)[1])
     return {
         "name": study.name,
         "title": study.title,
@@ -127,8 +123,8 @@ def _study(found: Fitted) -> Json:
             "bad": log.n_bad,
             "dropped": len(log.dropped),
             "replicated": len(log.replicates),
-            "pool": len(study.grid) - len(found.held_out),
-            "held_out": len(found.held_out),
+            "pool": len(study.grid) - n_held_out,
+            "held_out": n_held_out,
         },
         # Rows of the table, counted from 1 below its header.
         "diverged_rows": log.diverged,

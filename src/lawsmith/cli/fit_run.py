@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from dataclasses import dataclass, replace
 
@@ -13,14 +14,14 @@ from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
 from lawsmith.answer.serving import Serving, serve
-from lawsmith.arrays import IntArray
+from lawsmith.arrays import FloatArray
+from lawsmith.cli import options as read
 from lawsmith.cli.console import working
-from lawsmith.cli.request import Request, law_for, law_options, read_runs
+from lawsmith.cli.fit import FitRequest
 from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.expressions import names
-from lawsmith.grid import HeldOut
 from lawsmith.laws.allocation import divides
 from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
@@ -28,7 +29,10 @@ from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import State
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import Prior
+from lawsmith.tasks import Task, TaskAnswer
 from lawsmith.threads import one_thread
+
+RISES = 0.5  # rank correlation with compute above which a column is no loss
 
 
 @dataclass(frozen=True)
@@ -55,8 +59,7 @@ class Fitted:
     """
 
     study: Study
-    hold_out: HeldOut | None
-    held_out: IntArray
+    asked: FitRequest
     answer: Answer | None
     why_no_answer: str
     analysis: Analysis | None
@@ -70,27 +73,20 @@ class Fitted:
     moved: tuple[Moved, ...] = ()
     along: Along | None = None
 
-    @property
-    def level(self) -> float:
-        if self.answer is not None:
-            return self.answer.level
-        return self.analysis.options.level if self.analysis is not None else 0.95
 
-
-def run(asked: Request) -> Fitted:
+def work_out(asked: FitRequest) -> Fitted:
     """Read, answer, fit."""
-    study, along, targets = read_runs(replace(asked, reading=_reading(asked)))
-    held = np.arange(0) if asked.hold_out is None else study.grid.split(asked.hold_out)[1]
+    study, along, targets = read.read_runs(asked, asked.table, _reading(asked))
     with working("learning from earlier studies") if asked.learn_from else nullcontext():
-        prior = prior_from(asked.learn_from)
-    # First, so that a slip in what was asked of the law is told before the work.
+        prior = prior_from(asked.learn_from or ())
+    # First, so that an error in what was asked of the law is reported before the work.
     wanted = targets or _default_targets(study)
     described, refusal, options = _law(study, asked, targets, wanted)
     found, why_not = _answer(study, along, asked, targets, wanted, prior)
     if refusal is not None and not (found and found.forecasts):
         raise refusal  # neither a law nor a loss anywhere: there is nothing to show
     why_no_law = "" if refusal is None else str(refusal)
-    fitted = Fitted(study, asked.hold_out, held, found, why_not, described, why_no_law, along=along)
+    fitted = Fitted(study, asked, found, why_not, described, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(_known(fitted), asked.inference_tokens))
     if asked.other_n is not None:
@@ -120,16 +116,17 @@ def _serving(found: Answer, tokens: float) -> tuple[Serving, ...]:
     return tuple(serve(found.surface, C, tokens) for C in computes)
 
 
-def _reading(asked: Request) -> ReadOptions:
+def _reading(asked: FitRequest) -> ReadOptions:
     """How to read the table: with the columns of numbers that another N is counted from."""
+    reading = read.reading(asked)
     if asked.other_n is None:
-        return asked.reading
-    own = {"N", "D", "C", "loss", *asked.reading.columns}
+        return reading
+    own = {"N", "D", "C", "loss", *reading.columns}
     more = tuple(name for name in names(asked.other_n) if name not in own)
-    return replace(asked.reading, metrics=(*asked.reading.metrics, *more))
+    return replace(reading, metrics=(*reading.metrics, *more))
 
 
-def _moved(fitted: Fitted, asked: Request, prior: Prior) -> tuple[Moved, ...]:
+def _moved(fitted: Fitted, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
     """Each target with the other N."""
     found = _known(fitted)
     if "N" not in fitted.study.grid.names or asked.curves is not None:
@@ -144,7 +141,7 @@ def _moved(fitted: Fitted, asked: Request, prior: Prior) -> tuple[Moved, ...]:
     return analysis.moved(text, found, again)
 
 
-def _decisions(found: Answer, asked: Request) -> tuple[Decided, ...]:
+def _decisions(found: Answer, asked: FitRequest) -> tuple[Decided, ...]:
     """At each target."""
     surface, n = found.surface, asked.n_next
     if n and all(forecast.target.sized for forecast in found.forecasts):
@@ -192,21 +189,21 @@ def _warnings(fitted: Fitted) -> tuple[Diagnostic, ...]:
         for p in predictions:
             if p.interval is not None:
                 claims.setdefault(p.target.label, {})[name] = p.interval
-    apart = (laws_disagree(label, said, fitted.level) for label, said in claims.items())
+    apart = (laws_disagree(label, said, fitted.asked.level) for label, said in claims.items())
     return (*found, *(warning for warning in apart if warning is not None))
 
 
 def _predictions_of_laws(fitted: Fitted) -> dict[str, tuple[Prediction, ...]]:
-    told = {c.law.name: c.predictions for c in fitted.compared}
+    found = {c.law.name: c.predictions for c in fitted.compared}
     if fitted.analysis is not None:
-        told[fitted.analysis.law.name] = fitted.analysis.predictions
-    return told
+        found[fitted.analysis.law.name] = fitted.analysis.predictions
+    return found
 
 
 def _answer(
     study: Study,
     along: Along | None,
-    asked: Request,
+    asked: FitRequest,
     targets: tuple[Target, ...],
     wanted: tuple[Target, ...],
     prior: Prior,
@@ -224,15 +221,81 @@ def _answer(
 
 
 def _law(
-    study: Study, asked: Request, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+    study: Study, asked: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
 ) -> tuple[Analysis | None, LawsmithError | None, FitOptions | None]:
     """The law asked for, which must fit; else the study's usual one, as far as it can."""
     try:
-        law = law_for(study, asked)
+        law = asked.law or read.get_law(read.law_of(study))
         of_compute = law.inputs == ("C",) or divides(law)
-        options = law_options(study, asked, law, wanted if of_compute else targets)
+        options = read.law_options(study, asked, wanted if of_compute else targets)
+        pinned = read.fixed(asked.fix or (), law)
+        options = replace(
+            options,
+            objective=read.objective(asked.objective, asked.delta, law),
+            fixed=pinned,
+            priors=read.priors(asked.prior or (), law, pinned),
+        )
         return analysis.analyse(study, options), None, options
     except LawsmithError as error:
-        if asked.about_the_law:
+        about = (asked.law, asked.fix, asked.prior, asked.objective, asked.force)
+        if any(about) or asked.delta is not None:
             raise
         return None, error, None
+
+
+def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
+    """Each column of --metrics as the loss, and its answer."""
+    found: dict[str, Answer] = {}
+    reading = read.reading(asked)
+    level, rule = asked.level, asked.hold_out
+    for name in read.names(asked.metrics or (), "--metrics"):
+        named = replace(reading, columns={**reading.columns, "loss": name})
+        study = read.load_study(asked.table, named)
+        targets = read.targets(asked.targets, list(study.grid.hp))
+        check_falls(study, "--metrics", name)
+        with working(f"Working out the answer for {name}"):
+            found[name] = analysis.answer_study(study, targets, level=level, hold_out=rule)
+    return study, found
+
+
+def answer_tasks(asked: FitRequest, tasks: Sequence[Task]) -> tuple[Study, list[TaskAnswer]]:
+    """The columns of the tasks, and an answer for each."""
+    via, rule, level = asked.via or "", asked.hold_out, asked.level
+    study = read.load_study(asked.table, _reading_tasks(asked, tasks))
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    if via:
+        check_falls(study, "--via", via)
+    with working("Working out the answer"):
+        return study, analysis.answer_tasks(
+            study, tasks, targets, via=via, level=level, hold_out=rule
+        )
+
+
+def _reading_tasks(asked: FitRequest, tasks: Sequence[Task]) -> ReadOptions:
+    """With the columns of the tasks; without --via, accuracy is in the place of the loss."""
+    options, via = read.reading(asked), asked.via
+    columns = dict(options.columns)
+    if via and columns.get("loss", via) != via:
+        got = f"{via!r}, and --loss {columns['loss']!r}"
+        raise LawsmithError("--via", got=got, want="one loss")
+    columns["loss"] = via or tasks[0].name
+    sign = options.loss_sign if via else "any"
+    names = tuple(task.name for task in tasks)
+    return replace(options, columns=columns, loss_sign=sign, metrics=names)
+
+
+def check_falls(study: Study, option: str, name: str) -> None:
+    """Refuse a column that rises with compute: it is no loss."""
+    done = study.runs.of(State.DONE)
+    C = study.grid.C[done.index]
+    if len(done) > 3 and len(np.unique(C)) > 1 and len(np.unique(done.loss)) > 1:
+        rank = float(np.corrcoef(_rank(C), _rank(done.loss))[0, 1])
+        if rank > RISES:
+            got = f"{name}, which rises with compute (rank correlation {rank:.2f})"
+            hint = f"for an accuracy: --metric {name}"
+            raise LawsmithError(option, got=got, want="a loss", hint=hint)
+
+
+def _rank(values: FloatArray) -> FloatArray:
+    """Place of each value in their order, the same for equal ones."""
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +12,7 @@ import typer
 from lawsmith.answer.payload import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
-from lawsmith.cli.request import load_study
+from lawsmith.cli.live import ImportRequest
 from lawsmith.cli.views import show_study
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.datasets.readers import read_curve_frame
@@ -27,46 +26,39 @@ from lawsmith.study.importing import import_runs
 from lawsmith.study.tables import read_columns
 
 
-def import_source(sources: Sequence[str], given: Mapping[str, Any]) -> None:
+def import_source(asked: ImportRequest) -> None:
     """Show what a source of runs was understood as, or import it into a live study."""
+    sources, reading = asked.sources, read.reading(asked)
     if len(sources) > 2:
         got = f"{len(sources)} arguments"
         raise LawsmithError("import", got=got, want="a source, or a study and a source")
-    reading, as_json = read.reading(given), given["as_json"]
     if len(sources) == 1:
-        preview(sources[0], reading, given["out"], given["curves_out"], as_json=as_json)
+        preview(sources[0], reading, asked)
         return
-    for name in ("out", "curves_out", "ignore"):
-        if given[name]:
-            option = f"--{name.replace('_', '-')}"
+    given = {"--out": asked.out, "--curves-out": asked.curves_out, "--ignore": asked.ignore}
+    for option, value in given.items():
+        if value:
             raise LawsmithError(option, got="a live study", want="a source alone")
-    into_study(Path(sources[0]), sources[1], reading, as_json=as_json)
+    into_study(Path(sources[0]), sources[1], reading, as_json=asked.as_json)
 
 
-def preview(
-    source: str,
-    reading: ReadOptions,
-    runs_file: Path | None,
-    curves_file: Path | None,
-    *,
-    as_json: bool,
-) -> None:
+def preview(source: str, reading: ReadOptions, asked: ImportRequest) -> None:
     """Read, say what was understood, and write plain tables where they are asked for."""
-    study = load_study(source, reading)
+    study = read.load_study(source, reading)
     written = []
-    if runs_file is not None:
+    if asked.out is not None:
         rows = table_rows(study)
-        written.append(write_told(runs_file, csv_text(list(rows[0]), rows), where="--out"))
-    if curves_file is not None:
+        written.append(write_told(asked.out, csv_text(list(rows[0]), rows), where="--out"))
+    if asked.curves_out is not None:
         frame = read_curve_frame(source).rename(columns=str)
         moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
         text = csv_text(list(frame.columns), moments)
-        written.append(write_told(curves_file, text, where="--curves-out"))
-    if as_json:
+        written.append(write_told(asked.curves_out, text, where="--curves-out"))
+    if asked.as_json:
         out.print_json(payload(study, written))
         return
     console = out.stdout()
-    show_study(console, study, None, 0)
+    show_study(console, study, None)
     rows_shown = [(column, name, _values(study, name)) for name, column in study.columns.items()]
     title = "Columns, as they were understood"
     out.table(console, title, ("column", "is", "values"), rows_shown, align="lll")
@@ -137,8 +129,8 @@ def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool)
     n_unfinished = sum(table.unfinished.values())
     counts = {"imported": len(done.events), "known": done.known, "strangers": done.strangers}
     if as_json:
-        told = {**counts, "not_finished": dict(table.unfinished), "columns": dict(table.found)}
-        typer.echo(json.dumps(told, ensure_ascii=False))
+        more = {"not_finished": dict(table.unfinished), "columns": dict(table.found)}
+        typer.echo(json.dumps({**counts, **more}, ensure_ascii=False))
         return
     renamed = [f"{role} is '{name}'" for role, name in table.found.items() if role != name]
     if renamed:

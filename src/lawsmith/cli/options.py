@@ -1,7 +1,6 @@
-"""Text of options to values: columns, targets, fixed parameters, priors, the objective.
+"""Text of options to values, and the table that they name to runs.
 
-Each function raises a one-line error that names the option. ``given`` is what a command got: the
-values of its options by name, None where an option was not given.
+Each function raises a one-line error that names the option.
 """
 
 from __future__ import annotations
@@ -9,36 +8,88 @@ from __future__ import annotations
 import math
 import re
 from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
+from lawsmith.analysis import FitOptions, with_curves
 from lawsmith.answer import Target
-from lawsmith.datasets import CurveOptions, ReadOptions, Study
+from lawsmith.cli.console import downloads
+from lawsmith.cli.params import AnswerRequest, StudyRequest, TableRequest, number
+from lawsmith.curves import Along
+from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, load, load_curves
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import parse_number
+from lawsmith.grid import HeldOut
+from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import Prior
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
+from lawsmith.laws.own import read_law
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
 
+__all__ = ["get_law", "read_law"]  # also readers of options
 _GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 _BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
 
 
-def reading(given: Mapping[str, Any]) -> ReadOptions:
+def reading(asked: TableRequest) -> ReadOptions:
     """How to read a table of runs."""
-    named = columns(given["columns"] or ())
-    return ReadOptions(
-        columns=with_loss(named, given.get("loss")),
-        ignore=tuple(names(given["ignore"], "--ignore")) if given["ignore"] else (),
-        where=given["where"],
-        skip_bad_rows=given["skip_bad_rows"],
-        drop_largest_loss=given.get("drop_largest_loss", 0),
-        diverged_above=_diverged_above(given.get("diverged_above")),
-        compute=given.get("compute", "auto"),
+    named = columns(asked.columns or ())
+    found = ReadOptions(
+        columns=with_loss(named, getattr(asked, "loss", None)),
+        ignore=tuple(names(asked.ignore, "--ignore")) if asked.ignore else (),
+        where=asked.where,
+        skip_bad_rows=asked.skip_bad_rows,
+    )
+    if not isinstance(asked, StudyRequest):
+        return found
+    return replace(
+        found,
+        drop_largest_loss=asked.drop_largest_loss,
+        diverged_above=_diverged_above(asked.diverged_above),
+        compute=asked.compute,
+    )
+
+
+def load_study(source: str, reading: ReadOptions, entries: Mapping[str, Entry] = ENTRIES) -> Study:
+    """The runs of a table or of a published study; a download shows its progress."""
+    with downloads() as progress:
+        return load(source, reading, progress=progress, entries=entries)
+
+
+def read_runs(
+    asked: AnswerRequest, table: str, reading: ReadOptions
+) -> tuple[Study, Along | None, tuple[Target, ...]]:
+    """The runs, the curves beside them, and the targets, whose names are then known."""
+    targets(asked.targets)  # bad text is reported before a table is read
+    curve_reading = curve_options(asked)
+    study = load_study(table, reading)
+    curves, along = study.curves, None
+    if asked.curves is not None and curve_reading is not None:
+        curves = load_curves(asked.curves, replace(curve_reading, carry=tuple(study.grid.hp)))
+    if curves is not None:
+        joined, along = with_curves(study, curves)
+        study = replace(joined, notes=(*joined.notes, *along.notes))
+    return study, along, targets(asked.targets, list(study.grid.hp))
+
+
+def law_options(study: Study, asked: AnswerRequest, targets: Sequence[Target]) -> FitOptions:
+    """How a law is fitted to a study, its usual one where none is named.
+
+    A law knows no hyperparameters but its own inputs.
+    """
+    law = asked.law or get_law(law_of(study))
+    check_inputs(study, law)
+    return FitOptions(
+        law=law,
+        hold_out=asked.hold_out,
+        targets=tuple(target for target in targets if set(target.hp) <= set(law.inputs)),
+        level=asked.level,
+        force=asked.force,
+        seed=asked.seed,
     )
 
 
@@ -65,9 +116,9 @@ def names(texts: Iterable[str], option: str) -> list[str]:
     return found
 
 
-def tasks(given: Mapping[str, Any]) -> tuple[Task, ...]:
+def tasks(asked: AnswerRequest) -> tuple[Task, ...]:
     """--metric with --chance and --questions, each once or as often as --metric."""
-    metrics, chances, questions = (given[k] or () for k in ("metric", "chance", "questions"))
+    metrics, chances, questions = asked.metric or (), asked.chance or (), asked.questions or ()
     if len(set(metrics)) < len(metrics):
         raise LawsmithError("--metric", got="a column twice", want="distinct columns")
     for option, values in {"--chance": chances, "--questions": questions}.items():
@@ -76,7 +127,7 @@ def tasks(given: Mapping[str, Any]) -> tuple[Task, ...]:
         if len(values) not in (0, 1, len(metrics)):
             got, want = f"{len(values)} for {len(metrics)} metrics", "one, or one for each --metric"
             raise LawsmithError(option, got=got, want=want)
-    if given["via"] is not None and not metrics:
+    if asked.via is not None and not metrics:
         raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
     guesses: list[float | None] = [*map(_chance, chances)] or [None]
     counts = [_questions(text) for text in questions] or [0]
@@ -86,14 +137,22 @@ def tasks(given: Mapping[str, Any]) -> tuple[Task, ...]:
     )
 
 
-def tokens(text: str | None, option: str) -> float | None:
+def tokens(text: str, option: str) -> float:
     """A number of tokens: '1T', '3e11'."""
-    if text is None:
-        return None
     value = parse_number(text)
     if not 0.0 < value < math.inf:
         raise LawsmithError(option, got=repr(text), want="a number of tokens such as 1T")
     return value
+
+
+def inference_tokens(text: str) -> float:
+    """Tokens to be served."""
+    return tokens(text, "--inference-tokens")
+
+
+def training_tokens(text: str) -> float:
+    """Tokens to be trained on."""
+    return tokens(text, "--tokens")
 
 
 def _chance(text: str) -> float:
@@ -110,16 +169,16 @@ def _questions(text: str) -> int:
     return int(value)
 
 
-def curve_options(given: Mapping[str, Any]) -> CurveOptions | None:
+def curve_options(asked: AnswerRequest) -> CurveOptions | None:
     """How to read --curves; None without it."""
-    kind, texts = given["curve_kind"], given["curve_columns"] or ()
+    kind, texts = asked.curve_kind, asked.curve_columns or ()
     found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
-    if given["curves"] is None:
+    if asked.curves is None:
         for option, value in (("--curve-kind", kind), ("--curve-columns", found)):
             if value:
                 raise LawsmithError(option, got="no curves", want="--curves FILE beside it")
         return None
-    return CurveOptions(columns=found, kind=kind, skip_bad_rows=given["skip_bad_rows"])
+    return CurveOptions(columns=found, kind=kind, skip_bad_rows=asked.skip_bad_rows)
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
@@ -158,16 +217,6 @@ def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tu
     return tuple(
         _compute(text) if option == "--target" else _at(text, known) for option, text in given
     )
-
-
-def target_texts(args: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """--target and --at of a command line with their texts, in the order they were given."""
-    found = []
-    for i, word in enumerate(args):
-        name, equals, value = word.partition("=")
-        if name in ("--target", "--at"):
-            found.append((name, value if equals else args[i + 1] if i + 1 < len(args) else ""))
-    return tuple(found)
 
 
 def compute_rule(study: Study) -> str | None:
@@ -226,15 +275,21 @@ def _diverged_above(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def level(value: float) -> float:
+def hold_out(text: str) -> HeldOut:
+    """'50%', 'largest-N' or '0'."""
+    return HeldOut.parse(text)
+
+
+def level(text: str | float) -> float:
     """A probability."""
+    value = number(text)
     if not 0 < value < 1:
         raise LawsmithError("--level", got=f"{value:g}", want="between 0 and 1, such as 0.95")
     return value
 
 
 def folder(path: Path, option: str) -> Path:
-    """A folder that can be written, made if need be: better told before the work than after."""
+    """A folder that can be written, made if need be. Checked before the work, not after."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

@@ -13,10 +13,12 @@ from typing import Any, get_args
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
 from lawsmith.answer import Target, default_target
 from lawsmith.cli.options import targets as read_targets
-from lawsmith.costs import Apart, Pricing, Trunks
+from lawsmith.cli.params import number
+from lawsmith.costs import Pricing, Trunks
 from lawsmith.datasets import ENTRIES, Entry, Study
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.formats import flops, number, percent
+from lawsmith.formats import flops, percent
+from lawsmith.formats import number as short
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
 from lawsmith.numbers import as_float
@@ -154,10 +156,10 @@ def catalogued(study: str, choices: Choices = CHOICES) -> Entry | None:
     return choices.entries.get(study.partition(":")[0])
 
 
-def split(text: str | None, law: Law, known: Entry | None) -> HeldOut:
+def split(asked: HeldOut | None, law: Law, known: Entry | None) -> HeldOut:
     """The split asked for, else the study's own for laws without N, else the law's usual one."""
-    if text is not None:
-        return HeldOut.parse(text)
+    if asked is not None:
+        return asked
     usual = default_hold_out(law)
     if usual.kind == "compute" and known is not None and known.hold_out is not None:
         return HeldOut.by_compute(known.hold_out)
@@ -188,18 +190,18 @@ def check_pool(method: Method, task: Task) -> None:
         raise LawsmithError("--n-init", got=f"{method.n_first} initial runs", want=want)
 
 
-def budget(text: str | None) -> float | None:
-    """'0.05' and '5%' → 0.05 of the pool; '1e21' → 1e21, FLOPs. None stays None."""
-    if text is None:
-        return None
+def budget(text: str) -> float:
+    """'0.05' and '5%' → 0.05 of the pool; '1e21' → 1e21, FLOPs."""
     word = text.strip()
-    value = _number(word.removesuffix("%")) / 100 if word.endswith("%") else _number(word)
-    if not 0.0 < value < math.inf:
+    value = as_float(word.removesuffix("%"))
+    if value is None or not 0.0 < value < math.inf:
         want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
         raise LawsmithError("--budget", got=repr(text), want=want)
-    if word.endswith("%") and value > 1.0:
+    if not word.endswith("%"):
+        return value
+    if value > 100.0:
         raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
-    return value
+    return value / 100.0
 
 
 def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
@@ -213,23 +215,18 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
     return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
 
 
-def answer_rule(text: str | None) -> StopRule | None:
+def answer_rule(text: str) -> StopRule:
     """'loss@1e25 within 1%' → the rule."""
-    if text is None:
-        return None
     try:
-        found = parse_rule(text)
+        return parse_rule(text)
     except LawsmithError as error:
         raise LawsmithError("--stop-when", got=error.got, want=error.want) from None
-    return found
 
 
-def pricing(decay: float | None) -> Pricing:
-    """What runs cost: each its own compute, or on shared trunks that end in such a decay."""
-    if decay is None:
-        return Apart()
+def pricing(text: str) -> Pricing:
+    """Runs on shared trunks that end in a decay of such a share."""
     try:
-        return Trunks(decay)
+        return Trunks(number(text))
     except LawsmithError as error:
         raise LawsmithError("--trunk-decay", got=error.got, want=error.want) from None
 
@@ -238,13 +235,7 @@ def check_ran(n_steps: int, stop: Stop, task: Task) -> None:
     """A budget below the first run leaves nothing to report."""
     if n_steps == 0 and stop.budget is not None:
         share = percent(stop.budget / task.total_compute)
-        got = f"{number(stop.budget, 3)} FLOPs ({share} of the pool)"
+        got = f"{short(stop.budget, 3)} FLOPs ({share} of the pool)"
         want = "more than the first run costs"
         hint = f"the pool's cheapest takes {flops(float(task.pool.C.min()))}; 5% is a share"
         raise LawsmithError("--budget", got=got, want=want, hint=hint)
-
-
-def _number(text: str) -> float:
-    """The number in ``text``, NaN if there is none."""
-    value = as_float(text)
-    return math.nan if value is None else value

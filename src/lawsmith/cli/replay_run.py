@@ -6,26 +6,32 @@ import math
 import sys
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from lawsmith.answer import Target
-from lawsmith.cli import options, replay_options
-from lawsmith.cli.console import json_text, print_json, stderr, stdout, symbol, working
-from lawsmith.cli.draw import Drawn, draw_replay
-from lawsmith.cli.fit_payload import Json
-from lawsmith.cli.replay_options import CHOICES, Choices, catalogued
-from lawsmith.cli.replay_payload import replay_payload, step_table
+from lawsmith.cli import options
+from lawsmith.cli.console import json_text, print_json, stderr, stdout, working
+from lawsmith.cli.replay import ReplayRequest
+from lawsmith.cli.replay_options import (
+    CHOICES,
+    Choices,
+    catalogued,
+    check_pool,
+    check_ran,
+    method,
+    split,
+    stop_rule,
+    targets,
+)
 from lawsmith.cli.replay_view import show_replay
-from lawsmith.cli.request import load_study
-from lawsmith.costs import Apart, Pricing, Trunks
+from lawsmith.cli.views import Drawn, draw_replay
+from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.files import write_told
-from lawsmith.formats import flops, number, percent
+from lawsmith.formats import flops, number, percent, symbol
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
-from lawsmith.laws.law import Law
 from lawsmith.policies import Method, Policy
 from lawsmith.replay import (
     Replayed,
@@ -38,8 +44,8 @@ from lawsmith.replay import (
     replay,
     stopped_by,
 )
+from lawsmith.replay.payload import step_table
 from lawsmith.spreadsheet import csv_text
-from lawsmith.stopping import StopRule
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import PUBLIC, Prior
 
@@ -52,82 +58,60 @@ Report = Callable[[Step], None]
 
 
 @dataclass(frozen=True)
-class ReplayRequest:
-    """The options of a replay, each checked by itself; ``budget`` as `stop_rule` reads it."""
+class Setup:
+    """What was asked of a replay, with what is so whatever its runs are."""
 
-    study: str
-    reading: ReadOptions
-    law: Law
-    hold_out: HeldOut
-    force: bool
+    asked: ReplayRequest
     method: Method
-    seed: int
-    iterations: int | None
-    budget: float | None
-    targets: tuple[tuple[str, str], ...]
+    hold_out: HeldOut
+    reading: ReadOptions
     choices: Choices = CHOICES
-    learn_from: tuple[str, ...] = ()
-    rule: StopRule | None = None
-    pricing: Pricing = field(default_factory=Apart)
 
     def settings(self, task: Task, stop: Stop, wanted: Sequence[Target]) -> dict[str, Any]:
         """For the record: all that decides the result, but for the study and the seed."""
+        asked, reading = self.asked, self.reading
         return {
             **self.method.settings(),
-            "law": self.law.name,
+            "law": asked.law.name,
             "hold_out": str(self.hold_out),
-            "iterations": self.iterations,
+            "iterations": asked.iterations,
             "budget": None if stop.budget is None else stop.budget / task.total_compute,
-            "stop_when": None if self.rule is None else str(self.rule),
-            "trunk_decay": self.pricing.decay if isinstance(self.pricing, Trunks) else None,
+            "stop_when": None if asked.rule is None else str(asked.rule),
+            "trunk_decay": asked.pricing.decay if isinstance(asked.pricing, Trunks) else None,
             "targets": [target.plain for target in wanted],
-            "learn_from": list(self.learn_from) or None,
-            "force": self.force,
-            "columns": dict(self.reading.columns) or None,
-            "skip_bad_rows": self.reading.skip_bad_rows,
-            "ignore": list(self.reading.ignore) or None,
-            "where": self.reading.where,
-            "drop_largest_loss": self.reading.drop_largest_loss,
-            "diverged_above": self.reading.diverged_above,
-            "compute": self.reading.compute,
+            "learn_from": list(asked.learn_from or ()) or None,
+            "force": asked.force,
+            "columns": dict(reading.columns) or None,
+            "skip_bad_rows": reading.skip_bad_rows,
+            "ignore": list(reading.ignore) or None,
+            "where": reading.where,
+            "drop_largest_loss": reading.drop_largest_loss,
+            "diverged_above": reading.diverged_above,
+            "compute": reading.compute,
         }
 
     def policy(self, computes: Sequence[float], prior: Prior = PUBLIC) -> Policy:
         """The policy that chooses; it knows the target, the prices and what was learnt before."""
-        target = self.rule.compute if self.rule else min(computes, default=None)
-        how = replace(self.method, target=target, pricing=self.pricing, prior=prior)
+        asked = self.asked
+        target = asked.rule.compute if asked.rule else min(computes, default=None)
+        priced = asked.pricing or Apart()
+        how = replace(self.method, target=target, pricing=priced, prior=prior)
         surrogate = how.make_surrogate(self.choices.make_surrogate)
         return self.choices.make_policy(how.policy, surrogate, **how.options())
 
 
-def read_options(given: Mapping[str, Any], choices: Choices) -> ReplayRequest:
-    """The options of the command line by name, checked and made values."""
-    law, known = get_law(given["law"]), catalogued(given["study"], choices)
-    names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by", "further")
-    how = replay_options.method(
-        given["policy"],
-        given["surrogate"],
-        given["n_init"],
-        known=known,
-        given={name: given.get(name) for name in names},
-        choices=choices,
+def set_up(
+    asked: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
+) -> Setup:
+    """Check what was asked before the study is read; ``further`` is for the surrogate."""
+    known = catalogued(asked.study, choices)
+    names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
+    given = {name: getattr(asked, name) for name in names} | {"further": further}
+    how = method(
+        asked.policy, asked.surrogate, asked.n_init, known=known, given=given, choices=choices
     )
-    return ReplayRequest(
-        study=given["study"],
-        reading=options.reading(given),
-        law=law,
-        hold_out=replay_options.split(given["hold_out"], law, known),
-        force=given["force"],
-        method=how,
-        choices=choices,
-        seed=given["seed"],
-        iterations=given["iterations"],
-        budget=replay_options.budget(given["budget"]),
-        learn_from=tuple(given.get("learn_from") or ()),
-        rule=replay_options.answer_rule(given["stop_when"]),
-        pricing=replay_options.pricing(given["trunk_decay"]),
-        targets=options.target_texts(given["context"].obj or ()),
-    )
+    rule = split(asked.hold_out, asked.law, known)
+    return Setup(asked, how, rule, options.reading(asked), choices)
 
 
 @dataclass(frozen=True, eq=False)
@@ -141,11 +125,11 @@ class Begun:
     wanted: tuple[Target, ...]
 
 
-def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Begun:
+def begin(setup: Setup, study: Study, prior: Prior | None = None) -> Begun:
     """The replay asked for, before its first run; ``prior`` replaces what ``learn_from`` says."""
-    choices = asked.choices
+    asked, entries = setup.asked, setup.choices.entries
     options.check_inputs(study, asked.law)
-    wanted = replay_options.targets(asked.targets, study, catalogued(asked.study, choices))
+    wanted = targets(asked.targets, study, catalogued(asked.study, setup.choices))
     computes = [target.C for target in wanted if not target.sized]
     if asked.rule is not None and not any(math.isclose(asked.rule.compute, C) for C in computes):
         wanted = (*wanted, Target(asked.rule.compute))
@@ -153,56 +137,54 @@ def begin(asked: ReplayRequest, study: Study, prior: Prior | None = None) -> Beg
     task = prepare(
         study,
         asked.law,
-        hold_out=asked.hold_out,
+        hold_out=setup.hold_out,
         targets=computes,
-        pricing=asked.pricing,
-        slice_by=asked.method.slice_by or "C",
+        pricing=asked.pricing or Apart(),
+        slice_by=setup.method.slice_by or "C",
         force=asked.force,
     )
-    learnt = prior or prior_from(asked.learn_from, entries=choices.entries)
-    task = replace(task, prior=learnt)
-    replay_options.check_pool(asked.method, task)
-    stop = replace(replay_options.stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
-    return Begun(study, task, stop, asked.policy(computes, task.prior), wanted)
+    task = replace(task, prior=prior or prior_from(asked.learn_from or (), entries=entries))
+    check_pool(setup.method, task)
+    stop = replace(stop_rule(asked.iterations, asked.budget, task), rule=asked.rule)
+    return Begun(study, task, stop, setup.policy(computes, task.prior), wanted)
 
 
-def finish(
-    asked: ReplayRequest, begun: Begun, steps: Sequence[Step], *, interrupted: bool
-) -> Replayed:
+def finish(setup: Setup, begun: Begun, steps: Sequence[Step], *, interrupted: bool) -> Replayed:
     """What a replay's steps come to."""
     task, stop, wanted = begun.task, begun.stop, begun.wanted
-    replay_options.check_ran(len(steps), stop, task)
-    settings = asked.settings(task, stop, wanted)
-    trace = Trace(task, begun.policy.name, asked.seed, settings, tuple(steps))
+    check_ran(len(steps), stop, task)
+    settings = setup.settings(task, stop, wanted)
+    trace = Trace(task, begun.policy.name, setup.asked.seed, settings, tuple(steps))
     found = answers_of(task, begun.study, [step.candidate for step in steps], wanted)
     ended = stopped_by(trace, stop, found, interrupted=interrupted)
     return Replayed(begun.study, trace, ended, found)
 
 
-def run(asked: ReplayRequest) -> Replayed:
+def run(setup: Setup) -> Replayed:
     """Replay until the end or Ctrl-C; what was found until then is kept."""
-    study = load_study(asked.study, asked.reading, asked.choices.entries)
-    begun = begin(asked, study)
+    study = options.load_study(setup.asked.study, setup.reading, setup.choices.entries)
+    begun = begin(setup, study)
     task, stop = begun.task, begun.stop
     with replaying(task, stop) as report_step:
         # Laws fitted together come sooner; where a run takes a second, each is shown at once.
-        block = 16 if asked.method.surrogate in FAST else 1
-        walk = replay(task, begun.policy, seed=asked.seed, stop=stop, block=block)
+        block = 16 if setup.method.surrogate in FAST else 1
+        walk = replay(task, begun.policy, seed=setup.asked.seed, stop=stop, block=block)
         steps, interrupted = collect(walk, report_step)
     if interrupted and not steps:
         raise KeyboardInterrupt
     with working("Working out the answer"):
-        return finish(asked, begun, steps, interrupted=interrupted)
+        return finish(setup, begun, steps, interrupted=interrupted)
 
 
-def run_replay(asked: ReplayRequest, given: Mapping[str, Any]) -> Replayed:
+def run_replay(setup: Setup) -> Replayed:
     """The replay asked for: files and charts where they are wanted, the result on stdout."""
-    folder, charts = output_folders(given["out"], given["charts"])
-    done = run(asked)
+    asked = setup.asked
+    folder, charts = output_folders(asked.out, asked.charts)
+    done = run(setup)
     drawn = draw_replay(charts, done) if charts else Drawn()
-    payload = replay_payload(done, drawn)
+    payload = {**done.to_dict(), "charts": drawn.paths, "charts_missing": drawn.missing}
     written = write_files(payload, done.trace, folder) if folder else ()
-    if given["as_json"]:
+    if asked.as_json:
         print_json(payload)
     else:
         show_replay(stdout(), done, drawn, written)
@@ -215,7 +197,7 @@ def output_folders(out: Path | None, charts: Path | None) -> tuple[Path | None, 
     return files, options.folder(charts, "--charts") if charts else files and files / "charts"
 
 
-def write_files(payload: Json, trace: Trace, folder: Path) -> tuple[Path, ...]:
+def write_files(payload: dict[str, Any], trace: Trace, folder: Path) -> tuple[Path, ...]:
     """trace.json, the whole object of --json, and steps.csv, one row a run: their paths."""
     paths = folder / "trace.json", folder / "steps.csv"
     rows = step_table(trace)

@@ -2,22 +2,20 @@
 
 from __future__ import annotations
 
-import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
 from rich.text import Text
 
-from lawsmith.answer.text import held_out_text as held_out_words
-from lawsmith.answer.text import loss_text
+from lawsmith.answer.text import listing
 from lawsmith.cli import console as out
 from lawsmith.cli import views
-from lawsmith.cli.console import figure
-from lawsmith.cli.draw import Drawn
-from lawsmith.cli.replay_payload import FITS, at_budgets, scores
-from lawsmith.formats import digits, flops, interval, number, percent, plural
-from lawsmith.replay import Answers, Replayed, Scores
+from lawsmith.digest import Digest, as_notes
+from lawsmith.formats import digits, figure, flops, percent, plural
+from lawsmith.replay import Replayed, Scores
+from lawsmith.replay.payload import FITS, at_budgets, scores
+from lawsmith.replay.replayed import signed, whole_pool
 
 NONE = "–"
 FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
@@ -35,16 +33,18 @@ _ENDED = {
 }
 
 
-def show_replay(console: Console, done: Replayed, drawn: Drawn, written: Sequence[Path]) -> None:
+def show_replay(
+    console: Console, done: Replayed, drawn: views.Drawn, written: Sequence[Path]
+) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
     show_head(console, done)
     views.show_reading(console, done.study)
     if done.answers is not None:
-        views.show_answer(console, done.answers.chosen)
-        show_whole_pool(console, done.answers)
+        found = listing(done.answers.chosen)
+        out.show(console, Digest("", [found, *whole_pool(done.answers)]))
     show_laws(console, done)
     show_budgets(console, done)
-    out.notes(console, done.trace.task.notes)
+    out.show(console, Digest("", as_notes(done.trace.task.notes)))
     views.show_charts(console, drawn)
     out.paths(console, written, "Written")
 
@@ -70,62 +70,49 @@ def show_head(console: Console, done: Replayed) -> None:
 
 
 def _method(done: Replayed) -> str:
-    told = done.trace.settings
-    n_first = int(str(told["n_init"]))
+    settings = done.trace.settings
+    n_first = int(str(settings["n_init"]))
     start = plural(n_first, "initial run")
-    model = [str(told["surrogate"]), *(str(told[k]) for k in ("kernel", "priors") if told[k])]
-    model += ["of log loss"] if told["scale"] == "log" else []
-    if told["policy"] == "frontier":
+    model = [
+        str(settings["surrogate"]),
+        *(str(settings[k]) for k in ("kernel", "priors") if settings[k]),
+    ]
+    model += ["of log loss"] if settings["scale"] == "log" else []
+    if settings["policy"] == "frontier":
         words = [" ".join(model), "answer and envelope by turns", "per FLOP"]
         return ", ".join([*words, start] if n_first else words)
-    if told["policy"] in _PLAIN:
-        filled = [] if told["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
-        first = [] if told["policy"] == "cheapest" else [start]  # which has no initial design
-        return ", ".join([_PLAIN[str(told["policy"])], *filled, *first])
-    space = _space(told)
-    if told["surrogate"] == "none":
+    if settings["policy"] in _PLAIN:
+        filled = [] if settings["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
+        first = [] if settings["policy"] == "cheapest" else [start]  # which has no initial design
+        return ", ".join([_PLAIN[str(settings["policy"])], *filled, *first])
+    space = _space(settings)
+    if settings["surrogate"] == "none":
         return f"random search in {space}, {start}"
-    rule = f"lcb κ = {told['kappa']:g}" if told["acquisition"] == "lcb" else told["acquisition"]
+    rule = (
+        f"lcb κ = {settings['kappa']:g}"
+        if settings["acquisition"] == "lcb"
+        else settings["acquisition"]
+    )
     return f"{' '.join(model)}, {rule} in {space}, {start}"
 
 
-def _space(told: Mapping[str, object]) -> str:
+def _space(settings: Mapping[str, object]) -> str:
     """Where a search looks: the whole pool, a window, or what a window adds."""
-    if told["policy"] in ("full", "random"):
+    if settings["policy"] in ("full", "random"):
         return "the whole pool"
-    kind = "the new slice of a window" if told["policy"] == "slice" else "a window"
-    by = "" if told["slice_by"] == "C" else f" in {told['slice_by']}"
-    return f"{kind} of reach {told['reach']:g}{by}"
+    kind = "the new slice of a window" if settings["policy"] == "slice" else "a window"
+    by = "" if settings["slice_by"] == "C" else f" in {settings['slice_by']}"
+    return f"{kind} of reach {settings['reach']:g}{by}"
 
 
 def _held_out(done: Replayed) -> str:
     task, grid = done.trace.task, done.study.grid
-    text = views.held_out_text(task.hold_out, grid, len(grid) - len(task.pool))
+    text = views.held_out_text(task.hold_out, grid)
     if not len(task.held_out.loss):
         return text
     n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
     beyond = "" if n_beyond == n else f", {n_beyond} of them not dominated by the pool"
     return f"{text}, {n} on their frontier{beyond}"
-
-
-def show_whole_pool(console: Console, answers: Answers) -> None:
-    """The same targets by all runs of the pool, and how far the chosen ones are from that."""
-    level = f"{percent(answers.pool.level)} interval"
-    rows = [
-        (
-            one.target.label,
-            loss_text(one.loss),
-            interval(one.low, one.high, loss_text),
-            loss_text(all_.loss),
-            interval(all_.low, all_.high, loss_text),
-            signed(100 * (one.loss / all_.loss - 1.0)),
-        )
-        for one, all_ in zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True)
-    ]
-    heads = ("", "these runs", level, "whole pool", level, "difference")
-    out.table(console, "The same from all runs of the pool", heads, rows)
-    if answers.pool.held_out is not None:
-        out.prose(console, f"Held out, by the whole pool: {held_out_words(answers.pool)}.")
 
 
 def show_laws(console: Console, done: Replayed) -> None:
@@ -179,8 +166,3 @@ def show_budgets(console: Console, done: Replayed) -> None:
     names = [*(["mixed grid"] if mixed else []), "observed"]
     heads = ("spent", "runs", *names, *(FIT_TEXTS[fit] for fit in fits if label))
     out.table(console, f"Envelope recovered{and_loss}", heads, rows)
-
-
-def signed(x: float) -> str:
-    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
-    return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)

@@ -1,83 +1,184 @@
-"""`lawsmith report SOURCE`: a table, a replay or a live study as one page to look at and send."""
+"""`lawsmith report`: which kind of source its argument is, read and worked out, and the page."""
 
 from __future__ import annotations
 
 import shlex
+from collections.abc import Mapping, Sequence
+from dataclasses import replace
+from datetime import UTC, datetime
 from pathlib import Path
-from typing import Annotated
+from typing import Any
 
-import typer
+from lawsmith.analysis import FitOptions, answer_tasks
+from lawsmith.cli import console as out
+from lawsmith.cli import options as read
+from lawsmith.cli.fit import ReportRequest
+from lawsmith.datasets import Study, names
+from lawsmith.datasets.sources import KINDS, has_runs
+from lawsmith.errors import LawsmithError
+from lawsmith.policies.catalogue import POLICIES
+from lawsmith.replay import Trace
+from lawsmith.report import write_report
+from lawsmith.report.cards.answer import answer
+from lawsmith.report.finding import Memory, find_out
+from lawsmith.report.finished import replay_source, table_source
+from lawsmith.report.of_live import live_source
+from lawsmith.report.source import File, Record, Source, files_of, study_files
+from lawsmith.report.trace_file import FILE, read_replay
+from lawsmith.study import open_study
+from lawsmith.study.live import LiveStudy
+from lawsmith.surrogates import SURROGATES
+from lawsmith.tasks import Task
 
-from lawsmith.cli import params
-
-SourceName = Annotated[
-    str,
-    typer.Argument(
-        metavar="SOURCE",
-        show_default=False,
-        help="A table of runs, the name of a published study, the folder of a replay "
-        "(lawsmith replay --out), or a live study (its file or its folder).",
-    ),
-]
-Out = Annotated[
-    Path,
-    typer.Option("--out", "-o", metavar="FILE", help="The page to write.", dir_okay=False),
-]
-
-
-def report(
-    context: typer.Context,
-    source: SourceName,
-    out: Out = Path("report.html"),
-    columns: params.Columns = None,
-    ignore: params.Ignore = None,
-    where: params.Where = None,
-    drop_largest_loss: params.DropLargestLoss = 0,
-    diverged_above: params.DivergedAbove = None,
-    skip_bad_rows: params.SkipBadRows = False,
-    compute: params.Compute = "auto",
-    hold_out: params.HoldOut = None,
-    curves: params.CurvesFile = None,
-    curve_kind: params.CurveKind = None,
-    curve_columns: params.CurveColumns = None,
-    law: params.LawName = None,
-    force: params.Force = False,
-    seed: params.Seed = 0,
-    target: params.Targets = None,
-    at: params.At = None,
-    metric: params.Metric = None,
-    via: params.Via = None,
-    chance: params.Chance = None,
-    questions: params.Questions = None,
-    level: params.Level = 0.95,
-) -> None:
-    """Make a report: one self-contained page with the answer, the figures and every run.
-
-    For example: lawsmith report oellm-english --target 1e25 -o report.html
-    """
-    given = {**locals(), "table": source}
-    from lawsmith.cli.report_sources import make_source, report_request, show_report
-    from lawsmith.report import write_report
-
-    made = make_source(report_request(given), command_of(context))
-    show_report(made, write_report(made, out))
+STUDY_FILE = "study.toml"
+# Settings of a replay are options of the same name but for these; and values that say nothing.
+NO_OPTIONS = ("targets", "learn_from", "seed")
+UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 
 
-def command_of(context: typer.Context) -> str:
-    """The command line as it was given, options that were left out left out."""
-    words = ["lawsmith", str(context.info_name)]
-    for param in context.command.params:
-        source = context.get_parameter_source(param.name or "")
-        if source is None or source.name != "COMMANDLINE":
-            continue
-        values = context.params[param.name or ""]
-        option = [] if param.param_type_name == "argument" else [max(param.opts, key=len)]
-        if isinstance(values, bool):
-            words += option
-            continue
-        for value in values if isinstance(values, list | tuple) else [values]:
-            words += [*option, short_text(value)]
-    return shlex.join(words)
+def run_report(asked: ReportRequest) -> None:
+    """Make the page, and say what is on it."""
+    made = make_source(asked)
+    show_report(made, write_report(made, asked.out))
+
+
+def make_source(asked: ReportRequest) -> Source:
+    """The source of the report."""
+    tasks, path = read.tasks(asked), Path(asked.table)
+    read.targets(asked.targets)  # bad text is reported before a table is read
+    if asked.table.partition(":")[0] not in names():
+        if path.is_dir():
+            path = _inside(path)
+        if path.name == FILE:
+            _check_table_options(asked, "a replay")
+            return _of_replay(asked, path)
+        if path.suffix == ".toml":
+            _check_table_options(asked, "a live study")
+            with out.working("reading the study and working out its answer"):
+                return study_source(open_study(path), (asked.command,))
+    return _of_table(asked, tasks)
+
+
+def _inside(folder: Path) -> Path:
+    """The file of a folder that says what it is."""
+    for name in (FILE, STUDY_FILE):
+        if (folder / name).is_file():
+            return folder / name
+    files = sorted(folder.glob("*.toml"))
+    if len(files) == 1:
+        return files[0]
+    if has_runs(folder):
+        return folder  # of a tracker
+    want = f"{FILE} (lawsmith replay --out), {STUDY_FILE}, or {KINDS}"
+    raise LawsmithError(str(folder), got="a folder with none of them", want=want)
+
+
+def _check_table_options(asked: ReportRequest, kind: str) -> None:
+    """Options that only a table leaves open; a replay and a study have them on record."""
+    given = {
+        "--law": asked.law is not None,
+        "--hold-out": asked.hold_out is not None,
+        "--target or --at": bool(asked.targets),
+        "--force": asked.force,
+        "--metric or --via": bool(asked.metric or asked.via),
+        "--curves": asked.curves is not None,
+    }
+    for option, is_given in given.items():
+        if is_given:
+            raise LawsmithError(option, got=f"{kind}, which has its own", want="a table of runs")
+
+
+def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
+    reading = read.reading(asked)
+    columns = read.with_loss(reading.columns, asked.via)
+    reading = replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
+    study, along, targets = read.read_runs(asked, asked.table, reading)
+    options = read.law_options(study, asked, targets)
+    rule, level = asked.hold_out, asked.level
+    settings = {
+        **table_settings(study, replace(options, targets=targets)),
+        "seed": asked.seed,
+        "ignore": list(reading.ignore) or None,
+        "where": reading.where,
+        "compute": reading.compute,
+    }
+    files = (*study_files(asked.table), *files_of([Path(asked.curves)] if asked.curves else []))
+    with out.working("fitting and drawing"):
+        made = table_source(
+            study, options, targets, record((asked.command,), settings, files), along
+        )
+        if not tasks:
+            return made
+        found = answer_tasks(study, tasks, targets, via=asked.via or "", level=level, hold_out=rule)
+        return replace(made, found=replace(made.found, tasks=tuple(found)))
+
+
+def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
+    """What a report of a table was asked for, for its record."""
+    rule = options.hold_out
+    return {
+        "law": options.law.name,
+        "held out": None if rule is None else str(rule),
+        "targets": [target.label for target in options.targets],
+        "level": options.level,
+        "columns": {name: column for name, column in study.columns.items() if name != column},
+    }
+
+
+def _of_replay(asked: ReportRequest, path: Path) -> Source:
+    with out.downloads() as progress:
+        replayed = read_replay(path, read.reading(asked), progress=progress)
+    trace = replayed.trace
+    folder = asked.table if Path(asked.table).is_dir() else str(path.parent)
+    own = replay_command(trace.task.study, trace.seed, trace.settings, folder=folder)
+    with out.working("following the replay again"):
+        return replay_source(replayed, replay_record(trace, (own, asked.command), files_of([path])))
+
+
+def replay_record(
+    trace: Trace, commands: tuple[str, ...], files: Sequence[File] | None = None
+) -> Record:
+    """How a replay can be reported on again."""
+    study = trace.task.study
+    settings = {"study": study, "seed": trace.seed, **trace.settings}
+    return record(commands, settings, (*(files or ()), *study_files(study)))
+
+
+def study_source(study: LiveStudy, commands: tuple[str, ...]) -> Source:
+    """The source of a live study as it stands now."""
+    ledger = study.read()
+    found = find_out(study, ledger, Memory())
+    return live_source(study, ledger, found, study_record(study, commands))
+
+
+def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
+    """How a live study can be reported on again."""
+    settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
+    files = files_of([study.layout.file, study.layout.journal])
+    return record(commands, {**settings, "compute": study.spec.compute}, files)
+
+
+def replay_command(
+    study: str, seed: int, settings: Mapping[str, object], *, folder: str = "replay"
+) -> str:
+    """The replay's own command, from what it put on record; it wrote to ``folder``."""
+    own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
+    words = ["lawsmith" if own else "lawsmith-paper", "replay", study, "--seed", str(seed)]
+    for name in (name for name in settings if name not in NO_OPTIONS):
+        value, option = settings[name], f"--{name.replace('_', '-')}"
+        if name == "budget" and value is not None:
+            value = f"{100 * float(str(value)):.12g}%"
+        if value is True:
+            words.append(option)
+        elif not (value is None or value is False or value in ({}, [], UNSAID.get(name))):
+            words += [option, short_text(value)]
+    for target in _listed(settings, "targets"):
+        sized = isinstance(target, dict)
+        sizes = {k: v for k, v in target.items() if k != "C"} if sized else target
+        words += ["--at" if sized else "--target", short_text(sizes)]
+    for earlier in _listed(settings, "learn_from"):
+        words += ["--learn-from", str(earlier)]
+    return shlex.join([*words, "--out", folder])
 
 
 def short_text(value: object) -> str:
@@ -90,3 +191,28 @@ def short_text(value: object) -> str:
         case list():
             return ",".join(map(short_text, value))
     return str(value)
+
+
+def _listed(settings: Mapping[str, object], name: str) -> list[Any]:
+    value = settings.get(name)
+    return value if isinstance(value, list) else []
+
+
+def show_report(source: Source, path: Path) -> None:
+    """The answer in a sentence, what to beware of, and where the page is."""
+    first = answer(source)
+    console = out.stdout()
+    out.prose(console, first.lead)
+    for caution in first.cautions:
+        out.item(console, caution.code, caution.text)
+    size = path.stat().st_size / 1e6
+    out.heading(console, f"Report, {size:.1f} MB, opens offline")
+    out.paths(console, [path])
+
+
+def record(
+    commands: tuple[str, ...], settings: Mapping[str, object], files: Sequence[File]
+) -> Record:
+    """A record of a report that is made now."""
+    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Record(commands, settings, tuple(files), made)

@@ -1,26 +1,31 @@
-"""Driving a study from the terminal: the lock, a line a run on stderr, Ctrl-C."""
+"""Driving a study from the terminal, and serving its page, each until its end or Ctrl-C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
+import typer
+
 from lawsmith.cli import console as out
+from lawsmith.cli.report import STUDY_FILE, study_record
 from lawsmith.formats import count, number, percent, plural
 from lawsmith.journal import Event, Kind, driver_lock
+from lawsmith.report.live.app import LOCAL, Site, address, listen, serve
+from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.runners import make_runner
 from lawsmith.study.answer import answered, stop_rule
 from lawsmith.study.changing import retry_failed
 from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.loop import Driver, drive
 
-_TOLD = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
+_ENDS = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
 
 
 def run_study(file: Path, *, quiet: bool, retry: bool) -> tuple[LiveStudy, bool]:
     """The study, driven to its end, failed trials first if asked for; whether Ctrl-C came first."""
     study = open_study(file)
-    stop_rule(study)  # a slip in it is told before anything runs
+    stop_rule(study)  # an error in it is reported before anything runs
     place = study.spec.runner
     runner = make_runner(place.kind, place.options, study.layout.folder)
     with driver_lock(study.layout.lock):
@@ -34,18 +39,18 @@ def run_study(file: Path, *, quiet: bool, retry: bool) -> tuple[LiveStudy, bool]
         try:
             for events in drive(driver):
                 if not quiet:
-                    _tell(study, events)
+                    _show(study, events)
         except KeyboardInterrupt:
             _say(_interrupted(study))
             return study, True
     return study, False
 
 
-def _tell(study: LiveStudy, events: Sequence[Event]) -> None:
-    """A line for every trial that was settled."""
+def _show(study: LiveStudy, events: Sequence[Event]) -> None:
+    """A line for every trial that ended."""
     spend = percent(study.journal.ledger.spend / study.budget, 3)
     for event in events:
-        if event["event"] in _TOLD:
+        if event["event"] in _ENDS:
             trial = study.journal.ledger.trials[event["trial"]]
             config = ", ".join(f"{k} {_value(v)}" for k, v in trial.config.items() if k != "model")
             _say(f"{trial.name} {_what(event)} ({config}; {spend} of the budget committed)")
@@ -82,3 +87,29 @@ def _interrupted(study: LiveStudy) -> str:
 
 def _say(line: str) -> None:
     out.stderr().print(line, soft_wrap=True)
+
+
+def serve_study(file: Path, host: str, port: int) -> None:
+    """Serve the page of a study, given by its file or its folder, until Ctrl-C."""
+    path = file / STUDY_FILE if file.is_dir() else file
+    study = open_study(path)
+    commands = (f"lawsmith report {path.name} -o report.html",)
+    board = new_board()
+    watch = Watch(path, board, lambda opened: study_record(opened, commands))
+    site = Site(board, study.spec.name)
+    with listen(host, port) as sock:
+        watch.start()
+        try:
+            serve(site, sock, host, lambda: _show_address(address(sock, host, site), host))
+        except KeyboardInterrupt:
+            pass
+        finally:
+            watch.stop()
+
+
+def _show_address(url: str, host: str) -> None:
+    typer.echo(url)
+    note = "Ctrl-C ends it; the study goes on without it."
+    if host not in LOCAL:
+        note = f"Others can reach this address: whoever has the link can read. {note}"
+    _say(note)

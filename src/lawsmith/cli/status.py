@@ -11,8 +11,10 @@ from rich.text import Text
 
 from lawsmith import __version__
 from lawsmith.answer.payload import NO_ANSWER
+from lawsmith.answer.text import listing
 from lawsmith.cli import console as out
-from lawsmith.cli.views import show_answer, show_tasks
+from lawsmith.cli.views import tasks_parts
+from lawsmith.digest import Digest
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Event, Trial
 from lawsmith.study.live import LiveStudy
@@ -92,9 +94,9 @@ def _remarks(s: Summary) -> list[tuple[str, str]]:
 
 def _show_answer(console: Console, s: Summary) -> None:
     if s.known.answer is not None:
-        show_answer(console, s.known.answer)
+        out.show(console, listing(s.known.answer))
         if s.tasks:
-            show_tasks(console, s.tasks)
+            out.show(console, Digest("", tasks_parts(s.tasks)))
         return
     out.heading(console, "No answer yet")
     out.prose(console, f"{s.known.why_not}.")

@@ -1,8 +1,10 @@
-"""Results that several commands show: the study that was read, an answer, answers side by side."""
+"""Results that several commands show: the study that was read, answers, charts in a folder."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass, field
+from pathlib import Path
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -12,98 +14,95 @@ from rich.text import Text
 from lawsmith.answer import Answer
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
+from lawsmith.digest import Columns, Part, as_remarks
+from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks import text as task_words
 
 if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
-    from lawsmith.cli.draw import Drawn
+    from lawsmith.charts import Unavailable, Written
+    from lawsmith.cli.fit_run import Fitted
     from lawsmith.datasets import Study
+    from lawsmith.replay import Replayed
 
 MAX_LISTED = 5
 
 
-def show_answer(console: Console, answer: Answer) -> None:
-    """The verdict, then each target: the loss, how to get it, and what is as good."""
-    out.heading(console, f"Answer, from {words.rests_on(answer)}")
-    if answer.verdict:
-        out.prose(console, answer.verdict)
-    what, value, ends, near = words.HEADS
-    heads = (what, value, f"{percent(answer.level)} {ends}", near)
-    for forecast in answer.forecasts:
-        title = f"{forecast.target.label}, {words.beyond(forecast)}"
-        out.table(console, title, heads, words.lines(forecast))
-    told = {
-        "Held out": words.held_out_text(answer),
-        "Learnt from": words.learnt_text(answer),
-        "Curves": "" if answer.curves is None else words.curves_text(answer.curves),
-    }
-    for name, text in told.items():
-        if text:
-            console.print()
-            out.prose(console, f"{name}: {text}.")
-    show_ends(console, answer)
-    show_warnings(console, answer)
+@dataclass(frozen=True)
+class Drawn:
+    """The files written, and why there is no chart of some names."""
+
+    paths: tuple[Path, ...] = ()
+    missing: dict[str, str] = field(default_factory=dict)
 
 
-def show_ends(console: Console, answer: Answer) -> None:
-    """Where unfinished runs will end."""
-    planned = [] if answer.curves is None else answer.curves.ends
-    rows = [
-        (
-            end.run,
-            count(end.D),
-            words.loss_text(end.loss),
-            interval(end.run_low, end.run_high, words.loss_text),
-        )
-        for end in planned
-        if end.kind == "scheduled"
-    ]
-    if rows:
-        heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
-        out.table(console, "Ends of unfinished runs", heads, rows)
+def draw_fit(folder: Path, found: Fitted) -> Drawn:
+    """Every chart of the answer, of the law and of the curves that the runs allow."""
+    from lawsmith.charts import write_all  # here: altair is slow to import
+    from lawsmith.charts.answer import answered_by
+    from lawsmith.charts.trunks import curved_by
+
+    study, answer, along = found.study, found.answer, found.along
+    made = None if answer is None else answered_by(answer, study)
+    curved = None if answer is None or along is None else curved_by(answer, study, along)
+    return _drawn(folder, lambda: write_all(folder, made, found.analysis, curved=curved))
 
 
-def show_warnings(console: Console, answer: Answer | TaskAnswer) -> None:
-    """What to beware of, if anything."""
-    out.warnings(console, "Warnings about the answer", answer.warnings)
+def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
+    """Both charts of every task."""
+    from lawsmith.charts import write_tasks
+    from lawsmith.datasets.records import study_name
+
+    return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
 
 
-def show_task(console: Console, found: TaskAnswer) -> None:
-    """One task: the verdict, each target, what it rests on."""
-    out.heading(console, f"Answer for {found.task.name}, from {task_words.rests_on(found)}")
-    out.prose(console, found.verdict)
-    what, value, ends = task_words.HEADS
-    for forecast in found.forecasts:
-        title = f"{forecast.target.label}, {task_words.beyond(forecast)}"
-        heads = (what, value, f"{percent(found.level)} {ends}")
-        out.table(console, title, heads, task_words.lines(forecast))
-    console.print()
-    for remark in task_words.remarks(found):
-        out.prose(console, f"{remark}.")
-    show_warnings(console, found)
+def draw_replay(folder: Path, done: Replayed) -> Drawn:
+    """Every chart of a replay's answer."""
+    from lawsmith.charts import write_all
+    from lawsmith.charts.answer import answered_in
+
+    both = done.answers
+    made = None if both is None else answered_in(done.trace, done.study, both)
+    return _drawn(folder, lambda: write_all(folder, made))
 
 
-def show_losses(console: Console, found: Mapping[str, Answer]) -> None:
+def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:
+    from lawsmith.charts import Unavailable, Written
+
+    try:
+        with out.working(f"Drawing charts into {folder}"):
+            results = write()
+    except OSError as error:
+        got = f"{folder}: {error.strerror or error}"
+        raise LawsmithError("charts", got=got, want="a folder that can be written") from None
+    return Drawn(
+        tuple(path for r in results if isinstance(r, Written) for path in r.paths),
+        {r.name: r.reason for r in results if isinstance(r, Unavailable)},
+    )
+
+
+def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
     """The answers for several losses of the same runs: a row a column for each target."""
     first = next(iter(found.values()))
     heads = ("column", "loss", f"{percent(first.level)} interval", "one further run", "warnings")
+    parts: list[Part] = []
     for i, forecast in enumerate(first.forecasts):
         rows = []
         for name, answer in found.items():
             one = answer.forecasts[i]
-            spans = ((one.low, one.high), (one.run_low, one.run_high))
-            ends = [interval(low, high, words.loss_text) for low, high in spans]
-            rows.append((name, words.loss_text(one.loss), *ends, _codes(answer)))
+            run = interval(one.run_low, one.run_high, words.loss_text)
+            rows.append((name, *words.loss_cells(one), run, _codes(answer)))
         title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
-        out.table(console, title, heads, rows)
-    _explain(console, list(found.values()))
+        parts.append(Columns(title, heads, rows))
+    return [*parts, *_explained(list(found.values()))]
 
 
-def show_tasks(console: Console, found: Sequence[TaskAnswer]) -> None:
+def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
     """The answers for several tasks: a row a task for each target."""
     heads = ("task", "accuracy", f"{percent(found[0].level)} interval of a run", "warnings")
+    parts: list[Part] = []
     for i, forecast in enumerate(found[0].forecasts):
         rows = []
         for answer in found:
@@ -112,18 +111,18 @@ def show_tasks(console: Console, found: Sequence[TaskAnswer]) -> None:
             value = task_words.accuracy_text(one.value)
             rows.append((answer.task.name, value, ends, _codes(answer)))
         title = f"Answers at {forecast.target.label}, {task_words.beyond(forecast)}"
-        out.table(console, title, heads, rows)
-    _explain(console, found)
+        parts.append(Columns(title, heads, rows))
+    return [*parts, *_explained(found)]
 
 
 def _codes(answer: Answer | TaskAnswer) -> str:
     return ", ".join(dict.fromkeys(warning.code for warning in answer.warnings))
 
 
-def _explain(console: Console, answers: Sequence[Answer | TaskAnswer]) -> None:
+def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
     """What the codes in a table mean."""
-    told = {w.code: w.message for answer in answers for w in answer.warnings}
-    out.items(console, "What the warnings mean, by an example", told.items())
+    found = {w.code: w.message for answer in answers for w in answer.warnings}
+    return as_remarks("What the warnings mean, by an example", list(found.items()))
 
 
 def show_charts(console: Console, drawn: Drawn) -> None:
@@ -136,13 +135,13 @@ def show_charts(console: Console, drawn: Drawn) -> None:
         out.item(console, f"no {name}", reason)
 
 
-def show_study(console: Console, study: Study, rule: HeldOut | None, n_held_out: int) -> None:
+def show_study(console: Console, study: Study, rule: HeldOut | None) -> None:
     """Title and a list of facts."""
     console.print(Text(study.title, style="bold"))
     name = [] if study.name == study.title else [("study", study.name)]
-    split = held_out_text(rule, study.grid, n_held_out) if rule else "none"
-    told = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
-    out.facts(console, told)
+    split = held_out_text(rule, study.grid) if rule else "none"
+    facts = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
+    out.facts(console, facts)
     show_reading(console, study)
 
 
@@ -206,11 +205,11 @@ def _joined(group: Sequence[int]) -> str:
     return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
 
 
-def held_out_text(rule: HeldOut, grid: Grid, n: int) -> str:
+def held_out_text(rule: HeldOut, grid: Grid) -> str:
     """'30 configurations with C ≥ 1.5e22', 'none'."""
     if rule.kind == "nothing":
         return "none"
-    edge = rule.threshold(grid)
+    edge, n = rule.threshold(grid), len(grid.split(rule)[1])
     shown = f"C ≥ {flops(edge)}" if rule.kind == "compute" else f"{rule.name} = {count(edge)}"
     return f"{plural(n, 'configuration')} with {shown}"
 

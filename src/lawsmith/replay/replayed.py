@@ -2,19 +2,20 @@
 
 from __future__ import annotations
 
+import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
-from lawsmith.answer import Forecast
-from lawsmith.answer.text import headline, loss_text
+from lawsmith.analysis.payload import plain
+from lawsmith.answer.text import headline, held_out_text, listing, loss_cells
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
-from lawsmith.digest import Columns, Digest, short
-from lawsmith.formats import interval, percent, plural
+from lawsmith.digest import Columns, Digest, Part, short
+from lawsmith.formats import number, percent, plural
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.loop import Stop
+from lawsmith.replay.payload import payload
 from lawsmith.replay.records import Step, Trace
-from lawsmith.replay.steps import step_values
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
@@ -70,18 +71,9 @@ class Replayed:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The replay as plain values."""
-        both = self.answers
-        return {
-            "study": self.trace.task.study,
-            "law": self.trace.task.law.name,
-            "seed": self.trace.seed,
-            "settings": dict(self.trace.settings),
-            "stopped": self.stopped,
-            "chosen": None if both is None else both.chosen.to_dict(),
-            "pool": None if both is None else both.pool.to_dict(),
-            "steps": [step_values(step) for step in self.trace.steps],
-        }
+        """The replay as plain values, as ``--json`` has it."""
+        made: dict[str, Any] = plain(payload(self))
+        return made
 
     def _repr_html_(self) -> str:
         return self._listing().html()
@@ -104,21 +96,34 @@ class Replayed:
         ]
 
     def _listing(self) -> Digest:
-        parts: list[str | Columns] = [self._spent()]
         if self.answers is None:
-            return Digest(self._title(), [*parts, *self._answers()])
-        chosen, pool = self.answers.chosen, self.answers.pool
-        rows = [
-            (ours.target.label, _ends(ours), _ends(theirs))
-            for ours, theirs in zip(chosen.forecasts, pool.forecasts, strict=True)
-        ]
-        heads = ("target", "from the runs chosen", "from the whole pool")
-        return Digest(self._title(), [*parts, chosen.verdict, Columns("Best loss", heads, rows)])
+            return Digest(self._title(), [self._spent(), *self._answers()])
+        found = listing(self.answers.chosen)
+        return Digest(self._title(), [self._spent(), found, *whole_pool(self.answers)])
 
 
-def _ends(forecast: Forecast) -> str:
-    """A loss with its interval."""
-    return f"{loss_text(forecast.loss)} {interval(forecast.low, forecast.high, loss_text)}"
+def whole_pool(answers: Answers) -> list[Part]:
+    """The same targets by all runs of the pool, and how far the chosen ones are from that."""
+    level = f"{percent(answers.pool.level)} interval"
+    pairs = zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True)
+    rows = [
+        (
+            ours.target.label,
+            *loss_cells(ours),
+            *loss_cells(theirs),
+            signed(100 * (ours.loss / theirs.loss - 1.0)),
+        )
+        for ours, theirs in pairs
+    ]
+    heads = ("", "these runs", level, "whole pool", level, "difference")
+    said = f"Held out, by the whole pool: {held_out_text(answers.pool)}."
+    table = Columns("The same from all runs of the pool", heads, rows)
+    return [table, *([said] if answers.pool.held_out is not None else [])]
+
+
+def signed(x: float) -> str:
+    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
+    return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
 def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from lawsmith.answer.text import loss_text
-from lawsmith.digest import Columns, Digest
+from lawsmith.answer.text import WARNINGS, loss_text
+from lawsmith.digest import Columns, Digest, as_remarks
 from lawsmith.formats import flops, interval, percent, plural
 from lawsmith.tasks.records import TaskAnswer, TaskForecast
 
@@ -83,18 +83,21 @@ def beyond(forecast: TaskForecast) -> str:
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    sentences = [chance_text(found), ways_text(found)]
+    said = [chance_text(found), ways_text(found)]
     if found.held_out is not None:
-        sentences.append(f"Held out: {held_out_text(found)}")
-    return sentences
+        said.append(f"Held out: {held_out_text(found)}")
+    return said
 
 
 def listing(found: TaskAnswer) -> Digest:
     """All of it: the verdict, a table a target, what it rests on, warnings."""
+    what, value, ends = HEADS
+    heads = (what, value, f"{percent(found.level)} {ends}")
     tables = [
-        Columns(f"{one.target.label} ({beyond(one)})", HEADS, lines(one)) for one in found.forecasts
+        Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in found.forecasts
     ]
-    warned = [f"{warning.code}: {warning.message}" for warning in found.warnings]
+    warned = as_remarks(WARNINGS, [(w.code, w.message) for w in found.warnings])
     verdict = [found.verdict] if found.verdict else []
-    title = f"Answer for {found.task.name}: from {rests_on(found)}"
-    return Digest(title, [*verdict, *tables, *remarks(found), *warned])
+    said = "\n".join(f"{sentence}." for sentence in remarks(found))
+    title = f"Answer for {found.task.name}, from {rests_on(found)}"
+    return Digest(title, [*verdict, *tables, said, *warned])

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
 from dataclasses import replace
 from typing import Any
 
 from lawsmith.cli import replay_options
 from lawsmith.errors import LawsmithError
+from lawsmith_paper.cli.replay import RivalRequest
 from lawsmith_paper.rivals import POLICIES, SURROGATES, make_policy, make_surrogate
 from lawsmith_paper.studies import CATALOGUE
 
@@ -28,10 +28,10 @@ CHOICES = replace(
 )
 
 
-def further(given: Mapping[str, Any]) -> dict[str, Any]:
+def further(asked: RivalRequest) -> dict[str, Any]:
     """The options of the rivals' surrogates: the seed of those that draw, TabPFN's weights."""
-    policy, path = given["policy"], given["model_path"]
-    surrogate = given["surrogate"] or CHOICES.usual.get(policy, "gp")
+    policy, path = asked.policy, asked.model_path
+    surrogate = asked.surrogate or CHOICES.usual.get(policy, "gp")
     if path is not None and surrogate != "tabpfn":
         got = f"'{path}' with --surrogate {surrogate}"
         raise LawsmithError("--model-path", got=got, want="--surrogate tabpfn")
@@ -42,5 +42,5 @@ def further(given: Mapping[str, Any]) -> dict[str, Any]:
     if policy == "random" and surrogate != "none":
         got, want = f"'{surrogate}' with --policy random", "--policy window or --policy full"
         raise LawsmithError("--surrogate", got=got, want=want)
-    found = {"seed": given["seed"]} if surrogate in ("xgboost", "tabpfn") else {}
+    found = {"seed": asked.seed} if surrogate in ("xgboost", "tabpfn") else {}
     return found | ({"model_path": str(path)} if path is not None else {})

@@ -9,7 +9,7 @@ from pathlib import Path
 from lawsmith.cli.console import paths, stderr
 from lawsmith.cli.options import folder
 from lawsmith.cli.replay_options import stop_rule
-from lawsmith.cli.replay_run import ReplayRequest, described_bars
+from lawsmith.cli.replay_run import Setup, described_bars
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Frontier, Method
 from lawsmith.replay import Replayed
@@ -32,7 +32,7 @@ def page_file(path: Path, method: Method) -> Path:
     return path
 
 
-def explain(asked: ReplayRequest, done: Replayed, path: Path) -> None:
+def explain(setup: Setup, done: Replayed, path: Path) -> None:
     """Write the page and say where it is."""
     from lawsmith.charts.runs import ChartUnavailable
     from lawsmith_paper.charts.data.discovery import (
@@ -43,8 +43,8 @@ def explain(asked: ReplayRequest, done: Replayed, path: Path) -> None:
     trace = done.trace
     try:
         with _telling(len(trace.steps)) as report:
-            stop = stop_rule(asked.iterations, asked.budget, trace.task)
-            policy = _policy(asked, done)
+            stop = stop_rule(setup.asked.iterations, setup.asked.budget, trace.task)
+            policy = _policy(setup, done)
             data = discovery_data(trace, policy, budget=stop.budget, report=report)
     except ChartUnavailable as error:
         raise LawsmithError("--explain", got=error.reason, want="a law that can be drawn") from None
@@ -53,9 +53,9 @@ def explain(asked: ReplayRequest, done: Replayed, path: Path) -> None:
     paths(console, [write_discovery(data, path)])
 
 
-def _policy(asked: ReplayRequest, done: Replayed) -> Frontier:
+def _policy(setup: Setup, done: Replayed) -> Frontier:
     """The policy that chose, made anew: it is a function of the history."""
-    policy = asked.policy([float(label) for label in done.trace.task.targets])
+    policy = setup.policy([float(label) for label in done.trace.task.targets])
     if not isinstance(policy, Frontier):
         raise TypeError(policy.name)
     return policy

@@ -1,4 +1,4 @@
-"""A replay as one JSON object: plain values only, null where a number is not finite.
+"""A replay as plain values: what ``--json`` prints of it.
 
 ``candidate`` and ``envelope`` count rows of the pool from 0; ``pool.rows`` says which of the
 study's distinct configurations, in the order of its table, each row of the pool is.
@@ -8,19 +8,22 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Literal
+from typing import TYPE_CHECKING, Any, Literal
 
 import numpy as np
 
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
 from lawsmith.answer.payload import NO_ANSWER, warning_payload
-from lawsmith.cli.draw import Drawn
-from lawsmith.cli.fit_payload import Json
 from lawsmith.laws.fit import LawFit
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
-from lawsmith.replay import Replayed, Scores, Step, Task, Trace, step_values
+from lawsmith.replay.records import Scores, Step, Task, Trace
+from lawsmith.replay.steps import step_values
 
+if TYPE_CHECKING:
+    from lawsmith.replay.replayed import Replayed
+
+Json = dict[str, Any]
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)
 WITHIN = (1.0, 0.5)  # per cent of predicted loss
 RECOVERED = 0.9
@@ -28,8 +31,8 @@ FitName = Literal["fantasized", "observed"]
 FITS: tuple[FitName, ...] = ("fantasized", "observed")
 
 
-def replay_payload(done: Replayed, drawn: Drawn) -> Json:
-    """What `lawsmith replay --json` prints and ``trace.json`` holds."""
+def payload(done: Replayed) -> Json:
+    """What `lawsmith replay --json` prints and ``trace.json`` holds, but for the charts."""
     trace, task = done.trace, done.trace.task
     return {
         "version": __version__,
@@ -49,8 +52,6 @@ def replay_payload(done: Replayed, drawn: Drawn) -> Json:
         **_answers(done),
         "complete": done.stopped != "interrupted",
         "stopped": done.stopped,
-        "charts": drawn.paths,
-        "charts_missing": drawn.missing,
         "reading_warnings": [warning_payload(w) for w in done.study.warnings],
         "notes": list(task.notes),
     }
