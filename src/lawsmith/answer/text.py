@@ -7,6 +7,7 @@ from html import escape
 from typing import NamedTuple
 
 from lawsmith.answer.records import Answer, Forecast
+from lawsmith.answer.related import OtherLosses
 from lawsmith.curves import CurveFinding
 from lawsmith.curves.gain import GAIN_SD
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
@@ -118,6 +119,33 @@ def curves_text(found: CurveFinding) -> str:
     return "; ".join([*parts, *found.notes]) or "none of them was used"
 
 
+def basis(answer: Answer) -> dict[str, str]:
+    """What the answer rests on beside its runs, as far as there is any."""
+    told = {
+        "Held out": held_out_text(answer),
+        "Learnt from": learnt_text(answer),
+        "Curves": "" if answer.curves is None else curves_text(answer.curves),
+        "Other losses": "" if answer.others is None else others_text(answer.others),
+    }
+    return {name: text for name, text in told.items() if text}
+
+
+def others_text(found: OtherLosses) -> str:
+    """What the answer has from other losses of its runs; '' where every run has this one."""
+    if not found.n_without:
+        return ""
+    lacking = f"{plural(found.n_without, 'run')} without this loss"
+    if not found.relations:
+        return f"{lacking} left out, for no other loss says enough of it"
+    told = [
+        f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
+        f"scatter by {percent(one.scatter, 2)})"
+        for one in found.relations
+    ]
+    left = found.n_without - sum(one.n_rows for one in found.relations)
+    return "; ".join([f"{lacking}: {told[0]}", *told[1:], *([f"{left} left out"] if left else [])])
+
+
 HEADS = ("", "value", "interval", "within 0.5% of the best")
 
 
@@ -135,12 +163,7 @@ def summary(answer: Answer) -> str:
         ]
         parts += ["", f"{forecast.target.label} ({beyond(forecast)})"]
         parts += [row.rstrip() for row in rows]
-    if answer.held_out is not None:
-        parts += ["", f"Held out: {held_out_text(answer)}"]
-    if learnt := learnt_text(answer):
-        parts += ["", f"Learnt from: {learnt}"]
-    if answer.curves is not None:
-        parts += ["", f"Curves: {curves_text(answer.curves)}"]
+    parts += [line for name, text in basis(answer).items() for line in ("", f"{name}: {text}")]
     for warning in answer.warnings:
         parts.append(f"{warning.code}: {warning.message}")
     return "\n".join(parts)
@@ -157,12 +180,7 @@ def html(answer: Answer) -> str:
         )
         title = f"{forecast.target.label} ({beyond(forecast)})"
         parts.append(f"<p>{escape(title)}</p><table><tr>{head}</tr>{body}</table>")
-    if answer.held_out is not None:
-        parts.append(f"<p>Held out: {escape(held_out_text(answer))}.</p>")
-    if learnt := learnt_text(answer):
-        parts.append(f"<p>Learnt from: {escape(learnt)}.</p>")
-    if answer.curves is not None:
-        parts.append(f"<p>Curves: {escape(curves_text(answer.curves))}.</p>")
+    parts += [f"<p>{name}: {escape(text)}.</p>" for name, text in basis(answer).items()]
     if answer.warnings:
         rows = "".join(
             f"<li><code>{escape(w.code)}</code>: {escape(w.message)}</li>" for w in answer.warnings

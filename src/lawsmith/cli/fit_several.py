@@ -8,8 +8,8 @@ from pathlib import Path
 
 import numpy as np
 
-from lawsmith.analysis import answer_study, answer_tasks
-from lawsmith.answer import Answer
+from lawsmith.analysis import answer_tasks
+from lawsmith.analysis.losses import answer_losses, reading_of
 from lawsmith.arrays import FloatArray
 from lawsmith.cli import options as read
 from lawsmith.cli import views
@@ -26,15 +26,14 @@ RISES = 0.5  # rank correlation with compute above which a column is no loss
 
 def fit_losses(asked: Request, names: Sequence[str], *, as_json: bool) -> None:
     """Read each column as the loss, answer for each, show the answers side by side."""
-    found: dict[str, Answer] = {}
-    level, rule = asked.level, asked.hold_out
+    studies: dict[str, Study] = {}
     for name in names:
-        reading = replace(asked.reading, columns={**asked.reading.columns, "loss": name})
-        study = load_study(asked.table, reading)
-        targets = read.targets(asked.targets, list(study.grid.hp))
+        study = load_study(asked.table, reading_of(name, names, asked.reading))
         check_falls(study, "--metrics", name)
-        with working(f"Working out the answer for {name}"):
-            found[name] = answer_study(study, targets, level=level, hold_out=rule)
+        studies[name] = study
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    with working("Working out the answers"):
+        found = answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
     if as_json:
         print_json(losses_payload(study, found))
     else:

@@ -33,15 +33,9 @@ def show_answer(console: Console, answer: Answer) -> None:
     for forecast in answer.forecasts:
         title = f"{forecast.target.label}, {words.beyond(forecast)}"
         out.table(console, title, heads, words.lines(forecast))
-    told = {
-        "Held out": words.held_out_text(answer),
-        "Learnt from": words.learnt_text(answer),
-        "Curves": "" if answer.curves is None else words.curves_text(answer.curves),
-    }
-    for name, text in told.items():
-        if text:
-            console.print()
-            out.prose(console, f"{name}: {text}.")
+    for name, text in words.basis(answer).items():
+        console.print()
+        out.prose(console, f"{name}: {text}.")
     show_ends(console, answer)
     show_warnings(console, answer)
 
@@ -97,6 +91,8 @@ def show_losses(console: Console, found: Mapping[str, Answer]) -> None:
             rows.append((name, words.loss_text(one.loss), *ends, _codes(answer)))
         title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
         out.table(console, title, heads, rows)
+    told = {n: words.others_text(a.others) for n, a in found.items() if a.others is not None}
+    out.items(console, "Runs without a loss", [(name, text) for name, text in told.items() if text])
     _explain(console, list(found.values()))
 
 
