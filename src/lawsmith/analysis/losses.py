@@ -8,7 +8,7 @@ from dataclasses import replace
 import numpy as np
 
 from lawsmith.answer import Answer, Origin, Target, answer, default_target
-from lawsmith.arrays import BoolArray, FloatArray
+from lawsmith.arrays import FloatArray
 from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
@@ -36,10 +36,7 @@ def answer_losses(
     A run that has one of the losses and lacks another did not diverge: what it lacks was not
     measured. Where another loss says what it would be, it is inferred (`lawsmith.answer.related`).
     """
-    lost = [study.runs.state == State.DIVERGED.value for study in studies.values()]
-    same = len({len(one) for one in lost}) == 1
-    diverged = np.logical_and.reduce(lost) if same else np.bool_(False)
-    told = {name: _measured(study, name, diverged) for name, study in studies.items()}
+    told = {name: _measured(study, name) for name, study in studies.items()}
     wanted = [t if isinstance(t, Target) else Target(float(t)) for t in targets]
     if not wanted:
         usual = [default_target(s.grid, s.runs) for s in told.values() if s.has_compute]
@@ -66,11 +63,11 @@ def _others(study: Study, name: str) -> dict[str, FloatArray]:
     return {other: values for other, values in study.metrics.items() if other != name}
 
 
-def _measured(study: Study, name: str, diverged: BoolArray | np.bool_) -> Study:
-    """The study with runs as pending that lack this loss, have another one and did not diverge."""
+def _measured(study: Study, name: str) -> Study:
+    """The study with runs as pending that lack this loss and have another one."""
     runs = study.runs
     others = [np.isfinite(v) for other, v in study.metrics.items() if other != name]
     has_other = np.logical_or.reduce(others) if others else np.zeros(len(runs), dtype=np.bool_)
-    lacking = np.isnan(study.metrics[name]) & has_other & ~diverged
+    lacking = np.isnan(study.metrics[name]) & has_other
     state = np.where(lacking, State.PENDING.value, runs.state)
     return replace(study, runs=Runs(runs.index, runs.loss, state))

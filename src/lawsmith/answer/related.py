@@ -34,6 +34,9 @@ MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the co
 # What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
 # scale or hyperparameter (log loss for a factor of e), of a category and of its slope.
 LEVEL, SLOPE, CURVATURE, COORDINATE, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.3
+# How far off a left-out run may be by the other loss, of how far off it is by the surface. Beyond
+# the runs that have both the curve is less sure than about them, so "a little better" is too little.
+CLEARLY = 0.5
 USUAL_SCATTER = 0.005  # s is expected to be within a factor of e² of it
 SCATTERS = np.geomspace(2e-4, 0.2, 60)
 
@@ -127,8 +130,8 @@ def relate(
     surface   of the runs that have their own loss
     others    (k,) each other loss of ``runs``, in their order; NaN where there is none
 
-    A loss is used if it predicts a left-out run better than the other runs do. Each run is inferred
-    from the one that does so best, of those that it has.
+    A loss is used if it predicts a left-out run clearly better than the other runs do. Each run is
+    inferred from the one that does so best, of those that it has.
     """
     done = runs.state == State.DONE.value
     lacking = runs.state == State.PENDING.value
@@ -138,8 +141,9 @@ def relate(
         {k: v[runs.index] for k, v in scales.items()}, {k: v[runs.index] for k, v in hp.items()}
     )
     logs = {name: np.log(np.where(v > 0.0, v, np.nan)) for name, v in others.items()}
-    curves = _curves(logs, np.log(runs.loss), done, at)
-    bar = _typical(_left_out(surface))
+    # Rows are placed by N and D; a study of C alone has none.
+    curves = _curves(logs, np.log(runs.loss), done, at) if "D" in scales else {}
+    bar = CLEARLY * _typical(_left_out(surface))
     relations, parts = [], []
     for name, curve in sorted(curves.items(), key=lambda one: _typical(one[1].left_out)):
         a = logs[name]
@@ -195,7 +199,7 @@ def _rows(
     scales, hp, _ = columns_of(grid)
     of = runs.index[rows]
     return Inferred(
-        {name: values[of] for name, values in scales.items() if name != "C"} or {"C": grid.C[of]},
+        {name: values[of] for name, values in scales.items() if name != "C"},
         {name: values[of] for name, values in hp.items()},
         np.concatenate([part[1] for part in parts]),
         cov,
