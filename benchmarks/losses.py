@@ -3,8 +3,8 @@
     python benchmarks/losses.py gadre                  # needs LAWSMITH_DATA; minutes
     python benchmarks/losses.py drawn --studies 40     # minutes
 
-gadre   runs with C ≥ Cmax/100 are predicted and nothing is known of them. Of the runs below, one loss
-        is hidden for a part: for the larger ones (C ≥ Cmax/3000), or for six of ten by chance.
+gadre   runs with C ≥ Cmax/100 are predicted and nothing is known of them. Of the runs below, one
+        loss is hidden for a part: for the larger ones (C ≥ Cmax/3000), or for six of ten by chance.
 drawn   two laws of Chinchilla's form, 36 runs, noise of 1 % of which half the variance or all is
         shared; one loss is hidden for the 18 larger runs. The truth at 30 times the largest compute
         is predicted.

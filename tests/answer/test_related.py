@@ -5,11 +5,11 @@ from __future__ import annotations
 import numpy as np
 import pandas as pd
 import pytest
-from tests.answer.tables import law
 
 import lawsmith
 from lawsmith.answer.related import _features, fit_curve
 from lawsmith.surface.data import Points
+from tests.answer.tables import law
 
 TARGET = "N=5e9,D=1.8e11"
 
@@ -33,7 +33,7 @@ def study(seed: int, *, shared: float = 1.0) -> pd.DataFrame:
 
 def lacking(table: pd.DataFrame) -> pd.Series:
     """The larger half of the runs."""
-    return table.N * table.D > (table.N * table.D).median()
+    return (table.N * table.D).median() < table.N * table.D
 
 
 def hidden(table: pd.DataFrame) -> pd.DataFrame:

@@ -7,7 +7,8 @@ Notation and shapes
     n runs have both losses, r runs only the other one
     a, b  (n,) log of the loss that is known, and of the one that is wanted
     X     (n, d) where a run lies: logs of scales, hyperparameters, 0/1 columns of categories
-    F     (n, p) features: 1, a, a², X, a·categories; each times the SD that its weight may have
+    F     (n, p) features: 1, a, a², X, products of scales, a·categories; each times the SD that its
+          weight may have
     w     (p,) standard normal weights; b = b̄ + (a − ā) + F w + e, e ~ N(0, s²)
 
 The surface takes b̄ + (a − ā) + F w of the r runs as their losses. That is the surface at those runs
@@ -32,11 +33,14 @@ from lawsmith.surface.fit import columns_of, frame_on
 LEAST_SHARED = 8  # runs that have both losses, for one to say something of the other
 MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
 # What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
-# scale or hyperparameter (log loss for a factor of e), of a category and of its slope.
-LEVEL, SLOPE, CURVATURE, COORDINATE, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.3
-# How far off a left-out run may be by the other loss, of how far off it is by the surface. Beyond
-# the runs that have both the curve is less sure than about them, so "a little better" is too little.
+# scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
+# and of its slope.
+LEVEL, SLOPE, CURVATURE, COORDINATE, BEND, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.004, 0.3
+# How far off a left-out run may be by the other loss, of how far off it is by the surface. A little
+# better is too little: beyond the runs that have both, the curve is less sure than about them.
 CLEARLY = 0.5
+# SD of what the curve is off by beyond the runs that have both, for a factor of e in compute.
+DRIFT = 0.005
 USUAL_SCATTER = 0.005  # s is expected to be within a factor of e² of it
 SCATTERS = np.geomspace(2e-4, 0.2, 60)
 
@@ -72,6 +76,7 @@ class Curve:
     centre      means (a, b) and of X (d,)
     mean, cov   of w
     left_out    (n,) b minus what the other runs say of it
+    top         ln C of the largest run that has both, as `Points.c` has it
     """
 
     centre: tuple[float, float, FloatArray]
@@ -79,11 +84,14 @@ class Curve:
     cov: FloatArray
     scatter: float
     left_out: FloatArray
+    top: float
 
     def predict(self, a: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
         """(r,) b without e, and its covariance (r, r)."""
         F = _features(a - self.centre[0], at, self.centre[2])
-        return self.centre[1] + a - self.centre[0] + F @ self.mean, F @ self.cov @ F.T
+        beyond = DRIFT * np.maximum(at.c - self.top, 0.0)
+        cov = F @ self.cov @ F.T + np.outer(beyond, beyond)
+        return self.centre[1] + a - self.centre[0] + F @ self.mean, cov
 
 
 def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
@@ -93,7 +101,10 @@ def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
     sd = np.full(X.shape[1], COORDINATE)
     sd[X.shape[1] - g :] = CATEGORY
     first = np.column_stack([np.full(len(a), LEVEL), SLOPE * a, CURVATURE * a**2])
-    return np.column_stack([first, X * sd, CATEGORY * a[:, None] * at.G])
+    S = X[:, : at.S.shape[1]]
+    i, j = np.triu_indices(S.shape[1])
+    bends = BEND * S[:, i] * S[:, j]
+    return np.column_stack([first, X * sd, bends, CATEGORY * a[:, None] * at.G])
 
 
 def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> Curve:
@@ -119,7 +130,8 @@ def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> Curve:
     cov = np.tensordot(chance, np.array(covs), 1) + (off * chance[:, None]).T @ off
     scatter = float(np.sqrt(chance @ SCATTERS**2))
     hat = np.einsum("ij,jk,ik->i", F, np.linalg.inv(gram + scatter**2 * np.eye(p)), F)
-    return Curve(centre, mean, cov, scatter, (t - F @ mean) / np.maximum(1.0 - hat, 1e-3))
+    left_out = (t - F @ mean) / np.maximum(1.0 - hat, 1e-3)
+    return Curve(centre, mean, cov, scatter, left_out, float(at.c.max()))
 
 
 def relate(
@@ -186,9 +198,7 @@ def _some(able: BoolArray, C: FloatArray) -> IntArray:
     return rows[np.argsort(C[rows], kind="stable")][evenly(len(rows), MOST_ROWS)]
 
 
-def _rows(
-    parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs
-) -> Inferred:
+def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
     """Rows for the surface; what two relations err by is independent."""
     rows = np.concatenate([part[0] for part in parts])
     cov, start = np.zeros((len(rows), len(rows))), 0
