@@ -30,7 +30,7 @@ from lawsmith.surface import Inferred, Surface
 from lawsmith.surface.data import Points
 from lawsmith.surface.fit import columns_of, frame_on
 
-LEAST_SHARED = 8  # runs that have both losses, for one to say something of the other
+LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge the curve badly
 MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
 # What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
 # scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
@@ -70,7 +70,7 @@ class OtherLosses:
 
 
 @dataclass(frozen=True, eq=False)
-class Curve:
+class LossCurve:
     """The posterior of a relation; make it with `fit_curve`.
 
     centre      means (a, b) and of X (d,)
@@ -107,7 +107,7 @@ def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
     return np.column_stack([first, X * sd, bends, CATEGORY * a[:, None] * at.G])
 
 
-def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> Curve:
+def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> LossCurve:
     """The relation of two losses; how much they scatter is averaged over what it may be."""
     centre = (float(a.mean()), float(b.mean()), at.X.mean(axis=0))
     F, t = _features(a - centre[0], at, centre[2]), b - centre[1] - (a - centre[0])
@@ -131,7 +131,7 @@ def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> Curve:
     scatter = float(np.sqrt(chance @ SCATTERS**2))
     hat = np.einsum("ij,jk,ik->i", F, np.linalg.inv(gram + scatter**2 * np.eye(p)), F)
     left_out = (t - F @ mean) / np.maximum(1.0 - hat, 1e-3)
-    return Curve(centre, mean, cov, scatter, left_out, float(at.c.max()))
+    return LossCurve(centre, mean, cov, scatter, left_out, float(at.c.max()))
 
 
 def relate(
@@ -174,7 +174,7 @@ def relate(
 
 def _curves(
     logs: Mapping[str, FloatArray], own: FloatArray, done: BoolArray, at: Points
-) -> dict[str, Curve]:
+) -> dict[str, LossCurve]:
     """The relation of ``own`` log losses to each other loss that enough runs share."""
     shared = {name: done & np.isfinite(a) for name, a in logs.items()}
     return {
