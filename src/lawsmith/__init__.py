@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from lawsmith.api.fitting import analyse as analyse
     from lawsmith.api.fitting import compare_laws as compare_laws
     from lawsmith.api.fitting import fit as fit
+    from lawsmith.api.fitting import fit_losses as fit_losses
     from lawsmith.api.fitting import fit_tasks as fit_tasks
     from lawsmith.api.reading import learn as learn
     from lawsmith.api.reading import load as load
@@ -60,7 +61,7 @@ if TYPE_CHECKING:
     from lawsmith.tasks import TaskAnswer as TaskAnswer
 
 _HOME = {
-    "api.fitting": ("fit", "fit_tasks", "analyse", "compare_laws"),
+    "api.fitting": ("fit", "fit_losses", "fit_tasks", "analyse", "compare_laws"),
     "api.reading": ("load", "load_curves", "learn"),
     "api.replaying": ("replay_study",),
     "api.reporting": ("write_report",),

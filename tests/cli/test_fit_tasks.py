@@ -76,6 +76,20 @@ def test_charts_are_written(lawsmith, table, tmp_path):
     assert "accuracy-by-loss" in alone["charts_missing"]
 
 
+def test_a_loss_that_larger_runs_lack_is_inferred_and_the_text_says_so(lawsmith, table, tmp_path):
+    runs = pd.read_csv(table)
+    cut = (runs.N * runs.D).quantile(0.7)
+    path = tmp_path / "lacking.csv"
+    runs.assign(**{"loss:code": runs["loss:code"].where(cut >= runs.N * runs.D)}).to_csv(path)
+    told = ("fit", path, "--metrics", "loss:c4,loss:code", *AT)
+    code = lawsmith(*told, "--json").json["metrics"]["loss:code"]
+    assert code["n_diverged"] == 0
+    assert code["other_losses"]["relations"][0]["name"] == "loss:c4"
+    truth = 0.7 * loss_at(1.4e9, 2.8e10)
+    assert code["answers"][0]["low"] <= truth <= code["answers"][0]["high"]
+    assert "inferred from loss:c4" in " ".join(lawsmith(*told).text.split())
+
+
 def test_metrics_are_losses_side_by_side(lawsmith, table):
     found = lawsmith("fit", table, "--metrics", "loss:c4,loss:code", *AT, "--json").json
     c4, code = (one["answers"][0] for one in found["metrics"].values())

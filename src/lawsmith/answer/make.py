@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 import numpy as np
 
 from lawsmith.answer import cautions
 from lawsmith.answer.from_curves import from_curves
 from lawsmith.answer.records import Answer, Forecast, HeldOutRuns, Target
+from lawsmith.answer.related import relate
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, saturating
 from lawsmith.curves import Along, CurveModel, fit_curves
 from lawsmith.errors import LawsmithError
@@ -22,6 +23,7 @@ LEAST_RUNS = 4  # finished with a loss: fewer tell neither a level nor a slope
 # A surface is fitted to a few hundred configurations, chosen among these at most: a quarter of them
 # the largest, the rest spread evenly over the compute.
 MOST_CONFIGS = 20_000
+MOST_BESIDE = 2_000  # the same beside rows that are inferred: their errors are a matrix
 
 
 @saturating
@@ -35,12 +37,15 @@ def answer(
     held_out: IntArray | None = None,
     prior: Prior = PUBLIC,
     along: Along | None = None,
+    others: Mapping[str, FloatArray] | None = None,
 ) -> Answer:
     """What ``runs`` on ``grid`` say of the loss at ``targets``.
 
     held_out   rows of the grid whose runs are kept out and predicted instead
     prior      what earlier studies let expect: by default public ones, `lawsmith.learn` adds others
     along      losses along runs, in whose order ``runs`` are
+    others     other losses of ``runs``, in their order; what a pending run has of them may say
+               what its own loss will be. Not used beside ``along``
     """
     kept = _used(runs, held_out)
     used = runs.take(kept)
@@ -55,6 +60,14 @@ def answer(
         resting = used if along is not None else thinned(grid, used)
         inferred = None if model is None else model.inferred
         surface = fit_surface(*_candidates(grid, resting, held_out), prior, inferred=inferred)
+        related = None
+        if others and along is None:
+            seen = _seen(grid, runs, held_out)
+            beside = {name: values[seen] for name, values in others.items()}
+            kept_runs = runs.take(seen)
+            related, rows = relate(surface, grid, kept_runs, beside)
+            if rows is not None:
+                surface = fit_surface(*_candidates(grid, kept_runs, held_out), prior, inferred=rows)
         forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
         judged = None if held_out is None else _judged(surface, model, grid, runs, held_out, level)
         finding = None if model is None else model.finding(level)
@@ -81,6 +94,7 @@ def answer(
         public=prior.public,
         learnt_from=prior.learnt_from,
         curves=finding,
+        others=related,
     )
 
 
@@ -107,18 +121,32 @@ def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid
     return grid.subset(rows), runs.select(rows)
 
 
+def _seen(grid: Grid, runs: Runs, held_out: IntArray | None) -> BoolArray:
+    """Runs that a relation between losses rests on: finished ones, and those that lack a loss."""
+    waiting = runs.state == State.PENDING.value
+    if held_out is not None:
+        waiting &= ~np.isin(runs.index, held_out)
+    kept = _used(runs, held_out) & spread_over(grid, runs.index, MOST_BESIDE)
+    return np.asarray(kept | waiting)
+
+
 def thinned(grid: Grid, runs: Runs) -> Runs:
     """The runs of at most MOST_CONFIGS configurations, chosen by compute and never by loss."""
-    configs = np.unique(runs.index)
-    if len(configs) <= MOST_CONFIGS:
-        return runs
+    kept = spread_over(grid, runs.index, MOST_CONFIGS)
+    return runs if kept.all() else runs.take(kept)
+
+
+def spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
+    """(k,) which runs on rows ``index`` are of ``most`` configurations, a quarter the largest."""
+    configs = np.unique(index)
+    if len(configs) <= most:
+        return np.ones(len(index), dtype=np.bool_)
     ranked = configs[np.lexsort((_scattered(configs), grid.C[configs]))]
-    n_top = MOST_CONFIGS // 4
-    spread = np.linspace(0, len(ranked) - n_top - 1, MOST_CONFIGS - n_top).astype(np.int64)
+    n_top = most // 4
+    spread = np.linspace(0, len(ranked) - n_top - 1, most - n_top).astype(np.int64)
     rows = np.zeros(len(grid), dtype=np.bool_)
     rows[np.concatenate([ranked[-n_top:], ranked[spread]])] = True
-    kept = rows[runs.index]
-    return runs.take(kept)
+    return np.asarray(rows[index])
 
 
 def _scattered(rows: IntArray) -> FloatArray:

@@ -32,6 +32,8 @@ def payload(answer: Answer) -> Json:
         },
         "answer_warnings": [warning_payload(w) for w in answer.warnings],
     }
+    if answer.others is not None:
+        told["other_losses"] = asdict(answer.others)
     if answer.curves is not None:
         told["curves"] = curves_payload(answer.curves)
         for one, forecast in zip(told["answers"], answer.forecasts, strict=True):

@@ -11,6 +11,7 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
+from lawsmith.answer.related import OtherLosses
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.curves import Along, CurveFinding
 from lawsmith.digest import codes, short
@@ -199,6 +200,7 @@ class Answer:
     verdict    one line: how far to trust it, and why
     public, learnt_from   public studies, and earlier ones that were named, that its prior is from
     curves     what it used of losses along runs; None where it was given none
+    others     what it used of other losses of its runs; None where it was given none
     origin     the study it was made of; None where it was made of a grid and runs alone
 
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
@@ -226,6 +228,7 @@ class Answer:
     public: tuple[str, ...] = field(default=(), repr=False)
     learnt_from: tuple[Lesson, ...] = ()
     curves: CurveFinding | None = None
+    others: OtherLosses | None = None
     origin: Origin | None = None
 
     def __repr__(self) -> str:

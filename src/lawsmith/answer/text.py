@@ -6,6 +6,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from lawsmith.answer.records import Answer, Forecast
+from lawsmith.answer.related import OtherLosses
 from lawsmith.curves import CurveFinding
 from lawsmith.curves.gain import GAIN_SD
 from lawsmith.digest import Columns, Digest, as_remarks
@@ -118,18 +119,35 @@ def curves_text(found: CurveFinding) -> str:
     return "; ".join([*parts, *found.notes]) or "none of them was used"
 
 
-HEADS = ("", "value", "interval", "within 0.5% of the best")
-WARNINGS = "Warnings about the answer"
-
-
 def basis(answer: Answer) -> dict[str, str]:
     """What the answer rests on beside its runs, as far as there is any."""
-    found = {
+    told = {
         "Held out": held_out_text(answer),
         "Learnt from": learnt_text(answer),
         "Curves": "" if answer.curves is None else curves_text(answer.curves),
+        "Other losses": "" if answer.others is None else others_text(answer.others),
     }
-    return {name: text for name, text in found.items() if text}
+    return {name: text for name, text in told.items() if text}
+
+
+def others_text(found: OtherLosses) -> str:
+    """What the answer has from other losses of its runs; '' where every run has this one."""
+    if not found.n_without:
+        return ""
+    lacking = f"{plural(found.n_without, 'run')} without this loss"
+    if not found.relations:
+        return f"{lacking} left out, for no other loss says enough of it"
+    told = [
+        f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
+        f"scatter by {percent(one.scatter, 2)})"
+        for one in found.relations
+    ]
+    left = found.n_without - sum(one.n_rows for one in found.relations)
+    return "; ".join([f"{lacking}: {told[0]}", *told[1:], *([f"{left} left out"] if left else [])])
+
+
+HEADS = ("", "value", "interval", "within 0.5% of the best")
+WARNINGS = "Warnings about the answer"
 
 
 def listing(answer: Answer) -> Digest:

@@ -7,11 +7,13 @@ from typing import TYPE_CHECKING
 
 from lawsmith import analysis
 from lawsmith.analysis import Analysis, Comparisons, FitOptions
+from lawsmith.analysis.losses import answer_losses, reading_of
 from lawsmith.answer import Answer
 from lawsmith.api import reading
 from lawsmith.api.reading import in_python
 from lawsmith.cli import options as read
 from lawsmith.datasets import ReadOptions, Study
+from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LAWS
 from lawsmith.laws.fit import Prior as LawPrior
@@ -66,6 +68,45 @@ def fit(
         hold_out=reading.as_hold_out(hold_out),
         prior=reading.as_prior(learn_from),
         curves=None if curves is None else reading.load_curves(curves),
+    )
+
+
+@in_python
+def fit_losses(
+    source: Source,
+    losses: Sequence[str],
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    columns: Mapping[str, str] | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    level: float = 0.95,
+) -> dict[str, Answer]:
+    """The best of several losses of the same runs to expect at larger computes, an Answer each.
+
+    source    a DataFrame, a file or the name of a study
+    losses    their columns; a run may lack some, which are inferred where another loss tells them
+    the rest  as for `fit`
+
+    >>> import numpy as np, pandas as pd
+    >>> N, D = (v.ravel() for v in np.meshgrid([1e8, 3e8, 1e9, 3e9], [3e9, 1e10, 3e10, 1e11]))
+    >>> web = 1.7 + 400 * N**-0.34 + 410 * D**-0.28
+    >>> code = np.where(N < 3e9, 0.5 * web**1.1, np.nan)  # not measured for the largest
+    >>> table = pd.DataFrame({"N": N, "D": D, "web": web, "code": code})
+    >>> found = fit_losses(table, ["web", "code"], targets=1e22)
+    >>> found["code"].forecasts[0].loss < found["web"].forecasts[0].loss
+    True
+    >>> found["code"].others.relations[0].name
+    'web'
+    """
+    options = ReadOptions(columns=columns or {})
+    studies = {one: reading.load(source, reading_of(one, losses, options)) for one in losses}
+    if not studies:
+        raise LawsmithError("losses", got="none", want="the names of columns")
+    return answer_losses(
+        studies,
+        reading.as_targets(targets, next(iter(studies.values()))),
+        level=read.level(level),
+        hold_out=reading.as_hold_out(hold_out),
     )
 
 

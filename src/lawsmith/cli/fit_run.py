@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith import analysis
-from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction, losses
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
@@ -245,16 +245,15 @@ def _law(
 
 def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
     """Each column of --metrics as the loss, and its answer."""
-    found: dict[str, Answer] = {}
-    reading = read.reading(asked)
-    level, rule = asked.level, asked.hold_out
-    for name in read.names(asked.metrics or (), "--metrics"):
-        named = replace(reading, columns={**reading.columns, "loss": name})
-        study = read.load_study(asked.table, named)
-        targets = read.targets(asked.targets, list(study.grid.hp))
+    studies: dict[str, Study] = {}
+    names = read.names(asked.metrics or (), "--metrics")
+    for name in names:
+        reading = losses.reading_of(name, names, read.reading(asked))
+        studies[name] = study = read.load_study(asked.table, reading)
         check_falls(study, "--metrics", name)
-        with working(f"Working out the answer for {name}"):
-            found[name] = analysis.answer_study(study, targets, level=level, hold_out=rule)
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    with working("Working out the answers"):
+        found = losses.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
     return study, found
 
 

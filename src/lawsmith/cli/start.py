@@ -114,8 +114,9 @@ def _write_new(files: dict[Path, str]) -> None:
     """Write all of the files, or none where one is there already."""
     for path in files:
         if path.exists():
+            got = "a folder" if path.is_dir() else "a file that is there already"
             hint = "choose another name: it is not overwritten"
-            raise LawsmithError(str(path), got="a file that is there already", hint=hint)
+            raise LawsmithError(str(path), got=got, hint=hint)
     for path, text in files.items():
         try:
             path.parent.mkdir(parents=True, exist_ok=True)

@@ -96,7 +96,9 @@ def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
             rows.append((name, *words.loss_cells(one), run, _codes(answer)))
         title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
         parts.append(Columns(title, heads, rows))
-    return [*parts, *_explained(list(found.values()))]
+    told = {n: words.others_text(a.others) for n, a in found.items() if a.others is not None}
+    lacking = as_remarks("Runs without a loss", [(n, text) for n, text in told.items() if text])
+    return [*parts, *lacking, *_explained(list(found.values()))]
 
 
 def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:

@@ -193,9 +193,10 @@ def _finished(
         return frame, {}
     kept, diverged, unfinished = finished(frame[column])
     if diverged.any():
-        loss = schema.roles["loss"]
-        frame = frame.astype({loss: object})
-        frame.loc[diverged, loss] = np.nan
+        asked = dict.fromkeys((schema.roles["loss"], *options.metrics))
+        measures = [name for name in asked if name in frame.columns]
+        frame = frame.astype(dict.fromkeys(measures, object))
+        frame.loc[diverged, measures] = np.nan
     if not kept.any():
         counts = ", ".join(f"{n} {state}" for state, n in unfinished.items())
         hint = f"to fit them all the same: --ignore {column}"

@@ -1,0 +1,218 @@
+"""Losses that runs lack, from another loss of the same runs.
+
+Runs that share a seed, a shape or an odd learning rate are off in all their losses together, so one
+loss of a run says more of another one than N and D do.
+
+Notation and shapes
+    n runs have both losses, r runs only the other one
+    a, b  (n,) log of the loss that is known, and of the one that is wanted
+    X     (n, d) where a run lies: logs of scales, hyperparameters, 0/1 columns of categories
+    F     (n, p) features: 1, a, a², X, products of scales, a·categories; each times the SD that its
+          weight may have
+    w     (p,) standard normal weights; b = b̄ + (a − ā) + F w + e, e ~ N(0, s²)
+
+The surface takes b̄ + (a − ā) + F w of the r runs as their losses. That is the surface at those runs
+plus the part of their noise that both losses share. The other part, e, is not in it, so only what
+is not known of w is added to the variance of a run.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+
+import numpy as np
+
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs, State
+from lawsmith.surface import Inferred, Surface
+from lawsmith.surface.data import Points
+from lawsmith.surface.fit import columns_of, frame_on
+
+LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge the curve badly
+MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
+# What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
+# scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
+# and of its slope.
+LEVEL, SLOPE, CURVATURE, COORDINATE, BEND, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.004, 0.3
+# How far off a left-out run may be by the other loss, of how far off it is by the surface. A little
+# better is too little: beyond the runs that have both, the curve is less sure than about them.
+CLEARLY = 0.5
+# SD of what the curve is off by beyond the runs that have both, for a factor of e in compute.
+DRIFT = 0.005
+USUAL_SCATTER = 0.005  # s is expected to be within a factor of e² of it
+SCATTERS = np.geomspace(2e-4, 0.2, 60)
+
+
+@dataclass(frozen=True)
+class Relation:
+    """One loss as a function of another.
+
+    name      of the other loss
+    n_shared  runs that have both
+    n_rows    losses that were inferred
+    scatter   SD of the log of a run's loss about the curve
+    """
+
+    name: str
+    n_shared: int
+    n_rows: int
+    scatter: float
+
+
+@dataclass(frozen=True, eq=False)
+class OtherLosses:
+    """What an answer has from other losses of its runs; n_without runs lack its own."""
+
+    n_without: int
+    relations: tuple[Relation, ...] = ()
+
+
+@dataclass(frozen=True, eq=False)
+class LossCurve:
+    """The posterior of a relation; make it with `fit_curve`.
+
+    centre      means (a, b) and of X (d,)
+    mean, cov   of w
+    left_out    (n,) b minus what the other runs say of it
+    top         ln C of the largest run that has both, as `Points.c` has it
+    """
+
+    centre: tuple[float, float, FloatArray]
+    mean: FloatArray
+    cov: FloatArray
+    scatter: float
+    left_out: FloatArray
+    top: float
+
+    def predict(self, a: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
+        """(r,) b without e, and its covariance (r, r)."""
+        F = _features(a - self.centre[0], at, self.centre[2])
+        beyond = DRIFT * np.maximum(at.c - self.top, 0.0)
+        cov = F @ self.cov @ F.T + np.outer(beyond, beyond)
+        return self.centre[1] + a - self.centre[0] + F @ self.mean, cov
+
+
+def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
+    """F of runs whose a is given from its mean; ``middle`` (d,) is the mean of X."""
+    X = at.X - middle
+    g = at.G.shape[1]
+    sd = np.full(X.shape[1], COORDINATE)
+    sd[X.shape[1] - g :] = CATEGORY
+    first = np.column_stack([np.full(len(a), LEVEL), SLOPE * a, CURVATURE * a**2])
+    S = X[:, : at.S.shape[1]]
+    i, j = np.triu_indices(S.shape[1])
+    bends = BEND * S[:, i] * S[:, j]
+    return np.column_stack([first, X * sd, bends, CATEGORY * a[:, None] * at.G])
+
+
+def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> LossCurve:
+    """The relation of two losses; how much they scatter is averaged over what it may be."""
+    centre = (float(a.mean()), float(b.mean()), at.X.mean(axis=0))
+    F, t = _features(a - centre[0], at, centre[2]), b - centre[1] - (a - centre[0])
+    n, p = F.shape
+    gram, moment = F.T @ F, F.T @ t
+    logs, means, covs = [], [], []
+    for s in SCATTERS:
+        precision = np.eye(p) + gram / s**2
+        cov = np.linalg.inv(precision)
+        mean = cov @ moment / s**2
+        fit = -0.5 * float(t @ t - mean @ moment) / s**2 - n * np.log(s)
+        volume = -0.5 * float(np.linalg.slogdet(precision)[1])
+        logs.append(fit + volume - 0.5 * np.log(s / USUAL_SCATTER) ** 2)
+        means.append(mean)
+        covs.append(cov)
+    chance = np.exp(np.array(logs) - max(logs))
+    chance /= chance.sum()
+    mean = chance @ np.array(means)
+    off = np.array(means) - mean
+    cov = np.tensordot(chance, np.array(covs), 1) + (off * chance[:, None]).T @ off
+    scatter = float(np.sqrt(chance @ SCATTERS**2))
+    hat = np.einsum("ij,jk,ik->i", F, np.linalg.inv(gram + scatter**2 * np.eye(p)), F)
+    left_out = (t - F @ mean) / np.maximum(1.0 - hat, 1e-3)
+    return LossCurve(centre, mean, cov, scatter, left_out, float(at.c.max()))
+
+
+def relate(
+    surface: Surface, grid: Grid, runs: Runs, others: Mapping[str, FloatArray]
+) -> tuple[OtherLosses, Inferred | None]:
+    """What other losses say of the runs whose own is pending, and rows of it for the surface.
+
+    surface   of the runs that have their own loss
+    others    (k,) each other loss of ``runs``, in their order; NaN where there is none
+
+    A loss is used if it predicts a left-out run clearly better than the other runs do. Each run is
+    inferred from the one that does so best, of those that it has.
+    """
+    done = runs.state == State.DONE.value
+    lacking = runs.state == State.PENDING.value
+    scales, hp, _ = columns_of(grid)
+    frame = frame_on(grid, runs.index[done])
+    at = frame.points(
+        {k: v[runs.index] for k, v in scales.items()}, {k: v[runs.index] for k, v in hp.items()}
+    )
+    logs = {name: np.log(np.where(v > 0.0, v, np.nan)) for name, v in others.items()}
+    # Rows are placed by N and D; a study of C alone has none.
+    curves = _curves(logs, np.log(runs.loss), done, at) if "D" in scales else {}
+    bar = CLEARLY * _typical(_left_out(surface))
+    relations, parts = [], []
+    for name, curve in sorted(curves.items(), key=lambda one: _typical(one[1].left_out)):
+        a = logs[name]
+        # Upwards, where runs failed, the curve is not needed.
+        able = lacking & np.isfinite(a) & (a <= a[done & np.isfinite(a)].max())
+        if _typical(curve.left_out) >= bar or not able.any():
+            continue
+        rows = _some(able, grid.C[runs.index])
+        n_shared = int((done & np.isfinite(a)).sum())
+        relations.append(Relation(name, n_shared, int(able.sum()), curve.scatter))
+        parts.append((rows, *curve.predict(a[rows], at.take(rows))))
+        lacking = lacking & ~able
+    told = OtherLosses(int((runs.state == State.PENDING.value).sum()), tuple(relations))
+    return told, _rows(parts, grid, runs) if parts else None
+
+
+def _curves(
+    logs: Mapping[str, FloatArray], own: FloatArray, done: BoolArray, at: Points
+) -> dict[str, LossCurve]:
+    """The relation of ``own`` log losses to each other loss that enough runs share."""
+    shared = {name: done & np.isfinite(a) for name, a in logs.items()}
+    return {
+        name: fit_curve(logs[name][both], own[both], at.take(both))
+        for name, both in shared.items()
+        if both.sum() >= LEAST_SHARED
+    }
+
+
+def _typical(left_out: FloatArray) -> float:
+    return float(np.median(np.abs(left_out)))
+
+
+def _left_out(surface: Surface) -> FloatArray:
+    """How far rows lie from what the others say, by the member that counts most."""
+    return surface.members[int(np.argmax(surface.weight))].left_out()
+
+
+def _some(able: BoolArray, C: FloatArray) -> IntArray:
+    rows = np.flatnonzero(able)
+    return rows[np.argsort(C[rows], kind="stable")][evenly(len(rows), MOST_ROWS)]
+
+
+def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
+    """Rows for the surface; what two relations err by is independent."""
+    rows = np.concatenate([part[0] for part in parts])
+    cov, start = np.zeros((len(rows), len(rows))), 0
+    for _, y, errors in parts:
+        stop = start + len(y)
+        cov[start:stop, start:stop] = errors
+        start = stop
+    scales, hp, _ = columns_of(grid)
+    of = runs.index[rows]
+    return Inferred(
+        {name: values[of] for name, values in scales.items() if name != "C"},
+        {name: values[of] for name, values in hp.items()},
+        np.concatenate([part[1] for part in parts]),
+        cov,
+        np.full(len(rows), -1),
+        np.full(len(runs), -1),
+    )
