@@ -9,7 +9,14 @@ import lawsmith
 
 # Headings of the page, and the names below each in the order they are read.
 GROUPS = {
-    "From runs to answers": ("fit", "fit_losses", "fit_tasks", "analyse", "compare_laws", "replay_study"),
+    "From runs to answers": (
+        "fit",
+        "fit_losses",
+        "fit_tasks",
+        "analyse",
+        "compare_laws",
+        "replay_study",
+    ),
     "Tables": ("load", "load_curves", "learn", "Study", "ReadOptions", "CurveOptions"),
     "Results": (
         *("Answer", "Forecast", "TaskAnswer", "Analysis", "Prediction", "Comparisons"),

@@ -14,9 +14,8 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
-from lawsmith.cli.draw import Drawn
 
-from lawsmith.arrays import FloatArray
+from lawsmith.cli.views import Drawn
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
 from lawsmith.surface import PUBLIC, Prior, Surface
 from lawsmith.surface.data import Observed
@@ -92,15 +91,14 @@ def shared_fits() -> Iterator[None]:
     For tests of what is said of a fit; those of the fit itself must not ask.
     """
 
-    def fitted(data: Observed, prior: Prior = PUBLIC, spans: FloatArray | None = None) -> Surface:
-        key = sha256(pickle.dumps((data, prior, spans))).digest()
+    def fitted(data: Observed, prior: Prior = PUBLIC) -> Surface:
+        key = sha256(pickle.dumps((data, prior))).digest()
         if key not in _FITTED:
-            _FITTED[key] = fit_observed(data, prior, spans)
+            _FITTED[key] = fit_observed(data, prior)
         return _FITTED[key]
 
     with pytest.MonkeyPatch.context() as patch:
-        for module in ("surface.fit", "surrogates.surface"):
-            patch.setattr(import_module(f"lawsmith.{module}"), "fit_observed", fitted)
+        patch.setattr(import_module("lawsmith.surface.fit"), "fit_observed", fitted)
         yield
 
 

@@ -216,7 +216,18 @@ class Surface:
             noise = member.run_noise(at)[0] ** 2
             n = member.n_witnesses
             parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
-        return Mixture(self.weight, *parts)
+        return Mixture(self._weight_at(places), *parts)
+
+    def _weight_at(self, places: list[Points]) -> FloatArray:
+        """(m,) what members count at a point.
+
+        A member that rests on the largest runs says little below them: for each e-fold of compute
+        below its rows it counts less by a factor of e, unless all members are that far away.
+        """
+        lowest = [member.data.points.c.min() for member in self.members]
+        below = np.maximum(np.array(lowest) - [at.c[0] for at in places], 0.0)
+        weight = self.weight * np.exp(below.min() - below)
+        return np.asarray(weight / weight.sum())
 
     def line(
         self, C: float, n_ratios: int = N_RATIOS, hp: Mapping[str, float | str] = NO_HP
