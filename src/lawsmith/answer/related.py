@@ -148,7 +148,7 @@ def relate(
     done = runs.state == State.DONE.value
     lacking = runs.state == State.PENDING.value
     scales, hp, _ = columns_of(grid)
-    frame = frame_on(grid, runs.index[done])
+    frame = frame_on(grid, runs)
     at = frame.points(
         {k: v[runs.index] for k, v in scales.items()}, {k: v[runs.index] for k, v in hp.items()}
     )
