@@ -112,7 +112,7 @@ def test_half_of_compute_is_written_as_a_share_or_as_a_percentage(fit_json, tabl
 @pytest.mark.parametrize("command", ["fit", "report", "replay"])
 def test_the_compute_that_is_asked_for_is_called_target_everywhere(lawsmith, table, command):
     wrong = lawsmith(command, table, "--extrapolate-to", "1e24")
-    assert "no such option: --extrapolate-to" in wrong.err
+    assert "no such option: --extrapolate-to, did you mean --target?" in wrong.err
     assert "--target" in lawsmith(command, "--help").text
 
 

@@ -26,6 +26,8 @@ from lawsmith.errors import LawsmithError
 # New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
 # has 100,000 candidates, none of which is garbage.
 COLLECT_AFTER = 100_000
+# Other words for an option, too unlike its name to be found by spelling.
+MEANT = dict.fromkeys(("--extrapolate-to", "--predict", "--predict-at", "--flops"), "--target")
 
 app = typer.Typer(
     name="lawsmith",
@@ -108,6 +110,8 @@ def _usage(error: typer.TyperException) -> str:
     command = getattr(getattr(error, "ctx", None), "command_path", "lawsmith")
     first = message[:1].lower() + message[1:].removesuffix(".")
     first = re.sub(r"(\S+) \(Possible options: (.*)\)", _did_you_mean, first)
+    meant = MEANT.get(first.removeprefix("no such option: "))
+    first += f", did you mean {meant}?" if meant else ""
     return f"{command}: {first} (see {command} --help)"
 
 
