@@ -116,7 +116,7 @@ def test_a_far_allocation_that_was_not_run_is_never_firm(studies):
 
 def test_numbers_are_read_back_as_they_are_written():
     """The tests above read text: what reads it must not round or guess."""
-    text = "1e22 FLOPs (inside the data)\n  N  5.42B  [4.7B, 6.24B]  [2.67B, 9.54B]\n"
+    text = "1e22 FLOPs, inside the data\n  N  5.42B  [4.7B, 6.24B]  [2.67B, 9.54B]\n"
     want = tuple(map(parse_number, ("5.42e9", "4.7e9", "6.24e9", "2.67e9", "9.54e9")))
     assert of_text(text, ["1e22 FLOPs"]) == {"1e22 FLOPs": {"N": pytest.approx(want)}}
 

@@ -112,7 +112,8 @@ def _after(
         means[j], at[j] = mean[0], mean[1:]
         models[j] = np.maximum(cov[0, 0] - cov[0, 1:] ** 2 / run, 1e-12)
     means += gains * (surface.weight @ at - at)
-    nearer = np.maximum(mixture.h[:, None] - surface.frame.beyond(tried), 0.0)
+    again = np.zeros(q, dtype=np.int64)
+    nearer = np.stack([surface.frame.beyond(goal.take(again), tried) for goal in target])
     return np.array(
         [
             _half_width(

@@ -145,16 +145,23 @@ class Frame:
             cost - self.log_top,
         )
 
-    def beyond(self, at: Points) -> FloatArray:
+    def beyond(self, at: Points, made: Points | None = None) -> FloatArray:
         """(q,) how far points lie beyond the runs, in e-folds of C; 0 inside them.
 
         Along the best runs N and D each grow with the root of C. So an e-fold of N or of D alone
         beyond the largest one is as far as two of C, whatever the compute.
+
+        made   for each point one further run
         """
-        far = np.maximum(at.c, 0.0)
+        top, reach = (0.0, self.reach) if made is None else self._after(made)
+        far = np.maximum(at.c - top, 0.0)
         if self.s < 2:
-            return far
-        return np.asarray(np.maximum(far, 2.0 * (at.S[:, : self.s] - self.reach).max(axis=1)))
+            return np.asarray(far)
+        return np.asarray(np.maximum(far, 2.0 * (at.S[:, : self.s] - reach).max(axis=1)))
+
+    def _after(self, made: Points) -> tuple[FloatArray, FloatArray]:
+        """(q,) c of the largest run and (q, s) the reach, with one further run each."""
+        return np.maximum(made.c, 0.0), np.maximum(self.reach, made.S[:, : self.s])
 
     def hp_of(self, at: Points) -> dict[str, AnyArray]:
         """The hyperparameters (q,) of points by name, as `points` takes them."""
