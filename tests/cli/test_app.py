@@ -57,6 +57,14 @@ def test_asking_for_help_imports_nothing_heavy(args):
     assert result.stderr.splitlines()[-1] == "[]"
 
 
+@pytest.mark.parametrize("module", ["run", "status", "check", "report", "fit_view", "replay_run"])
+def test_only_serve_needs_the_packages_of_serve(module):
+    absent = "import sys; sys.modules |= dict.fromkeys(('starlette', 'uvicorn'))"
+    done = python("-c", f"{absent}; import lawsmith.cli.{module}")
+    assert done.returncode == 0, done.stderr
+    assert python("-c", f"{absent}; import lawsmith.cli.serve").returncode != 0
+
+
 def test_the_package_can_be_run_as_a_module():
     result = python("-m", "lawsmith", "--version")
     assert (result.returncode, result.stdout) == (0, f"lawsmith {__version__}\n")

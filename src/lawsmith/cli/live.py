@@ -107,7 +107,7 @@ def serve(
     ] = 0,
 ) -> None:
     """Show a live study in the browser, updated while it runs. Nothing in the study changes."""
-    from lawsmith.cli.run import serve_study
+    from lawsmith.cli.serve import serve_study
 
     serve_study(study, host, port)
 

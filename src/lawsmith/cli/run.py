@@ -1,18 +1,13 @@
-"""Driving a study from the terminal, and serving its page, each until its end or Ctrl-C."""
+"""Driving a study from the terminal, until its end or Ctrl-C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
 
-import typer
-
 from lawsmith.cli import console as out
-from lawsmith.cli.report import STUDY_FILE, study_record
 from lawsmith.formats import count, number, percent, plural
 from lawsmith.journal import Event, Kind, driver_lock
-from lawsmith.report.live.app import LOCAL, Site, address, listen, serve
-from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.runners import make_runner
 from lawsmith.study.answer import answered, stop_rule
 from lawsmith.study.changing import retry_failed
@@ -87,29 +82,3 @@ def _interrupted(study: LiveStudy) -> str:
 
 def _say(line: str) -> None:
     out.stderr().print(line, soft_wrap=True)
-
-
-def serve_study(file: Path, host: str, port: int) -> None:
-    """Serve the page of a study, given by its file or its folder, until Ctrl-C."""
-    path = file / STUDY_FILE if file.is_dir() else file
-    study = open_study(path)
-    commands = (f"lawsmith report {path.name} -o report.html",)
-    board = new_board()
-    watch = Watch(path, board, lambda opened: study_record(opened, commands))
-    site = Site(board, study.spec.name)
-    with listen(host, port) as sock:
-        watch.start()
-        try:
-            serve(site, sock, host, lambda: _show_address(address(sock, host, site), host))
-        except KeyboardInterrupt:
-            pass
-        finally:
-            watch.stop()
-
-
-def _show_address(url: str, host: str) -> None:
-    typer.echo(url)
-    note = "Ctrl-C ends it; the study goes on without it."
-    if host not in LOCAL:
-        note = f"Others can reach this address: whoever has the link can read. {note}"
-    _say(note)
