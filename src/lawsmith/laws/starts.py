@@ -113,8 +113,11 @@ def _project(
 def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> FloatArray:
     """min Σ w(target − cᵀdesign)², c ≥ 0, for each g: (G, K). K ≤ 3, so try every support."""
     n_grid, n_terms, _ = design.shape
-    norm = np.sqrt((w * design**2).sum(axis=-1)) + 1e-300
-    unit = design / norm[:, :, None]
+    # By a power of two, which is exact: the squares of a term of 1e-170 would be lost.
+    scale = np.exp2(np.clip(np.frexp(design.max(axis=-1))[1], -1000, 1000))
+    near = design / scale[:, :, None]
+    norm = np.sqrt((w * near**2).sum(axis=-1)) + 1e-300
+    unit = near / norm[:, :, None]
     gram = (unit * w) @ unit.transpose(0, 2, 1)
     moment = (unit @ (w * target)[:, :, None])[:, :, 0]
     best, gain = np.zeros((n_grid, n_terms)), np.zeros(n_grid)
@@ -128,7 +131,7 @@ def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> Float
             best[take] = 0.0
             best[np.ix_(take, s)] = c[take]
             gain = np.where(take, drop, gain)
-    return np.asarray(best / norm)
+    return np.asarray(best / norm / scale)
 
 
 def _local_minima(score: FloatArray) -> IntArray:
