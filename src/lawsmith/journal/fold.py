@@ -18,6 +18,7 @@ from typing import Any
 
 from lawsmith.errors import LawsmithError
 from lawsmith.journal.events import Event, Kind
+from lawsmith.numbers import as_float
 
 Config = Mapping[str, float | int | str]
 
@@ -367,10 +368,15 @@ def _unless_cancelling(trial: Trial, stage: Stage) -> Stage:
 def _metrics(event: Event) -> dict[str, float]:
     told = event.get("metrics")
     pairs = told.items() if isinstance(told, dict) else ()
-    return {str(k): float(v) for k, v in pairs if isinstance(v, int | float)}
+    found = {str(k): _number(v) for k, v in pairs}
+    return {name: number for name, number in found.items() if number is not None}
 
 
 def _loss(event: Event) -> float | None:
-    loss: Any = event.get("loss")
-    number = isinstance(loss, int | float) and not isinstance(loss, bool)
-    return float(loss) if number and math.isfinite(loss) else None
+    loss = _number(event.get("loss"))
+    return loss if loss is not None and math.isfinite(loss) else None
+
+
+def _number(value: object) -> float | None:
+    """A number of a journal as a float, an integer too large for one as infinite; not a text."""
+    return as_float(value) if isinstance(value, int | float) else None
