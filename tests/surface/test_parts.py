@@ -8,10 +8,11 @@ from scipy import stats
 
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit, priors
-from lawsmith.surface.data import Points, compress, compress_last, observe
+from lawsmith.surface.data import Points, observe
 from lawsmith.surface.locate import vertex
 from lawsmith.surface.mixture import t_mixture_quantile
 from lawsmith.surface.process import About, _log_density, _replicates, fit_theta, kernel_of, matern
+from lawsmith.surface.tail import compress, compress_last
 from lawsmith.surface.trend import trend
 
 

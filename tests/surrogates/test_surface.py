@@ -9,8 +9,9 @@ import pytest
 
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface.data import Observed, Points, compress
+from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.member import Member
+from lawsmith.surface.tail import compress
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
 from lawsmith.surrogates.surface import Followed, Refits, SurfaceModel

@@ -11,7 +11,8 @@ from dataclasses import dataclass, field, replace
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray, IntArray
-from lawsmith.surface.data import Observed, Points, compress
+from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.tail import compress
 
 
 @dataclass(frozen=True, eq=False)

@@ -1,0 +1,61 @@
+"""The upper tail of losses: what lies far above the best says "poor", and little more.
+
+Notation as in :mod:`lawsmith.surface.data`.
+"""
+
+from __future__ import annotations
+
+import numpy as np
+
+from lawsmith.arrays import BoolArray, FloatArray
+
+WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
+DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
+MANY_CELLS = 1500
+
+
+def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:
+    """(k,) log losses with the upper tail compressed, and the variance (k,) owed to it.
+
+    At its best, a run with no smaller N and no smaller D is no worse, so the least loss among runs
+    of no larger scale bounds what a run could have reached. What lies more than WIDTH above that
+    says "poor" and little more: it is squeezed into as much again, and trusted the less.
+    """
+    return _squeezed(y, np.minimum(y, _least_below(S, y)), diverged)
+
+
+def compress_last(
+    S: FloatArray, y: FloatArray, diverged: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """(1,) what `compress` makes of the last row, from one look at those before it."""
+    least = y[(S[-1] >= S).all(axis=1)].min(keepdims=True)
+    return _squeezed(y[-1:], least, diverged[-1:])
+
+
+def _squeezed(
+    y: FloatArray, bound: FloatArray, diverged: BoolArray
+) -> tuple[FloatArray, FloatArray]:
+    """`compress` of rows that could have reached ``bound``."""
+    excess = np.where(diverged, np.maximum(y - bound, DIVERGED * WIDTH), y - bound)
+    beyond = np.maximum(excess - WIDTH, 0.0)
+    soft = np.minimum(excess, WIDTH) + WIDTH * np.tanh(beyond / WIDTH)
+    return np.asarray(bound + soft), np.asarray(beyond**2)
+
+
+def _least_below(S: FloatArray, y: FloatArray) -> FloatArray:
+    """(k,) the least y among rows of no larger scale; rows are binned where there are many."""
+    if not S.shape[1]:
+        return np.full(len(y), y.min())
+    step, keys = 0.0, S
+    while True:
+        cells, where = np.unique(keys, axis=0, return_inverse=True)
+        if len(cells) <= MANY_CELLS:
+            break
+        step = 0.05 if step == 0.0 else 2.0 * step
+        keys = np.floor(S / step)
+    least = np.full(len(cells), np.inf)
+    np.minimum.at(least, where.ravel(), y)
+    below = np.ones((len(cells), len(cells)), dtype=np.bool_)
+    for column in cells.T:
+        below &= column[None, :] <= column[:, None]
+    return np.asarray(np.where(below, least[None, :], np.inf).min(axis=1)[where.ravel()])
