@@ -25,20 +25,6 @@ if TYPE_CHECKING:
     from lawsmith.datasets.catalogue import Source
 
 app = typer.Typer()
-_COUNTS = {
-    "runs": "runs",
-    "configurations": "configurations",
-    "N": "values of N",
-    "D": "values of D",
-    "ND": "pairs (N, D)",
-    "lr": "learning rates",
-    "batch": "batch sizes",
-    "lr_batch": "pairs (lr, batch)",
-    "ND_lr_batch": "(N, D, lr, batch)",
-    "C_total": "FLOPs in total",
-    "N_range": "range of N",
-    "D_range": "range of D",
-}
 
 
 @app.callback(invoke_without_command=True)
@@ -205,6 +191,7 @@ def _schema(entry: Entry, variant: str) -> list[tuple[str, str]]:
 def _show_counts(console: Console, entry: Entry, name: str) -> None:
     """The counts of the table at hand (else of the published one) beside the paper's."""
     from lawsmith.datasets import Counts, count, load, present
+    from lawsmith.datasets.catalogue import WORDS
 
     here = present(entry)
     found = count(load(name)) if here else entry.variants[name.partition(":")[2]].expected
@@ -213,11 +200,12 @@ def _show_counts(console: Console, entry: Entry, name: str) -> None:
     if not shown:
         return
     rows = []
-    for field, words in _COUNTS.items():
+    words = {**WORDS, "N_range": "range of N", "D_range": "range of D"}
+    for field, what in words.items():
         values = [getattr(counts, field) for counts in shown.values()]
         if any(value is not None for value in values):
             differs = "differs" if len(values) == 2 and _differs(*values) else ""
-            rows.append((words, *map(_shown, values), differs))
+            rows.append((what, *map(_shown, values), differs))
     out.table(console, "Counts", ("", *shown, ""), rows)
 
 

@@ -26,8 +26,9 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "bundled"  # tables that are part of the package
 _BATCH = ("gbsz", "bs", "bsz", "batch")
 _COMBINATIONS = ("N", "D", "ND", "lr", "batch", "lr_batch", "ND_lr_batch")
-_WORDS = {
+WORDS = {
     "runs": "runs",
+    "configurations": "configurations",
     "N": "values of N",
     "D": "values of D",
     "ND": "pairs (N, D)",
@@ -35,7 +36,6 @@ _WORDS = {
     "batch": "batch sizes",
     "lr_batch": "pairs (lr, batch)",
     "ND_lr_batch": "combinations (N, D, lr, batch)",
-    "configurations": "configurations",
     "C_total": "FLOPs in total",
 }
 
@@ -164,7 +164,7 @@ def count(study: Study) -> Counts:
 def differences(have: Counts, want: Counts) -> list[str]:
     """'909 runs, not 942' for every known count that differs."""
     found = []
-    for name, words in _WORDS.items():
+    for name, words in WORDS.items():
         got, expected = getattr(have, name), getattr(want, name)
         # Counts are exact; a total of FLOPs is printed to three digits.
         close = 5e-3 if name == "C_total" else 0.0
