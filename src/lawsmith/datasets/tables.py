@@ -6,7 +6,7 @@ Replicates (repeated configurations) and diverged runs are kept; what was left o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -103,13 +103,16 @@ def study_from_frame(
 class FinishedRows:
     """Runs of a table that are put on a grid of candidates.
 
-    columns   roles and axes by name, and 'row', their numbers in the table
-    found     each of them → its column
+    columns      N, D, loss and axes by the study's names; 'row' counts from 1
+    found        each of them → its name in the table
+    unfinished   how many runs of each other state were left out
+    metrics      by name, (k,) numbers of the runs, NaN where a run has none
     """
 
     columns: Mapping[str, AnyArray]
     found: Mapping[str, str]
     unfinished: Mapping[str, int]
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 def read_rows(
