@@ -17,16 +17,19 @@ from lawsmith.datasets.assemble import assemble
 from lawsmith.datasets.cautions import table_warnings
 from lawsmith.datasets.others import Others, sort_others
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.run_columns import branches, finished, run_names, state_column
 from lawsmith.datasets.schema import (
     EVERY,
     ROLES,
     RUN,
     Schema,
+    branches,
     closest,
     find_column,
+    finished,
     plays,
     resolve,
+    run_names,
+    state_column,
 )
 from lawsmith.datasets.words import ALIASES, short, unit_name
 from lawsmith.errors import LawsmithError, unknown
