@@ -124,7 +124,7 @@ $(VENV)/.docs: $(VENV)/.base
 	touch $@
 
 $(VENV)/.extras: $(VENV)/.dev paper/pyproject.toml
-	$(PIP) -e ".[dev,ray,optuna,serve,lm,wandb,excel,trackers]" -e paper
+	$(PIP) -e ".[dev,ray,optuna,serve,lm,wandb,excel,mlflow,tensorboard]" -e paper
 	touch $@
 
 clean:

@@ -84,13 +84,11 @@ ONLY_UNDER = {
     "starlette": {"report.live.app"},
     "uvicorn": {"report.live.app"},
     "ray": {"runners.ray"},
-    "optuna": {"integrations.optuna", "datasets.sources.optuna_study"},
-    "openpyxl": {"datasets.sources.excel"},
-    "wandb": {"datasets.sources.wandb_api"},
-    # Their files and servers are read without them.
-    "mlflow": set(),
-    "tensorboard": set(),
-    "neps": set(),
+    "optuna": {"integrations.optuna", "datasets.sources.optuna"},
+    "openpyxl": set(),  # pandas imports it
+    "wandb": {"datasets.sources.wandb"},
+    "mlflow": {"datasets.sources.mlflow"},
+    "tensorboard": {"datasets.sources.tensorboard"},
     "pickle": set(),
     "cloudpickle": set(),
     "dill": set(),

@@ -15,7 +15,7 @@ from tests.datasets.test_sources import RUNS, answer, wandb_runs  # noqa: F401
 
 from lawsmith.datasets import load, load_curves
 from lawsmith.datasets.curve_tables import CurveOptions
-from lawsmith.datasets.sources import read_table, read_tracked, wandb_api
+from lawsmith.datasets.sources import read_table, read_tracked, wandb
 from lawsmith.errors import LawsmithError
 
 extra("wandb")
@@ -108,8 +108,8 @@ def test_histories_are_whole_and_a_run_without_one_is_a_run(server: Server):
 
 
 def test_a_history_that_never_comes_is_an_error_and_no_hang(server: Server, monkeypatch):
-    monkeypatch.setattr(wandb_api, "TIMEOUT", 1)
-    monkeypatch.setattr(wandb_api, "CONNECT", 1)
+    monkeypatch.setattr(wandb, "TIMEOUT", 1)
+    monkeypatch.setattr(wandb, "CONNECT", 1)
     server.stalls = "RunParquetHistory"
     start = time.monotonic()
     with pytest.raises(LawsmithError, match=r"got no answer within 1 s, want .* \(try again"):

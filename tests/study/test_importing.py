@@ -10,8 +10,7 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Stage
 from lawsmith.study import LiveStudy
-from lawsmith.study.importing import Imported, import_runs
-from lawsmith.study.tables import read_columns
+from lawsmith.study.importing import Imported, import_runs, read_columns
 from tests.study.studies import N_CANDIDATES, small_study
 
 

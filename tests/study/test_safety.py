@@ -13,10 +13,9 @@ from lawsmith.journal import Kind, Ledger, Stage, driver_lock, driver_of, make
 from lawsmith.runners import Phase, Runner, Status, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.exporting import csv_text, rows_of
-from lawsmith.study.importing import import_runs
+from lawsmith.study.importing import import_runs, read_columns
 from lawsmith.study.loop import Driver, drive
 from lawsmith.study.summary import NEXT_WORK, summarise, too_many
-from lawsmith.study.tables import read_columns
 from tests.study.studies import shell, small_study
 from tests.test_files import at_once
 

@@ -22,8 +22,7 @@ from lawsmith.formats import count, number, plural
 from lawsmith.runs import State
 from lawsmith.spreadsheet import csv_text
 from lawsmith.study import open_study
-from lawsmith.study.importing import import_runs
-from lawsmith.study.tables import read_columns
+from lawsmith.study.importing import import_runs, read_columns
 
 
 def import_source(asked: ImportRequest) -> None:

@@ -19,7 +19,7 @@ from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Event, Trial
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import Failure, Summary, summarise
-from lawsmith.tasks.payload import payload as task_payload
+from lawsmith.tasks.text import payload as task_payload
 
 _ENDED = {
     "budget": "the budget is committed",

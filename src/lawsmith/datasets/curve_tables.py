@@ -13,8 +13,7 @@ from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.datasets import cells
 from lawsmith.datasets.cells import Fault
 from lawsmith.datasets.readers import read_curve_frame
-from lawsmith.datasets.run_columns import name_text
-from lawsmith.datasets.schema import find_column, find_run_column
+from lawsmith.datasets.schema import find_column, find_run_column, name_text
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import plural
 from lawsmith.trajectory import KINDS, MOST_POINTS, Curve, Kind, curve

@@ -11,7 +11,6 @@ from __future__ import annotations
 import hashlib
 import http.client
 import os
-import tempfile
 import urllib.error
 import urllib.request
 from collections.abc import Callable
@@ -21,6 +20,7 @@ from typing import IO
 
 from lawsmith.datasets.catalogue import FOLDER, Entry, Source
 from lawsmith.errors import LawsmithError
+from lawsmith.files import reason, write_file
 
 Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known
 
@@ -112,7 +112,8 @@ def _download(entry: Entry, source: Source, path: Path, progress: Progress | Non
         data = source.convert(data)
     _check(data, source, where=source.url)
     try:
-        _write(data, path)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        write_file(path, data)
     except OSError as error:
         hint = "point $LAWSMITH_CACHE at a folder that can be written"
         raise LawsmithError(str(path), got=_reason(error), want="a cache", hint=hint) from None
@@ -141,19 +142,6 @@ def _read(stream: IO[bytes], file: str, total: int | None, progress: Progress | 
     return bytes(data)
 
 
-def _write(data: bytes, path: Path) -> None:
-    """``data`` at ``path``, whole or not at all."""
-    path.parent.mkdir(parents=True, exist_ok=True)
-    handle, temporary = tempfile.mkstemp(dir=path.parent, prefix=f".{path.name}.")
-    try:
-        with os.fdopen(handle, "wb") as stream:
-            stream.write(data)
-        Path(temporary).replace(path)
-    except BaseException:
-        Path(temporary).unlink(missing_ok=True)
-        raise
-
-
 def _tried(entry: Entry, source: Source) -> str:
     """Where the file was looked for."""
     data = "$LAWSMITH_DATA" if data_dir() else "$LAWSMITH_DATA, which is not set,"
@@ -166,11 +154,7 @@ def _by_hand(source: Source) -> str:
 
 
 def _reason(error: Exception) -> str:
-    match error:
-        case urllib.error.HTTPError():
-            return f"HTTP {error.code} {error.reason}"
-        case urllib.error.URLError():
-            text = getattr(error.reason, "strerror", None) or str(error.reason)
-        case _:
-            text = getattr(error, "strerror", None) or str(error)
-    return " ".join(text.split()) or type(error).__name__
+    if isinstance(error, urllib.error.HTTPError):
+        return f"HTTP {error.code} {error.reason}"
+    cause = getattr(error, "reason", error)  # of a URLError
+    return " ".join(reason(cause).split()) if isinstance(cause, Exception) else str(cause)

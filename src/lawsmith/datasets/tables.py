@@ -6,7 +6,7 @@ Replicates (repeated configurations) and diverged runs are kept; what was left o
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from typing import TYPE_CHECKING
 
 import numpy as np
@@ -17,16 +17,19 @@ from lawsmith.datasets.assemble import assemble
 from lawsmith.datasets.cautions import table_warnings
 from lawsmith.datasets.others import Others, sort_others
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.run_columns import branches, finished, run_names, state_column
 from lawsmith.datasets.schema import (
     EVERY,
     ROLES,
     RUN,
     Schema,
+    branches,
     closest,
     find_column,
+    finished,
     plays,
     resolve,
+    run_names,
+    state_column,
 )
 from lawsmith.datasets.words import ALIASES, short, unit_name
 from lawsmith.errors import LawsmithError, unknown
@@ -103,13 +106,16 @@ def study_from_frame(
 class FinishedRows:
     """Runs of a table that are put on a grid of candidates.
 
-    columns   roles and axes by name, and 'row', their numbers in the table
-    found     each of them → its column
+    columns      N, D, loss and axes by the study's names; 'row' counts from 1
+    found        each of them → its name in the table
+    unfinished   how many runs of each other state were left out
+    metrics      by name, (k,) numbers of the runs, NaN where a run has none
     """
 
     columns: Mapping[str, AnyArray]
     found: Mapping[str, str]
     unfinished: Mapping[str, int]
+    metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
 def read_rows(

@@ -1,23 +1,77 @@
-"""Past runs from a table: matched to candidates, de-duplicated, on record as imported."""
+"""Past runs from a table, read as `lawsmith fit` reads it: matched to candidates, de-duplicated,
+on record as imported."""
 
 from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Mapping
-from dataclasses import dataclass
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
 from typing import Any
 
 import numpy as np
 
+from lawsmith.datasets import ReadOptions, cells, read_frame
+from lawsmith.datasets.schema import ROLES
+from lawsmith.datasets.tables import FinishedRows, read_rows
+from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SETTING
 from lawsmith.runners.results import Found, judge
+from lawsmith.spreadsheet import unguarded
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.tables import Columns, PastRuns
+from lawsmith.study.telling import METRICS
+
+
+def read_columns(
+    source: str | Path,
+    axes: Sequence[str],
+    asked: Mapping[str, str],
+    *,
+    where: str | None,
+    metrics: Sequence[str] = (),
+) -> FinishedRows:
+    """The rows of ``source`` whose runs finished and for which ``where`` holds.
+
+    asked     the table's names of N, D, loss and the axes, where they are not the usual ones
+    metrics   columns to keep besides those called metrics.…: arc_easy, also as summary.arc_easy
+    """
+    known = (*ROLES, *axes, "model")
+    for name in set(asked) - set(known):
+        want = "one of " + ", ".join((*ROLES[:2], "loss", *axes, "model"))
+        raise LawsmithError("--columns", got=repr(name), want=want)
+    frame = read_frame(source)
+    options = ReadOptions(columns=asked, where=where)
+    rows = read_rows(frame, options, (*axes, "model"), source=str(source))
+    columns = {name: _plain(values) for name, values in rows.columns.items()}
+    place = rows.columns["row"].astype(np.int64) - 1
+    named = _metric_columns(list(map(str, frame.columns)), metrics, set(rows.found.values()))
+    kept: dict[str, FloatArray] = {}
+    for name, column in named.items():
+        kept[name], faults = cells.metric(frame[column].iloc[place])
+        cells.raise_first(faults, source=str(source))
+    return replace(rows, columns=columns, found={**rows.found, **named}, metrics=kept)
+
+
+def _metric_columns(columns: list[str], asked: Sequence[str], used: set[str]) -> dict[str, str]:
+    """The name of each metric → its column; those in use as N, loss or an axis are none."""
+    found = {c.removeprefix(METRICS): c for c in columns if c.startswith(METRICS)}
+    for column in columns:
+        for name in asked:
+            if name not in found and name in (column, short(column)):
+                found[name] = column
+    return {name: column for name, column in found.items() if column not in used}
+
+
+def _plain(values: AnyArray) -> AnyArray:
+    """Text as it was before an export guarded it from spreadsheets."""
+    if values.dtype == np.float64:
+        return values
+    return np.array([unguarded(text) for text in values.tolist()], dtype=np.str_)
 
 
 @dataclass(frozen=True)
@@ -33,7 +87,7 @@ class Imported:
     known: int
 
 
-def import_runs(study: LiveStudy, told: PastRuns, *, source: str) -> Imported:
+def import_runs(study: LiveStudy, told: FinishedRows, *, source: str) -> Imported:
     """Put the runs of a table on record that are candidates and new.
 
     A run is known by its configuration and loss, so that a table may be imported again after it
@@ -91,7 +145,7 @@ def _finished(ledger: Ledger) -> set[str]:
     return {_key(trial.config, trial.loss) for trial in settled}
 
 
-def _matched(grid: Grid, table: Columns, tolerance: float) -> IntArray:
+def _matched(grid: Grid, table: Mapping[str, AnyArray], tolerance: float) -> IntArray:
     """(k,) the candidate that each row of the table is a run of, −1 where it is none."""
     shared = [axis.name for axis in grid.axes if axis.name in table]
     if "N" not in table and "model" in table:

@@ -132,13 +132,13 @@ class TaskAnswer:
     def to_frame(self) -> Frame:
         """One row a target: the accuracy with its intervals."""
         from lawsmith.datasets.frames import frame_of
-        from lawsmith.tasks.payload import forecast_row
+        from lawsmith.tasks.text import forecast_row
 
         return frame_of(forecast_row(forecast) for forecast in self.forecasts)
 
     def to_dict(self) -> dict[str, Any]:
         """The answer as plain values, as ``--json`` has it."""
-        from lawsmith.tasks.payload import payload
+        from lawsmith.tasks.text import payload
 
         return payload(self)
 

@@ -10,15 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawsmith.datasets.sources import (
-    excel,
-    mlflow,
-    neps,
-    optuna_study,
-    tensorboard,
-    wandb_api,
-    wandb_files,
-)
+from lawsmith.datasets.sources import excel, mlflow, optuna, tensorboard, wandb
 from lawsmith.datasets.sources.tracked import TrackedRun, curves_table, runs_table
 from lawsmith.errors import LawsmithError
 from lawsmith.files import reason
@@ -28,10 +20,7 @@ if TYPE_CHECKING:
 
 EXCEL = (".xlsx", ".xlsm")
 DATABASES = (".db", ".sqlite", ".sqlite3")
-KINDS = (
-    "W&B's offline runs (*.wandb), TensorBoard event files, an MLflow store or the trials of NePS"
-)
-_FOLDERS = (mlflow, wandb_files, neps, tensorboard)
+KINDS = "W&B's offline runs (*.wandb), TensorBoard event files or an MLflow store"
 _REMOTE = re.compile(r"(wandb|optuna|mlflow):|https?://|[a-z0-9+]+://")
 
 
@@ -74,7 +63,7 @@ def _read(source: str, as_table: Callable[..., pd.DataFrame], *, histories: bool
     """A sheet as it is, or the runs of a tracker as a table."""
     place, part = split_part(source)
     if not is_remote(place) and Path(place).suffix.lower() in EXCEL:
-        return excel.read_sheet(_file(place), part)
+        return excel.read_sheet(_file(Path(place)), part)
     return as_table(read_tracked(source, histories=histories), source=source)
 
 
@@ -84,7 +73,8 @@ def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
     try:
         if is_remote(place):
             return _remote(place, part, histories=histories)
-        return _folder(Path(place), part) if Path(place).is_dir() else _of_file(place, part)
+        read = _folder if Path(place).is_dir() else _of_file
+        return read(Path(place), part, histories=histories)
     except OSError as error:
         where = str(error.filename or source)
         raise LawsmithError(where, got=reason(error), want="a readable source of runs") from None
@@ -93,44 +83,46 @@ def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
 def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
     kind, _, rest = place.partition(":")
     if kind == "wandb":
-        return wandb_api.read_runs(rest, histories=histories)
+        return wandb.read_runs(rest, histories=histories)
     if kind == "mlflow":
         return read_tracked(f"{rest}#{part}" if part else rest, histories=histories)
-    if kind == "optuna":
-        return optuna_study.read_runs(rest, part)
     if kind in ("http", "https"):
-        return mlflow.read_server(place, part, histories=histories)
+        return mlflow.read_runs(place, part, source=place, histories=histories)
     if kind == "file":
-        return _folder(Path(place.removeprefix("file://")), part)
-    return optuna_study.read_runs(place, part)
+        return _folder(Path(place.removeprefix("file://")), part, histories=histories)
+    return optuna.read_runs(rest if kind == "optuna" else place, part)
 
 
 def has_runs(folder: Path) -> bool:
     """Whether a folder holds runs of a tracker."""
-    return any(tracker.find(folder) for tracker in _FOLDERS)
+    return any(tracker.find(folder) for tracker in (mlflow, wandb, tensorboard))
 
 
-def _folder(folder: Path, part: str) -> list[TrackedRun]:
+def _folder(folder: Path, part: str, *, histories: bool) -> list[TrackedRun]:
     """The runs in a folder, of whichever tracker they are."""
-    for tracker in _FOLDERS:
-        if tracker.find(folder):
-            runs: list[TrackedRun] = tracker.read_folder(folder, part)
-            return runs
+    if store := mlflow.find(folder):
+        address = store.resolve().as_uri()
+        return mlflow.read_runs(address, part, source=str(store), histories=histories)
+    if wandb.find(folder):
+        return wandb.read_folder(folder)
+    if tensorboard.find(folder):
+        return tensorboard.read_folder(folder)
     raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)
 
 
-def _of_file(place: str, part: str) -> list[TrackedRun]:
-    path = _file(place)
+def _of_file(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
+    path = _file(path)
     if path.suffix == ".wandb":
-        return [wandb_files.read_run(path)]
+        return [wandb.read_file(path)]
     if tensorboard.EVENTS in path.name:
         return [tensorboard.read_files([path], path.parent.name or path.name)]
-    found = mlflow.read_database(path, part) if path.suffix.lower() in DATABASES else None
-    return optuna_study.read_runs(place, part) if found is None else found
+    if path.suffix.lower() in DATABASES and mlflow.is_database(path):
+        address = f"sqlite:///{path.resolve()}"
+        return mlflow.read_runs(address, part, source=str(path), histories=histories)
+    return optuna.read_runs(str(path), part)
 
 
-def _file(place: str) -> Path:
-    path = Path(place)
+def _file(path: Path) -> Path:
     if not path.is_file():
-        raise LawsmithError(place, got="no such file", want="a file of runs")
+        raise LawsmithError(str(path), got="no such file", want="a file of runs")
     return path

@@ -9,15 +9,14 @@ from __future__ import annotations
 import warnings
 import zipfile
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
-from lawsmith.datasets.sources.tracked import needed
+from lawsmith.datasets.sources.tracked import library
 from lawsmith.errors import LawsmithError, unknown
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_CELLS = 20_000_000
 MAX_BYTES = 2**30
 
 
@@ -25,54 +24,20 @@ def read_sheet(path: Path, sheet: str) -> pd.DataFrame:
     """The table of a sheet: its header is the first row with more than one text in it."""
     import pandas as pd
 
-    rows = _rows(path, sheet)
-    start = next((i for i, row in enumerate(rows) if _is_header(row)), None)
-    if start is None:
-        raise LawsmithError(str(path), got="no row of names", want="a header above the runs")
-    width = max(i for i, cell in enumerate(rows[start]) if cell is not None) + 1
-    names = ["" if cell is None else str(cell).strip() for cell in rows[start][:width]]
-    kept = [i for i, name in enumerate(names) if name]
-    repeated = [names[i] for i in kept if names.count(names[i]) > 1]
-    if repeated:
-        got = f"the column {repeated[0]!r} twice"
-        raise LawsmithError(str(path), got=got, want="distinct column names")
-    body = [[row[i] if i < len(row) else None for i in kept] for row in rows[start + 1 :]]
-    while body and all(cell is None for cell in body[-1]):
-        body.pop()
-    return pd.DataFrame(body, columns=[names[i] for i in kept])
-
-
-def _is_header(row: list[Any]) -> bool:
-    return sum(isinstance(cell, str) for cell in row) > 1
-
-
-def _rows(path: Path, sheet: str) -> list[list[Any]]:
-    try:
-        import openpyxl
-    except ImportError:
-        raise needed("excel", str(path)) from None
-    try:
+    with library("excel", str(path), "an .xlsx file"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles, which no run has
         _check_size(path)
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")  # about styles, which no run has
-            book = openpyxl.load_workbook(path, read_only=True, data_only=True)
-        if sheet and sheet not in book.sheetnames:
-            raise unknown(f"{path}: sheet", sheet, book.sheetnames)
-        page = book[sheet] if sheet else book.worksheets[0]
-        rows: list[list[Any]] = []
-        n_cells = 0
-        for row in page.iter_rows(values_only=True):
-            n_cells += len(row)
-            if n_cells > MOST_CELLS:
-                raise LawsmithError(str(path), got="more cells", want=f"at most {MOST_CELLS:,}")
-            rows.append([_cell(value) for value in row])
-        book.close()
-    except LawsmithError:
-        raise
-    except Exception as error:  # zip, XML and openpyxl's own: it names no common one
-        got = f"unreadable Excel: {' '.join(str(error).split())[:100]}"
-        raise LawsmithError(str(path), got=got, want="an .xlsx file") from None
-    return rows
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            if sheet and sheet not in book.sheet_names:
+                raise unknown(f"{path}: sheet", sheet, map(str, book.sheet_names))
+            cells = book.parse(sheet or 0, header=None, dtype=object)
+    texts = cells.map(lambda cell: isinstance(cell, str) and bool(cell.strip())).sum(axis=1)
+    if not (texts > 1).any():
+        raise LawsmithError(str(path), got="no row of names", want="a header above the runs")
+    start = int((texts > 1).to_numpy().argmax())
+    names = cells.iloc[start].dropna().astype(str).str.strip()
+    names = names[names != ""]
+    return cells.loc[start + 1 :, names.index].set_axis(names.tolist(), axis=1).infer_objects()
 
 
 def _check_size(path: Path) -> None:
@@ -82,12 +47,3 @@ def _check_size(path: Path) -> None:
     if size > MAX_BYTES:
         want = f"at most {MAX_BYTES / 2**20:,.0f} MB"
         raise LawsmithError(str(path), got=f"{size / 2**20:,.0f} MB when unpacked", want=want)
-
-
-def _cell(value: Any) -> Any:
-    """A cell; blank text and Excel's errors (#N/A, #DIV/0!) are nothing."""
-    if isinstance(value, str) and (not value.strip() or value.startswith("#")):
-        return (
-            None if value.strip() in ("", "#N/A", "#DIV/0!", "#NUM!", "#VALUE!", "#REF!") else value
-        )
-    return value

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -171,10 +172,24 @@ def only(found: Mapping[str, T], name: str, *, what: tuple[str, str], source: st
     return found[name] if name else next(iter(found.values()))
 
 
-def needed(extra: str, source: str) -> LawsmithError:
-    """The error for a library that is not installed: which extra has it."""
-    hint = f"pip install 'lawsmith[{extra}]'"
-    return LawsmithError(source, got=f"no {extra} support", want="it installed", hint=hint)
+@contextmanager
+def library(extra: str, source: str, want: str) -> Iterator[None]:
+    """Reading with a library of an extra: one that is missing, or any error of it, is one line."""
+    try:
+        yield
+    except ImportError:
+        hint = f"pip install 'lawsmith[{extra}]'"
+        got = f"no {extra} support"
+        raise LawsmithError(source, got=got, want="it installed", hint=hint) from None
+    except LawsmithError:
+        raise
+    except Exception as error:  # libraries have errors of many kinds
+        raise LawsmithError(source, got=one_line(error), want=want) from None
+
+
+def one_line(error: Exception) -> str:
+    """What an error of a library says, at most 160 letters of it."""
+    return " ".join(str(error).split())[:160] or type(error).__name__
 
 
 def _cell(value: Any) -> Any:

@@ -9,7 +9,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import Any
 
-from lawsmith.datasets.sources.tracked import TrackedRun, needed, only, tracked_run
+from lawsmith.datasets.sources.tracked import TrackedRun, library, only, tracked_run
 from lawsmith.errors import LawsmithError
 
 _STATES = {"complete": "finished", "fail": "failed"}
@@ -17,29 +17,21 @@ _STATES = {"complete": "finished", "fail": "failed"}
 
 def read_runs(place: str, name: str) -> list[TrackedRun]:
     """The trials of the study called ``name``, or of the only one."""
-    try:
+    with library("optuna", place, "a study of Optuna"):
         import optuna
         from optuna.storages import JournalStorage, RDBStorage
         from optuna.storages.journal import JournalFileBackend
-    except ImportError:
-        raise needed("optuna", place) from None
-    optuna.logging.set_verbosity(optuna.logging.ERROR)
-    try:
-        if "://" in place:
-            storage: Any = RDBStorage(place, skip_compatibility_check=True)
-        elif Path(place).suffix in (".log", ".journal", ".jsonl"):
-            storage = JournalStorage(JournalFileBackend(place))
+
+        optuna.logging.set_verbosity(optuna.logging.ERROR)
+        if "://" not in place and Path(place).suffix in (".log", ".journal", ".jsonl"):
+            storage: Any = JournalStorage(JournalFileBackend(place))
         else:
-            storage = RDBStorage(f"sqlite:///{place}", skip_compatibility_check=True)
+            address = place if "://" in place else f"sqlite:///{place}"
+            storage = RDBStorage(address, skip_compatibility_check=True)
         names = {one: one for one in optuna.get_all_study_names(storage)}
         found = only(names, name, what=("study", "studies"), source=place)
         study = optuna.load_study(study_name=found, storage=storage)
         return [_run(trial) for trial in _minimised(study, place)]
-    except LawsmithError:
-        raise
-    except Exception as error:  # Optuna and its database have errors of many kinds
-        got = " ".join(str(error).split())[:120] or type(error).__name__
-        raise LawsmithError(place, got=got, want="a study of Optuna") from None
 
 
 def _minimised(study: Any, place: str) -> list[Any]:
