@@ -38,7 +38,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What an option is called here, where that is another name.
-KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed", "prior": "priors"}
+KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed"}
 _PAIRS = re.compile(r"--((?:curve-)?columns) ((?:[\w./]+=[\w./]+,?)+)")
 _WORD = re.compile(r"--(law|objective|curve-kind) ([\w.|]+)")
 _FLAG = re.compile(r"--(force|skip-bad-rows)\b")

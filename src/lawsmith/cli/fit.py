@@ -36,7 +36,6 @@ class FitRequest(ShownRequest, AnswerRequest):
         RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side."
     )
     fix: Texts = option(LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
-    prior: Texts = option(LAW, "E=1.69±0.05", "Prior of a parameter: value ± SD; may be repeated.")
     objective: str | None = option(
         LAW,
         "NAME",

@@ -228,16 +228,14 @@ def _law(
         law = asked.law or read.get_law(read.law_of(study))
         of_compute = law.inputs == ("C",) or divides(law)
         options = read.law_options(study, asked, wanted if of_compute else targets)
-        pinned = read.fixed(asked.fix or (), law)
         options = replace(
             options,
             objective=read.objective(asked.objective, asked.delta, law),
-            fixed=pinned,
-            priors=read.priors(asked.prior or (), law, pinned),
+            fixed=read.fixed(asked.fix or (), law),
         )
         return analysis.analyse(study, options), None, options
     except LawsmithError as error:
-        about = (asked.law, asked.fix, asked.prior, asked.objective, asked.force)
+        about = (asked.law, asked.fix, asked.objective, asked.force)
         if any(about) or asked.delta is not None:
             raise
         return None, error, None
