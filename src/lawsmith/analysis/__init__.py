@@ -15,7 +15,6 @@ from lawsmith.analysis.compare import (
     rolling_cuts,
     surface_on_cuts,
 )
-from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
 from lawsmith.analysis.fitting import hyperparameter_laws
 from lawsmith.analysis.records import (
     Analysis,
@@ -34,7 +33,6 @@ __all__ = [
     "Cut",
     "FitOptions",
     "HyperparameterLaw",
-    "Moved",
     "Prediction",
     "Target",
     "analyse",
@@ -46,9 +44,6 @@ __all__ = [
     "isoflop_cells",
     "laws_for",
     "learn",
-    "moved",
-    "other_n",
-    "recounted",
     "rolling_cuts",
     "surface_on_cuts",
     "with_curves",
