@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lawsmith import analysis
 from lawsmith.analysis import Analysis, Comparisons, FitOptions
-from lawsmith.analysis.losses import answer_losses, reading_of
+from lawsmith.analysis.answering import answer_losses, reading_of
 from lawsmith.answer import Answer
 from lawsmith.api import reading
 from lawsmith.api.reading import in_python
@@ -15,10 +15,9 @@ from lawsmith.cli import options as read
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import LAWS
+from lawsmith.laws.catalogue import LAWS, read_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective
-from lawsmith.laws.own import read_law
 from lawsmith.surface import Prior
 from lawsmith.tasks import Task, TaskAnswer
 

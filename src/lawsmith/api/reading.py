@@ -21,9 +21,8 @@ from lawsmith.cli import options as read
 from lawsmith.datasets import CurveOptions, Curves, ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.catalogue import get_law, read_law
 from lawsmith.laws.law import Law
-from lawsmith.laws.own import read_law
 from lawsmith.surface import PUBLIC, Prior
 
 if TYPE_CHECKING:

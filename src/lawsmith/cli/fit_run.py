@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith import analysis
-from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Prediction, losses
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Prediction
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
@@ -216,12 +216,12 @@ def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
     studies: dict[str, Study] = {}
     names = read.names(asked.metrics or (), "--metrics")
     for name in names:
-        reading = losses.reading_of(name, names, read.reading(asked))
+        reading = analysis.reading_of(name, names, read.reading(asked))
         studies[name] = study = read.load_study(asked.table, reading)
         check_falls(study, "--metrics", name)
     targets = read.targets(asked.targets, list(study.grid.hp))
     with working("Working out the answers"):
-        found = losses.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
+        found = analysis.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
     return study, found
 
 

@@ -20,10 +20,9 @@ from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, 
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import parse_number
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.catalogue import get_law, read_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
-from lawsmith.laws.own import read_law
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
