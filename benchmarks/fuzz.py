@@ -279,8 +279,6 @@ def fit_input(rng: random.Random) -> Input:
     if rng.random() < 0.1:
         options += ["--fix", f"E={rng.choice(CELLS)}"]
     if rng.random() < 0.1:
-        options += ["--prior", f"E={rng.choice(CELLS)}:{rng.choice(CELLS)}"]
-    if rng.random() < 0.1:
         options += ["--level", rng.choice(("0.5", "0", "1", "0.999999999999", "1e-300"))]
     if rng.random() < 0.3:
         options += ["--json"]

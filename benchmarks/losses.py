@@ -26,7 +26,7 @@ from typing import NamedTuple
 import numpy as np
 import pandas as pd
 
-from lawsmith.analysis.losses import answer_losses, reading_of
+from lawsmith.analysis.answering import answer_losses, reading_of
 from lawsmith.answer import Answer, Target
 from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.datasets import ReadOptions, study_from_frame

@@ -13,9 +13,10 @@ from hypothesis.extra import numpy as hnp
 from lawsmith.datasets import demo_study
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import make_policy
-from lawsmith.replay import Stop, prepare, run_replay, step_record
+from lawsmith.replay import Stop, prepare, run_replay
 from lawsmith.surrogates.gp import GP
 from lawsmith_paper.curves import FITS, curves_from, curves_of, incumbent_index, running_minimum
+from lawsmith_paper.records import step_record
 
 NAN = float("nan")
 # Few values, so that ties are common.

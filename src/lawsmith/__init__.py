@@ -46,7 +46,6 @@ if TYPE_CHECKING:
     from lawsmith.laws.catalogue import LAWS as LAWS
     from lawsmith.laws.catalogue import get_law as get_law
     from lawsmith.laws.fit import LawFit as LawFit
-    from lawsmith.laws.fit import Prior as Prior
     from lawsmith.laws.fit import fit_law as fit_law
     from lawsmith.laws.law import Law as Law
     from lawsmith.laws.law import asymptote as asymptote
@@ -71,7 +70,7 @@ _HOME = {
     "replay": ("Replayed",),
     "tasks": ("Task", "TaskAnswer"),
     "laws.catalogue": ("LAWS", "get_law"),
-    "laws.fit": ("LawFit", "Prior", "fit_law"),
+    "laws.fit": ("LawFit", "fit_law"),
     "laws.law": ("Law", "asymptote", "coefficient", "define", "exponent"),
     "grid": ("Grid", "HeldOut"),
     "runs": ("Runs",),

@@ -37,11 +37,3 @@ Weigh = Callable[[int, Runs, Posterior], FloatArray]  # m, runs, posterior → (
 def alike(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
     """(m,) 1 for every row: a fantasized point counts as much as a run, as in the paper."""
     return np.ones(m)
-
-
-def as_known(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
-    """(m,) 1 for a run, σ²/(σ² + s²) for a fantasized point: its variance s² beside a run's σ²."""
-    of_run, of_point = posterior.noise**2, posterior.sd**2
-    both = of_run + of_point
-    share = np.divide(of_run, both, out=np.ones(m), where=both > 0.0)
-    return np.where(np.isfinite(runs.config_loss(m)), 1.0, share)

@@ -10,7 +10,7 @@ import pytest
 from lawsmith.cli import options
 from lawsmith.cli.params import target_texts
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.catalogue import CHINCHILLA, GADRE, LC
+from lawsmith.laws.catalogue import GADRE, LC
 from lawsmith.laws.objective import huber
 
 TRUTH = {"E": 1.69, "A": 406.4, "alpha": 0.34, "B": 410.7, "beta": 0.28}
@@ -64,36 +64,6 @@ def test_a_fixed_parameter_stays_where_it_is_put(fit_json, lawsmith, table):
 def test_parameters_may_be_written_as_the_formula_writes_them(fit_json, table):
     found = fit_json(table, "--law", "chinchilla", "--fix", "α=0.3,β=0.3")
     assert found["fixed"] == {"alpha": 0.3, "beta": 0.3}
-
-
-def test_a_prior_pulls_a_parameter_the_data_cannot_tell(fit_json, tmp_path, rng):
-    path = tmp_path / "noisy.csv"
-    C = np.geomspace(1e18, 1e20, 8)
-    loss = (2.0 + 800 * C**-0.15) * np.exp(0.01 * rng.standard_normal(8))
-    path.write_text(
-        "C,loss\n" + "".join(f"{c},{x}\n" for c, x in zip(C, loss, strict=True)), encoding="utf-8"
-    )
-    free = fit_json(path)["params"]["E"]
-    pulled = fit_json(path, "--prior", "E=1.2±0.001")["params"]["E"]
-    assert abs(free - 1.2) > 0.1
-    assert pulled == pytest.approx(1.2, abs=0.01)
-
-
-@pytest.fixture
-def rng():
-    return np.random.default_rng(0)
-
-
-@pytest.mark.parametrize(
-    "text", ["E=1.69±0.05", "E=1.69:0.05", "E=1.69+-0.05", "E = 1.69 +/- 0.05"]
-)
-def test_the_sd_of_a_prior_is_relative_for_a_positive_parameter(text):
-    (prior,) = options.priors([text], CHINCHILLA, {}).values()
-    assert (prior.value, prior.sd) == pytest.approx((1.69, 0.05 / 1.69))
-
-
-def test_the_sd_of_a_prior_is_absolute_for_an_exponent():
-    assert options.priors(["alpha=-0.15:0.01"], LC, {})["alpha"].sd == 0.01
 
 
 def test_targets_are_a_compute_or_a_pair():

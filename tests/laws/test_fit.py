@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from scipy.optimize import curve_fit, least_squares, minimize
 
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.catalogue import HYPERPARAMETER, LAWS, get_law
-from lawsmith.laws.fit import Prior, fit_batch, fit_law
+from lawsmith.laws.catalogue import LAWS, get_law
+from lawsmith.laws.fit import fit_batch, fit_law
 from lawsmith.laws.law import Law, coefficient, define, exponent
 from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE, huber
@@ -151,32 +151,6 @@ def test_a_fixed_parameter_stays_and_the_rest_is_optimal() -> None:
     assert pinned.value > free.value
     again = fit_law(CHINCHILLA, inputs, loss, fixed={"E": free.params["E"]})
     np.testing.assert_allclose(again.phi, free.phi, rtol=1e-5)
-
-
-def test_a_prior_pulls_by_its_strength() -> None:
-    inputs, loss = noisy(CHINCHILLA, SURFACES[0], 0.01, seed=2)
-    free = fit_law(CHINCHILLA, inputs, loss).params["E"]
-    weak, strong = (
-        fit_law(CHINCHILLA, inputs, loss, priors={"E": Prior(1.4, sd)}).params["E"]
-        for sd in (10.0, 1e-6)
-    )
-    assert weak == pytest.approx(free, rel=1e-3)
-    assert strong == pytest.approx(1.4, rel=1e-4)
-
-
-def test_a_least_squares_prior_is_the_posterior_mode() -> None:
-    """With known noise the penalty is prior precision × noise variance: a line in logs shows it."""
-    rng = np.random.default_rng(0)
-    inputs = grid()
-    y = 0.5 - 0.7 * np.log(inputs["N"]) + 0.3 * np.log(inputs["D"])
-    y += 0.2 * rng.standard_normal(y.size)
-    X = np.stack([np.ones(y.size), np.log(inputs["N"]), np.log(inputs["D"])], axis=1)
-    plain = np.linalg.lstsq(X, y, rcond=None)[0]
-    noise = ((y - X @ plain) ** 2).sum() / (y.size - 3)
-    penalty = np.diag([0.0, 1 / 0.05**2, 0.0])
-    want = np.linalg.solve(X.T @ X / noise + penalty, X.T @ y / noise + penalty @ [0, -0.5, 0])
-    fit = fit_law(HYPERPARAMETER, inputs, np.exp(y), priors={"a": Prior(-0.5, 0.05)})
-    np.testing.assert_allclose(fit.phi, want, rtol=1e-6)
 
 
 def test_a_batch_is_the_single_fits_side_by_side() -> None:

@@ -6,10 +6,9 @@ import numpy as np
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.laws.catalogue import CHINCHILLA
+from lawsmith.laws.catalogue import CHINCHILLA, read_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER, ONE_SIDED
-from lawsmith.laws.own import read_law
 
 TEXT = """
 from lawsmith import asymptote, coefficient, define, exponent

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import itertools
-import json
 
 import numpy as np
 import pandas as pd
@@ -11,7 +10,7 @@ import pytest
 
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import as_known, mixed_losses
+from lawsmith.fantasies import mixed_losses
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER
@@ -21,8 +20,6 @@ from lawsmith.replay import (
     prepare,
     replay,
     run_replay,
-    step_record,
-    steps_from,
 )
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
@@ -162,18 +159,6 @@ def test_a_replay_that_stops_early_is_the_beginning_of_a_longer_one(task, trace)
     assert repr(tuple(three)) == repr(trace.steps[:3])
 
 
-@pytest.mark.parametrize(("n", "block"), [(4, 1), (37, 1), (8, 8), (40, 8)])
-def test_a_replay_goes_on_after_steps_read_back_from_a_file(task, n, block):
-    stop = Stop(iterations=50)
-    whole = list(replay(task, make_policy("window", GP()), seed=3, stop=stop, block=block))
-    lines = [json.dumps(step_record(step, LC), allow_nan=False) for step in whole[:n]]
-    kept = steps_from(task, [json.loads(line) for line in lines])
-    assert repr(kept) == repr(whole[:n])
-    again = make_policy("window", GP())
-    rest = replay(task, again, seed=3, stop=stop, done=kept, block=block)
-    assert repr(list(rest)) == repr(whole[n:])
-
-
 def test_the_block_moves_no_run_and_hardly_a_digit_of_a_law(task, trace):
     one_by_one = replay(task, make_policy("window", GP()), seed=3, stop=Stop(iterations=60))
     for step, same in zip(one_by_one, trace.steps, strict=False):
@@ -228,27 +213,3 @@ def test_laws_of_n_and_d_are_replayed_on_cells():
         *("log_E", "log_A", "log_B"),
     }
     assert last.fantasized.pool_mse < 0.1
-
-
-def test_weights_of_fantasized_points_change_their_law_and_no_run(task):
-    stop = Stop(iterations=30)
-    gp = GP()
-    plain = list(replay(task, make_policy("window", gp), seed=1, stop=stop, block=8))
-    known = list(
-        replay(task, make_policy("window", gp), seed=1, stop=stop, block=8, weigh=as_known)
-    )
-    assert [step.candidate for step in known] == [step.candidate for step in plain]
-    assert [step.observed for step in known] == [step.observed for step in plain]
-    assert [step.envelope_mixed for step in known] == [step.envelope_mixed for step in plain]
-    both = zip(known[10:], plain[10:], strict=True)
-    assert any(a.fantasized.params != b.fantasized.params for a, b in both)
-    # The law of the last step is that of the mixed grid's envelope, each point at its weight.
-    rows = [step.candidate for step in known]
-    runs = Runs.from_losses(rows, task.loss[rows])
-    posterior = gp.fit(task.pool, runs)
-    mixed = mixed_losses(len(task.pool), runs, posterior)
-    on = brute_force_frontier(task.pool.C, mixed)
-    weights = as_known(len(task.pool), runs, posterior)[on]
-    assert weights.min() < 0.9
-    fit = fit_law(LC, {"C": task.pool.C[on]}, mixed[on], weights=weights)
-    assert known[-1].fantasized.params == pytest.approx(fit.params, rel=1e-4)

@@ -17,7 +17,7 @@ import numpy.typing as npt
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.replay.records import Scores, Task, Trace
-from lawsmith.replay.steps import phi_of
+from lawsmith_paper.records import phi_of
 
 FitName = Literal["observed", "fantasized"]
 FITS: tuple[FitName, ...] = get_args(FitName)
@@ -156,7 +156,7 @@ def curves_of(trace: Trace) -> Curves:
 def curves_from(
     task: Task, records: Sequence[Mapping[str, Any]], *, policy: str, seed: int, settings: Any
 ) -> Curves:
-    """The arrays of step records (`replay.steps.step_record`), without making steps of them."""
+    """The arrays of step records (`records.step_record`), without making steps of them."""
     p = task.law.n_params
     fits = {fit: [record[fit] for record in records] for fit in FITS}
     shares = {"observed": 0, "fantasized": 1}

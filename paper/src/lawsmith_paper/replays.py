@@ -8,13 +8,14 @@ from functools import lru_cache
 from typing import Any
 
 from lawsmith.datasets import Study
-from lawsmith.fantasies import alike, as_known
+from lawsmith.fantasies import alike
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import Method, Policy
-from lawsmith.replay import Stop, Task, prepare, replay, step_record, steps_from
+from lawsmith.replay import Stop, Task, prepare, replay
 from lawsmith.surrogates.base import Surrogate
 from lawsmith_paper.jobs import Json
+from lawsmith_paper.records import as_known, step_record, steps_from
 from lawsmith_paper.rivals import make_policy, make_surrogate
 from lawsmith_paper.studies import load
 

@@ -7,7 +7,13 @@ from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.analyse import analyse, influence_target, isoflop_cells
-from lawsmith.analysis.answering import answer_study, answer_tasks, learn
+from lawsmith.analysis.answering import (
+    answer_losses,
+    answer_study,
+    answer_tasks,
+    learn,
+    reading_of,
+)
 from lawsmith.analysis.compare import (
     Comparisons,
     compare_laws,
@@ -15,14 +21,11 @@ from lawsmith.analysis.compare import (
     rolling_cuts,
     surface_on_cuts,
 )
-from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
-from lawsmith.analysis.fitting import hyperparameter_laws
 from lawsmith.analysis.records import (
     Analysis,
     Comparison,
     Cut,
     FitOptions,
-    HyperparameterLaw,
     Prediction,
 )
 from lawsmith.answer.records import Target
@@ -33,22 +36,18 @@ __all__ = [
     "Comparisons",
     "Cut",
     "FitOptions",
-    "HyperparameterLaw",
-    "Moved",
     "Prediction",
     "Target",
     "analyse",
+    "answer_losses",
     "answer_study",
     "answer_tasks",
     "compare_laws",
-    "hyperparameter_laws",
     "influence_target",
     "isoflop_cells",
     "laws_for",
     "learn",
-    "moved",
-    "other_n",
-    "recounted",
+    "reading_of",
     "rolling_cuts",
     "surface_on_cuts",
     "with_curves",

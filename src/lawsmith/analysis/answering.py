@@ -1,9 +1,10 @@
-"""The answers of a study whose runs are all made: of its loss, and of its tasks."""
+"""The answers of a study whose runs are all made: of its loss or losses, and of its tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 
@@ -12,10 +13,10 @@ from lawsmith.answer import Answer, Origin, Target, answer, default_target
 from lawsmith.arrays import FloatArray
 from lawsmith.curves import Along
 from lawsmith.datasets.curve_tables import Curves
-from lawsmith.datasets.records import Study
+from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import HeldOut
-from lawsmith.runs import State
+from lawsmith.runs import Runs, State
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Prior, fit_surface, learn_from_surfaces
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 from lawsmith.threads import one_thread
@@ -46,7 +47,13 @@ def answer_study(
     along = curves if isinstance(curves, Along) else None
     if isinstance(curves, Curves):
         study, along = with_curves(study, curves)
-    wanted = _wanted(study, targets)
+    return _answered(study, _wanted(study, targets), level, hold_out, prior=prior, along=along)
+
+
+def _answered(
+    study: Study, wanted: Sequence[Target], level: float, hold_out: HeldOut | None, **beside: Any
+) -> Answer:
+    """The answer of the study's runs, which knows where it comes from."""
     held_out = None if hold_out is None else study.grid.split(hold_out)[1]
     found = answer(
         study.grid,
@@ -55,10 +62,9 @@ def answer_study(
         study=study.name,
         level=level,
         held_out=held_out,
-        prior=prior,
-        along=along,
+        **beside,
     )
-    return replace(found, origin=Origin(study, hold_out, along))
+    return replace(found, origin=Origin(study, hold_out, beside.get("along")))
 
 
 def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
@@ -67,6 +73,54 @@ def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
     if not wanted and study.has_compute:
         wanted = [default_target(study.grid, study.runs)]
     return wanted
+
+
+def reading_of(name: str, names: Sequence[str], options: ReadOptions) -> ReadOptions:
+    """How to read the table for one of several losses: the others are kept beside it."""
+    if len(set(names)) < len(names):
+        raise LawsmithError("losses", got="a column twice", want="each column once")
+    return replace(options, columns={**options.columns, "loss": name}, metrics=tuple(names))
+
+
+def answer_losses(
+    studies: Mapping[str, Study],
+    targets: Sequence[float | Target] = (),
+    *,
+    level: float = 0.95,
+    hold_out: HeldOut | None = None,
+) -> dict[str, Answer]:
+    """The answer for each loss at the same targets.
+
+    studies   by the name of their loss: one table, read with `reading_of` for each
+
+    A run that has one of the losses and lacks another did not diverge: what it lacks was not
+    measured. Where another loss says what it would be, it is inferred (`lawsmith.answer.related`).
+    """
+    told = {name: _measured(study, name) for name, study in studies.items()}
+    wanted = [_wanted(study, targets) for study in told.values()]
+    # Without targets each loss has its own default: the largest serves all.
+    usual = max(wanted, key=lambda one: one[0].C if one else 0.0, default=[])
+    return {
+        name: _answered(study, usual, level, hold_out, others=_others(study, name))
+        for name, study in told.items()
+    }
+
+
+def _others(study: Study, name: str) -> dict[str, FloatArray]:
+    """The other losses, where some run lacks this one."""
+    if not len(study.runs.of(State.PENDING)):
+        return {}
+    return {other: values for other, values in study.metrics.items() if other != name}
+
+
+def _measured(study: Study, name: str) -> Study:
+    """The study with runs as pending that lack this loss and have another one."""
+    runs = study.runs
+    others = [np.isfinite(v) for other, v in study.metrics.items() if other != name]
+    has_other = np.logical_or.reduce(others) if others else np.zeros(len(runs), dtype=np.bool_)
+    lacking = np.isnan(study.metrics[name]) & has_other
+    state = np.where(lacking, State.PENDING.value, runs.state)
+    return replace(study, runs=Runs(runs.index, runs.loss, state))
 
 
 def learn(studies: Sequence[Study], prior: Prior = PUBLIC) -> Prior:

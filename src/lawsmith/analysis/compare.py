@@ -77,8 +77,7 @@ def compare_laws(
 
 def _for_law(options: FitOptions, law: Law) -> FitOptions:
     fixed = {k: v for k, v in options.fixed.items() if k in law.names}
-    priors = {k: v for k, v in options.priors.items() if k in law.names}
-    return replace(options, law=law, fixed=fixed, priors=priors)
+    return replace(options, law=law, fixed=fixed)
 
 
 def _rank(c: Comparison) -> tuple[bool, int, float]:

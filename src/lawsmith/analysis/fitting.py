@@ -49,7 +49,6 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
         loss[rows],
         objective=options.objective,
         fixed=options.fixed,
-        priors=options.priors,
     )
     uncertainty = frontier_uncertainty(study, pool, rows, loss, fit, options)
     return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
@@ -96,7 +95,7 @@ def frontier_uncertainty(
     if len(known) == fit.n_points:
         return _with_pure_error(plain, study.runs, rows, fit)
     plain = replace(plain, estimand=LAW_OF_FRONTIER)
-    if options.priors or len(known) > MOST_RUNS:
+    if len(known) > MOST_RUNS:
         return plain
     grid = study.grid.subset(known)
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]

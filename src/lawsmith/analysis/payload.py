@@ -82,7 +82,6 @@ def _fit(fit: LawFit) -> Json:
         "condition": fit.condition,
         "at_bounds": fit.at_bounds,
         "fixed": fit.fixed,
-        "priors": {k: {"value": p.value, "sd": p.sd} for k, p in fit.priors.items()},
     }
 
 

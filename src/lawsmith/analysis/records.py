@@ -15,7 +15,7 @@ from lawsmith.datasets.records import Study
 from lawsmith.digest import short
 from lawsmith.grid import FloatArray, HeldOut, IntArray
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.laws.fit import LawFit, Prior
+from lawsmith.laws.fit import LawFit
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Influence, Interval, Uncertainty
@@ -33,7 +33,6 @@ class FitOptions:
     targets: tuple[Target, ...] = ()
     objective: Objective | None = None
     fixed: Mapping[str, float] = field(default_factory=dict)
-    priors: Mapping[str, Prior] = field(default_factory=dict)
     level: float = 0.95
     force: bool = False  # fit a design from which the law cannot be identified
     seed: int = 0

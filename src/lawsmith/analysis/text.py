@@ -94,8 +94,6 @@ def _optimiser(fit: LawFit) -> str:
         "1 basin" if fit.n_basins == 1 else f"{fit.n_basins} basins, the lowest taken",
         f"condition number {number(fit.condition, 3)}",
     ]
-    if fit.priors:
-        parts.append(f"pulled by priors on {', '.join(fit.priors)}")
     return f"Fit: {'; '.join(parts)}."
 
 

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from lawsmith import analysis
 from lawsmith.analysis import Analysis, Comparisons, FitOptions
-from lawsmith.analysis.losses import answer_losses, reading_of
+from lawsmith.analysis.answering import answer_losses, reading_of
 from lawsmith.answer import Answer
 from lawsmith.api import reading
 from lawsmith.api.reading import in_python
@@ -15,11 +15,9 @@ from lawsmith.cli import options as read
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import LAWS
-from lawsmith.laws.fit import Prior as LawPrior
+from lawsmith.laws.catalogue import LAWS, read_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective
-from lawsmith.laws.own import read_law
 from lawsmith.surface import Prior
 from lawsmith.tasks import Task, TaskAnswer
 
@@ -162,7 +160,6 @@ def analyse(
     level: float = 0.95,
     objective: Objective | str | None = None,
     fixed: Mapping[str, float] | None = None,
-    priors: Mapping[str, LawPrior | str] | None = None,
     force: bool = False,
 ) -> Analysis:
     """Describe the best runs by a law: its parameters, its predictions, and warnings about it.
@@ -170,7 +167,6 @@ def analyse(
     law        a name such as 'chinchilla', 'FILE.py:NAME', or a Law; by default the usual one
     objective  'huber', 'least-squares-log', … ; by default the one that the law's authors use
     fixed      parameters held at a value: {'E': 1.69}
-    priors     parameters pulled to a value: {'E': '1.69±0.05'}
     force      fit also where the runs cannot tell the parameters apart
     the rest   as for `fit`
 
@@ -191,20 +187,10 @@ def analyse(
         targets=reading.as_targets(targets, study),
         objective=get_objective(objective) if isinstance(objective, str) else objective,
         fixed=pinned,
-        priors=_priors(priors or {}, found, pinned),
         level=read.level(level),
         force=force,
     )
     return analysis.analyse(study, options)
-
-
-def _priors(
-    given: Mapping[str, LawPrior | str], law: Law, pinned: Mapping[str, float]
-) -> dict[str, LawPrior]:
-    """Priors, those given as text read."""
-    texts = [f"{name}={value}" for name, value in given.items() if isinstance(value, str)]
-    made = {name: value for name, value in given.items() if isinstance(value, LawPrior)}
-    return {**read.priors(texts, law, pinned), **made}
 
 
 @in_python

@@ -21,9 +21,8 @@ from lawsmith.cli import options as read
 from lawsmith.datasets import CurveOptions, Curves, ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.catalogue import get_law, read_law
 from lawsmith.laws.law import Law
-from lawsmith.laws.own import read_law
 from lawsmith.surface import PUBLIC, Prior
 
 if TYPE_CHECKING:
@@ -38,7 +37,7 @@ P = ParamSpec("P")
 R = TypeVar("R")
 
 # What an option is called here, where that is another name.
-KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed", "prior": "priors"}
+KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed"}
 _PAIRS = re.compile(r"--((?:curve-)?columns) ((?:[\w./]+=[\w./]+,?)+)")
 _WORD = re.compile(r"--(law|objective|curve-kind) ([\w.|]+)")
 _FLAG = re.compile(r"--(force|skip-bad-rows)\b")

@@ -36,7 +36,6 @@ class FitRequest(ShownRequest, AnswerRequest):
         RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side."
     )
     fix: Texts = option(LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
-    prior: Texts = option(LAW, "E=1.69±0.05", "Prior of a parameter: value ± SD; may be repeated.")
     objective: str | None = option(
         LAW,
         "NAME",
@@ -63,9 +62,6 @@ class FitRequest(ShownRequest, AnswerRequest):
         SHOW,
         "--critical-batch",
         "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
-    )
-    other_n: str | None = option(
-        SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."
     )
     compare: bool = flag(
         SHOW, "--compare", "Compare every law with the answer, on held-out compute."

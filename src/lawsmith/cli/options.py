@@ -20,11 +20,9 @@ from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, 
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import parse_number
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law
-from lawsmith.laws.fit import Prior
+from lawsmith.laws.catalogue import get_law, read_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
-from lawsmith.laws.own import read_law
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
@@ -32,7 +30,6 @@ from lawsmith.tasks import Task
 __all__ = ["get_law", "read_law"]  # also readers of options
 _GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
-_BETWEEN = re.compile(r"\s*(?:±|\+/?-|:)\s*")
 
 
 def reading(asked: TableRequest) -> ReadOptions:
@@ -184,29 +181,7 @@ def curve_options(asked: AnswerRequest) -> CurveOptions | None:
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
     """'E=1.69' → {'E': 1.69}, for parameters of ``law``."""
     found = _pairs(texts, "--fix", "PARAMETER=VALUE such as E=1.69")
-    return {
-        name: _parameter(law, name, value, option="--fix")
-        for name, value in _plain_names(found).items()
-    }
-
-
-def priors(texts: Iterable[str], law: Law, pinned: Mapping[str, float]) -> dict[str, Prior]:
-    """'E=1.69±0.05' → a Prior, whose sd is relative for a positive parameter."""
-    want = "PARAMETER=VALUE±SD such as E=1.69±0.05 (or E=1.69:0.05)"
-    out = {}
-    for name, text in _plain_names(_pairs(texts, "--prior", want)).items():
-        parts = _BETWEEN.split(text)
-        if len(parts) != 2:
-            raise LawsmithError("--prior", got=repr(f"{name}={text}"), want=want)
-        if name in pinned:
-            raise LawsmithError(f"--prior {name}", got="a fixed parameter", want="a free one")
-        value = _parameter(law, name, parts[0], option="--prior")
-        sd = _number(parts[1], f"--prior {name}: SD")
-        if not sd > 0:
-            raise LawsmithError(f"--prior {name}: SD", got=f"{sd:g}", want="above 0")
-        positive = law.params[law.position(name)].positive
-        out[name] = Prior(value, sd / value if positive else sd)
-    return out
+    return {name: _parameter(law, name, value) for name, value in _plain_names(found).items()}
 
 
 def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tuple[Target, ...]:
@@ -339,18 +314,13 @@ def _plain_names(values: Mapping[str, str]) -> dict[str, str]:
     return {_GREEK.get(name, name): value for name, value in values.items()}
 
 
-def _parameter(law: Law, name: str, text: str, *, option: str) -> float:
+def _parameter(law: Law, name: str, text: str) -> float:
     positive = law.params[law.position(name)].positive
-    value = _number(text, f"{option} {name}")
-    if positive and not value > 0:
-        raise LawsmithError(f"{option} {name}", got=f"{value:g}", want="a number above 0")
-    return value
-
-
-def _number(text: str, where: str) -> float:
     value = _float(text)
     if not SETTING.hold(value):
-        raise LawsmithError(where, got=repr(text.strip()), want="a number such as 1.69")
+        raise LawsmithError(f"--fix {name}", got=repr(text.strip()), want="a number such as 1.69")
+    if positive and not value > 0:
+        raise LawsmithError(f"--fix {name}", got=f"{value:g}", want="a number above 0")
     return value
 
 

@@ -31,22 +31,6 @@ from lawsmith.laws.optimise import (
 from lawsmith.laws.starts import spread_over_bounds
 
 
-@dataclass(frozen=True)
-class Prior:
-    """Knowledge about one parameter: normal in phi (so log-normal for a positive parameter).
-
-    value   in natural units
-    sd      relative for a positive parameter (0.02 means 2 %), absolute for an exponent
-
-    >>> analysis = analyse("synthetic-demo", law="LC", priors={"E": Prior(1.69, 0.001)})
-    >>> round(analysis.fit.params["E"], 2)
-    1.69
-    """
-
-    value: float
-    sd: float
-
-
 @dataclass(frozen=True, repr=False)
 class LawFit:
     """A finished fit: the law, its parameters, and how the optimiser got there.
@@ -75,7 +59,6 @@ class LawFit:
     condition: float
     at_bounds: tuple[str, ...]
     fixed: Mapping[str, float]
-    priors: Mapping[str, Prior]
 
     def __repr__(self) -> str:
         params = ", ".join(f"{name} = {number(value)}" for name, value in self.params.items())
@@ -112,7 +95,7 @@ class LawFit:
 
     @property
     def problem(self) -> Problem:
-        """What was minimised, without the priors."""
+        """What was minimised."""
         points = (self.x[:, None, :], self.loss[None], self.weights[None])
         return make_problem(self.law, self.objective, *points, pinned_phi(self.law, self.fixed))
 
@@ -130,7 +113,6 @@ def fit_law(
     weights: Any = None,
     objective: Objective | None = None,
     fixed: Mapping[str, float] | None = None,
-    priors: Mapping[str, Prior] | None = None,
     start: FloatArray | None = None,
 ) -> LawFit:
     """Fit a law to points; `analyse` does this for a study, with intervals and warnings.
@@ -141,7 +123,6 @@ def fit_law(
     weights    (n,) multiply each point's share of the objective
     objective  by default the one that the law's authors use
     fixed      parameters held at a value
-    priors     parameters pulled to a value
     start      (p,) where to start; by default many starts are tried
 
     >>> C = [1e18, 1e19, 1e20, 1e21]
@@ -156,16 +137,13 @@ def fit_law(
         )
     w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
     pinned = pinned_phi(law, fixed or {})
-    _check_enough(law, losses, w, n_free=law.n_params - len(pinned), n_priors=len(priors or {}))
+    _check_enough(law, w, n_free=law.n_params - len(pinned))
     problem = make_problem(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
     )
     starts = cold_starts(law, problem, pinned) if start is None else start[None]
     solution, _ = minima(problem, starts, np.zeros(len(starts), dtype=np.int64))
-    if priors:
-        problem = _with_priors(law, problem, priors, solution.phi[best_of(solution)])
-        solution, _ = minima(problem, solution.phi, np.zeros(len(solution.phi), dtype=np.int64))
-    return _finish(law, problem, solution, fixed=dict(fixed or {}), priors=dict(priors or {}))
+    return _finish(law, problem, solution, fixed=dict(fixed or {}))
 
 
 @saturating
@@ -232,15 +210,13 @@ def _check_losses(loss: Any) -> FloatArray:
     return losses
 
 
-def _check_enough(
-    law: Law, losses: FloatArray, w: FloatArray, *, n_free: int, n_priors: int
-) -> None:
+def _check_enough(law: Law, w: FloatArray, *, n_free: int) -> None:
     n = int(np.count_nonzero(w > 0))
-    if n < n_free - n_priors or n == 0:
+    if n < n_free or n == 0:
         raise LawsmithError(
             f"{law.name}",
             got=f"{n} point{'s' if n != 1 else ''}",
-            want=f"at least {n_free - n_priors} ({n_free} free parameters)",
+            want=f"at least {n_free} ({n_free} free parameters)",
             hint="fix a parameter, add runs, or choose a law with fewer parameters",
         )
 
@@ -264,10 +240,7 @@ def make_problem(
     for j, value in pinned.items():
         free[j] = False
         lower[j], upper[:, j] = min(lower[j], value), np.maximum(upper[:, j], value)
-    none = np.zeros(law.n_params)
-    return Problem(
-        law.form, objective, x, np.log(losses), w, lower, upper, free, additive, none, none
-    )
+    return Problem(law.form, objective, x, np.log(losses), w, lower, upper, free, additive)
 
 
 def cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
@@ -325,27 +298,6 @@ def continue_delta(
     return minimise(problem, phi, tolerance=tolerance)
 
 
-def _with_priors(
-    law: Law, problem: Problem, priors: Mapping[str, Prior], phi: FloatArray
-) -> Problem:
-    """Weigh priors against the data: prior precision times the objective's noise unit.
-
-    For an M-estimator that unit is E[ψ²]/E[ρ″], the noise variance for least squares.
-    """
-    r = residuals(problem, phi[None])
-    n_free = int(problem.free.sum())
-    dof = max(r.size - n_free, 1)
-    psi2 = float((problem.objective.psi(r) ** 2).sum()) / dof
-    unit = psi2 / max(float(problem.objective.rho2(r).mean()), 1.0 / r.size)
-    mean, weight = np.zeros(law.n_params), np.zeros(law.n_params)
-    for name, prior in priors.items():
-        j = law.position(name)
-        if not prior.sd > 0:
-            raise LawsmithError(f"prior of {name}", got=f"sd {prior.sd}", want="an sd above 0")
-        mean[j], weight[j] = law.params[j].to_phi(prior.value), unit / prior.sd**2
-    return replace(problem, prior_mean=mean, prior_weight=weight)
-
-
 def best_of(solution: Solution, rows: IntArray | None = None) -> int:
     """The row of the lowest objective; of those that tie to rounding, the smallest gradient."""
     rows = np.arange(len(solution.value)) if rows is None else rows
@@ -353,14 +305,7 @@ def best_of(solution: Solution, rows: IntArray | None = None) -> int:
     return int(rows[np.argmin(np.where(tied, solution.gradient[rows], np.inf))])
 
 
-def _finish(
-    law: Law,
-    problem: Problem,
-    solution: Solution,
-    *,
-    fixed: dict[str, float],
-    priors: dict[str, Prior],
-) -> LawFit:
+def _finish(law: Law, problem: Problem, solution: Solution, *, fixed: dict[str, float]) -> LawFit:
     best = best_of(solution)
     phi = solution.phi[best]
     done = solution.converged | (solution.gradient < 1e-4)
@@ -381,7 +326,6 @@ def _finish(
         condition=_condition(law, problem, phi),
         at_bounds=tuple(str(name) for name in names[on_edge]),
         fixed=fixed,
-        priors=priors,
     )
 
 

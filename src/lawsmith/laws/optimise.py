@@ -1,4 +1,4 @@
-"""A batched Newton / Levenberg–Marquardt minimiser for Σ w·ρ(residual) + priors inside bounds.
+"""A batched Newton / Levenberg–Marquardt minimiser for Σ w·ρ(residual) inside bounds.
 
 B problems advance side by side, each with its own damping; those that converge leave the
 batch. Newton's Hessian is exact (ρ″ and the form's curvature), so a fit ends with a gradient
@@ -26,10 +26,7 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: the form on points x with log losses y and weights w, plus priors.
-
-    ``prior_mean``, ``prior_weight`` (p,): penalty ½·weight·(phi − mean)², 0 where there is none.
-    """
+    """What is minimised: the form on points x with log losses y and weights w."""
 
     form: Form
     objective: Objective
@@ -40,8 +37,6 @@ class Problem:
     upper: FloatArray  # (B or 1, p): that of E is the lowest loss of its own problem
     free: BoolArray  # (p,)
     additive: BoolArray  # (p,) logs whose steps are taken in natural units
-    prior_mean: FloatArray  # (p,)
-    prior_weight: FloatArray  # (p,)
 
     def take(self, rows: np.ndarray) -> Problem:
         """The sub-batch of those problems."""
@@ -86,15 +81,13 @@ def _misses(problem: Problem, f: FloatArray) -> FloatArray:
 
 
 def objective_value(problem: Problem, phi: FloatArray) -> FloatArray:
-    """The objective (B,), penalties of priors included; +∞ where the form overflows."""
-    return _total(problem, phi, residuals(problem, phi))
+    """The objective (B,); +∞ where the form overflows."""
+    return _total(problem, residuals(problem, phi))
 
 
-def _total(problem: Problem, phi: FloatArray, r: FloatArray) -> FloatArray:
+def _total(problem: Problem, r: FloatArray) -> FloatArray:
     with np.errstate(invalid="ignore"):
         value = (problem.w * problem.objective.rho(r)).sum(axis=-1)
-    if problem.prior_weight.any():
-        value = value + 0.5 * ((phi - problem.prior_mean) ** 2 @ problem.prior_weight)
     return np.where(np.isfinite(value), value, np.inf)
 
 
@@ -133,12 +126,6 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     sw = np.sqrt(w)
     scale = ((jac * sw[:, None, :]) ** 2).sum(axis=-1)
     size = np.sqrt((np.divide(psi, sw, out=np.zeros_like(psi), where=sw > 0) ** 2).sum(axis=-1))
-    if problem.prior_weight.any():
-        offset = phi - problem.prior_mean
-        grad = grad + offset * problem.prior_weight
-        hess = hess + np.diag(problem.prior_weight)
-        scale = scale + problem.prior_weight
-        size = np.sqrt(size**2 + (offset**2) @ problem.prior_weight)
     # In natural units u = exp φ the curvature is (φ's − gradient)/u²; the 1/u is in the step.
     index = np.flatnonzero(problem.additive)
     hess[:, index, index] -= grad[:, index]
@@ -147,7 +134,7 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     # 1e-15 make ψ as small as that in noise-free fits.
     norm = np.sqrt(np.maximum(scale, 1e-300)) * np.maximum(size, 1e-13 * sw.sum(axis=-1))[:, None]
     cosine = np.abs(grad / norm).max(axis=1)
-    return _Point(_total(problem, phi, r), grad, hess, scale, cosine, f, jac, rho2)
+    return _Point(_total(problem, r), grad, hess, scale, cosine, f, jac, rho2)
 
 
 def _hold_at_bounds(

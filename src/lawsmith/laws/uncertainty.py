@@ -217,7 +217,7 @@ def lowest_loss(fit: LawFit) -> float:
 
 
 def refit(fit: LawFit, objective: Objective) -> LawFit:
-    """The same points, weights, pins and priors under another objective."""
+    """The same points, weights and pins under another objective."""
     return fit_law(
         fit.law,
         {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)},
@@ -225,7 +225,6 @@ def refit(fit: LawFit, objective: Objective) -> LawFit:
         weights=fit.weights,
         objective=objective,
         fixed=fit.fixed,
-        priors=fit.priors,
         start=fit.phi,
     )
 
@@ -249,23 +248,18 @@ def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> Solut
 
 def covariance(fit: LawFit, variance: float) -> FloatArray:
     """(p, p) covariance of phi for a residual variance; zero for parameters fixed or at a bound."""
-    known = np.zeros(fit.law.n_params)
-    for name, prior in fit.priors.items():
-        known[fit.law.position(name)] = 1 / prior.sd**2
     free = fit.free & ~np.isin(fit.law.names, fit.at_bounds)
-    return scatter_covariance(fit.jac * np.sqrt(fit.weights), variance, free, known)
+    return scatter_covariance(fit.jac * np.sqrt(fit.weights), variance, free)
 
 
-def scatter_covariance(
-    jac: FloatArray, variance: float, free: BoolArray, known: FloatArray | float = 0.0
-) -> FloatArray:
+def scatter_covariance(jac: FloatArray, variance: float, free: BoolArray) -> FloatArray:
     """(p, p) what scatter of that variance about a law leaves open of its free parameters.
 
     The one place where noise and misfit of a law become uncertainty of its parameters.
-    jac (p, n) of the log loss; free (p,); known (p,) the precision that priors add.
+    jac (p, n) of the log loss; free (p,).
     """
     rows = np.flatnonzero(free)
-    information = jac @ jac.T / max(variance, 1e-300) + np.diag(np.broadcast_to(known, len(jac)))
+    information = jac @ jac.T / max(variance, 1e-300)
     block = information[np.ix_(rows, rows)]
     # Scaled to a unit diagonal before inverting: log coefficients and exponents differ in size.
     scale = 1 / np.sqrt(np.maximum(np.diag(block), 1e-300))

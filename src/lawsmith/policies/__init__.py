@@ -16,7 +16,7 @@ from lawsmith.policies.base import (
 )
 from lawsmith.policies.catalogue import Method, make_policy, space_named
 from lawsmith.policies.frontier import Frontier
-from lawsmith.policies.search import Full, Search, Space, Window
+from lawsmith.policies.search import Full, Search, Window
 
 __all__ = [
     "Choice",
@@ -26,7 +26,6 @@ __all__ = [
     "Method",
     "Policy",
     "Search",
-    "Space",
     "Window",
     "choose_within",
     "make_policy",

@@ -11,7 +11,7 @@ from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
 from lawsmith.replay.records import Scores, Step, Task, Trace
 from lawsmith.replay.replayed import Replayed, stopped_by
-from lawsmith.replay.steps import step_record, step_values, steps_from
+from lawsmith.replay.steps import step_values
 from lawsmith.replay.task import TARGETS, default_hold_out, prepare
 
 __all__ = [
@@ -29,8 +29,6 @@ __all__ = [
     "prepare",
     "replay",
     "run_replay",
-    "step_record",
     "step_values",
-    "steps_from",
     "stopped_by",
 ]

@@ -1,12 +1,11 @@
-"""Steps of a replay: the laws of the runs so far and of the mixed grid, judged and recorded.
+"""Steps of a replay: the laws of the runs so far and of the mixed grid, judged.
 
-A record holds what a replay decided and fitted; every score is a function of that and the task,
-so `steps_from` makes the same steps again, to the last digit.
+Every score is a function of the task, the runs and the parameters that were fitted.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,7 +14,6 @@ import numpy as np
 from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.law import Law
 from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.records import Scores, Step, Task
@@ -98,14 +96,6 @@ def scores_of(task: Task, phi: FloatArray, n_points: int) -> Scores:
     )
 
 
-def phi_of(law: Law, scores: Scores) -> FloatArray:
-    """(p,) the parameters of scores as they are searched: logs of the positive ones."""
-    params = law.params
-    return np.array(
-        [scores.log_params[p.name] if p.positive else scores.params[p.name] for p in params]
-    )
-
-
 def make_step(
     task: Task,
     rows: Sequence[int],
@@ -142,39 +132,3 @@ def step_values(step: Step) -> Json:
     fits = {name: values.pop(name) for name in ("observed", "fantasized")}
     shares = {name: values.pop(f"envelope_{name}") for name in ("mixed", "observed")}
     return {**values, "fits": fits, "envelope": shares}
-
-
-def step_record(step: Step, law: Law) -> Json:
-    """One step in short, strict JSON.
-
-    row       its candidate; window null in the initial design
-    observed, fantasized   [parameters as searched: logs of the positive ones, points] or null
-    envelope  [observed, mixed]
-    """
-
-    def fit(found: Scores | None) -> list[Any] | None:
-        return None if found is None else [phi_of(law, found).tolist(), found.n_points]
-
-    return {
-        "row": step.candidate,
-        "window": None if np.isnan(step.window) else step.window,
-        "observed": fit(step.observed),
-        "fantasized": fit(step.fantasized),
-        "envelope": [step.envelope_observed, step.envelope_mixed],
-    }
-
-
-def steps_from(task: Task, records: Iterable[Mapping[str, Any]]) -> list[Step]:
-    """The steps of which these are the records, from the first step on."""
-
-    def judged(fit: list[Any] | None) -> Scores | None:
-        return None if fit is None else scores_of(task, np.array(fit[0], dtype=np.float64), fit[1])
-
-    rows: list[int] = []
-    steps = []
-    for record in records:
-        rows.append(record["row"])
-        window = float("nan") if record["window"] is None else record["window"]
-        laws = judged(record["observed"]), judged(record["fantasized"])
-        steps.append(make_step(task, rows, window, laws, record["envelope"]))
-    return steps

@@ -170,7 +170,7 @@ def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
     own, why_not = _analysed(study, options)
     sizes = own if can_allocate(options.law) else None
     if not can_allocate(options.law) and {"N", "D"} <= set(study.grid.names):
-        other = replace(options, law=CHINCHILLA, objective=None, fixed={}, priors={})
+        other = replace(options, law=CHINCHILLA, objective=None, fixed={})
         sizes, _ = _analysed(study, other)
     return replace(found, analysis=own, why_no_law=why_not, sizes=sizes)
 

@@ -14,8 +14,8 @@ from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, IntArray
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
 from lawsmith.journal.events import VERSION
+from lawsmith.laws.catalogue import read_law
 from lawsmith.laws.law import Law
-from lawsmith.laws.own import read_law
 from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of

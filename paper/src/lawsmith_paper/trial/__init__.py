@@ -22,9 +22,10 @@ from lawsmith.grid import FloatArray, HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.metrics import value_at
 from lawsmith.policies import Policy
-from lawsmith.replay import TARGETS, Step, Stop, Task, prepare, replay, step_record, steps_from
+from lawsmith.replay import TARGETS, Step, Stop, Task, prepare, replay
 from lawsmith_paper.curves import FITS, Curves, FitName, curves_from
 from lawsmith_paper.jobs import Json
+from lawsmith_paper.records import step_record, steps_from
 from lawsmith_paper.replays import Settings, policy_of, study_named, surrogate_of
 from lawsmith_paper.rivals.vopt import VOptimal
 from lawsmith_paper.studies import entry

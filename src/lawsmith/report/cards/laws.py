@@ -149,8 +149,7 @@ def _fit(found: Analysis) -> list[Part]:
     columns = ("parameter", "fitted", f"{percent(level)} interval")
     facts = [("objective", objective_text(fit.objective)), ("points", f"{fit.n_points}")]
     fixed = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
-    fixed += [f"{symbol(k)} about {number(p.value)}" for k, p in fit.priors.items()]
-    facts += [("fixed or given a prior", ", ".join(fixed))] if fixed else []
+    facts += [("fixed", ", ".join(fixed))] if fixed else []
     return [Listing("parameters", columns, rows), Facts(tuple(facts))]
 
 
