@@ -24,7 +24,7 @@ GROUPS = {
     ),
     "What is asked for": ("Target", "HeldOut", "Task"),
     "Laws": (
-        *("LAWS", "get_law", "Law", "fit_law", "LawFit"),
+        *("LAWS", "get_law", "Law", "fit_law", "LawFit", "Prior"),
         *("define", "asymptote", "coefficient", "exponent"),
     ),
     "Choosing runs": ("Grid", "Runs", "make_policy", "make_surrogate"),

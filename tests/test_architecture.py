@@ -89,6 +89,7 @@ ONLY_UNDER = {
     "wandb": {"datasets.sources.wandb"},
     "mlflow": {"datasets.sources.mlflow"},
     "tensorboard": {"datasets.sources.tensorboard"},
+    "neps": set(),  # its files are read without it
     "pickle": set(),
     "cloudpickle": set(),
     "dill": set(),

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
-from lawsmith.expressions import evaluate, mask
+from lawsmith.expressions import evaluate, mask, names
 
 COLUMNS = {
     "N": np.array([1e8, 1e9, 2e9]),
@@ -71,6 +71,11 @@ def test_a_chain_is_the_and_of_its_links(low, high, x):
     chained = mask(f"{low} <= x < {high}", columns)
     assert chained.tolist() == [low <= value < high for value in x]
     assert chained.tolist() == mask(f"not (x < {low} or x >= {high})", columns).tolist()
+
+
+def test_the_columns_of_an_expression_are_named_once_in_reading_order():
+    assert names("D > 1 and col('smooth loss') < N and D < 5") == ("D", "smooth loss", "N")
+    assert names("1 < 2") == ()
 
 
 @pytest.mark.parametrize(

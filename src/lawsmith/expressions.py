@@ -17,8 +17,8 @@ from __future__ import annotations
 
 import ast
 import warnings
-from collections.abc import Callable, Mapping
-from typing import Any
+from collections.abc import Callable, Iterator, Mapping
+from typing import Any, cast
 
 import numpy as np
 import numpy.typing as npt
@@ -68,6 +68,12 @@ def mask(text: str, columns: Mapping[str, npt.ArrayLike]) -> BoolArray:
     return value
 
 
+def names(text: str) -> tuple[str, ...]:
+    """The columns an expression uses, in order of first appearance."""
+    found = (_column_name(node) for node in _walk(_parse(text)))
+    return tuple(dict.fromkeys(name for name in found if name is not None))
+
+
 def _parse(text: str) -> ast.expr:
     if len(text) > MAX_LENGTH:
         want = f"at most {MAX_LENGTH} characters"
@@ -107,6 +113,14 @@ def _depth(tree: ast.expr) -> int:
         depth += 1
         level = [child for node in level for child in ast.iter_child_nodes(node)]
     return depth
+
+
+def _walk(tree: ast.expr) -> Iterator[ast.AST]:
+    """Nodes in reading order; the function name of col(…) is not a column."""
+    yield tree
+    if _column_name(tree) is None:
+        for child in ast.iter_child_nodes(tree):
+            yield from _walk(cast(ast.expr, child))
 
 
 def _column_name(node: ast.AST) -> str | None:

@@ -222,6 +222,28 @@ def optuna_db(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return path
 
 
+@pytest.fixture(scope="module")
+def neps_folder(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """Trials as NePS 0.13 lays them out (neps/state/filebased.py): YAML, JSON and a state."""
+    folder = tmp_path_factory.mktemp("neps")
+    states = {"finished": "success", "failed": "failed"}
+    for i, run in enumerate(RUNS, start=1):
+        place = folder / "configs" / f"config_{i}"
+        place.mkdir(parents=True)
+        settings = run["settings"]
+        (place / "config.yaml").write_text(
+            f"D: {settings['tokens']!r}\nN: {settings['n_params']}\nlr: {settings['optim.lr']!r}\n"
+        )
+        (place / "state.txt").write_text(states.get(run["state"], "crashed"))
+        if run["state"] == "finished":
+            loss = run["history"]["val/loss"][-1][1]
+            (place / "report.yaml").write_text(
+                f"cost: null\nerr: null\nextra: {{}}\nlearning_curve: null\n"
+                f"objective_to_minimize: {loss!r}\nreported_as: success\ntb: null\n"
+            )
+    return folder
+
+
 def answer(source: str | Path, options: ReadOptions | None = None) -> dict[str, Any]:
     """What the answer is, all its digits."""
     found = answer_study(load(source, options), [Target(1e22)])
@@ -269,9 +291,12 @@ def test_mlflow_gives_the_same_answer_to_the_last_digit(mlflow_runs: tuple[Path,
         load(f"{address}#scalling")
 
 
-def test_optuna_gives_the_same_answer_to_the_last_digit(optuna_db: Path, by_csv):
+def test_optuna_and_neps_give_the_same_answer_to_the_last_digit(
+    optuna_db: Path, neps_folder: Path, by_csv
+):
     assert dict(load(optuna_db).log.unfinished) == {"failed": 1, "pruned": 1}
-    assert answer(optuna_db) == by_csv
+    assert dict(load(neps_folder).log.unfinished) == {"failed": 1, "crashed": 1}
+    assert answer(optuna_db) == answer(neps_folder) == by_csv
 
 
 def test_histories_are_curves_and_unfinished_runs_are_among_them(

@@ -21,6 +21,7 @@ from lawsmith.analysis.compare import (
     rolling_cuts,
     surface_on_cuts,
 )
+from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
 from lawsmith.analysis.records import (
     Analysis,
     Comparison,
@@ -36,6 +37,7 @@ __all__ = [
     "Comparisons",
     "Cut",
     "FitOptions",
+    "Moved",
     "Prediction",
     "Target",
     "analyse",
@@ -47,7 +49,10 @@ __all__ = [
     "isoflop_cells",
     "laws_for",
     "learn",
+    "moved",
+    "other_n",
     "reading_of",
+    "recounted",
     "rolling_cuts",
     "surface_on_cuts",
     "with_curves",

@@ -63,6 +63,9 @@ class FitRequest(ShownRequest, AnswerRequest):
         "--critical-batch",
         "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
     )
+    other_n: str | None = option(
+        SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."
+    )
     compare: bool = flag(
         SHOW, "--compare", "Compare every law with the answer, on held-out compute."
     )

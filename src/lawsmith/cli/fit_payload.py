@@ -7,10 +7,10 @@ from dataclasses import asdict
 from typing import Any
 
 from lawsmith import __version__
-from lawsmith.analysis import Comparison, Cut
+from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.answer import Answer, HeldOutRuns
-from lawsmith.answer.payload import NO_ANSWER, held_out_payload, warning_payload
+from lawsmith.answer.payload import NO_ANSWER, forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
 from lawsmith.cli.fit_run import Decided, Fitted
 from lawsmith.cli.options import compute_rule
@@ -30,6 +30,7 @@ def fit_payload(found: Fitted, drawn: Drawn) -> Json:
         "why_no_answer": found.why_no_answer or None,
         "serving": [serving_payload(one) for one in found.serving],
         "decisions": [decided_payload(one) for one in found.decisions],
+        "other_n": [moved_payload(one, found.asked.level) for one in found.moved],
         **_law(found),
         "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
         **_compared(found),
@@ -68,6 +69,16 @@ def _law(found: Fitted) -> Json:
     if a is None:
         return {"law": None, "why_no_law": found.why_no_law, "predictions": []}
     return {**law_payload(a), "why_no_law": None}
+
+
+def moved_payload(found: Moved, level: float) -> Json:
+    """A target with N counted in another way."""
+    return {
+        "expression": found.expression,
+        "loss_moves_by": found.loss,
+        "outside_interval": found.matters,
+        "answer": forecast_payload(found.other, level),
+    }
 
 
 def decided_payload(found: Decided) -> Json:

@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith import analysis
-from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Prediction
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction
 from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
 from lawsmith.answer.batch import CriticalBatch, batch_of
 from lawsmith.answer.next_runs import NextRun, next_runs
@@ -21,6 +21,7 @@ from lawsmith.cli.fit import FitRequest
 from lawsmith.curves import Along
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
+from lawsmith.expressions import names
 from lawsmith.laws.allocation import divides
 from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
@@ -53,6 +54,7 @@ class Fitted:
     cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
     serving    the cheapest model for training and serving, at each target that is a compute
     decisions  further runs and critical batches, at each target
+    moved      each target with N counted in another way
     along      the curves beside the runs; None without any
     """
 
@@ -68,12 +70,13 @@ class Fitted:
     surface_cuts: tuple[HeldOutRuns | None, ...] = ()
     serving: tuple[Serving, ...] = ()
     decisions: tuple[Decided, ...] = ()
+    moved: tuple[Moved, ...] = ()
     along: Along | None = None
 
 
 def work_out(asked: FitRequest) -> Fitted:
     """Read, answer, fit."""
-    study, along, targets = read.read_runs(asked, asked.table, read.reading(asked))
+    study, along, targets = read.read_runs(asked, asked.table, _reading(asked))
     with working("learning from earlier studies") if asked.learn_from else nullcontext():
         prior = prior_from(asked.learn_from or ())
     # First, so that an error in what was asked of the law is reported before the work.
@@ -86,6 +89,8 @@ def work_out(asked: FitRequest) -> Fitted:
     fitted = Fitted(study, asked, found, why_not, described, why_no_law, along=along)
     if asked.inference_tokens is not None:
         fitted = replace(fitted, serving=_serving(_known(fitted), asked.inference_tokens))
+    if asked.other_n is not None:
+        fitted = replace(fitted, moved=_moved(fitted, asked, prior))
     if asked.n_next or asked.critical_batch:
         fitted = replace(fitted, decisions=_decisions(_known(fitted), asked))
     if asked.compare:
@@ -109,6 +114,31 @@ def _serving(found: Answer, tokens: float) -> tuple[Serving, ...]:
         want = "a --target, whose loss is to be reached"
         raise LawsmithError("--inference-tokens", got="no compute", want=want)
     return tuple(serve(found.surface, C, tokens) for C in computes)
+
+
+def _reading(asked: FitRequest) -> ReadOptions:
+    """How to read the table: with the columns of numbers that another N is counted from."""
+    reading = read.reading(asked)
+    if asked.other_n is None:
+        return reading
+    own = {"N", "D", "C", "loss", *reading.columns}
+    more = tuple(name for name in names(asked.other_n) if name not in own)
+    return replace(reading, metrics=(*reading.metrics, *more))
+
+
+def _moved(fitted: Fitted, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
+    """Each target with the other N."""
+    found = _known(fitted)
+    if "N" not in fitted.study.grid.names or asked.curves is not None:
+        got = "curves" if asked.curves is not None else "a study without N"
+        raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
+    text = asked.other_n or ""
+    other = analysis.recounted(fitted.study, analysis.other_n(fitted.study, text))
+    targets = tuple(forecast.target for forecast in found.forecasts)
+    with working("counting N in another way"):
+        held = asked.hold_out
+        again = analysis.answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return analysis.moved(text, found, again)
 
 
 def _decisions(found: Answer, asked: FitRequest) -> tuple[Decided, ...]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from collections.abc import Sequence
 
-from lawsmith.analysis import Comparison
+from lawsmith.analysis import Comparison, Moved
 from lawsmith.analysis.text import parts as law_parts
 from lawsmith.answer import HeldOutRuns
 from lawsmith.answer.batch import OVERHEAD, CriticalBatch
@@ -63,6 +63,8 @@ def fit_parts(found: Fitted) -> list[Part]:
     none = Digest("No answer", [f"{found.why_no_answer}."])
     parts: list[Part] = [none if found.answer is None else listing(found.answer)]
     parts += [_serving(one) for one in found.serving]
+    if found.moved:
+        parts.append(_moved(found.moved))
     for decided in found.decisions:
         if decided.runs:
             parts.append(_next(decided.target.label, decided.runs))
@@ -95,6 +97,21 @@ def _serving(found: Serving) -> Digest:
     if found.at_edge:
         text += " Its D/N was not run: run some there before you rely on it."
     return Digest("", [Columns(title, heads, rows), text])
+
+
+def _moved(found: Sequence[Moved]) -> Digest:
+    """Each target with N as the table counts it, and counted in another way."""
+    rows = []
+    for one in found:
+        for label, forecast in ((one.forecast.target.label, one.forecast), ("", one.other)):
+            scales = forecast.scales
+            sizes = [count(scales[name].centre) if name in scales else "" for name in ("N", "D")]
+            by = percent(one.loss, 2) if forecast is one.other else ""
+            rows.append((label, *loss_cells(forecast), *sizes, by))
+    heads = ("", "loss", "interval", "N", "D", "loss moves by")
+    table = Columns(f"If N is counted as {found[0].expression}", heads, rows)
+    text = "The loss leaves its interval: say which N is meant wherever the answer is used."
+    return Digest("", [table, *([text] if any(one.matters for one in found) else [])])
 
 
 def _next(label: str, runs: Sequence[NextRun]) -> Digest:

@@ -30,7 +30,7 @@ LAST = (SHOW, TASK)
 FORMS = (
     "a CSV, Excel, Parquet or JSON file; W&B runs (a folder of offline runs, or "
     "wandb:ENTITY/PROJECT); an MLflow store or server (mlruns/, mlflow.db, http://…); a folder of "
-    "TensorBoard event files; an Optuna study"
+    "TensorBoard event files; an Optuna or NePS study"
 )
 Texts = list[str] | None
 Reader = Callable[[str], Any]

@@ -10,7 +10,7 @@ from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from lawsmith.datasets.sources import excel, mlflow, optuna, tensorboard, wandb
+from lawsmith.datasets.sources import excel, mlflow, neps, optuna, tensorboard, wandb
 from lawsmith.datasets.sources.tracked import TrackedRun, curves_table, runs_table
 from lawsmith.errors import LawsmithError
 from lawsmith.files import reason
@@ -20,7 +20,9 @@ if TYPE_CHECKING:
 
 EXCEL = (".xlsx", ".xlsm")
 DATABASES = (".db", ".sqlite", ".sqlite3")
-KINDS = "W&B's offline runs (*.wandb), TensorBoard event files or an MLflow store"
+KINDS = (
+    "W&B's offline runs (*.wandb), TensorBoard event files, an MLflow store or the trials of NePS"
+)
 _REMOTE = re.compile(r"(wandb|optuna|mlflow):|https?://|[a-z0-9+]+://")
 
 
@@ -95,7 +97,7 @@ def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
 
 def has_runs(folder: Path) -> bool:
     """Whether a folder holds runs of a tracker."""
-    return any(tracker.find(folder) for tracker in (mlflow, wandb, tensorboard))
+    return any(tracker.find(folder) for tracker in (mlflow, wandb, neps, tensorboard))
 
 
 def _folder(folder: Path, part: str, *, histories: bool) -> list[TrackedRun]:
@@ -105,6 +107,8 @@ def _folder(folder: Path, part: str, *, histories: bool) -> list[TrackedRun]:
         return mlflow.read_runs(address, part, source=str(store), histories=histories)
     if wandb.find(folder):
         return wandb.read_folder(folder)
+    if neps.find(folder):
+        return neps.read_folder(folder)
     if tensorboard.find(folder):
         return tensorboard.read_folder(folder)
     raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)

@@ -1,0 +1,77 @@
+"""NePS's folders of trials, read without NePS: configs/config_…/config.yaml and report.yaml.
+
+The loss is what NePS minimises; a report that names the loss otherwise (older versions: result.yaml
+with loss) is read too.
+"""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+from lawsmith.datasets.sources.tracked import TrackedRun
+from lawsmith.files import read_bytes
+from lawsmith.numbers import as_float
+
+MAX_BYTES = 16 * 2**20
+
+_LOSSES = ("objective_to_minimize", "loss")
+_STATES = {"success": "finished"}
+_WORDS: dict[str, Any] = {"null": None, "~": None, "": None, "true": True, "false": False}
+_NUMBERS = {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
+
+
+def find(folder: Path) -> list[Path]:
+    """The trials of a study."""
+    places = [folder / "configs", folder / "results", folder]
+    return next((found for p in places if (found := sorted(p.glob("config_*/config.yaml")))), [])
+
+
+def read_folder(folder: Path) -> list[TrackedRun]:
+    """Every trial; one without a report has no result yet."""
+    return [_read_trial(path.parent) for path in find(folder)]
+
+
+def _read_trial(folder: Path) -> TrackedRun:
+    reports = [folder / name for name in ("report.yaml", "result.yaml")]
+    report = next((_flat(path) for path in reports if path.is_file()), None)
+    state, results = folder / "state.txt", {}
+    if report is not None:
+        results["loss"] = next((report[name] for name in _LOSSES if name in report), None)
+        costs = {name: report.get(name) for name in ("cost", "evaluation_duration")}
+        results |= {name: cost for name, cost in costs.items() if cost is not None}
+    word = "running" if report is None else "finished"
+    if state.is_file():
+        word = read_bytes(state, limit=100).decode("utf-8", "replace").strip().lower()
+    settings = _flat(folder / "config.yaml")
+    return TrackedRun(folder.name, _STATES.get(word, word), settings, results)
+
+
+def _flat(path: Path) -> dict[str, Any]:
+    """``key: value`` lines of a file; what is nested, or goes on in further lines, is left out."""
+    data = read_bytes(path, limit=MAX_BYTES)
+    found: dict[str, Any] = {}
+    for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
+        key, colon, value = line.partition(":")
+        if not colon or line[:1] in (" ", "\t", "#", "-", "?", "{", "[", "!", "%"):
+            continue
+        if value and not value.startswith(" "):
+            continue  # a word with a colon, not a key
+        found[_unquoted(key.strip())] = _value(value.split(" #", 1)[0].strip())
+    return found
+
+
+def _value(word: str) -> Any:
+    if word.lower() in _WORDS:
+        return _WORDS[word.lower()]
+    if word.lower() in _NUMBERS:
+        return _NUMBERS[word.lower()]
+    number = as_float(word)
+    if number is not None and word.lower().lstrip("+-") not in ("nan", "inf", "infinity"):
+        return int(word) if word.lstrip("+-").isdecimal() and len(word) < 19 else number
+    return _unquoted(word)
+
+
+def _unquoted(word: str) -> str:
+    quoted = len(word) > 1 and word[0] == word[-1] and word[0] in "'\""
+    return word[1:-1] if quoted else word
