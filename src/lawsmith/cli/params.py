@@ -85,9 +85,11 @@ def argument(metavar: str, text: str, default: Any = MISSING) -> Any:
 class Request:
     """What a command was asked for.
 
-    words   the command line as typed, from the name of the command on
+    program   lawsmith or lawsmith-paper; '' where Python asks
+    words     the command line as typed, from the name of the command on
     """
 
+    program: str = ""
     words: tuple[str, ...] = ()
 
     @property
@@ -97,10 +99,10 @@ class Request:
 
     @property
     def command(self) -> str:
-        """The command line as typed."""
+        """The command line as typed; '' where Python asks."""
         import shlex
 
-        return shlex.join(["lawsmith", *self.words])
+        return shlex.join([self.program, *self.words]) if self.program else ""
 
 
 def target_texts(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -118,7 +120,8 @@ def takes(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., Non
 
     def made(function: Callable[[R], None]) -> Callable[..., None]:
         def command(typed: typer.Context, **given: Any) -> None:
-            function(request(words=tuple(typed.obj or ()), **given))
+            name = typed.find_root().info_name or "lawsmith"
+            function(request(program=name, words=tuple(typed.obj or ()), **given))
 
         hints = get_type_hints(request)
         declared = [one for one in fields(request) if "typer" in one.metadata]
