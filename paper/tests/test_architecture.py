@@ -30,7 +30,7 @@ PACKAGE = Package(
     },
 )
 # What decides a result may not know what plans, runs or shows results: see `jobs.code_version`.
-DECIDES = ("rivals", "studies", "replays")
+DECIDES = ("rivals", "studies", "records", "replays")
 
 
 def problems(source: Path, text: str) -> list[str]:

@@ -26,7 +26,7 @@ NO_PART = (
     *("integrations", "journal", "runners", "spec", "study"),
 )
 # What has a part in every kind of result beside the kind's own file or folder.
-PART = ("replays.py", "rivals", "studies")
+PART = ("records.py", "replays.py", "rivals", "studies")
 
 
 @dataclass(frozen=True, eq=False)
