@@ -291,6 +291,13 @@ def test_mlflow_gives_the_same_answer_to_the_last_digit(mlflow_runs: tuple[Path,
         load(f"{address}#scalling")
 
 
+def test_reading_an_mlflow_database_does_not_write_to_it(mlflow_runs: tuple[Path, str]):
+    path = mlflow_runs[0] / "mlflow.db"
+    before = path.read_bytes(), path.stat().st_mtime_ns
+    load(path)
+    assert (path.read_bytes(), path.stat().st_mtime_ns) == before
+
+
 def test_optuna_and_neps_give_the_same_answer_to_the_last_digit(
     optuna_db: Path, neps_folder: Path, by_csv
 ):

@@ -121,8 +121,7 @@ def _of_file(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
     if tensorboard.EVENTS in path.name:
         return [tensorboard.read_files([path], path.parent.name or path.name)]
     if path.suffix.lower() in DATABASES and mlflow.is_database(path):
-        address = f"sqlite:///{path.resolve()}"
-        return mlflow.read_runs(address, part, source=str(path), histories=histories)
+        return mlflow.read_database(path, part, histories=histories)
     return optuna.read_runs(str(path), part)
 
 

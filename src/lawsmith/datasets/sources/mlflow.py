@@ -9,9 +9,10 @@ from __future__ import annotations
 
 import os
 import sqlite3
-from collections.abc import Callable
-from contextlib import closing
+from collections.abc import Callable, Iterator
+from contextlib import closing, contextmanager
 from pathlib import Path
+from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import quote
 
@@ -34,11 +35,27 @@ def find(folder: Path) -> Path | None:
 
 
 def is_database(path: Path) -> bool:
-    """Whether a SQLite database is MLflow's; it is opened for reading only."""
+    """Whether a SQLite database is MLflow's."""
     query = "SELECT name FROM sqlite_master WHERE type = 'table'"
+    with _opened(path) as database:
+        return ("experiments",) in database.execute(query).fetchall()
+
+
+def read_database(path: Path, experiment: str, *, histories: bool) -> list[TrackedRun]:
+    """The runs of a SQLite database. A copy is read, because MLflow may write to what it opens."""
+    with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
+        copy = Path(folder) / "mlflow.db"
+        with _opened(path) as database, closing(sqlite3.connect(copy)) as other:
+            database.backup(other)
+        return read_runs(f"sqlite:///{copy}", experiment, source=str(path), histories=histories)
+
+
+@contextmanager
+def _opened(path: Path) -> Iterator[sqlite3.Connection]:
+    """A database, for reading only."""
     try:
         with closing(sqlite3.connect(f"file:{quote(str(path))}?mode=ro", uri=True)) as database:
-            return ("experiments",) in database.execute(query).fetchall()
+            yield database
     except sqlite3.Error as error:
         raise LawsmithError(str(path), got=str(error), want="a SQLite database") from None
 
