@@ -36,7 +36,7 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
     result = lawsmith("replay", sweep, *SHORT, "--seed", 1)
     assert (result.code, result.err) == (0, "")
     for words in (
-        "chosen by frontier+surface, 6 initial runs, seed 1",
+        "chosen by surface, answer and envelope by turns, per FLOP, 6 initial runs; seed 1",
         "pool 45 configurations, 5.63e20 FLOPs in all",
         "held out 3 configurations with C ≥ 1.23e20, 1 on their frontier",
         "ran 45 runs, 100% of that compute: the pool is exhausted",
@@ -56,9 +56,10 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
     assert max(len(line) for line in result.out.splitlines()) <= 100
 
 
-def test_a_window_is_told_by_its_surrogate_and_its_rule(lawsmith, sweep):
+def test_a_window_is_told_by_its_surrogate_its_rule_and_its_reach(lawsmith, sweep):
     result = lawsmith("replay", sweep, *SHORT, "--policy", "window", "--seed", 1)
-    assert "chosen by window+gp+lcb, 6 initial runs, seed 1" in result.text
+    words = "gp matern free, lcb κ = 2 in a window of reach 1.5, 6 initial runs; seed 1"
+    assert f"chosen by {words}" in result.text
 
 
 def test_the_text_and_the_json_tell_the_same_numbers(lawsmith, replay_json, sweep):
@@ -250,8 +251,8 @@ def test_collecting_keeps_the_steps_before_an_interrupt(steps):
     assert collect(steps, seen.append) == (steps, False)
 
 
-def method(policy="window", surrogate=None, known=None):
-    return options.method(policy, surrogate, 10, known)
+def method(policy="window", surrogate=None, known=None, **given):
+    return options.method(policy, surrogate, 10, known=known, given=given)
 
 
 def test_options_that_do_not_apply_are_none():
@@ -260,6 +261,7 @@ def test_options_that_do_not_apply_are_none():
         **{"scale": "loss", "acquisition": "lcb", "kappa": 2.0},
         **{"reach": 1.5, "slice_by": "C", "n_init": 10, "replicates": False},
     }
+    assert method(acquisition="ei").kappa is None
     assert method("full").reach is None
     assert method("full").slice_by is None
     assert (method(surrogate="surface").kernel, method(surrogate="surface").scale) == (None, None)
@@ -272,6 +274,7 @@ def test_the_reach_and_the_split_are_the_catalogues_unless_told():
     steplaw = entry("steplaw")
     most = replace(steplaw, hold_out=0.9)
     assert method(known=steplaw).reach == 2.0
+    assert method(known=steplaw, reach=1.0).reach == 1.0
     assert method("full", known=steplaw).reach is None
     assert str(options.split(None, LC, most)) == "0.9"
     assert str(options.split(None, LC, None)) == "0.5"

@@ -16,6 +16,7 @@ import pytest
 from scipy.optimize import minimize
 
 from lawsmith.cli import main
+from lawsmith.datasets import demo_study
 
 TARGETS = {"1e25": 1e25, "1e27": 1e27, "1e29": 1e29}
 
@@ -227,6 +228,40 @@ def test_the_summary_is_read_off_the_trace(whole):
         last_bad = max(i for i, x in enumerate(found) if x < 0.9)
         spend = goals["envelope", 0.9]["spend"][fit]
         assert spend == whole["trace"][last_bad + 1]["cost_fraction"]
+
+
+def test_the_window_never_offers_a_run_beyond_its_reach(replay_json, sweep):
+    found = replay_json(sweep, "--n-init", 6, "--policy", "window", "--reach", 1)
+    levels = sorted({step["compute"] for step in found["trace"]})
+    top = 0.0
+    for step in found["trace"]:
+        if step["window"] is not None:
+            above = [level for level in levels if level > top * (1 + 1e-9)]
+            assert step["window"] <= (above[0] if above else top) * (1 + 1e-9)
+            assert step["compute"] <= step["window"]
+        top = max(top, step["compute"])
+
+
+@pytest.mark.parametrize("name", ["N", "D"])
+def test_a_window_may_climb_by_slices_of_constant_n_or_d(replay_json, name):
+    """Never more than one level of it above the runs so far, whatever the compute."""
+    words = ("synthetic-demo", "--policy", "window", "--reach", 1, "--iterations", 24)
+    found = replay_json(*words, "--slice-by", name)
+    assert found["settings"]["slice_by"] == name
+    values = [step["config"][name] for step in found["trace"]]
+    levels = sorted(set(demo_study().grid.numbers(name)))
+    for n in range(10, len(values)):
+        assert levels.index(values[n]) <= levels.index(max(values[:n])) + 1
+    plain = replay_json(*words)
+    assert plain["settings"]["slice_by"] == "C"
+    order, usual = ([s["candidate"] for s in made["trace"]] for made in (found, plain))
+    assert order[:10] == usual[:10]
+    assert order != usual
+
+
+def test_slices_of_compute_are_the_default(replay_json, sweep):
+    words = ("--n-init", 6, "--policy", "window", "--iterations", 14)
+    assert replay_json(sweep, *words, "--slice-by", "C") == replay_json(sweep, *words)
 
 
 def test_a_law_of_N_and_D_holds_out_the_largest_N(replay_json, sweep):

@@ -69,8 +69,8 @@ def test_a_catalogued_study_needs_no_options(tmp_path, capsys):
 @pytest.mark.usefixtures("without_charts")
 def test_a_replays_folder_and_its_file_are_the_same(sweep, tmp_path, capsys):
     folder = tmp_path / "replay"
-    words = ["replay", str(sweep), "--iterations", "14", "--budget", "40%"]
-    assert main([*words, "--out", str(folder)]) == 0
+    words = ["replay", str(sweep), "--iterations", "14", "--out", str(folder)]
+    assert main([*words, "--budget", "40%"]) == 0
     for source in (folder, folder / "trace.json"):
         page = tmp_path / "report.html"
         assert main(["report", str(source), "-o", str(page)]) == 0
@@ -81,6 +81,27 @@ def test_a_replays_folder_and_its_file_are_the_same(sweep, tmp_path, capsys):
         assert "--budget 40% " in command
         assert "--iterations 14 " in command
     assert "A replay that made" in capsys.readouterr().out
+
+
+@pytest.mark.usefixtures("without_charts")
+def test_the_command_on_record_replays_the_same(sweep, tmp_path, monkeypatch):
+    import json
+    import shlex
+
+    from lawsmith.cli.report import replay_command
+
+    monkeypatch.chdir(tmp_path)
+    words = ["replay", str(sweep), "--policy", "window", "--surrogate", "gp"]
+    words += ["--acquisition", "ei", "--iterations", "13", "--seed", "3", "--out", "first"]
+    words += ["--target", "1.23456789e24", "--at", "N=1.2345678e9,D=20B,lr=0.001"]
+    assert main(words) == 0
+    first = json.loads((tmp_path / "first" / "trace.json").read_text())
+    again = shlex.split(replay_command(first["study"], first["seed"], first["settings"]))
+    assert main(again[1:]) == 0
+    second = json.loads((tmp_path / "replay" / "trace.json").read_text())
+    assert second["trace"] == first["trace"]
+    assert second["settings"] == first["settings"]
+    assert second["answers"] == first["answers"]
 
 
 @pytest.mark.usefixtures("without_charts")

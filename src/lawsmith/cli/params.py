@@ -85,11 +85,9 @@ def argument(metavar: str, text: str, default: Any = MISSING) -> Any:
 class Request:
     """What a command was asked for.
 
-    program   lawsmith or lawsmith-paper; '' where Python asks
-    words     the command line as typed, from the name of the command on
+    words   the command line as typed, from the name of the command on
     """
 
-    program: str = ""
     words: tuple[str, ...] = ()
 
     @property
@@ -99,10 +97,10 @@ class Request:
 
     @property
     def command(self) -> str:
-        """The command line as typed; '' where Python asks."""
+        """The command line as typed."""
         import shlex
 
-        return shlex.join([self.program, *self.words]) if self.program else ""
+        return shlex.join(["lawsmith", *self.words])
 
 
 def target_texts(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
@@ -120,8 +118,7 @@ def takes(request: type[R]) -> Callable[[Callable[[R], None]], Callable[..., Non
 
     def made(function: Callable[[R], None]) -> Callable[..., None]:
         def command(typed: typer.Context, **given: Any) -> None:
-            name = typed.find_root().info_name or "lawsmith"
-            function(request(program=name, words=tuple(typed.obj or ()), **given))
+            function(request(words=tuple(typed.obj or ()), **given))
 
         hints = get_type_hints(request)
         declared = [one for one in fields(request) if "typer" in one.metadata]

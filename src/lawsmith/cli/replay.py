@@ -16,6 +16,7 @@ from lawsmith.cli.params import (
     StudyRequest,
     argument,
     flag,
+    number,
     option,
     reader,
     takes,
@@ -68,6 +69,27 @@ class ReplayRequest(ShownRequest, StudyRequest):
     )
     surrogate: str | None = option(
         CHOICE, "NAME", "surface (default for frontier) or gp (default for window and full)."
+    )
+    kernel: str | None = option(
+        CHOICE, "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."
+    )
+    priors: str | None = option(CHOICE, "NAME", "Priors of gp: free (default), lognormal or gamma.")
+    scale: str | None = option(
+        CHOICE, "loss|log", "What is modelled: the loss (default) or its logarithm."
+    )
+    acquisition: str | None = option(CHOICE, "lcb|ei|pi", "Acquisition function; default lcb.")
+    kappa: float | None = option(
+        CHOICE, "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
+    )
+    reach: float | None = option(
+        CHOICE,
+        "FACTOR",
+        "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
+        "as the study's paper sets it, else 1.5.",
+        parser=number,
+    )
+    slice_by: str | None = option(
+        CHOICE, "C|N|D", "What the window grows by: compute (default), N or D."
     )
     n_init: int | None = option(
         CHOICE, "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole

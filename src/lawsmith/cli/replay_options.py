@@ -7,9 +7,10 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
+from typing import Any, get_args
 
-from lawsmith.acquisition import KAPPA
+from lawsmith.acquisition import ACQUISITIONS, KAPPA
 from lawsmith.answer import Target, default_target
 from lawsmith.cli.options import targets as read_targets
 from lawsmith.cli.params import number
@@ -27,52 +28,127 @@ from lawsmith.policies.search import REACH
 from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
 from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.surrogates import SURROGATES, make_surrogate
-from lawsmith.surrogates.base import Surrogate
+from lawsmith.surrogates.base import Scale, Surrogate
+from lawsmith.surrogates.inputs import Kernel, Priors
+
+_WINDOWS = ("window", "slice")
+_SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
+_DEFAULTS = {"kernel": "matern", "priors": "free", "scale": "loss", "acquisition": "lcb"}
 
 
 @dataclass(frozen=True)
 class Choices:
-    """Where names are looked up: the catalogue of studies, what makes policies and surrogates."""
+    """What the options of a replay may name, and what makes it of the name.
 
+    entries     the catalogue of studies
+    usual       the surrogate of a policy where none is said, gp for those not here
+    for_        the surrogates that an option is for; with another it would be ignored silently
+    """
+
+    policies: tuple[str, ...]
+    surrogates: tuple[str, ...]
+    usual: Mapping[str, str]
+    for_: Mapping[str, tuple[str, ...]]
     make_policy: Callable[..., Policy]
     make_surrogate: Callable[..., Surrogate | None]
     entries: Mapping[str, Entry]
 
+    def words(self) -> dict[str, tuple[str, ...]]:
+        """The words that each option takes."""
+        return {
+            "policy": self.policies,
+            "surrogate": self.surrogates,
+            "kernel": get_args(Kernel),
+            "priors": get_args(Priors),
+            "scale": get_args(Scale),
+            "acquisition": tuple(ACQUISITIONS),
+            "slice_by": ("C", "N", "D"),
+        }
 
-CHOICES = Choices(make_policy, make_surrogate, ENTRIES)
+
+CHOICES = Choices(
+    policies=POLICIES,
+    surrogates=SURROGATES,
+    usual={"frontier": "surface"},
+    for_={
+        **dict.fromkeys(("kernel", "priors", "scale"), ("gp",)),
+        **dict.fromkeys(("acquisition", "kappa"), SURROGATES),
+    },
+    make_policy=make_policy,
+    make_surrogate=make_surrogate,
+    entries=ENTRIES,
+)
 
 
 def method(
-    policy: str, surrogate: str | None, n_init: int | None, known: Entry | None = None
+    policy: str,
+    surrogate: str | None,
+    n_init: int | None,
+    *,
+    known: Entry | None,
+    given: Mapping[str, Any],
+    choices: Choices = CHOICES,
 ) -> Method:
-    """The method asked for, with the usual settings of its policy and its surrogate."""
-    if policy not in POLICIES:
-        raise unknown("--policy", policy, POLICIES)
-    surrogate = surrogate or ("surface" if policy == "frontier" else "gp")
-    if surrogate not in SURROGATES:
-        raise unknown("--surrogate", surrogate, SURROGATES)
-    check_first(n_init, policy, surrogate)
-    made = Method(policy, surrogate, n_init=n_init)
-    if surrogate == "gp":
-        made = replace(made, kernel="matern", priors="free", scale="loss")
-    if policy != "frontier":
-        made = replace(made, acquisition="lcb", kappa=KAPPA)
-    if policy == "window":
-        made = replace(made, reach=usual_reach(known), slice_by="C")
-    return made
+    """The method asked for; ``given`` holds the other options by name, None where not given."""
+    surrogate = surrogate or choices.usual.get(policy, "gp")
+    asked = {name: value for name, value in given.items() if value is not None}
+    chosen = {"policy": policy, "surrogate": surrogate, **asked}
+    words = choices.words()
+    for name, word in chosen.items():
+        if name in words and word not in words[name]:
+            raise unknown(_option(name), str(word), words[name])
+    filled: dict[str, Any] = {
+        name: word for name, word in _DEFAULTS.items() if surrogate in choices.for_[name]
+    } | asked
+    if policy not in _SEARCHES and "acquisition" not in asked:
+        filled.pop("acquisition", None)
+    _check_used(asked, {**filled, **chosen}, choices)
+    _check_first(n_init, policy, surrogate)
+    if filled.get("acquisition") == "lcb":
+        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA), "a number")
+    if policy in _WINDOWS:
+        usual = known.reach if known is not None and known.reach is not None else REACH
+        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual), "a factor")
+        filled["slice_by"] = asked.get("slice_by", "C")
+    return Method(policy, surrogate, n_init=n_init, **filled)
 
 
-def usual_reach(known: Entry | None) -> float:
-    """How far a window reaches on a study, where nobody says."""
-    return REACH if known is None or known.reach is None else known.reach
+def _check_used(asked: Mapping[str, Any], chosen: Mapping[str, Any], choices: Choices) -> None:
+    """Refuse an option that the method would ignore."""
+    searches = tuple(name for name in _SEARCHES if name in choices.policies)
+    uses: list[tuple[str, str, tuple[str, ...]]] = [
+        *((name, "policy", searches) for name in ("acquisition", "kappa")),
+        *((name, "surrogate", wanted) for name, wanted in choices.for_.items()),
+        ("kappa", "acquisition", ("lcb",)),
+        *((name, "policy", _WINDOWS) for name in ("reach", "slice_by")),
+    ]
+    for name, other, wanted in uses:
+        word = chosen.get(other)
+        if name in asked and word not in wanted:
+            value = asked[name]
+            shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
+            named = [choice for choice in wanted if choice in choices.words()[other]]
+            want = " or ".join(f"{_option(other)} {choice}" for choice in named)
+            got = f"{shown} with {_option(other)} {word}"
+            raise LawsmithError(_option(name), got=got, want=want)
 
 
-def check_first(n_init: int | None, policy: str, surrogate: str) -> None:
+def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
     """An initial design may be empty only for a surrogate that knows what studies are like."""
     needed = 0 if (policy, surrogate) == ("frontier", "surface") else 1
     if n_init is not None and n_init < needed:
         want = "at least 1 run to start from" if needed else "0 runs or more"
         raise LawsmithError("--n-init", got=n_init, want=want)
+
+
+def _at_least(least: float, option: str, value: float, what: str) -> float:
+    if not value >= least:
+        raise LawsmithError(option, got=f"{value:g}", want=f"{what} of at least {least:g}")
+    return value
+
+
+def _option(name: str) -> str:
+    return f"--{name.replace('_', '-')}"
 
 
 def catalogued(study: str, choices: Choices = CHOICES) -> Entry | None:

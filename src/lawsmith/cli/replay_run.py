@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import sys
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -100,10 +100,16 @@ class Setup:
         return self.choices.make_policy(how.policy, surrogate, **how.options())
 
 
-def set_up(asked: ReplayRequest, how: Method | None = None, choices: Choices = CHOICES) -> Setup:
-    """Check what was asked before the study is read; ``how`` replaces the method asked for."""
+def set_up(
+    asked: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
+) -> Setup:
+    """Check what was asked before the study is read; ``further`` is for the surrogate."""
     known = catalogued(asked.study, choices)
-    how = how or method(asked.policy, asked.surrogate, asked.n_init, known)
+    names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
+    given = {name: getattr(asked, name) for name in names} | {"further": further}
+    how = method(
+        asked.policy, asked.surrogate, asked.n_init, known=known, given=given, choices=choices
+    )
     rule = split(asked.hold_out, asked.law, known)
     return Setup(asked, how, rule, options.reading(asked), choices)
 
@@ -151,7 +157,7 @@ def finish(setup: Setup, begun: Begun, steps: Sequence[Step], *, interrupted: bo
     trace = Trace(task, begun.policy.name, setup.asked.seed, settings, tuple(steps))
     found = answers_of(task, begun.study, [step.candidate for step in steps], wanted)
     ended = stopped_by(trace, stop, found, interrupted=interrupted)
-    return Replayed(begun.study, trace, ended, found, setup.asked.command)
+    return Replayed(begun.study, trace, ended, found)
 
 
 def run(setup: Setup) -> Replayed:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 
 from rich.console import Console
@@ -20,6 +20,10 @@ from lawsmith.replay.replayed import signed, whole_pool
 NONE = "–"
 FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
 _TRUNKS = "runs that differ in D alone share a trunk, paid once"
+_PLAIN = {
+    "cheapest": "cheapest first",
+    "vopt": "V-optimality: the variance of the linearised law, per cost",
+}
 _ENDED = {
     "exhausted": "the pool is exhausted",
     "iterations": "as many runs as asked for",
@@ -51,20 +55,54 @@ def show_head(console: Console, done: Replayed) -> None:
     label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
     console.print(Text(task.title + label, style="bold"))
     pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
-    n_first = int(str(trace.settings["n_init"]))
-    start = f", {plural(n_first, 'initial run')}" if n_first else ""
     ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
     out.facts(
         console,
         [
             *([] if task.study == task.title else [("study", task.study)]),
-            ("chosen by", f"{trace.policy}{start}, seed {trace.seed}"),
+            ("chosen by", f"{_method(done)}; seed {trace.seed}"),
             ("pool", pool),
             *([("prices", _TRUNKS)] if trace.settings["trunk_decay"] else []),
             ("held out", _held_out(done)),
             ("ran", f"{ran}: {_ENDED[done.stopped]}"),
         ],
     )
+
+
+def _method(done: Replayed) -> str:
+    settings = done.trace.settings
+    n_first = int(str(settings["n_init"]))
+    start = plural(n_first, "initial run")
+    model = [
+        str(settings["surrogate"]),
+        *(str(settings[k]) for k in ("kernel", "priors") if settings[k]),
+    ]
+    model += ["of log loss"] if settings["scale"] == "log" else []
+    if settings["policy"] == "frontier":
+        words = [" ".join(model), "answer and envelope by turns", "per FLOP"]
+        return ", ".join([*words, start] if n_first else words)
+    if settings["policy"] in _PLAIN:
+        filled = [] if settings["surrogate"] == "none" else [f"the others fantasized by {model[0]}"]
+        first = [] if settings["policy"] == "cheapest" else [start]  # which has no initial design
+        return ", ".join([_PLAIN[str(settings["policy"])], *filled, *first])
+    space = _space(settings)
+    if settings["surrogate"] == "none":
+        return f"random search in {space}, {start}"
+    rule = (
+        f"lcb κ = {settings['kappa']:g}"
+        if settings["acquisition"] == "lcb"
+        else settings["acquisition"]
+    )
+    return f"{' '.join(model)}, {rule} in {space}, {start}"
+
+
+def _space(settings: Mapping[str, object]) -> str:
+    """Where a search looks: the whole pool, a window, or what a window adds."""
+    if settings["policy"] in ("full", "random"):
+        return "the whole pool"
+    kind = "the new slice of a window" if settings["policy"] == "slice" else "a window"
+    by = "" if settings["slice_by"] == "C" else f" in {settings['slice_by']}"
+    return f"{kind} of reach {settings['reach']:g}{by}"
 
 
 def _held_out(done: Replayed) -> str:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+import shlex
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 from lawsmith.analysis import FitOptions, answer_tasks
 from lawsmith.cli import console as out
@@ -14,6 +16,7 @@ from lawsmith.cli.fit import ReportRequest
 from lawsmith.datasets import Study, names
 from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
+from lawsmith.policies.catalogue import POLICIES
 from lawsmith.replay import Trace
 from lawsmith.report import write_report
 from lawsmith.report.cards.answer import answer
@@ -24,9 +27,13 @@ from lawsmith.report.source import File, Record, Source, files_of, study_files
 from lawsmith.report.trace_file import FILE, read_replay
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
+from lawsmith.surrogates import SURROGATES
 from lawsmith.tasks import Task
 
 STUDY_FILE = "study.toml"
+# Settings of a replay are options of the same name but for these; and values that say nothing.
+NO_OPTIONS = ("targets", "learn_from", "seed")
+UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 
 
 def run_report(asked: ReportRequest) -> None:
@@ -121,10 +128,11 @@ def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
 def _of_replay(asked: ReportRequest, path: Path) -> Source:
     with out.downloads() as progress:
         replayed = read_replay(path, read.reading(asked), progress=progress)
-    own = (replayed.command,) if replayed.command else ()
-    record = replay_record(replayed.trace, (*own, asked.command), files_of([path]))
+    trace = replayed.trace
+    folder = asked.table if Path(asked.table).is_dir() else str(path.parent)
+    own = replay_command(trace.task.study, trace.seed, trace.settings, folder=folder)
     with out.working("following the replay again"):
-        return replay_source(replayed, record)
+        return replay_source(replayed, replay_record(trace, (own, asked.command), files_of([path])))
 
 
 def replay_record(
@@ -148,6 +156,46 @@ def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
     settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
     files = files_of([study.layout.file, study.layout.journal])
     return record(commands, {**settings, "compute": study.spec.compute}, files)
+
+
+def replay_command(
+    study: str, seed: int, settings: Mapping[str, object], *, folder: str = "replay"
+) -> str:
+    """The replay's own command, from what it put on record; it wrote to ``folder``."""
+    own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
+    words = ["lawsmith" if own else "lawsmith-paper", "replay", study, "--seed", str(seed)]
+    for name in (name for name in settings if name not in NO_OPTIONS):
+        value, option = settings[name], f"--{name.replace('_', '-')}"
+        if name == "budget" and value is not None:
+            value = f"{100 * float(str(value)):.12g}%"
+        if value is True:
+            words.append(option)
+        elif not (value is None or value is False or value in ({}, [], UNSAID.get(name))):
+            words += [option, short_text(value)]
+    for target in _listed(settings, "targets"):
+        sized = isinstance(target, dict)
+        sizes = {k: v for k, v in target.items() if k != "C"} if sized else target
+        words += ["--at" if sized else "--target", short_text(sizes)]
+    for earlier in _listed(settings, "learn_from"):
+        words += ["--learn-from", str(earlier)]
+    return shlex.join([*words, "--out", folder])
+
+
+def short_text(value: object) -> str:
+    """A value of an option, as short as it can be read back by."""
+    match value:
+        case float() if float(f"{value:g}") == value:
+            return f"{value:g}"
+        case dict():
+            return ",".join(f"{name}={short_text(item)}" for name, item in value.items())
+        case list():
+            return ",".join(map(short_text, value))
+    return str(value)
+
+
+def _listed(settings: Mapping[str, object], name: str) -> list[Any]:
+    value = settings.get(name)
+    return value if isinstance(value, list) else []
 
 
 def show_report(source: Source, path: Path) -> None:

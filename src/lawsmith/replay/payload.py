@@ -36,7 +36,6 @@ def payload(done: Replayed) -> Json:
     trace, task = done.trace, done.trace.task
     return {
         "version": __version__,
-        "command": done.command or None,
         "study": task.study,
         "title": task.title,
         "synthetic": task.synthetic,

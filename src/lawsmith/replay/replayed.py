@@ -33,7 +33,6 @@ class Replayed:
               that is known well enough, or Ctrl-C
     answers   ``answers.chosen`` by the runs chosen, ``answers.pool`` by the whole pool; None with
               too few runs
-    command   the command line that made it; '' in Python
 
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
     >>> replayed = replay_study(small, targets=1e16, iterations=6)
@@ -45,7 +44,6 @@ class Replayed:
     trace: Trace
     stopped: str
     answers: Answers | None = None
-    command: str = ""
 
     @property
     def last(self) -> Step:

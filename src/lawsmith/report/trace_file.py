@@ -72,8 +72,7 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
     if not steps:
         raise ValueError("no steps")
     trace = Trace(task, str(told["method"]), int(told["seed"]), settings, steps)
-    ended, command = str(told.get("stopped", "")), str(told.get("command") or "")
-    return Replayed(study, trace, ended, command=command)
+    return Replayed(study, trace, str(told.get("stopped", "")))
 
 
 def _task(study: Study, settings: Json) -> Task:

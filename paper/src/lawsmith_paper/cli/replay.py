@@ -8,7 +8,7 @@ from pathlib import Path
 import typer
 
 from lawsmith.cli.console import INTERRUPTED
-from lawsmith.cli.params import SHOW, number, option, takes
+from lawsmith.cli.params import SHOW, option, takes
 from lawsmith.cli.replay import CHOICE, ReplayRequest
 
 
@@ -30,27 +30,6 @@ class RivalRequest(ReplayRequest):
         "surface (frontier's), gp (window's, full's and slice's), botorch, xgboost, tabpfn, "
         "or none: random.",
     )
-    kernel: str | None = option(
-        CHOICE, "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."
-    )
-    priors: str | None = option(CHOICE, "NAME", "Priors of gp: free (default), lognormal or gamma.")
-    scale: str | None = option(
-        CHOICE, "loss|log", "What is modelled: the loss (default) or its logarithm."
-    )
-    acquisition: str | None = option(CHOICE, "lcb|ei|pi", "Acquisition function; default lcb.")
-    kappa: float | None = option(
-        CHOICE, "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
-    )
-    reach: float | None = option(
-        CHOICE,
-        "FACTOR",
-        "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
-        "as the study's paper sets it, else 1.5.",
-        parser=number,
-    )
-    slice_by: str | None = option(
-        CHOICE, "C|N|D", "What the window grows by: compute (default), N or D."
-    )
     model_path: Path | None = option(
         CHOICE, "FILE", "TabPFN's weights; by default those in its own cache."
     )
@@ -69,10 +48,10 @@ def replay(asked: RivalRequest) -> None:
     For example: lawsmith-paper replay oellm-english --policy window --surrogate botorch
     """
     from lawsmith.cli.replay_run import run_replay, set_up
-    from lawsmith_paper.cli.choices import CHOICES, method
+    from lawsmith_paper.cli.choices import CHOICES, further
     from lawsmith_paper.cli.explain import explain, page_file
 
-    setup = set_up(asked, method(asked), CHOICES)
+    setup = set_up(asked, CHOICES, further(asked))
     page = page_file(asked.explain, setup.method) if asked.explain else None
     done = run_replay(setup)
     if page:
