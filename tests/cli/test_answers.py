@@ -184,4 +184,4 @@ def test_a_replay_to_hold_nothing_out_is_made_again_by_its_report(lawsmith, csv,
     assert result.code == 0
     page = (tmp_path / "report.html").read_text(encoding="utf-8")
     assert "--hold-out 0 " in page
-    assert "--target 1e21 --at N=3.3B,D=50B" in page
+    assert "--target 1e+21 --at N=3.3e+09,D=5e+10" in page
