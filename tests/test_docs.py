@@ -7,6 +7,7 @@ tables are small: names of published studies are replaced by one of 36 runs.
 from __future__ import annotations
 
 import ast
+import importlib
 import json
 import os
 import re
@@ -20,6 +21,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
+import lawsmith
 from lawsmith.cli import main
 from lawsmith.cli.start import find_pages
 
@@ -263,3 +265,10 @@ def test_pages_that_the_package_names_exist() -> None:
     named = set(re.findall(r"`lawsmith docs ([\w-]+)`", source))
     assert {"study-file", "tinylm", "datasets"} <= named
     assert named <= set(find_pages())
+
+
+def test_the_page_of_the_api_has_every_public_name(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.syspath_prepend(str(ROOT / "docs"))
+    text = importlib.import_module("api_page").api_page()
+    headings = set(re.findall(r"^### (\w+)$", text, re.MULTILINE))
+    assert headings == set(lawsmith.__all__) - {"__version__"}
