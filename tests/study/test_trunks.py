@@ -55,8 +55,8 @@ def ask(study: LiveStudy, n: int, by: str = "hand") -> list[dict]:
 
 @pytest.fixture(scope="module")
 def played(tmp_path_factory) -> tuple[LiveStudy, Ledger]:
-    """A study that ran to the end of its budget."""
-    study = trunk_study(tmp_path_factory.mktemp("played"))
+    """A study that ran to the end of its budget, one run after another: each time in one order."""
+    study = trunk_study(tmp_path_factory.mktemp("played"), ONE_SLOT)
     return study, finish(study)
 
 
