@@ -16,7 +16,7 @@ import numpy as np
 import numpy.typing as npt
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.replay.records import Scores, Task, Trace
+from lawsmith.replay import Scores, Task, Trace
 from lawsmith_paper.records import phi_of
 
 FitName = Literal["observed", "fantasized"]

@@ -9,10 +9,9 @@ from __future__ import annotations
 
 from lawsmith.replay.answering import Answers, answer_after, answers_of
 from lawsmith.replay.loop import Stop, replay, run_replay
-from lawsmith.replay.records import Scores, Step, Task, Trace
 from lawsmith.replay.replayed import Replayed, stopped_by
-from lawsmith.replay.steps import step_values
-from lawsmith.replay.task import TARGETS, default_hold_out, prepare
+from lawsmith.replay.steps import Scores, Step, Trace, step_values
+from lawsmith.replay.task import TARGETS, Task, default_hold_out, prepare
 
 __all__ = [
     "TARGETS",
