@@ -7,9 +7,6 @@ Notation and shapes
     f     (B, n)     log of the predicted loss
     jac   (B, p, n)  gradient of f with respect to phi
     curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n), given jac
-
-A form of two inputs may know its trade-off: (log a, α, log b, β), each (B,), when the loss rises
-with a·x₀^-α + b·x₁^-β. Then the best split of a budget has a closed form.
 """
 
 from __future__ import annotations
@@ -85,7 +82,6 @@ def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
 
 
 STEP = 1e-5  # of central differences of phi, which is of order 1
-TradeOff = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # log a, α, log b, β
 
 
 class Form(Protocol):
@@ -110,10 +106,6 @@ class Form(Protocol):
             _, down = self.value_and_jac(phi - h, x)
             curv[:, k, :] = np.einsum("bpn,bn->bp", up - down, w) / (2 * STEP)
         return np.asarray((curv + curv.transpose(0, 2, 1)) / 2)
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: the best split is found numerically."""
-        return None
 
 
 class LogPoints(NamedTuple):

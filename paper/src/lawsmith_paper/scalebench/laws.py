@@ -25,7 +25,6 @@ from lawsmith.laws.law import (
     LogPoints,
     Param,
     Starts,
-    TradeOff,
     asymptote,
     coefficient,
     define,
@@ -75,10 +74,6 @@ class Bowl:
     ) -> FloatArray:
         base = CHINCHILLA.form.curvature(phi[:, :_N_BASE], x, w, jac[:, :_N_BASE])
         return np.pad(base, ((0, 0), (0, len(BOWL)), (0, len(BOWL))))
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: the best N and D depend on the hyperparameters."""
-        return None
 
     def _bowl(self, phi: FloatArray, features: FloatArray) -> FloatArray:
         return np.asarray((phi[:, _N_BASE:].T[:, :, None] * features).sum(axis=0))
