@@ -253,6 +253,12 @@ class Grid:
         blocks = [_unit_axis(self.columns[axis.name], axis.kind) for axis in self.axes]
         return np.concatenate([np.empty((len(self), 0)), *blocks], axis=1)
 
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """(d,) the axis of each column of the unit cube."""
+        widths = [_unit_axis(self.columns[axis.name], axis.kind).shape[1] for axis in self.axes]
+        return tuple(a.name for a, n in zip(self.axes, widths, strict=True) for _ in range(n))
+
     def cells(self, names: Sequence[str]) -> IntArray:
         """(m,) cell of each row: rows equal in all of ``names`` share one.
 

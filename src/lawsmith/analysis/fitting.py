@@ -22,7 +22,6 @@ from lawsmith.laws.noise import MOST_RUNS, smooth_surface
 from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
 from lawsmith.runs import Runs
-from lawsmith.surrogates.inputs import axis_columns
 
 # Cells that say how the best hyperparameters move: twice the parameters of their law. With fewer
 # runs than three a cell, nothing was tuned in it.
@@ -99,9 +98,8 @@ def frontier_uncertainty(
         return plain
     grid = study.grid.subset(known)
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
-    unit = study.grid.unit()[known]
-    tuned = [unit[:, at] for name, at in axis_columns(study.grid).items() if name not in scale]
-    h = np.concatenate([np.empty((len(known), 0)), *tuned], axis=1)
+    tuned = [name not in scale for name in study.grid.unit_names]
+    h = study.grid.unit()[known][:, tuned]
     surface = smooth_surface(
         np.log(loss[known]),
         np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),

@@ -39,38 +39,15 @@ from lawsmith.surrogates.aim import (
     on_rows,
     stretch,
 )
-from lawsmith.surrogates.base import Hints, Posterior, Sampler, check_logs
+from lawsmith.surrogates.base import Hints, Posterior, Refits, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
-
-
-@dataclass(frozen=True)
-class Refits:
-    """Fit at every count of runs from ``first`` to ``every_until``, then at each growth by a share.
-
-    Fewer than ``first`` runs cannot tell a law from its prior. After ``most`` further runs it is
-    fitted in any case: a fit rests on a few hundred rows, what came since on all of its runs.
-    """
-
-    first: int = 6
-    every_until: int = 10
-    growth: float = 0.2
-    most: int = 50
-
-    def last(self, n: int) -> int:
-        """The count whose fit a history of ``n`` runs rests on; 0 for the prior."""
-        if n <= self.every_until:
-            return n if n >= self.first else 0
-        point = self.every_until
-        while (after := self._after(point)) <= n:
-            point = after
-        return point
-
-    def _after(self, point: int) -> int:
-        return max(point + 1, min(int(point * (1.0 + self.growth)), point + self.most))
+# Fewer than 6 runs cannot tell a law from its prior. A fit rests on a few hundred rows, what came
+# since on all of its runs, so 50 further ones are enough to fit again.
+REFITS = Refits(first=6, every_until=10, growth=0.2, most=50)
 
 
 @dataclass(eq=False)
@@ -104,7 +81,7 @@ class SurfaceModel:
     """
 
     prior: Prior = PUBLIC
-    refits: Refits = field(default_factory=Refits)
+    refits: Refits = REFITS
     _memory: list[Followed] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -122,7 +99,8 @@ class SurfaceModel:
             return _posterior(followed, known, np.unique(pending))
 
     def _follow(self, grid: Grid, finished: Runs) -> Followed:
-        n = self.refits.last(len(finished))
+        # The count whose fit this history rests on; 0 for the prior.
+        n = max(self.refits.points(len(finished)), default=0)
         if not finished.first(n).any_done:
             return _from_prior(grid, finished, self.prior)
         # A state serves if it was fitted to the first n runs and has taken in none but these.

@@ -1,6 +1,6 @@
 """The exact Gaussian process with a constant mean: the paper's surrogate, as BoTorch has it.
 
-Hyperparameters are fitted again at counts of runs that a `Schedule` names; in between, one more run
+Hyperparameters are fitted again at counts of runs that `Refits` names; in between, one more run
 is one more row of the factor. Everything a state holds is determined by the beginning of the
 history it belongs to, so a fresh process that retraces it ends at the same.
 
@@ -17,40 +17,17 @@ import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale, observations
+from lawsmith.surrogates.base import Observations, Posterior, Refits, Sampler, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.threads import one_thread
 
+# Up to 10 runs each refit starts from the priors' modes: the last answer, of so few, is no better a
+# start. The rest was chosen on OELLM-English, ten seeds: up to 50, then at each growth by 5 %, errs
+# no more than a refit at every run up to 200 and takes half the time (docs/benchmarks.md).
+REFITS = Refits(first=10, every_until=50, growth=0.05)
 FEW = 50  # runs; a lengthscale that this many agree on is not lost again
-
-
-@dataclass(frozen=True)
-class Schedule:
-    """Refit at every count up to ``every_until``, then whenever the count has grown by ``growth``.
-
-    growth 0 refits at every count. Up to ``cold_until`` each refit starts from the priors' modes;
-    with so few observations the last answer is no better a start.
-    """
-
-    growth: float = 0.05
-    every_until: int = 50
-    cold_until: int = 10
-
-    def points(self, n: int) -> list[int]:
-        """Counts at which a history of ``n`` rows was refitted, ascending; the first is cold."""
-        if n <= self.cold_until:
-            return [n]
-        points = [self.cold_until]
-        while (following := self._after(points[-1])) <= n:
-            points.append(following)
-        return points
-
-    def _after(self, point: int) -> int:
-        if point < self.every_until:
-            return point + 1
-        return max(point + 1, int(point * (1.0 + self.growth)))
 
 
 @dataclass(eq=False)
@@ -91,7 +68,7 @@ class GP:
     kernel: str = "matern"
     priors: str = "free"
     scale: Scale = "loss"
-    schedule: Schedule = field(default_factory=Schedule)
+    refits: Refits = REFITS
     _memory: list[FittedState] = field(default_factory=list, repr=False, compare=False)
 
     @property
@@ -115,7 +92,7 @@ class GP:
         """The state after ``found``, from the remembered one where that is its beginning."""
         known = (s for s in self._memory if s.grid is grid and found.begins_with(s.seen))
         state, n = next(known, None), len(found.rows)
-        for point in self.schedule.points(n):
+        for point in self.refits.points(n) or [n]:
             if state is None or point > state.refitted_at:
                 state = self._refit(grid, found.first(point), state)
         assert state is not None  # there is a point for every history
@@ -132,7 +109,7 @@ class GP:
         centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
         targets = Targets(found.rows, (found.y - centre) / spread, found.n_runs)
         starts = []
-        if before is not None and n > self.schedule.cold_until:
+        if before is not None and n > self.refits.first:
             starts.append(before.eta)
         # Without priors a few runs can send a lengthscale where no gradient leads back from: as
         # long as they are few, the search also starts cold.
