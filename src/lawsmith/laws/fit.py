@@ -292,7 +292,7 @@ def continue_delta(
         spread = np.median(np.abs(residuals(problem, phi)), axis=-1).max()
         delta = spread
         while delta > 2 * objective.delta:
-            stage = replace(problem, objective=objective.with_delta(delta))
+            stage = replace(problem, objective=replace(objective, delta=delta))
             phi = minimise(stage, phi, max_iterations=12, tolerance=1e-3).phi
             delta /= 4
     return minimise(problem, phi, tolerance=tolerance)

@@ -7,8 +7,8 @@ set of twenty points is little work. Shapes as in :mod:`lawsmith.laws.law`; S st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
@@ -26,23 +26,17 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.optimise import Problem
 
 
-@dataclass(frozen=True, eq=False)
-class PointSet:
+class PointSet(NamedTuple):
     """What one law is fitted to.
 
     inputs    the law's, by name, (n,) each
     loss      (n,) above 0
-    weights   (n,) each point's share of the objective
+    weights   (n,) each point's share of the objective; None where all count alike
     """
 
     inputs: Mapping[str, Any]
     loss: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def alike(cls, inputs: Mapping[str, Any], loss: FloatArray) -> PointSet:
-        """PointSet that count alike."""
-        return cls(inputs, loss, np.ones(len(loss)))
+    weights: FloatArray | None = None
 
 
 @saturating
@@ -72,8 +66,9 @@ def _single(law: Law, points: PointSet) -> Problem:
     if n < law.n_params:
         want = f"at least {law.n_params}"
         raise LawsmithError(law.name, got=f"{n} points in a set", want=want)
+    w = np.ones(n) if points.weights is None else points.weights
     x = law.log_inputs(points.inputs)
-    return make_problem(law, law.objective, x, points.loss[None], points.weights[None], {})
+    return make_problem(law, law.objective, x, points.loss[None], w[None], {})
 
 
 def _stack(problems: Sequence[Problem]) -> Problem:

@@ -5,7 +5,7 @@ Notation: r residual, (B, n); ρ(r) its penalty; ψ = ρ′; ρ″ the curvature
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Literal
 
 import numpy as np
@@ -49,10 +49,6 @@ class Objective:
 
     def rho2(self, r: FloatArray) -> FloatArray:
         return np.asarray(self._share(r) * (np.abs(r) <= self.delta))
-
-    def with_delta(self, delta: float) -> Objective:
-        """The same residuals under another δ (used for continuation from least squares)."""
-        return replace(self, delta=delta)
 
 
 def huber(delta: float = 1e-3) -> Objective:
