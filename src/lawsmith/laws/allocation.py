@@ -22,7 +22,7 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
-BISECTIONS = 60  # of three times log(C/6), some 170: to the last digit
+BISECTIONS = 60  # of log(C/6), some 60: to the last digit
 # Of log N, for a slope by differences. Rounding of the loss then moves log N* by about 1e-11, and
 # the third derivative, a law's exponents times the curvature, by about NEARBY²/6.
 NEARBY = 1e-3
@@ -63,7 +63,7 @@ def log_optimal_n(
         at = {**logs, "N": log_n, "D": budget - log_n}
         return law.form.value(phi, np.stack([at[name] for name in law.inputs]))
 
-    low, high = np.broadcast_to(-budget, shape), np.broadcast_to(2.0 * budget, shape)
+    low, high = np.zeros(shape), np.broadcast_to(budget, shape)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
         rising = value(middle + NEARBY) > value(middle - NEARBY)

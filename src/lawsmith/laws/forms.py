@@ -182,38 +182,73 @@ class Farseer(Form):
     far from each other in size and cannot be told apart where t is near 0.
     """
 
-    def _parts(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, ...]:
-        """The logs (2, B, n) of the two terms; what B has for a power; h and its slope by t."""
+    def _logs(self, phi: FloatArray, x: FloatArray, order: int) -> tuple[FloatArray, ...]:
+        """The three logs (3, B, n), and h of each with its derivatives up to an order."""
         levels = phi.T.reshape(3, 3, -1, 1)
-        h, slope = _box_cox(x[0] - np.log(FARSEER_N), levels[:, 2])
-        log_e, log_b, log_beta = levels[:, 0] + levels[:, 1] * h
-        power = (x[1] - np.log(FARSEER_D)) * np.exp(log_beta)
-        return np.stack([log_e, log_b - power]), power, h, slope
+        found = _box_cox(x[0] - np.log(FARSEER_N), levels[:, 2], order)
+        return levels[:, 0] + levels[:, 1] * found[0], *found
 
     def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
-        return _log_sum_exp(self._parts(phi, x)[0])[0]
+        logs, _ = self._logs(phi, x, 0)
+        d = x[1] - np.log(FARSEER_D)
+        return _log_sum_exp(np.stack([logs[0], logs[1] - d * np.exp(logs[2])]))[0]
 
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
-        z, power, h, slope = self._parts(phi, x)
-        f, s = _log_sum_exp(z)
+        logs, h, first = self._logs(phi, x, 1)
+        by_bend = phi.T[1::3, :, None] * first
+        power = (x[1] - np.log(FARSEER_D)) * np.exp(logs[2])
+        f, s = _log_sum_exp(np.stack([logs[0], logs[1] - power]))
         shares = np.stack([s[0], s[1], -s[1] * power])
-        by_bend = phi.T[1::3, :, None] * slope
         jac = np.stack([shares, shares * h, shares * by_bend], axis=1)
         return f, np.moveaxis(jac.reshape(9, *f.shape), 0, 1)
 
+    def curvature(
+        self, phi: FloatArray, x: FloatArray, w: FloatArray, jac: FloatArray
+    ) -> FloatArray:
+        """Σ w·(s_k·(∇²z_k + ∇z_k∇z_kᵀ) − ∇f∇fᵀ), z the logs of the two terms."""
+        logs, h, first, second = self._logs(phi, x, 2)
+        by_bend = phi.T[1::3, :, None] * first
+        power = (x[1] - np.log(FARSEER_D)) * np.exp(logs[2])
+        s = _log_sum_exp(np.stack([logs[0], logs[1] - power]))[1]
+        slopes = np.stack([np.ones_like(h), h, by_bend], axis=1).transpose(2, 0, 1, 3)
+        rates = np.stack([slopes[:, 1], -power[:, None] * slopes[:, 2]], axis=1)
+        inner = rates.reshape(len(slopes), 6, -1)  # ∇z₁ by the last six parameters
+        curv = -_products(jac, w)
+        curv[:, :3, :3] += _products(slopes[:, 0], w * s[0])
+        curv[:, 3:, 3:] += _products(inner, w * s[1])
+        curv[:, 6:, 6:] += _products(slopes[:, 2], -w * s[1] * power)
+        for k, weight in enumerate((w * s[0], w * s[1], -w * s[1] * power)):
+            mixed = (weight * first[k]).sum(axis=-1)
+            curv[:, 3 * k + 1, 3 * k + 2] += mixed
+            curv[:, 3 * k + 2, 3 * k + 1] += mixed
+            bend = phi[:, 3 * k + 1, None] * second[k]
+            curv[:, 3 * k + 2, 3 * k + 2] += (weight * bend).sum(axis=-1)
+        return np.asarray(curv)
 
-def _box_cox(n: FloatArray, t: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """h = (e^(tn) − 1)/t and its slope by t; near t = 0 by their series from n and n²/2 on."""
+
+def _products(slopes: FloatArray, w: FloatArray) -> FloatArray:
+    """Σ w·g gᵀ for slopes g (B, p, n): (B, p, p)."""
+    return np.asarray((slopes * w[:, None, :]) @ slopes.transpose(0, 2, 1))
+
+
+def _box_cox(n: FloatArray, t: FloatArray, order: int) -> list[FloatArray]:
+    """h = (e^(tn) − 1)/t and its derivatives by t up to an order; n, n²/2 and n³/3 at t = 0."""
     z = t * n
     small = np.abs(z) < 1e-2
     safe = np.where(small, 1.0, z)
-    h = np.expm1(safe) / safe
-    slope = (np.exp(safe) - h) / safe
-    # Σ_j z^j/(j!·(j + k)) for k = 1 and 2: the next term is below 1e-10 of the first.
-    near_h, near_slope = (
-        1 / k + z * (1 / (k + 1) + z * (1 / (2 * (k + 2)) + z / (6 * (k + 3)))) for k in (1, 2)
-    )
-    return n * np.where(small, near_h, h), n**2 * np.where(small, near_slope, slope)
+    found, power, grown = [np.expm1(safe) / safe], n, np.exp(safe) if order else safe
+    for k in range(1, order + 1):
+        found.append((grown - k * found[-1]) / safe)
+    for k, exact in enumerate(found):
+        found[k] = power * np.where(small, _series(z, k + 1), exact)
+        power = power * n
+    return found
+
+
+def _series(z: FloatArray, k: int) -> FloatArray:
+    """Σ_j z^j/(j!·(j + k)), the (k − 1)th derivative of (e^z − 1)/z."""
+    tail = 1 / (2 * (k + 2)) + z * (1 / (6 * (k + 3)))
+    return np.asarray(1 / k + z * (1 / (k + 1) + z * tail))
 
 
 def _log_sum_exp(z: FloatArray) -> tuple[FloatArray, FloatArray]:
