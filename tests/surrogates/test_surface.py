@@ -14,7 +14,7 @@ from lawsmith.surface.member import Member
 from lawsmith.surface.tail import compress
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
-from lawsmith.surrogates.surface import REFITS, Followed, SurfaceModel
+from lawsmith.surrogates.surface import REFITS, FittedSurface, SurfaceModel
 from tests.surrogates.contract import assert_defined, assert_same
 from tests.surrogates.studies import done, in_state, observed, small_grid, truth
 from tests.surrogates.test_gp import make_grid, make_loss
@@ -30,7 +30,7 @@ def noisy(grid: Grid, k: int, seed: int = 0) -> Runs:
     return done(rows, truth(grid)[rows] * np.exp(0.002 * rng.standard_normal(k)))
 
 
-def fitted(model: SurfaceModel, grid: Grid, runs: Runs) -> tuple[Posterior, Followed]:
+def fitted(model: SurfaceModel, grid: Grid, runs: Runs) -> tuple[Posterior, FittedSurface]:
     """The posterior and what the model remembers of it."""
     posterior = model.fit(grid, runs)
     return posterior, model._memory[0]
@@ -151,14 +151,14 @@ def test_a_posterior_stays_what_it_is_when_its_model_goes_on():
 # What a run is worth
 
 
-def after(state: Followed, row: int, j: int, n: int = 1) -> None:
+def after(state: FittedSurface, row: int, j: int, n: int = 1) -> None:
     """Take in ``n`` runs of a row in the jth member alone, at what is expected of them."""
     y = float(state.factors[j].mean(0.0)[row])
     for _ in range(n):
         state.factors[j].extend(row, y, 1, float(state.noise[j, row]))
 
 
-def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, Followed]:
+def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, FittedSurface]:
     """A model whose surface has one member only, so that the closed form is exact."""
     model = SurfaceModel(refits=replace(REFITS, every_until=len(runs), growth=1.0))
     state = fitted(model, grid, runs)[1]

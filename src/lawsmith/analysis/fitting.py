@@ -49,7 +49,7 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
         objective=options.objective,
         fixed=options.fixed,
     )
-    uncertainty = frontier_uncertainty(study, pool, rows, loss, fit, options)
+    uncertainty = _uncertainty(study, pool, rows, loss, fit, options)
     return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
 
 
@@ -75,7 +75,7 @@ def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None
             )
 
 
-def frontier_uncertainty(
+def _uncertainty(
     study: Study,
     pool: IntArray,
     rows: IntArray,

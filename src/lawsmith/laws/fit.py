@@ -97,7 +97,7 @@ class LawFit:
     def problem(self) -> Problem:
         """What was minimised."""
         points = (self.x[:, None, :], self.loss[None], self.weights[None])
-        return make_problem(self.law, self.objective, *points, pinned_phi(self.law, self.fixed))
+        return make_problem(self.law, self.objective, *points, _pinned_phi(self.law, self.fixed))
 
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
@@ -136,7 +136,7 @@ def fit_law(
             "losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point"
         )
     w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
-    pinned = pinned_phi(law, fixed or {})
+    pinned = _pinned_phi(law, fixed or {})
     _check_enough(law, w, n_free=law.n_params - len(pinned))
     problem = make_problem(
         law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
@@ -167,11 +167,11 @@ def fit_batch(
     n_problems = losses.shape[0]
     x3 = x[:, None, :] if x.ndim == 2 else x
     w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
-    pinned = pinned_phi(law, fixed or {})
+    pinned = _pinned_phi(law, fixed or {})
     problem = make_problem(law, objective or law.objective, x3, losses, w, pinned)
     begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
     begin[:, list(pinned)] = list(pinned.values())
-    return continue_delta(problem, begin, tolerance)
+    return _continue_delta(problem, begin, tolerance)
 
 
 def refit_weighted(
@@ -190,7 +190,7 @@ def refit_weighted(
     )
 
 
-def pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:
+def _pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:
     """Parameters pinned at natural values by name → phi by position."""
     at = {law.position(name): value for name, value in fixed.items()}
     return {j: law.params[j].to_phi(value) for j, value in at.items()}
@@ -265,7 +265,7 @@ def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Soluti
         rows = np.flatnonzero(owner == b)
         found = _distinct(problem.take(np.array([b])), near.phi[rows], near.value[rows])
         kept += rows[found].tolist()
-    return continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
+    return _continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
 
 
 def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
@@ -278,7 +278,7 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
     return kept or [int(np.argmin(value))]
 
 
-def continue_delta(
+def _continue_delta(
     problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
     """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.

@@ -213,7 +213,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class FormulaForm(Form):
+class _FormulaForm(Form):
     """A user's formula ``predict(inputs, **params) -> loss``, differentiated by complex step.
 
     The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae made of
@@ -273,7 +273,7 @@ def define(
     >>> round(float(law.predict({"E": 2.0, "A": 100.0, "alpha": 0.5}, {"D": 1e4 - 1})[0]), 6)
     3.0
     """
-    form = FormulaForm(predict, tuple(inputs), tuple(params))
+    form = _FormulaForm(predict, tuple(inputs), tuple(params))
     law = Law(name, formula or name, tuple(inputs), tuple(params), form)
     _check_differentiable(law)
     return law

@@ -29,7 +29,8 @@ from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
 # Means of 100 redraws err by a tenth of a redraw's SD, which `_spread` adds. Four inner redraws are
-# few; `_spread` subtracts their scatter.
+# few; `_spread` subtracts their scatter. None of the numbers here was fitted to a study: they were
+# judged by coverage on drawn laws (docs/coverage.md).
 N_REDRAWS, N_INNER = 100, 4
 LEAST_NOISE = 0.02  # of the redraws' residual variance: an estimate of the noise is never 0
 FAR_OUT = 3.0  # median lengths: of normal draws in three dimensions one in ten thousand is farther

@@ -14,7 +14,7 @@ import numpy as np
 
 from lawsmith.answer import Target
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import Weigh, alike, mixed_losses
+from lawsmith.fantasies import Weigh, equal_weights, mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies import Policy, Search
@@ -68,7 +68,7 @@ def replay(
     stop: Stop | None = None,
     done: Sequence[Step] = (),
     block: int = 1,
-    weigh: Weigh = alike,
+    weigh: Weigh = equal_weights,
 ) -> Iterator[Step]:
     """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it.
 
@@ -80,7 +80,7 @@ def replay(
     """
     stop = stop or Stop()
     stop.check(task)
-    walk = _Walk(task, policy, seed, weigh, done)
+    walk = _Progress(task, policy, seed, weigh, done)
     with one_thread():
         going = not (done and walk.answered(stop.rule))
     while going:
@@ -122,7 +122,7 @@ class _Taken(NamedTuple):
     mixed: Envelope | None
 
 
-class _Walk:
+class _Progress:
     """The state of one replay: the runs so far, and when the stop rule was last looked at."""
 
     def __init__(

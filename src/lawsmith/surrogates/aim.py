@@ -27,7 +27,7 @@ from lawsmith.surface.surface import Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
 
-N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
+N_PLACES = 5  # of a line's FEW_RATIOS points: a gain costs as much as it has places
 
 
 def stretch(n: int) -> float:
@@ -36,7 +36,7 @@ def stretch(n: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class OnRows:
+class GridCovariance:
     """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
 
     Every row's own noise is in its target's ``extra``.
@@ -66,9 +66,9 @@ class OnRows:
         return 0.0
 
 
-def on_rows(member: Member, at: Points) -> OnRows:
+def on_rows(member: Member, at: Points) -> GridCovariance:
     offset, F = member.linearised(at)
-    return OnRows(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
+    return GridCovariance(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
 
 
 class Places(NamedTuple):
@@ -102,7 +102,7 @@ def aim_at(
     places: Places,
     stretch: float,
     weight: FloatArray,
-    rows: list[OnRows],
+    rows: list[GridCovariance],
     factors: list[Factor],
     apart: FloatArray,
 ) -> Aim:
@@ -126,7 +126,7 @@ def aim_at(
 
 
 def _with_places(
-    one: OnRows, factor: Factor, places: Points
+    one: GridCovariance, factor: Factor, places: Points
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
     member, k = one.member, factor.k
@@ -144,7 +144,7 @@ def _with_places(
 
 
 def _tuning(
-    one: OnRows, factor: Factor, places: Points, chance: FloatArray
+    one: GridCovariance, factor: Factor, places: Points, chance: FloatArray
 ) -> tuple[FloatArray, float]:
     """`Aim.tuning` and `Aim.regret` by one member."""
     member, k = one.member, factor.k
@@ -160,7 +160,7 @@ def _tuning(
     return total, regret
 
 
-def mistuned(one: OnRows, factor: Factor) -> FloatArray:
+def mistuned(one: GridCovariance, factor: Factor) -> FloatArray:
     """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
 
     The linearised surface has none of it: at the bottom of a bowl its centre has no slope.

@@ -22,7 +22,7 @@ from scipy.linalg import solve_triangular
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky
 
-BLOCK, WIDTH = 2**18, 64  # covariances worked out at a time, and candidates at least
+BLOCK, WIDTH = 2**18, 64  # covariances worked out at a time (2 MB), and candidates at least
 
 
 class Covariance(Protocol):

@@ -31,7 +31,7 @@ FEW = 50  # runs; a lengthscale that this many agree on is not lost again
 
 
 @dataclass(eq=False)
-class FittedState:
+class _Fitted:
     """A process as it was last fitted, with what was observed since.
 
     refitted_at   how many of the rows seen it was fitted to
@@ -69,7 +69,7 @@ class GP:
     priors: str = "free"
     scale: Scale = "loss"
     refits: Refits = REFITS
-    _memory: list[FittedState] = field(default_factory=list, repr=False, compare=False)
+    _memory: list[_Fitted] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -88,7 +88,7 @@ class GP:
         self.fit(grid, runs)
         return np.exp(self._memory[0].eta)
 
-    def _follow(self, grid: Grid, found: Observations) -> FittedState:
+    def _follow(self, grid: Grid, found: Observations) -> _Fitted:
         """The state after ``found``, from the remembered one where that is its beginning."""
         known = (s for s in self._memory if s.grid is grid and found.begins_with(s.seen))
         state, n = next(known, None), len(found.rows)
@@ -103,7 +103,7 @@ class GP:
         state.seen = found
         return state
 
-    def _refit(self, grid: Grid, found: Observations, before: FittedState | None) -> FittedState:
+    def _refit(self, grid: Grid, found: Observations, before: _Fitted | None) -> _Fitted:
         """The hyperparameters of ``found``, searched from those of the last refit."""
         kernel = kernel_on(grid, self.kernel, self.priors) if before is None else before.kernel
         centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
@@ -117,9 +117,9 @@ class GP:
             starts.append(kernel.start)
         eta = fit_hyperparameters(kernel, targets, starts)
         factor = Factor(kernel, eta, targets)
-        return FittedState(grid, found, n, kernel, eta, centre, spread, factor)
+        return _Fitted(grid, found, n, kernel, eta, centre, spread, factor)
 
-    def _posterior(self, state: FittedState, pending: IntArray) -> Posterior:
+    def _posterior(self, state: _Fitted, pending: IntArray) -> Posterior:
         """The posterior of a state; pending rows are observed at its mean."""
         if state.posterior is None:
             mean = state.centre + state.spread * state.factor.mean(state.factor.constant())
@@ -134,7 +134,7 @@ class GP:
         return self._with_factor(state, factor, plain.mean, plain.best)
 
     def _with_factor(
-        self, state: FittedState, factor: Factor, mean: FloatArray, best: float
+        self, state: _Fitted, factor: Factor, mean: FloatArray, best: float
     ) -> Posterior:
         sd = state.spread * np.sqrt(factor.variance())
         noise = state.spread * float(np.sqrt(state.noise))
@@ -147,7 +147,7 @@ def _spread(y: FloatArray) -> float:
     return spread if spread > 1e-8 * max(1.0, float(np.abs(y).max())) else 1.0
 
 
-def _sampler(state: FittedState, factor: Factor, mean: FloatArray) -> Sampler:
+def _sampler(state: _Fitted, factor: Factor, mean: FloatArray) -> Sampler:
     """Joint draws at some rows, by a factor of their posterior covariance.
 
     ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay
