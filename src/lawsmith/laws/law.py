@@ -126,7 +126,8 @@ class Law:
     inputs     names of what the loss depends on: C, N, D, …
     params     one Param each
     objective  the one that the law's authors publish fits with; the fitter's default
-    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from
+    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from; it need not
+               heed ``fixed`` (phi by position), for the fit puts these at their values
 
     >>> law = get_law("LC")
     >>> law.inputs, law.names

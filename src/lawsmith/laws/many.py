@@ -51,7 +51,7 @@ def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
     if not sets:
         return np.empty((0, law.n_params))
     problems = [_single(law, points) for points in sets]
-    starts = [cold_starts(law, problem, {}) for problem in problems]
+    starts = [cold_starts(law, problem) for problem in problems]
     owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
     found, owner = minima(_stack(problems), np.concatenate(starts), owner)
     best = [best_of(found, np.flatnonzero(owner == b)) for b in range(len(sets))]

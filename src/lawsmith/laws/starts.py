@@ -11,7 +11,6 @@ from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.forms import SumOfPowers
@@ -152,7 +151,7 @@ def _local_minima(score: FloatArray) -> IntArray:
     return found[np.argsort(score.ravel()[found], kind="stable")][:MAX_STARTS]
 
 
-def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) -> FloatArray:
+def spread_over_bounds(params: tuple[Param, ...]) -> FloatArray:
     """A low-discrepancy cover of the bounds, for laws that bring no starts of their own, (S, p)."""
     p = len(params)
     lower = np.array([q.to_phi(q.lower) for q in params])
@@ -163,12 +162,4 @@ def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) ->
         ratio = (1 + ratio) ** (1 / (p + 1))
     steps = ratio ** -np.arange(1, p + 1)
     unit = (0.5 + np.outer(np.arange(1, 65), steps)) % 1.0
-    return pinned(lower + unit * (upper - lower), fixed)
-
-
-def pinned(starts: ArrayLike, fixed: Mapping[int, float]) -> FloatArray:
-    """Starts (S, p) with the fixed parameters at their values."""
-    out = np.array(starts, dtype=np.float64)
-    for j, value in fixed.items():
-        out[:, j] = value
-    return out
+    return np.asarray(lower + unit * (upper - lower))

@@ -30,7 +30,6 @@ from lawsmith.laws.law import (
     define,
     exponent,
 )
-from lawsmith.laws.starts import pinned
 
 # Where n, d, u, v are 0. Round numbers amid the pool: they change parameters, not predictions.
 REFERENCE: Mapping[str, float] = {"N": 3e8, "D": 1e10, "lr": 2e-3, "bsz": 256.0}
@@ -86,7 +85,7 @@ def _bowl_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     design = np.concatenate([np.ones((1, len(at.y))), at.x[:2, 0], features]) * root
     q = np.linalg.lstsq(design.T, at.y * root, rcond=1e-9)[0][3:]
     left = LogPoints(at.x[:2], at.y - q @ features, at.w)
-    return pinned([[*s, *q] for s in _starts(CHINCHILLA, left)], fixed)
+    return np.array([[*s, *q] for s in _starts(CHINCHILLA, left)])
 
 
 def _starts(law: Law, at: LogPoints) -> FloatArray:
@@ -107,7 +106,7 @@ def _profiled(base: Law, warp: Warp, values: tuple[float, ...]) -> Starts:
 
     def starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
         warped = [(np.log(v), at._replace(x=warp(at.x, v))) for v in values]
-        return pinned([[*s, log_v] for log_v, to in warped for s in _starts(base, to)], fixed)
+        return np.array([[*s, log_v] for log_v, to in warped for s in _starts(base, to)])
 
     return starts
 
