@@ -39,7 +39,7 @@ class Path:
 class Curve:
     """Losses along one run; see the module's notation.
 
-    N     parameters of the run, NaN where nobody says
+    N     parameters of the run, NaN where it is not known
     hp    other columns of the run by name, such as a batch size
     """
 

@@ -110,7 +110,7 @@ def _uncertainty(
     if surface is None:
         return plain
     sd, dof = study.runs.select(known).replicate_sd()
-    if dof >= ENOUGH_REPLICATES:  # they show the noise itself, whatever the surface's shape
+    if dof >= ENOUGH_REPLICATES:  # they show the noise without the surface's misfit
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
     at = fit.law.natural(plain.phi)
     return correct_selection(

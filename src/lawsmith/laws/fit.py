@@ -278,9 +278,9 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
 def _continue_delta(
     problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
-    """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.
+    """Minimise under δ; under larger ones first where the start's residuals are far beyond δ.
 
-    Huber's Hessian has only the points within δ; from afar there are none. Each stage ends near
+    Huber's Hessian has only the points within δ; far off there are none. Each stage ends near
     the next one's minimum, where Newton's steps are right.
     """
     objective = problem.objective

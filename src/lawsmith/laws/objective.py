@@ -19,7 +19,7 @@ class Objective:
     """Σ ρ(r), with r the residual of log loss (``on="log"``) or of loss (``on="loss"``).
 
     ρ is Huber's: r²/2 up to δ, linear beyond. δ = ∞ is least squares (half the sum of squares).
-    δ below any residual of interest is the mean absolute error in all but name: ``mae`` uses
+    δ below any residual of interest is the mean absolute error in effect: ``mae`` uses
     δ = 1e-7 to stay differentiable, and reports Σ|r| (its ``scale`` is 1/δ).
     A run above the law (r below 0, for r is law − run) counts ``above`` as much as one below it:
     where some sizes were tuned less than others, runs are too high and seldom too low.

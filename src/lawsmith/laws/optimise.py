@@ -266,7 +266,7 @@ def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatAr
 
 
 def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatArray:
-    """Newton's step with the eigenvalues' absolute values: downhill whatever the Hessian.
+    """Newton's step with the eigenvalues' absolute values, which is downhill for any Hessian.
 
     Where Huber leaves fewer points within δ than there are parameters, the Hessian is nearly
     singular or indefinite along a valley that damping alone would crawl through.

@@ -58,7 +58,7 @@ def _zoom(
     at: LogPoints,
     fixed: Mapping[int, float],
 ) -> FloatArray:
-    """The best exponents near those of ``start`` (p,), on ever finer grids around the best."""
+    """The best exponents near those of ``start`` (p,), on finer and finer grids."""
     steps = ZOOM_STEPS
     for _ in range(ZOOMS):
         factors = np.array(list(product(*[steps] * len(used))))

@@ -84,7 +84,7 @@ def first_open(grid: Grid, window: BoolArray, free: BoolArray) -> BoolArray:
     inside = window & free
     if inside.any() or not free.any():
         return inside
-    return free & (grid.slicer == grid.slicer[free].min())
+    return free & np.equal(grid.slicer, grid.slicer[free].min())
 
 
 @dataclass(frozen=True)

@@ -25,7 +25,7 @@ from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
-BLOCK = 64  # runs judged together where nobody watches
+BLOCK = 64  # runs judged together where no progress is shown
 
 
 @dataclass(frozen=True)

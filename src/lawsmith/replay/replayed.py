@@ -131,12 +131,12 @@ def whole_pool(answers: Answers) -> list[Part]:
 
 
 def signed(x: float) -> str:
-    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
+    """'+4.92%'; what rounds to zero is '+0.00%'."""
     return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
 def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:
-    """What ended a replay; a limit that the pool's end forestalled did not."""
+    """What ended a replay. The end of the pool comes before any limit that was met there."""
     if interrupted:
         return "interrupted"
     if len(trace.steps) == len(trace.task.pool):

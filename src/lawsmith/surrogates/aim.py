@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
@@ -137,7 +136,7 @@ def _with_places(
         return np.asarray(near + there.F @ F.T)
 
     seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
-    V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+    V = factor.whitened(seen)
     covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
     variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
     return covariance, variance, there.offset + V.T @ factor.u[:k]
@@ -153,7 +152,7 @@ def _tuning(
         at, b, slopes = shape.centre_of(j, member.theta, places.S)
         A = slopes * shape.sd[at]
         seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
-        V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+        V = factor.whitened(seen)
         cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
         total += (chance * b) @ cov**2
         regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
@@ -165,9 +164,8 @@ def mistuned(one: GridCovariance, factor: Factor) -> FloatArray:
 
     The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
     """
-    member, k = one.member, factor.k
-    shape = member.trend
-    W = solve_triangular(factor.L[:k, :k], one.F[factor.rows[:k]], lower=True, check_finite=False)
+    member, shape = one.member, one.member.trend
+    W = factor.whitened(one.F[factor.rows[: factor.k]])
     cov = np.eye(shape.p) - W.T @ W
     total = np.zeros(len(one.at))
     for j in range(shape.h):

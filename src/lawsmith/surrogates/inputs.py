@@ -42,7 +42,7 @@ def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
     """The columns of each part of ``kernel``; the covariance is the sum of the parts.
 
     'grouped' is k_lin(N, D) + k_5/2(λ); a grid without λ, or without N and D, has one part. Columns
-    that never vary are left out, lest they count as dimensions in a prior scaled by their number.
+    that never vary are left out: a prior scaled by the number of dimensions would count them.
     """
     check_names(kernel=kernel)
     if not grid.axes:

@@ -10,8 +10,8 @@ and one more run is one more row of each member's factor, compressed by the runs
 posterior is a function of the runs alone: what is remembered only saves time, and a new process
 needs one fit.
 
-Before the first fit the members are those of the prior, conditioned on what runs there are. They
-can be asked before there is any run at all.
+Before the first fit the members are those of the prior, conditioned on the runs so far. So the
+surface can be asked before the first run.
 """
 
 from __future__ import annotations
@@ -137,7 +137,7 @@ def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> FittedSurface:
 
 
 def _no_data(grid: Grid, level: float) -> Observed:
-    """One row that says nothing."""
+    """One row with a variance so large that it has no weight."""
     frame = frame_on(grid, Runs.empty())
     one, zero = np.ones(1), np.zeros(1)
     at = _candidates(grid, frame).take(np.zeros(1, dtype=np.int64))

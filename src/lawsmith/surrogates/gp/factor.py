@@ -61,10 +61,11 @@ class Factor:
     def _keep(self, rows: IntArray, L: FloatArray, u: FloatArray, o: FloatArray) -> None:
         """What has a row for each observation, with room for a quarter more; V is kept apart."""
         room = max(16, len(u) // 4)
-        self.rows, self.L, self.u, self.o = (np.pad(v, (0, room)) for v in (rows, L, u, o))
+        self.rows, self.L = np.pad(rows, (0, room)), np.pad(L, (0, room))
+        self.u, self.o = np.pad(u, (0, room)), np.pad(o, (0, room))
 
     def _whiten(self) -> None:
-        """The first k rows of V, some candidates at a time, so that all stays in the cache."""
+        """The first k rows of V, a few candidates at a time, so that the cache holds them."""
         k, m = self.k, self.V.shape[1]
         L, rows, width = self.L[:k, :k], self.rows[:k], max(WIDTH, BLOCK // self.k)
         for start in range(0, m, width):
@@ -98,6 +99,11 @@ class Factor:
         self.Vu = self.Vu + self.u[k] * self.V[k]
         self.Vo = self.Vo + self.o[k] * self.V[k]
         self.k = k + 1
+
+    def whitened(self, M: FloatArray) -> FloatArray:
+        """L⁻¹ M, for M (k, ·)."""
+        k = self.k
+        return np.asarray(solve_triangular(self.L[:k, :k], M, lower=True, check_finite=False))
 
     def constant(self) -> float:
         """c, the generalised least-squares mean of the targets."""
