@@ -14,7 +14,7 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import FloatArray
+from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import (
     best_of,
     cold_starts,
@@ -72,18 +72,23 @@ def _single(law: Law, points: PointSet) -> Problem:
 
 
 def _stack(problems: Sequence[Problem]) -> Problem:
-    """One problem of B rows; shorter sets are padded by repeating a point with weight 0."""
-    n = max(problem.y.shape[1] for problem in problems)
+    """One problem of B rows."""
+    sets = np.arange(len(problems))
+    owner = np.repeat(sets, [problem.y.shape[1] for problem in problems])
+    index, real = pad(owner == sets[:, None])
+    x, y, w = (np.concatenate([getattr(p, part) for p in problems], axis=-1) for part in "xyw")
+    upper = np.concatenate([problem.upper for problem in problems])
+    return replace(problems[0], x=x[:, 0, index], y=y[0, index], w=w[0, index] * real, upper=upper)
 
-    def padded(part: FloatArray) -> FloatArray:
-        wide = [(0, 0)] * (part.ndim - 1) + [(0, n - part.shape[-1])]
-        return np.pad(part, wide, mode="edge")
 
-    weights = [np.pad(p.w, [(0, 0), (0, n - p.w.shape[1])]) for p in problems]
-    return replace(
-        problems[0],
-        x=np.concatenate([padded(p.x) for p in problems], axis=1),
-        y=np.concatenate([padded(p.y) for p in problems]),
-        w=np.concatenate(weights),
-        upper=np.concatenate([p.upper for p in problems]),
-    )
+def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
+    """Masks (B, m) → column indices (B, n) and weights (B, n): 1 for real points, 0 for padding.
+
+    Padding repeats the last point of its row, so that what is made of it is as sound as that.
+    """
+    sizes = chosen.sum(axis=1, keepdims=True)
+    place = np.arange(int(sizes.max()))
+    index = np.zeros((len(chosen), len(place)), dtype=np.int64)
+    index[place < sizes] = np.nonzero(chosen)[1]
+    repeated = np.take_along_axis(index, np.minimum(place, sizes - 1), axis=1)
+    return repeated, (place < sizes).astype(np.float64)

@@ -22,6 +22,7 @@ from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
+from lawsmith.laws.many import pad
 from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
@@ -227,7 +228,7 @@ def _fit(
     if np.any(chosen.sum(axis=1) <= n_free):
         raise _ShortFrontierError
     index, weights = pad(chosen)
-    picked = np.where(weights > 0, np.take_along_axis(losses, index, axis=1), 1.0)
+    picked = np.take_along_axis(losses, index, axis=1)
     points = x[:, index]
     phi = fit_batch(
         law,
@@ -242,12 +243,3 @@ def _fit(
     residual = (law.form.value(phi, points) - np.log(picked)) * weights
     n = weights.sum(axis=1)
     return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
-
-
-def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
-    """Masks (B, m) → column indices (B, n) and weights (B, n), 1 for real points, 0 for padding."""
-    sizes = chosen.sum(axis=1)
-    weights = np.arange(int(sizes.max())) < sizes[:, None]
-    index = np.zeros(weights.shape, dtype=np.int64)
-    index[weights] = np.nonzero(chosen)[1]
-    return index, weights.astype(float)
