@@ -80,7 +80,7 @@ class LawFit:
 
     @property
     def free(self) -> BoolArray:
-        return np.array([name not in self.fixed for name in self.law.names])
+        return self.law.free(self.fixed)
 
     @property
     def residuals(self) -> FloatArray:
@@ -225,15 +225,14 @@ def make_problem(
     """
     lower, upper = law.bounds()
     additive = np.array([param.additive for param in law.params])
-    free = np.ones(law.n_params, dtype=bool)
     upper = upper[None]
     if additive.any():
         lowest = np.log(np.where(w > 0, losses, np.inf).min(axis=1, keepdims=True))
         upper = np.where(additive, np.minimum(upper, lowest), upper)
     for name, value in fixed.items():
         j = law.position(name)
-        free[j] = False
         lower[j] = upper[:, j] = law.params[j].to_phi(value)
+    free = law.free(fixed)
     return Problem(law.form, objective, x, np.log(losses), w, lower, upper, free, additive)
 
 

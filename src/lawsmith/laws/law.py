@@ -11,7 +11,7 @@ Notation and shapes
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -19,7 +19,7 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.objective import HUBER, Objective
 
 
@@ -159,6 +159,10 @@ class Law:
         if name not in self.names:
             raise unknown(f"parameter of {self.name}", name, self.names)
         return self.names.index(name)
+
+    def free(self, fixed: Container[str]) -> BoolArray:
+        """(p,) the parameters that are not fixed."""
+        return np.array([name not in fixed for name in self.names])
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of phi, (p,) each."""

@@ -103,8 +103,7 @@ def correct_selection(
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), LEAST_NOISE * redrawn)
     observed = float(raw.variance[0])
-    free = np.array([name not in fixed for name in law.names])
-    cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
+    cov = _widened(_spread(corrected, around), observed, noise, plane.jac, law.free(fixed))
     phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov, fixed)
     return replace(
         plain,
@@ -159,7 +158,7 @@ class _Tangent:
 
 def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float]) -> _Tangent:
     f, jac = law.form.value_and_jac(phi[None], x[:, None, :])
-    free = np.array([name not in fixed for name in law.names])
+    free = law.free(fixed)
     inverse = np.zeros((f.shape[1], law.n_params))
     inverse[:, free] = np.linalg.pinv(jac[0][free].T, rcond=1e-12).T
     return _Tangent(law, phi, x[:, None, :], f, jac[0], inverse)
