@@ -7,8 +7,7 @@ a model has than it uses for a token), vocabulary (its size).
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import runpy
 from collections.abc import Mapping
 from functools import partial
 from itertools import product
@@ -266,19 +265,10 @@ def _names_in(path: Path) -> dict[str, object]:
     """What a file defines, after it was run."""
     if not path.is_file():
         raise LawsmithError("law", got=f"no file {path}", want="a Python file")
-    module = "lawsmith_own_law"
-    spec = importlib.util.spec_from_file_location(module, path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[module] = made  # dataclasses and pickles look their module up
     try:
-        spec.loader.exec_module(made)
+        return runpy.run_path(str(path), run_name="lawsmith_own_law")
     except LawsmithError:
         raise
     except Exception as error:  # whatever a user's file may raise
         got = f"{type(error).__name__}: {error}"
         raise LawsmithError(f"law {path}", got=got, want="a file that runs") from None
-    finally:
-        sys.modules.pop(module, None)
-    return vars(made)
