@@ -45,8 +45,9 @@ from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
-# Fewer than 6 runs cannot tell a law from its prior. A fit rests on a few hundred rows, what came
-# since on all of its runs, so 50 further ones are enough to fit again.
+# Fewer than 6 runs cannot tell a law from its prior. Fits take most of the time of a search even so
+# (docs/search.md), hence a growth of a fifth between two. A fit rests on a few hundred rows, what
+# came since on all of its runs, so 50 further ones are enough to fit again.
 REFITS = Refits(first=6, every_until=10, growth=0.2, most=50)
 
 
@@ -71,6 +72,14 @@ class FittedSurface:
     def stretch(self) -> float:
         """What a member's variance is multiplied with; the same between two fits."""
         return stretch(len(self.fitted))
+
+    def observe(
+        self, factors: list[Factor], row: int, y: FloatArray | float, variance: FloatArray
+    ) -> None:
+        """One more row of each factor, with log loss y and variance (M,) of its noise."""
+        each = zip(self.rows, factors, np.broadcast_to(y, variance.shape), variance, strict=True)
+        for one, factor, value, noise in each:
+            factor.extend(row, float(value - one.offset[row]), 1, float(noise))
 
 
 @dataclass(frozen=True)
@@ -171,8 +180,7 @@ def _extend(state: FittedSurface, finished: Runs) -> None:
     for i in range(len(state.taken), len(finished)):
         row = int(finished.index[i])
         y, extra = _target(state.rows[0].at, finished.first(i + 1))
-        for one, factor, noise in zip(state.rows, state.factors, state.noise, strict=True):
-            factor.extend(row, y - float(one.offset[row]), 1, float(noise[row]) + extra)
+        state.observe(state.factors, row, y, state.noise[:, row] + extra)
     state.taken = finished
 
 
@@ -192,13 +200,12 @@ def _posterior(
     more = len(pending) or hints is not None
     factors = [factor.copy() if more else factor.frozen() for factor in state.factors]
     if hints is not None:
-        _add_hints(state, factors, hints)
+        for row, y, error, n in zip(*(part.tolist() for part in hints), strict=True):
+            # An error that n rows share is split among them.
+            state.observe(factors, row, y, n * (state.noise[:, row] + error))
     means = offsets + np.stack([factor.mean(0.0) for factor in factors])
-    if len(pending):
-        for j, factor in enumerate(factors):
-            for row in pending.tolist():
-                y = float(means[j, row] - offsets[j, row])
-                factor.extend(row, y, 1, float(state.noise[j, row]))
+    for row in pending.tolist():
+        state.observe(factors, row, means[:, row], state.noise[:, row])
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([factor.variance() for factor in factors])
@@ -216,13 +223,6 @@ def _posterior(
         aim=lambda C: aim_at(_places(state, C), state.stretch, weight, state.rows, factors, apart),
         given=lambda hints: _posterior(state, finished, pending, hints),
     )
-
-
-def _add_hints(state: FittedSurface, factors: list[Factor], hints: Hints) -> None:
-    """One row of each factor for each hint. An error that rows share is split among them."""
-    for row, y, variance, n in zip(*(part.tolist() for part in hints), strict=True):
-        for one, factor, noise in zip(state.rows, factors, state.noise, strict=True):
-            factor.extend(row, y - float(one.offset[row]), 1, n * (float(noise[row]) + variance))
 
 
 def _sampler(state: FittedSurface, factors: list[Factor], means: FloatArray) -> Sampler:
