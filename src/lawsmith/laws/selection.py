@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import NamedTuple
 
 import numpy as np
 
@@ -26,6 +26,7 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.many import pad
 from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.optimise import GRADIENT_TOLERANCE
 from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
@@ -69,7 +70,7 @@ class _Fitter:
             raise _ShortFrontierError
         index, weights = pad(chosen)
         points, picked = x[:, index], np.take_along_axis(losses, index, axis=1)
-        phi = self._phi(points, picked, weights=weights, tolerance=1e-4)
+        phi = self._phi(points, picked, weights, 1e-4)
         residual = (self.law.form.value(phi, points) - np.log(picked)) * weights
         n = weights.sum(axis=1)
         return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
@@ -78,9 +79,23 @@ class _Fitter:
         """(p,) the law nearest to a curve (1, n)."""
         return np.asarray(self._phi(x, losses)[0])
 
-    def _phi(self, x: FloatArray, losses: FloatArray, **more: Any) -> FloatArray:
-        how = {"start": self.near, "objective": LEAST_SQUARES_LOG, "fixed": self.fixed}
-        return fit_batch(self.law, x, losses, **how, **more).phi
+    def _phi(
+        self,
+        x: FloatArray,
+        losses: FloatArray,
+        weights: FloatArray | None = None,
+        tolerance: float = GRADIENT_TOLERANCE,
+    ) -> FloatArray:
+        return fit_batch(
+            self.law,
+            x,
+            losses,
+            start=self.near,
+            weights=weights,
+            objective=LEAST_SQUARES_LOG,
+            fixed=self.fixed,
+            tolerance=tolerance,
+        ).phi
 
 
 @saturating
