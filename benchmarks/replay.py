@@ -14,6 +14,7 @@ from __future__ import annotations
 import argparse
 import statistics
 import time
+from dataclasses import replace
 
 import numpy as np
 from threadpoolctl import threadpool_limits
@@ -25,13 +26,13 @@ from lawsmith.metrics import value_at
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, Task, Trace, prepare, run_replay
 from lawsmith.runs import Runs
-from lawsmith.surrogates import make_surrogate
-from lawsmith.surrogates.base import Surrogate
-from lawsmith.surrogates.gp import GP, Schedule
-from lawsmith.surrogates.surface import Refits
+from lawsmith.surrogates import make_surrogate, surface
+from lawsmith.surrogates.base import Refits, Surrogate
+from lawsmith.surrogates.gp import GP
+from lawsmith.surrogates.gp.model import REFITS
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25)
-EVERY_STEP = Schedule(growth=0.0)
+EVERY_STEP = replace(REFITS, growth=0.0)
 
 
 def oellm() -> Task:
@@ -66,7 +67,7 @@ def random_grid(m: int, rng: np.random.Generator) -> tuple[Grid, np.ndarray]:
 def step_times(m: int, n: int, n_steps: int = 9) -> tuple[float, float]:
     """(median seconds of one more observation, seconds of a refit) at n of m observed."""
     grid, loss = random_grid(m, np.random.default_rng(0))
-    rare = GP(schedule=Schedule(growth=10.0, every_until=n, cold_until=n))
+    rare = GP(refits=Refits(first=n, every_until=n, growth=10.0))
     begin = time.perf_counter()
     rare.fit(grid, Runs.from_losses(np.arange(n), loss[:n]))
     refit = time.perf_counter() - begin
@@ -85,9 +86,9 @@ def search_times(m: int, n: int, n_steps: int = 8) -> tuple[float, float, float]
     (median of one in between fits, of one that fits the surface anew, mean over both as they come)
     """
     grid, loss = random_grid(m, np.random.default_rng(0))
-    refits = Refits()
-    first = refits.last(n)
-    following = next(k for k in range(first + 1, 2 * first) if refits.last(k) == k)
+    counts = surface.REFITS.points(2 * n)
+    first = max(k for k in counts if k <= n)
+    following = min(k for k in counts if k > first)
     policy = make_policy("frontier", make_surrogate("surface"))
     times = []
     for k in (first, *range(first + 1, min(first + 1 + n_steps, following))):
@@ -120,11 +121,12 @@ def schedules(seeds: int) -> None:
     task = oellm()
     stop = Stop(budget=0.3 * task.total_compute)
     kinds = {"every step": EVERY_STEP}
-    kinds |= {"default": Schedule(), "growth 0.1 from 20 runs on": Schedule(0.1, every_until=20)}
+    kinds |= {"default": REFITS}
+    kinds["growth 0.1 from 20 runs on"] = replace(REFITS, growth=0.1, every_until=20)
     print("| refit | seconds |" + "".join(f" {100 * b:g} % |" for b in BUDGETS))
     print("|---" * (len(BUDGETS) + 2) + "|")
     for name, schedule in kinds.items():
-        done = [timed_replay(task, GP(schedule=schedule), seed, stop) for seed in range(seeds)]
+        done = [timed_replay(task, GP(refits=schedule), seed, stop) for seed in range(seeds)]
         errors = np.array([error_at(trace, BUDGETS) for trace, _ in done])
         seconds = statistics.mean(s for _, s in done)
         cells = zip(np.nanmean(errors, axis=0), np.nanstd(errors, axis=0), strict=True)

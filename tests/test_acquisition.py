@@ -50,8 +50,8 @@ def test_probability_of_improvement_has_its_known_values():
 
 def test_the_confidence_bound_takes_kappa_times_the_deviation_off_the_mean():
     mean, sd = np.array([3.0, 3.0, 2.5]), np.array([0.25, 0.0, 0.25])
-    assert lower_confidence_bound(mean, sd).tolist() == [-2.5, -3.0, -2.0]
-    assert lower_confidence_bound(mean, sd, kappa=0.0).tolist() == [-3.0, -3.0, -2.5]
+    assert lower_confidence_bound(mean, sd, 0.0).tolist() == [-2.5, -3.0, -2.0]
+    assert lower_confidence_bound(mean, sd, 0.0, kappa=0.0).tolist() == [-3.0, -3.0, -2.5]
     assert ACQUISITIONS["lcb"](mean, sd, 1.0).tolist() == [-2.5, -3.0, -2.0]
     assert get_acquisition("lcb", kappa=4.0)(mean, sd, 1.0).tolist() == [-2.0, -3.0, -1.5]
 

@@ -40,20 +40,17 @@ def test_a_table_without_compute_has_unit_costs_and_one_level():
     mixture = Grid.from_columns({"web": [0.0, 0.5, 1.0], "code": [1.0, 0.5, 0.0]}, compute=None)
     assert mixture.C.tolist() == [1.0, 1.0, 1.0]
     assert mixture.levels.tolist() == [1.0]
-    assert mixture.slice(0).all()
 
 
 def test_levels_are_the_distinct_computes():
     grid = sparse_grid()
     assert grid.levels.tolist() == [6.0, 12.0, 24.0]
-    assert grid.level_of.tolist() == [0, 1, 1, 2]
-    assert grid.slice(1).tolist() == [False, True, True, False]
 
 
 def test_a_study_may_be_sliced_by_parameters_while_cost_stays_compute():
     grid = sparse_grid(slice_by="N")
     assert grid.levels.tolist() == [1.0, 2.0]
-    assert grid.slice(0).tolist() == [True, False, True, False]
+    assert grid.slicer.tolist() == [1.0, 2.0, 1.0, 2.0]
     assert grid.C.tolist() == [6.0, 12.0, 12.0, 24.0]
 
 
@@ -66,11 +63,7 @@ def test_the_reach_window_adds_one_level_or_a_factor_of_compute():
     assert grid.reach_window(400.0, None).all()
 
 
-def test_a_level_outside_the_grid_or_a_reach_below_one_is_refused():
-    with pytest.raises(LawsmithError, match="level: got 3, want 0 to 2"):
-        sparse_grid().slice(3)
-    with pytest.raises(LawsmithError, match="level"):
-        sparse_grid().slice(-1)
+def test_a_reach_below_one_is_refused():
     with pytest.raises(LawsmithError, match=r"reach: got 0\.5"):
         sparse_grid().reach_window(6.0, 0.5)
 
@@ -133,7 +126,6 @@ def test_the_order_of_rows_changes_nothing_but_the_order(order):
     grid = Grid.from_columns({"N": N, "D": D, "how": how})
     mixed = grid.subset(np.array(order))
     assert mixed.levels.tolist() == grid.levels.tolist()
-    assert mixed.level_of.tolist() == grid.level_of[order].tolist()
     assert mixed.cells(("how", "D")).tolist() == grid.cells(("how", "D"))[order].tolist()
     assert mixed.unit().tolist() == grid.unit()[order].tolist()
 
@@ -277,7 +269,7 @@ def test_a_grid_cannot_be_changed_in_place_nor_through_the_array_it_was_made_fro
     grid = Grid.from_columns({"N": N, "D": [1.0, 1.0]})
     N[0] = 5.0
     assert grid.N.tolist() == [1.0, 2.0]
-    for array in (grid.N, grid.C, grid.levels, grid.level_of):
+    for array in (grid.N, grid.C, grid.levels):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 9
 

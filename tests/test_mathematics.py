@@ -8,10 +8,14 @@ from pathlib import Path
 
 import numpy as np
 import pytest
-from scipy.stats import norm
+from scipy.stats import gamma, norm
 
+from lawsmith.laws.allocation import log_optimal_n
+from lawsmith.laws.catalogue import get_law
+from lawsmith.laws.selection import _spread
 from lawsmith.surface import fit
 from lawsmith.surface.locate import vertex
+from lawsmith.surface.process import TAIL_DF, reweigh
 from lawsmith.surrogates.base import Aim
 
 PAGE = (Path(__file__).parents[1] / "docs" / "mathematics.md").read_text(encoding="utf-8")
@@ -41,6 +45,40 @@ def test_the_page_names_functions():
     assert len(NAMES) >= 15
 
 
+def test_the_best_split_is_where_both_terms_fall_alike():
+    """(0.3): α·a·N^-α = β·b·D^-β."""
+    law, C = get_law("chinchilla"), np.array([1e21, 1e24, 1e27])
+    E, a, alpha, b, beta = 1.7, 400.0, 0.34, 410.0, 0.28
+    phi = law.phi({"E": E, "A": a, "alpha": alpha, "B": b, "beta": beta})
+    found = log_optimal_n(law, phi[None], C)[0]
+    want = (np.log(alpha * a) - np.log(beta * b) + beta * np.log(C / 6)) / (alpha + beta)
+    np.testing.assert_allclose(found, want, atol=1e-6)
+    N, D = np.exp(found), C / 6 / np.exp(found)
+    np.testing.assert_allclose(alpha * a * N**-alpha, beta * b * D**-beta, rtol=1e-6)
+
+
+def test_the_spread_of_corrected_redraws_is_without_the_scatter_of_the_inner_ones():
+    """A correction that is known but for the mean of a few inner redraws."""
+    rng = np.random.default_rng(0)
+    true, scatter = np.array([[1.0, 0.6], [0.6, 2.0]]), np.array([[0.5, -0.1], [-0.1, 0.3]])
+    exact = rng.multivariate_normal([0.0, 0.0], true, 20_000)
+    inner = rng.multivariate_normal([0.0, 0.0], scatter, (20_000, 4))
+    np.testing.assert_allclose(_spread(exact - inner.mean(axis=1), inner), true, atol=0.06)
+
+
+def test_the_weight_of_a_row_is_the_expected_precision_of_its_noise():
+    """(2.4) against the integral over w ~ Gamma(ν/2, ν/2) of a noise that is N(0, σ²/w)."""
+    sigma, noise = 0.7, np.array([0.0, 0.5, 3.0])
+    w = np.linspace(1e-6, 12.0, 400_001)
+    prior = gamma.pdf(w, TAIL_DF / 2, scale=2 / TAIL_DF)
+    density = prior * norm.pdf(noise[:, None], scale=sigma / np.sqrt(w))
+    want = np.trapezoid(w * density, w) / np.trapezoid(density, w)
+    # With K = diag(V) a row is its noise, without a variance.
+    V = np.full(3, sigma**2)
+    found = reweigh(V, np.zeros(3), np.ones(3), np.diag(np.sqrt(V)), noise / V)
+    np.testing.assert_allclose(found, want, rtol=1e-4)
+
+
 @pytest.mark.parametrize(("k", "gap"), [(2, 0.564), (3, 0.846), (4, 1.029)])
 def test_the_gap_of_ties_is_the_expected_maximum_of_normals(k, gap):
     x = np.linspace(-12.0, 12.0, 200_001)
@@ -49,7 +87,7 @@ def test_the_gap_of_ties_is_the_expected_maximum_of_normals(k, gap):
 
 
 def test_at_the_most_probable_parameters_the_linearised_mean_is_the_trend():
-    """(2.7) for every member of a surface fitted to a law with noise."""
+    """(2.8) for every member of a surface fitted to a law with noise."""
     rng = np.random.default_rng(0)
     N, D = (
         grid.ravel() for grid in np.meshgrid(np.geomspace(1e7, 1e9, 6), np.geomspace(1e9, 1e11, 6))

@@ -14,14 +14,11 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.fit import fit_law
 from lawsmith.metrics import (
-    DENSE_GRID,
     difference_percent,
     mean_squared_error,
     not_dominated,
     recovery,
     regret,
-    speedup,
-    spend_until_settled,
     value_at,
 )
 
@@ -110,40 +107,11 @@ def test_a_sum_of_costs_that_misses_one_by_rounding_is_the_whole_budget() -> Non
     assert value_at([0.5, 1.0 + 1e-9], [1.0, 2.0], [1.0]).tolist() == [1.0]
 
 
-def test_spend_to_reach_counts_from_where_the_goal_is_met_for_good() -> None:
-    fraction = [0.1, 0.2, 0.4, 0.7, 1.0]
-    error = np.array([NAN, 0.4, 3.0, -0.5, 0.2])
-    assert spend_until_settled(fraction, np.abs(error) <= 1.0) == 0.7
-    assert spend_until_settled(fraction, np.abs(error) <= 5.0) == 0.2
-    assert spend_until_settled(fraction, np.abs(error) <= 0.1) is None
-    assert spend_until_settled(fraction, [True] * 5) == 0.1
-    assert spend_until_settled(fraction, [True] * 4 + [False]) is None
-    assert spend_until_settled([], []) is None
-    assert spend_until_settled(fraction, np.array([0.1, 0.9, 0.95, 0.9, NAN]) >= 0.9) is None
-
-
-@given(st.lists(st.booleans(), min_size=1, max_size=12))
-def test_after_the_spend_to_reach_and_not_before_the_goal_is_met_to_the_end(within) -> None:
-    fraction = np.linspace(0.1, 1.0, len(within))
-    spend = spend_until_settled(fraction, within)
-    settled = [bool(np.all(within[step:])) for step in range(len(within))]
-    assert spend == (fraction[settled.index(True)] if any(settled) else None)
-
-
 def test_a_trace_out_of_order_or_of_two_lengths_is_refused() -> None:
     with pytest.raises(LawsmithError, match="got a spend that falls, want fractions in ascending"):
         value_at([0.2, 0.1], [1.0, 2.0], [0.5])
     with pytest.raises(LawsmithError, match=r"of shapes \(2,\) and \(1,\), want one value a step"):
-        spend_until_settled([0.1, 0.2], [True])
-
-
-def test_the_speedup_is_the_ratio_of_spends() -> None:
-    assert speedup(0.01, 0.25) == pytest.approx(25.0)
-    assert speedup(0.1, DENSE_GRID) == pytest.approx(10.0)
-    assert speedup(None, 0.5) is None
-    assert speedup(0.5, None) is None
-    with pytest.raises(LawsmithError, match="got a spend of 0"):
-        speedup(0.0, 0.5)
+        value_at([0.1, 0.2], [1.0], [0.5])
 
 
 def fitted(study, rows):

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from paper.tests import botorch_model
 
 from lawsmith.runs import Runs
-from lawsmith.surrogates.gp import GP, KERNELS, PRIORS, Schedule
+from lawsmith.surrogates.gp import GP, KERNELS, PRIORS
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets, log_likelihood, log_posterior
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
+from lawsmith.surrogates.gp.model import REFITS
 from tests.surrogates.test_gp import make_grid, make_loss
 
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
@@ -60,7 +63,7 @@ def test_the_same_hyperparameters_give_the_same_posterior(kernel, priors):
 @EVERY_PRIOR
 def test_fitted_both_reach_the_same_marginal_likelihood(kernel, priors):
     grid, runs, _, targets = history(3, 40)
-    gp = GP(kernel=kernel, priors=priors, schedule=Schedule(cold_until=40))
+    gp = GP(kernel=kernel, priors=priors, refits=replace(REFITS, first=40))
     built = kernel_on(grid, kernel, priors)
     ours = log_posterior(
         built.pairs(targets.rows), np.log(gp.hyperparameters(grid, runs)), targets
@@ -74,7 +77,7 @@ def test_fitted_both_reach_the_same_marginal_likelihood(kernel, priors):
 
 def test_fitted_both_predict_the_same():
     grid, runs, y, _ = history(4, 40)
-    ours = GP(priors="lognormal", schedule=Schedule(cold_until=40)).fit(grid, runs)
+    ours = GP(priors="lognormal", refits=replace(REFITS, first=40)).fit(grid, runs)
     theirs = botorch_model.fitted_state(grid, runs, kernel="matern", priors="lognormal")
     np.testing.assert_allclose(ours.mean, theirs.mean, atol=2e-3 * y.std())
     np.testing.assert_allclose(ours.sd, theirs.sd, atol=2e-3 * y.std())
@@ -91,11 +94,11 @@ def test_the_search_begins_where_botorch_begins():
 
 @EVERY_PRIOR
 def test_refits_that_start_warm_lose_nothing_against_botorchs_cold_ones(priors):
-    """Along a history, at the last refit of the default schedule."""
+    """Along a history, at the last refit of the default refits."""
     grid, rng = make_grid(), np.random.default_rng(6)
     loss, order = make_loss(grid, rng), rng.permutation(len(grid))
     gp = GP(priors=priors)
-    n = gp.schedule.points(60)[-1]
+    n = gp.refits.points(60)[-1]
     runs = Runs.from_losses(order[:n], loss[order[:n]])
     y = loss[order[:n]]
     targets = Targets(order[:n], (y - y.mean()) / y.std(ddof=1), np.ones(n, dtype=np.int64))

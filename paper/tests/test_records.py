@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import ReadOptions, study_from_frame
-from lawsmith.fantasies import alike, mixed_losses
+from lawsmith.fantasies import equal_weights, mixed_losses
 from lawsmith.frontier import pareto
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
@@ -86,7 +86,7 @@ def test_a_fantasized_point_counts_by_its_variance_beside_that_of_a_run():
     states = np.array([State.DONE, State.DIVERGED, State.PENDING])
     runs = Runs(np.array([2, 3, 4]), np.array([2.5, np.nan, np.nan]), states)
     np.testing.assert_allclose(as_known(5, runs, posterior), [1.0, 0.5, 1.0, 0.1, 0.5])
-    assert alike(5, runs, posterior).tolist() == [1.0] * 5
+    assert equal_weights(5, runs, posterior).tolist() == [1.0] * 5
 
 
 def test_without_noise_only_what_is_known_for_certain_counts():

@@ -30,7 +30,7 @@ from lawsmith.errors import LawsmithError, unknown
 
 Score = Callable[[FloatArray, FloatArray, float], FloatArray]
 
-KAPPA = 2.0
+KAPPA = 2.0  # of LCB: a bound that a normal posterior stays above with 98 %
 LOG_SQRT_2PI = 0.5 * np.log(2.0 * np.pi)
 FAR = 30.0  # from |z| = 30 on, the series of `_log_h_far` is exact to rounding
 # 1 − t·R(t) = (1 + Σ_k TAIL_k·t^(−2k)) / t², R(t) = Φ(−t)/φ(t) Mills' ratio; TAIL_k = ±(2k + 1)!!.
@@ -67,8 +67,10 @@ def log_probability_of_improvement(mean: FloatArray, sd: FloatArray, best: float
     return np.asarray(log_ndtr(z), dtype=np.float64)
 
 
-def lower_confidence_bound(mean: FloatArray, sd: FloatArray, *, kappa: float = KAPPA) -> FloatArray:
-    """(n,) −(mean − κ·sd); κ multiplies the standard deviation (√β of a UCB written with β)."""
+def lower_confidence_bound(
+    mean: FloatArray, sd: FloatArray, best: float, *, kappa: float = KAPPA
+) -> FloatArray:
+    """(n,) −(mean − κ·sd), whatever the best; κ is √β of a UCB written with β."""
     return kappa * sd - mean
 
 
@@ -122,15 +124,10 @@ def _log_h_far(z: FloatArray) -> FloatArray:
         )
 
 
-def _lcb(mean: FloatArray, sd: FloatArray, best: float, *, kappa: float) -> FloatArray:
-    """A bound needs no best; this gives it the form of a `Score`."""
-    return lower_confidence_bound(mean, sd, kappa=kappa)
-
-
 ACQUISITIONS: dict[str, Acquisition] = {
     "ei": Acquisition("ei", log_expected_improvement),
     "pi": Acquisition("pi", log_probability_of_improvement),
-    "lcb": Acquisition("lcb", partial(_lcb, kappa=KAPPA)),
+    "lcb": Acquisition("lcb", lower_confidence_bound),
 }
 
 
@@ -140,4 +137,6 @@ def get_acquisition(name: str, *, kappa: float = KAPPA) -> Acquisition:
         raise unknown("acquisition", name, ACQUISITIONS)
     if not 0.0 <= kappa < np.inf:
         raise LawsmithError("kappa", got=f"{kappa:g}", want="a finite number of at least 0")
-    return Acquisition(name, partial(_lcb, kappa=kappa)) if name == "lcb" else ACQUISITIONS[name]
+    if name == "lcb":
+        return Acquisition(name, partial(lower_confidence_bound, kappa=kappa))
+    return ACQUISITIONS[name]

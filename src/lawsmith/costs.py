@@ -21,7 +21,7 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid, IntArray
 
-DECAY = 0.2  # share of a run's tokens that its decay takes, where none is said
+DECAY = 0.2  # share of a run's tokens that its decay takes, where none is said: the usual 10–20 %
 
 Rows = Sequence[int] | IntArray
 
@@ -37,11 +37,6 @@ class Pricing(ABC):
     def together(self, grid: Grid, rows: Rows) -> float:
         """What all of ``rows`` cost; their order does not matter."""
 
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        """(k,) what the first 1, 2, … of ``rows`` cost together."""
-        at = np.asarray(rows, dtype=np.int64)
-        return np.array([self.together(grid, at[: k + 1]) for k in range(len(at))])
-
 
 @dataclass(frozen=True, eq=False)
 class Listed(Pricing):
@@ -56,9 +51,6 @@ class Listed(Pricing):
         # Rounded once, so that the whole pool costs exactly all of it.
         return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
 
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        return np.cumsum(self.price[np.asarray(rows, dtype=np.int64)])
-
 
 @dataclass(frozen=True)
 class Apart(Pricing):
@@ -69,9 +61,6 @@ class Apart(Pricing):
 
     def together(self, grid: Grid, rows: Rows) -> float:
         return Listed(grid.C).together(grid, rows)
-
-    def running(self, grid: Grid, rows: Rows) -> FloatArray:
-        return Listed(grid.C).running(grid, rows)
 
 
 @dataclass(frozen=True)

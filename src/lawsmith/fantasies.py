@@ -34,6 +34,6 @@ def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
 Weigh = Callable[[int, Runs, Posterior], FloatArray]  # m, runs, posterior → (m,) weights
 
 
-def alike(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
+def equal_weights(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
     """(m,) 1 for every row: a fantasized point counts as much as a run, as in the paper."""
     return np.ones(m)

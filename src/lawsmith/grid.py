@@ -5,8 +5,7 @@ Notation and shapes
     N, D, λ     named inputs, one column of shape (m,) each; λ is any number of hyperparameters
     C           (m,) cost of a run in FLOPs, 6ND unless said otherwise
     s           (m,) the variable that slices the study: C, or N (iso-parameter), or D (iso-token)
-    s_0 < s_1 < …   levels, the distinct values of s; j counts levels from 0
-    S_j         (m,) mask: the slice of level j, its rows
+    s_0 < s_1 < …   levels, the distinct values of s
     τ           held-out threshold on C
 """
 
@@ -219,17 +218,6 @@ class Grid:
         """(n_levels,) the distinct values of s, ascending."""
         return frozen(np.unique(self.slicer))
 
-    @cached_property
-    def level_of(self) -> IntArray:
-        """(m,) level of each row."""
-        return frozen(np.searchsorted(self.levels, self.slicer).astype(np.int64))
-
-    def slice(self, j: int) -> BoolArray:
-        """(m,) S_j, the rows of level j."""
-        if not 0 <= j < len(self.levels):
-            raise LawsmithError("level", got=j, want=f"0 to {len(self.levels) - 1}")
-        return np.equal(self.level_of, j)
-
     def reach_window(self, frontier: float, reach: float | None) -> BoolArray:
         """(m,) rows with s ≤ max(next level above ``frontier``, ``reach``·frontier).
 
@@ -252,6 +240,12 @@ class Grid:
         """
         blocks = [_unit_axis(self.columns[axis.name], axis.kind) for axis in self.axes]
         return np.concatenate([np.empty((len(self), 0)), *blocks], axis=1)
+
+    @property
+    def unit_names(self) -> tuple[str, ...]:
+        """(d,) the axis of each column of the unit cube."""
+        widths = [_unit_axis(self.columns[axis.name], axis.kind).shape[1] for axis in self.axes]
+        return tuple(a.name for a, n in zip(self.axes, widths, strict=True) for _ in range(n))
 
     def cells(self, names: Sequence[str]) -> IntArray:
         """(m,) cell of each row: rows equal in all of ``names`` share one.

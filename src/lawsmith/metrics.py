@@ -1,4 +1,4 @@
-"""How good a law is, and how much it took: the four metrics of the paper, and spend to reach.
+"""How good a law is, and a metric at given budgets: the four metrics of the paper.
 
 Notation and shapes
     T           steps of a search; values (T,) hold a metric after each, NaN where there is none
@@ -19,7 +19,6 @@ import numpy.typing as npt
 from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.errors import LawsmithError
 
-DENSE_GRID = 1.0  # what running the whole pool spends, as a fraction
 _ROUNDING = 1e-12  # a sum of all costs over their total may miss 1 in the last digits
 
 
@@ -74,27 +73,6 @@ def value_at(fraction: npt.ArrayLike, values: npt.ArrayLike, budgets: npt.ArrayL
     limits = np.atleast_1d(np.asarray(budgets, dtype=np.float64)) + _ROUNDING
     step = np.searchsorted(spent, limits, side="right")
     return np.concatenate([[np.nan], found.astype(np.float64)])[step]
-
-
-def spend_until_settled(fraction: npt.ArrayLike, within: npt.ArrayLike) -> float | None:
-    """The spend after which a goal is met at every step to the end; None if it is not at the end.
-
-    within   (T,) whether the goal is met, such as |difference| ≤ 1 or recovery ≥ 0.9: a metric
-             that is NaN compares as not met
-    """
-    spent, met = _trace(fraction, within)
-    missed = np.flatnonzero(~met.astype(np.bool_))
-    first = int(missed[-1]) + 1 if len(missed) else 0
-    return float(spent[first]) if first < len(spent) else None
-
-
-def speedup(spend: float | None, other: float | None) -> float | None:
-    """How many times more ``other`` spends (`DENSE_GRID` for all of it); None if one never did."""
-    if spend is None or other is None:
-        return None
-    if not spend > 0.0:
-        raise LawsmithError("speedup", got=f"a spend of {spend:g}", want="one above 0")
-    return other / spend
 
 
 def _trace(

@@ -22,8 +22,8 @@ from lawsmith.errors import LawsmithError, unknown
 
 Kind = Literal["trunk", "scheduled"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-MOST_POINTS = 48  # of a curve that are kept
-MOST_KNOTS = 400  # of a learning rate's path
+MOST_POINTS = 48  # of a curve that are kept: 16 a decade of tokens, over three decades
+MOST_KNOTS = 400  # of a learning rate's path: a cosine is then exact to 2e-5 of its peak
 
 
 @dataclass(frozen=True, eq=False)
@@ -39,7 +39,7 @@ class Path:
 class Curve:
     """Losses along one run; see the module's notation.
 
-    N     parameters of the run, NaN where nobody says
+    N     parameters of the run, NaN where it is not known
     hp    other columns of the run by name, such as a batch size
     """
 

@@ -300,7 +300,7 @@ def test_each_fit_of_a_batch_has_its_own_lowest_loss() -> None:
     losses[1, -1] = 1.9
     alone = [fit_law(LC, {"C": C}, row).params["E"] for row in losses]
     batch = np.exp(fit_batch(LC, np.log(C)[None], losses, start=LC.phi(EXAMPLES["LC"])).phi[:, 0])
-    many = np.exp(fit_many(LC, [PointSet.alike({"C": C}, row) for row in losses])[:, 0])
+    many = np.exp(fit_many(LC, [PointSet({"C": C}, row) for row in losses])[:, 0])
     np.testing.assert_allclose(batch, alone, rtol=1e-5)
     np.testing.assert_allclose(many, alone, rtol=1e-5)
     assert alone[0] == pytest.approx(2.0, rel=1e-6)

@@ -48,7 +48,7 @@ def test_a_wrong_frontier_or_objective_is_visible_on_oellm_english(published) ->
     assert_compute_law(least, 0.4994, 7.2828, -0.1673, 21)
     pool = study.grid.split(HeldOut.parse("0.5"))[0]
     loss = study.runs.config_loss(len(study.grid))[pool]
-    rows = pool[cell_minima(study.grid.level_of[pool], loss)]
+    rows = pool[cell_minima(study.grid.cells(["C"])[pool], loss)]
     every = fit_law(get_law("LC"), {"C": study.grid.C[rows]}, study.runs.loss[rows])
     assert every.params["alpha"] == pytest.approx(-0.072, abs=1e-3)
 

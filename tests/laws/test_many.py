@@ -21,7 +21,7 @@ def sets_of(law, rng, sizes):
         if law.inputs == ("C",):
             loss = 1.7 + 1100 * inputs["C"] ** -0.154
         noisy = loss * np.exp(0.004 * rng.standard_normal(n))
-        sets.append(PointSet.alike({name: inputs[name] for name in law.inputs}, noisy))
+        sets.append(PointSet({name: inputs[name] for name in law.inputs}, noisy))
     return sets
 
 
@@ -57,12 +57,7 @@ def test_no_sets_are_no_fits_and_too_few_points_are_refused():
     law = get_law("LC")
     assert fit_many(law, []).shape == (0, 3)
     with pytest.raises(LawsmithError, match="2 points"):
-        fit_many(law, [PointSet.alike({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
-
-
-def test_points_that_count_alike_weigh_one():
-    points = PointSet.alike({"C": [1e18, 1e19]}, np.array([3.0, 2.9]))
-    assert points.weights.tolist() == [1.0, 1.0]
+        fit_many(law, [PointSet({"C": np.array([1e18, 1e19])}, np.array([3.0, 2.9]))])
 
 
 @pytest.mark.parametrize("name", ["LC", "chinchilla"])
@@ -72,7 +67,7 @@ def test_a_weight_counts_in_the_batch_as_it_does_alone(name):
         PointSet(points.inputs, points.loss, rng.uniform(0.01, 1.0, len(points.loss)))
         for points in sets_of(law, rng, [12, 20, 33])
     ]
-    plain = fit_many(law, [PointSet.alike(points.inputs, points.loss) for points in sets])
+    plain = fit_many(law, [PointSet(points.inputs, points.loss) for points in sets])
     for phi, other, points in zip(fit_many(law, sets), plain, sets, strict=True):
         alone = fit_law(law, points.inputs, points.loss, weights=points.weights)
         assert_same_law(law, phi, alone, points)

@@ -2,13 +2,15 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surrogates.gp import GP, KERNELS, PRIORS, Schedule
+from lawsmith.surrogates.gp import GP, KERNELS, PRIORS
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import (
     Targets,
@@ -17,6 +19,7 @@ from lawsmith.surrogates.gp.hyperparameters import (
     log_posterior,
 )
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
+from lawsmith.surrogates.gp.model import REFITS
 
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 EVERY_PRIOR = pytest.mark.parametrize("priors", list(PRIORS))
@@ -185,16 +188,20 @@ def test_the_fit_is_a_maximum():
 
 
 @pytest.mark.parametrize(
-    "schedule",
-    [Schedule(), Schedule(growth=0.1, every_until=20), Schedule(growth=3.0, every_until=10)],
+    "refits",
+    [
+        REFITS,
+        replace(REFITS, growth=0.1, every_until=20),
+        replace(REFITS, growth=3.0, every_until=10),
+    ],
 )
-def test_a_fresh_gp_retraces_a_long_history_to_the_last_bit(schedule):
+def test_a_fresh_gp_retraces_a_long_history_to_the_last_bit(refits):
     grid, rng = make_grid(), np.random.default_rng(8)
     loss, order = make_loss(grid, rng), rng.permutation(len(grid))
-    lived = GP(schedule=schedule)
+    lived = GP(refits=refits)
     for n in range(1, 61):
         last = lived.fit(grid, Runs.from_losses(order[:n], loss[order[:n]]))
-    fresh = GP(schedule=schedule).fit(grid, Runs.from_losses(order[:60], loss[order[:60]]))
+    fresh = GP(refits=refits).fit(grid, Runs.from_losses(order[:60], loss[order[:60]]))
     assert np.array_equal(last.mean, fresh.mean)
     assert np.array_equal(last.sd, fresh.sd)
 
@@ -260,13 +267,13 @@ def test_the_whole_grid_observed_is_reproduced():
     assert np.isfinite(posterior.sample(2, rng)).all()
 
 
-def test_schedule_refits_at_counts_that_any_longer_history_shares():
-    schedule = Schedule(growth=0.1, every_until=20)
-    long = schedule.points(500)
+def test_refits_refits_at_counts_that_any_longer_history_shares():
+    refits = replace(REFITS, growth=0.1, every_until=20)
+    long = refits.points(500)
     assert long[:12] == [*range(10, 21), 22]
     assert np.all(np.diff(long) <= np.maximum(1, 0.1 * np.array(long[:-1])))
     for n in range(11, 500):
-        assert schedule.points(n) == [p for p in long if p <= n]
+        assert refits.points(n) == [p for p in long if p <= n]
 
 
 def test_unknown_names_are_told():

@@ -14,7 +14,7 @@ from lawsmith.surface.member import Member
 from lawsmith.surface.tail import compress
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
-from lawsmith.surrogates.surface import Followed, Refits, SurfaceModel
+from lawsmith.surrogates.surface import REFITS, FittedSurface, SurfaceModel
 from tests.surrogates.contract import assert_defined, assert_same
 from tests.surrogates.studies import done, in_state, observed, small_grid, truth
 from tests.surrogates.test_gp import make_grid, make_loss
@@ -30,7 +30,7 @@ def noisy(grid: Grid, k: int, seed: int = 0) -> Runs:
     return done(rows, truth(grid)[rows] * np.exp(0.002 * rng.standard_normal(k)))
 
 
-def fitted(model: SurfaceModel, grid: Grid, runs: Runs) -> tuple[Posterior, Followed]:
+def fitted(model: SurfaceModel, grid: Grid, runs: Runs) -> tuple[Posterior, FittedSurface]:
     """The posterior and what the model remembers of it."""
     posterior = model.fit(grid, runs)
     return posterior, model._memory[0]
@@ -54,12 +54,13 @@ def aim_of(posterior: Posterior, C: float = TARGET) -> Aim:
 )
 def test_a_fit_is_made_at_each_count_at_first_and_then_at_every_fifth_more(n, last):
     # From 10 on: 12, 14, 16, 19, 22, 26, 31, 37 are each ⌊1.2 times the one before⌋.
-    assert Refits().last(n) == last
+    assert max(REFITS.points(n), default=0) == last
 
 
 def test_refits_go_on_even_where_the_growth_is_less_than_a_run():
-    every = Refits(first=2, every_until=3, growth=0.01)
-    assert [every.last(n) for n in range(7)] == [0, 0, 2, 3, 4, 5, 6]
+    every = replace(REFITS, first=2, every_until=3, growth=0.01)
+    assert every.points(1) == []
+    assert every.points(6) == [2, 3, 4, 5, 6]
 
 
 # The posterior
@@ -89,7 +90,7 @@ def conditioned(member: Member, at: Points, rows: list[int], y: np.ndarray, nois
 
 def test_runs_taken_in_one_by_one_give_the_members_conditioned_at_once():
     grid = small_grid()
-    runs, model = noisy(grid, 26), SurfaceModel(refits=Refits(every_until=16, growth=1.0))
+    runs, model = noisy(grid, 26), SurfaceModel(refits=replace(REFITS, every_until=16, growth=1.0))
     for n in range(16, 27):
         posterior, state = fitted(model, grid, done(runs.index[:n], runs.loss[:n]))
     assert len(state.fitted) == 16
@@ -123,7 +124,7 @@ def test_a_fresh_model_gives_what_one_that_followed_the_history_gives():
     loss = truth(grid)[rows] * np.exp(0.002 * rng.standard_normal(24))
     loss[[0, 1, 7, 15, 21]] = np.nan
     loss[[3, 11, 19, 22]] *= 1.5
-    refits = Refits(every_until=8, growth=0.4)  # after 6, 7, 8, 11, 15 and 21 runs
+    refits = replace(REFITS, every_until=8, growth=0.4)  # after 6, 7, 8, 11, 15 and 21 runs
     lived = SurfaceModel(refits=refits)
     for n in range(25):
         runs = Runs.from_losses(rows[:n], loss[:n])
@@ -138,7 +139,7 @@ def test_a_fresh_model_gives_what_one_that_followed_the_history_gives():
 
 def test_a_posterior_stays_what_it_is_when_its_model_goes_on():
     grid, runs = small_grid(), noisy(small_grid(), 24)
-    model = SurfaceModel(refits=Refits(every_until=20, growth=1.0))
+    model = SurfaceModel(refits=replace(REFITS, every_until=20, growth=1.0))
     early = model.fit(grid, done(runs.index[:22], runs.loss[:22]))
     drawn, aimed = early.sample(5, np.random.default_rng(0)), aim_of(early)
     model.fit(grid, runs)
@@ -150,16 +151,16 @@ def test_a_posterior_stays_what_it_is_when_its_model_goes_on():
 # What a run is worth
 
 
-def after(state: Followed, row: int, j: int, n: int = 1) -> None:
+def after(state: FittedSurface, row: int, j: int, n: int = 1) -> None:
     """Take in ``n`` runs of a row in the jth member alone, at what is expected of them."""
     y = float(state.factors[j].mean(0.0)[row])
     for _ in range(n):
         state.factors[j].extend(row, y, 1, float(state.noise[j, row]))
 
 
-def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, Followed]:
+def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, FittedSurface]:
     """A model whose surface has one member only, so that the closed form is exact."""
-    model = SurfaceModel(refits=Refits(every_until=len(runs), growth=1.0))
+    model = SurfaceModel(refits=replace(REFITS, every_until=len(runs), growth=1.0))
     state = fitted(model, grid, runs)[1]
     best = int(np.argmax(state.surface.weight))
     state.surface = replace(
@@ -297,7 +298,7 @@ def test_a_diverged_run_counts_also_when_the_first_loss_comes_after_it(n):
 def test_a_pending_run_takes_as_much_off_the_gain_of_others_as_a_finished_one():
     grid, runs = small_grid(), noisy(small_grid(), 16)
     free = np.setdiff1d(np.arange(len(grid)), runs.index)
-    model = SurfaceModel(refits=Refits(every_until=16, growth=1.0))
+    model = SurfaceModel(refits=replace(REFITS, every_until=16, growth=1.0))
     before = model.fit(grid, runs)
     row = int(free[np.argmax(aim_of(before).gain(before.run_variance)[free])])
     pending = model.fit(grid, runs.append(in_state(State.PENDING, [row])))
@@ -319,7 +320,7 @@ def test_a_run_of_the_same_point_under_another_name_can_be_taken_in():
     loss = 1.7 + 400.0 / N**0.34 + 410.0 / D**0.28
     first = np.random.default_rng(0).permutation(48)[:20] * 2 + np.tile([0, 1], 10)
     order = np.concatenate([first, first[:4] ^ 1])  # then the twins of the first four
-    refits = Refits(every_until=20, growth=1.0)
+    refits = replace(REFITS, every_until=20, growth=1.0)
     model = SurfaceModel(refits=refits)
     for n in (20, 21, 22, 24):
         runs = done(order[:n], loss[order[:n]])
@@ -462,7 +463,7 @@ def replicated(rng, *, rows, sigma, n_runs=3):
 @pytest.mark.parametrize("sigma", [0.001, 0.03])
 def test_replicates_tell_the_noise_from_a_rough_surface(sigma):
     grid, runs = replicated(np.random.default_rng(12), rows=np.arange(0, 72, 3), sigma=sigma)
-    known = SurfaceModel(refits=Refits(every_until=72)).fit(grid, runs)
+    known = SurfaceModel(refits=replace(REFITS, every_until=72)).fit(grid, runs)
     assert 0.4 * sigma < np.median(known.noise) < 1.5 * sigma
 
 
@@ -471,7 +472,9 @@ def test_the_order_of_replicates_does_not_matter_to_a_fit():
     grid, runs = replicated(rng, rows=np.arange(0, 72, 5), sigma=0.01)
     within = np.concatenate([3 * i + rng.permutation(3) for i in range(len(runs) // 3)])
     other = Runs(runs.index[within], runs.loss[within], runs.state[within])
-    one, two = (SurfaceModel(refits=Refits(every_until=72)).fit(grid, r) for r in (runs, other))
+    one, two = (
+        SurfaceModel(refits=replace(REFITS, every_until=72)).fit(grid, r) for r in (runs, other)
+    )
     np.testing.assert_array_equal(one.mean, two.mean)
     np.testing.assert_array_equal(one.noise, two.noise)
 
@@ -479,7 +482,7 @@ def test_the_order_of_replicates_does_not_matter_to_a_fit():
 def test_observed_rows_and_their_replicates_are_told_apart_from_new_rows():
     """A second run of a row halves the variance of its noise and no more."""
     grid, runs = small_grid(), observed(small_grid(), 16)
-    model = SurfaceModel(refits=Refits(every_until=16, growth=1.0))
+    model = SurfaceModel(refits=replace(REFITS, every_until=16, growth=1.0))
     before = model.fit(grid, runs)
     again = model.fit(grid, runs.append(done(runs.index[:1], runs.loss[:1])))
     assert again.sd[runs.index[0]] <= before.sd[runs.index[0]]

@@ -10,13 +10,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from functools import cached_property
 from typing import Any, Literal, get_args
 
 import numpy as np
 import numpy.typing as npt
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.replay.records import Scores, Task, Trace
+from lawsmith.replay import Scores, Task, Trace
 from lawsmith_paper.records import phi_of
 
 FitName = Literal["observed", "fantasized"]
@@ -48,11 +49,11 @@ class Curves:
     def __len__(self) -> int:
         return len(self.rows)
 
-    @property
+    @cached_property
     def cost_fraction(self) -> FloatArray:
-        task = self.task
-        spent: FloatArray = task.pricing.running(task.pool, self.rows) / task.total_compute
-        return spent
+        task, rows = self.task, self.rows
+        spent = [task.pricing.together(task.pool, rows[: k + 1]) for k in range(len(rows))]
+        return np.array(spent) / task.total_compute
 
     def has_law(self, fit: FitName) -> BoolArray:
         """(T,) whether there was a law."""

@@ -10,7 +10,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from lawsmith.policies.frontier import Frontier, Weighed
-from lawsmith.replay.records import Step, Task, Trace
+from lawsmith.replay import Step, Task, Trace
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
 from lawsmith.threads import one_thread

@@ -35,7 +35,7 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.uncertainty import Interval, covariance
 from lawsmith.policies.base import Policy
-from lawsmith.replay.records import Task
+from lawsmith.replay import Task
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 from lawsmith_paper.plausible import Plausible, noise_free_laws, plausible_laws

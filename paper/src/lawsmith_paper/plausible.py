@@ -58,7 +58,7 @@ def mixed_law(law: Law, grid: Grid, runs: Runs, posterior: Posterior) -> FloatAr
     if len(rows) < law.n_params or not (mixed[rows] > 0.0).all():
         return None
     inputs = {name: grid.numbers(name)[rows] for name in law.inputs}
-    found: FloatArray = fit_many(law, [PointSet.alike(inputs, mixed[rows])])[0]
+    found: FloatArray = fit_many(law, [PointSet(inputs, mixed[rows])])[0]
     return found
 
 

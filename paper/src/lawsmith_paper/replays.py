@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import Any
 
 from lawsmith.datasets import Study
-from lawsmith.fantasies import alike
+from lawsmith.fantasies import equal_weights
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import Method, Policy
@@ -22,7 +22,7 @@ from lawsmith_paper.studies import load
 Settings = Mapping[str, Any]
 
 # What fantasized points count in the fit of a law.
-WEIGHTS = {"alike": alike, "as known": as_known}
+WEIGHTS = {"alike": equal_weights, "as known": as_known}
 # Settings that are those of a method by the same name.
 METHOD = (
     *("surrogate", "kernel", "priors", "scale"),

@@ -6,11 +6,11 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 import numpy as np
+import numpy.typing as npt
 
 from lawsmith.arrays import BoolArray
 from lawsmith.charts.titles import task_name
 from lawsmith.formats import number
-from lawsmith.metrics import speedup, spend_until_settled
 from lawsmith_paper.curves import Curves
 from lawsmith_paper.published import SPEEDUPS
 from lawsmith_paper.tables import FITS, Lines, Table, error, incumbent_error
@@ -112,5 +112,16 @@ def _ratios(found: Mapping[str, Spend], first: str, second: str) -> tuple[str, s
 
 def times(spend: float, other: float) -> str:
     """'12.3×': how many times more the other spends."""
-    ratio = speedup(spend, other)
-    return "–" if ratio is None else f"{number(ratio, 3)}×"
+    return f"{number(other / spend, 3)}×"
+
+
+def spend_until_settled(fraction: npt.ArrayLike, within: npt.ArrayLike) -> float | None:
+    """The spend after which a goal is met at every step to the end; None if it is not at the end.
+
+    within   (T,) whether the goal is met, such as |difference| ≤ 1 or recovery ≥ 0.9: a metric
+             that is NaN compares as not met
+    """
+    spent = np.asarray(fraction, dtype=np.float64)
+    missed = np.flatnonzero(~np.asarray(within, dtype=np.bool_))
+    first = int(missed[-1]) + 1 if len(missed) else 0
+    return float(spent[first]) if first < len(spent) else None

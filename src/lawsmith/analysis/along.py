@@ -71,11 +71,11 @@ def _named_parents(study: Study, curves: Sequence[Curve]) -> tuple[IntArray, lis
         return np.full(len(study.runs), -1, dtype=np.int64), []
     names = study.branches.parent
     found = np.array([index.get(name, -1) for name in names], dtype=np.int64)
-    strangers = sorted({name for name, i in zip(names, found, strict=True) if name and i < 0})
-    if not strangers:
+    unknown = sorted({name for name, i in zip(names, found, strict=True) if name and i < 0})
+    if not unknown:
         return found, []
-    listed = ", ".join(strangers[:3]) + (" and others" if len(strangers) > 3 else "")
-    return found, [f"{plural(len(strangers), 'parent')} without a trunk in the curves: {listed}"]
+    listed = ", ".join(unknown[:3]) + (" and others" if len(unknown) > 3 else "")
+    return found, [f"{plural(len(unknown), 'parent')} without a trunk in the curves: {listed}"]
 
 
 def _branch_points(study: Study, parent: IntArray) -> FloatArray:

@@ -96,13 +96,13 @@ def answer_losses(
     A run that has one of the losses and lacks another did not diverge: what it lacks was not
     measured. Where another loss says what it would be, it is inferred (`lawsmith.answer.related`).
     """
-    told = {name: _measured(study, name) for name, study in studies.items()}
-    wanted = [_wanted(study, targets) for study in told.values()]
+    measured = {name: _measured(study, name) for name, study in studies.items()}
+    wanted = [_wanted(study, targets) for study in measured.values()]
     # Without targets each loss has its own default: the largest serves all.
     usual = max(wanted, key=lambda one: one[0].C if one else 0.0, default=[])
     return {
         name: _answered(study, usual, level, hold_out, others=_others(study, name))
-        for name, study in told.items()
+        for name, study in measured.items()
     }
 
 

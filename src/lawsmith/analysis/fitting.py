@@ -22,7 +22,6 @@ from lawsmith.laws.noise import MOST_RUNS, smooth_surface
 from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
 from lawsmith.runs import Runs
-from lawsmith.surrogates.inputs import axis_columns
 
 # Cells that say how the best hyperparameters move: twice the parameters of their law. With fewer
 # runs than three a cell, nothing was tuned in it.
@@ -50,7 +49,7 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
         objective=options.objective,
         fixed=options.fixed,
     )
-    uncertainty = frontier_uncertainty(study, pool, rows, loss, fit, options)
+    uncertainty = _uncertainty(study, pool, rows, loss, fit, options)
     return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
 
 
@@ -76,7 +75,7 @@ def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None
             )
 
 
-def frontier_uncertainty(
+def _uncertainty(
     study: Study,
     pool: IntArray,
     rows: IntArray,
@@ -99,9 +98,8 @@ def frontier_uncertainty(
         return plain
     grid = study.grid.subset(known)
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
-    unit = study.grid.unit()[known]
-    tuned = [unit[:, at] for name, at in axis_columns(study.grid).items() if name not in scale]
-    h = np.concatenate([np.empty((len(known), 0)), *tuned], axis=1)
+    tuned = [name not in scale for name in study.grid.unit_names]
+    h = study.grid.unit()[known][:, tuned]
     surface = smooth_surface(
         np.log(loss[known]),
         np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),
@@ -112,7 +110,7 @@ def frontier_uncertainty(
     if surface is None:
         return plain
     sd, dof = study.runs.select(known).replicate_sd()
-    if dof >= ENOUGH_REPLICATES:  # they show the noise itself, whatever the surface's shape
+    if dof >= ENOUGH_REPLICATES:  # they show the noise without the surface's misfit
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
     at = fit.law.natural(plain.phi)
     return correct_selection(

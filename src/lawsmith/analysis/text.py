@@ -35,7 +35,7 @@ def listing(a: Analysis) -> Digest:
     return Digest(title(a), [*parts(a), *warned])
 
 
-def parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
+def _parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
     """The interval of a parameter in words; 'fixed', 'none' or 'not identified' without one."""
     if name in fit.fixed:
         return "fixed"
@@ -66,7 +66,7 @@ def parts(a: Analysis) -> list[Part]:
             name,
             figure(x),
             figure(logs[name]) if name in logs else "",
-            parameter_interval(a.fit, name, known.get(name)),
+            _parameter_interval(a.fit, name, known.get(name)),
         )
         for name, x in a.fit.params.items()
     ]

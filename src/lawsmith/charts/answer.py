@@ -30,9 +30,7 @@ from lawsmith.datasets.records import Study, study_name
 from lawsmith.formats import percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, IntArray
-from lawsmith.replay.answering import Answers
-from lawsmith.replay.records import Trace
-from lawsmith.replay.replayed import Replayed
+from lawsmith.replay import Answers, Replayed, Trace
 from lawsmith.runs import Runs, State
 
 N_LINE = 15  # computes at which the best loss is worked out: it bends slowly

@@ -10,7 +10,7 @@ from lawsmith.datasets.records import Study, short_name, study_name
 from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
-from lawsmith.replay.records import Task
+from lawsmith.replay import Task
 
 EVERY = "every run"
 

@@ -44,7 +44,7 @@ from lawsmith.replay import (
     replay,
     stopped_by,
 )
-from lawsmith.replay.payload import step_table
+from lawsmith.replay.steps import step_table
 from lawsmith.spreadsheet import csv_text
 from lawsmith.study.earlier import prior_from
 from lawsmith.surface import PUBLIC, Prior

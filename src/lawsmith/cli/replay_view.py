@@ -14,8 +14,8 @@ from lawsmith.cli import views
 from lawsmith.digest import Digest, as_notes
 from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.replay import Replayed, Scores
-from lawsmith.replay.payload import FITS, at_budgets, scores
-from lawsmith.replay.replayed import signed, whole_pool
+from lawsmith.replay.replayed import at_budgets, signed, whole_pool
+from lawsmith.replay.steps import FITS, scores
 
 NONE = "–"
 FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}

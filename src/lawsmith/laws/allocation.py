@@ -1,8 +1,8 @@
 """Compute-optimal allocation: N*(C), D*(C) and D*/N* of a law of N and D under C = 6ND.
 
-A law whose form has a trade-off rises with a·N^-α + b·D^-β, whose minimum on ND = C/6 is where
-α·a·N^-α = β·b·D^-β. Other laws are minimised numerically. A law may have further inputs (unique
-tokens, experts, a vocabulary), which are given, or chosen among values that were run.
+The minimum of a law on ND = C/6 is found numerically, whatever its form. For a sum of a·N^-α and
+b·D^-β it is where α·a·N^-α = β·b·D^-β. A law may have further inputs (unique tokens, experts, a
+vocabulary), which are given, or chosen among values that were run.
 Shapes: phi (B, p); C (n,); log N* (B, n).
 """
 
@@ -22,6 +22,10 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
+BISECTIONS = 60  # of log(C/6), some 60: to the last digit
+# Of log N, for a slope by differences. Rounding of the loss then moves log N* by about 1e-11, and
+# the third derivative, a law's exponents times the curvature, by about NEARBY²/6.
+NEARBY = 1e-3
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
@@ -44,18 +48,27 @@ def can_allocate(law: Law) -> bool:
 def log_optimal_n(
     law: Law, phi: FloatArray, C: FloatArray, further: Mapping[str, float] = NOTHING
 ) -> FloatArray:
-    """log N*(C), (B, n), with the law's further inputs at the values given."""
+    """log N*(C), (B, n), with the law's further inputs at the values given.
+
+    By bisection on the slope of log loss along the isoFLOP line.
+    """
     if not divides(law) or set(further_inputs(law)) - set(further):
         got, want = str((*further,)), f"inputs N and D, and values of {further_inputs(law)}"
         raise LawsmithError(f"allocation of {law.name}", got=got, want=want)
     budget = np.log(np.atleast_1d(np.asarray(C, dtype=float))) - LOG6
-    pair = None if further_inputs(law) else law.form.trade_off(phi)
-    if pair is None:
-        return _numerical(law, phi, budget, further)
-    log_a, alpha, log_b, beta = (v[:, None] for v in pair)
-    gain = np.log(alpha) + log_a - np.log(beta) - log_b
-    first = np.asarray((gain + beta * budget) / (alpha + beta))
-    return first if law.inputs[0] == "N" else budget - first
+    shape = (len(phi), len(budget))
+    logs = {name: np.full(shape, np.log(further[name])) for name in further_inputs(law)}
+
+    def value(log_n: FloatArray) -> FloatArray:
+        at = {**logs, "N": log_n, "D": budget - log_n}
+        return law.form.value(phi, np.stack([at[name] for name in law.inputs]))
+
+    low, high = np.zeros(shape), np.broadcast_to(budget, shape)
+    for _ in range(BISECTIONS):
+        middle = (low + high) / 2
+        rising = value(middle + NEARBY) > value(middle - NEARBY)
+        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
+    return np.asarray((low + high) / 2)
 
 
 @saturating
@@ -90,25 +103,6 @@ def best_further(
         if loss < best:
             best, chosen = loss, tried
     return chosen
-
-
-def _numerical(
-    law: Law, phi: FloatArray, budget: FloatArray, further: Mapping[str, float]
-) -> FloatArray:
-    """Bisection on the derivative of log loss along the isoFLOP line."""
-    shape = (len(phi), len(budget))
-    low, high = np.full(shape, 0.0), np.broadcast_to(budget, shape).copy()
-    logs = {name: np.full(shape, np.log(further[name])) for name in further_inputs(law)}
-
-    def value(log_n: FloatArray) -> FloatArray:
-        at = {**logs, "N": log_n, "D": budget - log_n}
-        return law.form.value(phi, np.stack([at[name] for name in law.inputs]))
-
-    for _ in range(60):
-        middle = (low + high) / 2
-        rising = value(middle + 1e-3) > value(middle - 1e-3)
-        low, high = np.where(rising, low, middle), np.where(rising, middle, high)
-    return np.asarray((low + high) / 2)
 
 
 @saturating

@@ -7,8 +7,7 @@ a model has than it uses for a token), vocabulary (its size).
 
 from __future__ import annotations
 
-import importlib.util
-import sys
+import runpy
 from collections.abc import Mapping
 from functools import partial
 from itertools import product
@@ -31,7 +30,7 @@ from lawsmith.laws.forms import (
 )
 from lawsmith.laws.law import Law, LogPoints, Param, asymptote, coefficient, exponent
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
-from lawsmith.laws.starts import pinned, sum_of_powers_starts
+from lawsmith.laws.starts import sum_of_powers_starts
 
 # Letters of formulae → names of parameters and inputs.
 SYMBOLS = {"α": "alpha", "β": "beta", "γ": "gamma", "X": "experts", "V": "vocab"}
@@ -91,7 +90,7 @@ def _skaling_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts bent to several k: where one term dominates, (A N^-α)^k is exact."""
     base = _chinchilla_starts(at, fixed.get(0))
     powers = [fixed[5]] if 5 in fixed else [0.3, 0.5, 0.75, 1.0, 1.5]
-    return pinned([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)], fixed)
+    return np.array([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)])
 
 
 SKALING = Law(
@@ -119,7 +118,7 @@ def _kaplan_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     for alpha_d in [fixed[3]] if 3 in fixed else [0.03, 0.06, 0.1, 0.2, 0.35]:
         best = sum_of_powers_starts(form, params, at._replace(y=at.y / alpha_d), {3: 1.0})
         starts += [[s[0] / s[1], s[1] * alpha_d, s[2], alpha_d] for s in best]
-    return pinned(starts, fixed)
+    return np.array(starts)
 
 
 KAPLAN = Law(
@@ -145,7 +144,7 @@ def _farseer_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
         floor = [np.log(E + term), -alpha * term / (E + term), -alpha * E / (E + term)]
         reducible = [log_b - beta * np.log(FARSEER_D), 0.0, -0.1]
         found.append([*floor, *reducible, np.log(beta), 0.0, -0.1])
-    return pinned(found, fixed)
+    return np.array(found)
 
 
 def _slopes(name: str) -> tuple[Param, Param]:
@@ -177,7 +176,7 @@ def _repeated_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     for log_r in [fixed[5]] if 5 in fixed else np.log([2.0, 10.0, 50.0]):
         inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), at.x)[0]
         found += [[*s, log_r] for s in _chinchilla_starts(at._replace(x=inner), None)]
-    return pinned(found, fixed)
+    return np.array(found)
 
 
 REPEATED = Law(
@@ -266,19 +265,10 @@ def _names_in(path: Path) -> dict[str, object]:
     """What a file defines, after it was run."""
     if not path.is_file():
         raise LawsmithError("law", got=f"no file {path}", want="a Python file")
-    module = "lawsmith_own_law"
-    spec = importlib.util.spec_from_file_location(module, path)
-    assert spec is not None
-    assert spec.loader is not None
-    made = importlib.util.module_from_spec(spec)
-    sys.modules[module] = made  # dataclasses and pickles look their module up
     try:
-        spec.loader.exec_module(made)
+        return runpy.run_path(str(path), run_name="lawsmith_own_law")
     except LawsmithError:
         raise
     except Exception as error:  # whatever a user's file may raise
         got = f"{type(error).__name__}: {error}"
         raise LawsmithError(f"law {path}", got=got, want="a file that runs") from None
-    finally:
-        sys.modules.pop(module, None)
-    return vars(made)

@@ -80,7 +80,7 @@ class LawFit:
 
     @property
     def free(self) -> BoolArray:
-        return np.array([name not in self.fixed for name in self.law.names])
+        return self.law.free(self.fixed)
 
     @property
     def residuals(self) -> FloatArray:
@@ -97,7 +97,7 @@ class LawFit:
     def problem(self) -> Problem:
         """What was minimised."""
         points = (self.x[:, None, :], self.loss[None], self.weights[None])
-        return make_problem(self.law, self.objective, *points, pinned_phi(self.law, self.fixed))
+        return make_problem(self.law, self.objective, *points, self.fixed)
 
     def predict(self, inputs: Mapping[str, Any]) -> FloatArray:
         """Predicted loss at the named inputs."""
@@ -136,14 +136,13 @@ def fit_law(
             "losses", got=f"{losses.size} values", want=f"{x.shape[1]}, one a point"
         )
     w = np.ones_like(losses) if weights is None else np.asarray(weights, dtype=float)
-    pinned = pinned_phi(law, fixed or {})
-    _check_enough(law, w, n_free=law.n_params - len(pinned))
-    problem = make_problem(
-        law, objective or law.objective, x[:, None, :], losses[None], w[None], pinned
-    )
-    starts = cold_starts(law, problem, pinned) if start is None else start[None]
+    held = dict(fixed or {})
+    _check_enough(law, w, n_free=law.n_params - len(held))
+    points = (x[:, None, :], losses[None], w[None])
+    problem = make_problem(law, objective or law.objective, *points, held)
+    starts = cold_starts(law, problem) if start is None else start[None]
     solution, _ = minima(problem, starts, np.zeros(len(starts), dtype=np.int64))
-    return _finish(law, problem, solution, fixed=dict(fixed or {}))
+    return _finish(law, problem, solution, fixed=held)
 
 
 @saturating
@@ -164,14 +163,11 @@ def fit_batch(
     frontiers with weight 0 (and any positive loss). losses (B, n). ``tolerance`` is on the scaled
     gradient; resampled fits, whose spread is wanted and not their digits, can do with 1e-4.
     """
-    n_problems = losses.shape[0]
     x3 = x[:, None, :] if x.ndim == 2 else x
     w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
-    pinned = pinned_phi(law, fixed or {})
-    problem = make_problem(law, objective or law.objective, x3, losses, w, pinned)
-    begin = np.array(np.broadcast_to(start, (n_problems, law.n_params)))
-    begin[:, list(pinned)] = list(pinned.values())
-    return continue_delta(problem, begin, tolerance)
+    problem = make_problem(law, objective or law.objective, x3, losses, w, fixed or {})
+    begin = np.broadcast_to(start, (len(losses), law.n_params))
+    return _continue_delta(problem, np.clip(begin, problem.lower, problem.upper), tolerance)
 
 
 def refit_weighted(
@@ -188,12 +184,6 @@ def refit_weighted(
         fixed=fit.fixed,
         tolerance=tolerance,
     )
-
-
-def pinned_phi(law: Law, fixed: Mapping[str, float]) -> dict[int, float]:
-    """Parameters pinned at natural values by name → phi by position."""
-    at = {law.position(name): value for name, value in fixed.items()}
-    return {j: law.params[j].to_phi(value) for j, value in at.items()}
 
 
 def _check_losses(loss: Any) -> FloatArray:
@@ -227,30 +217,36 @@ def make_problem(
     x: FloatArray,
     losses: FloatArray,
     w: FloatArray,
-    pinned: Mapping[int, float],
+    fixed: Mapping[str, float],
 ) -> Problem:
-    """Losses (B, n) to fit. E is never above the lowest loss of its own problem."""
+    """Losses (B, n) to fit. E is never above the lowest loss of its own problem.
+
+    fixed   parameters held at natural values: both their bounds
+    """
     lower, upper = law.bounds()
     additive = np.array([param.additive for param in law.params])
-    free = np.ones(law.n_params, dtype=bool)
     upper = upper[None]
     if additive.any():
         lowest = np.log(np.where(w > 0, losses, np.inf).min(axis=1, keepdims=True))
         upper = np.where(additive, np.minimum(upper, lowest), upper)
-    for j, value in pinned.items():
-        free[j] = False
-        lower[j], upper[:, j] = min(lower[j], value), np.maximum(upper[:, j], value)
+    for name, value in fixed.items():
+        j = law.position(name)
+        lower[j] = upper[:, j] = law.params[j].to_phi(value)
+    free = law.free(fixed)
     return Problem(law.form, objective, x, np.log(losses), w, lower, upper, free, additive)
 
 
-def cold_starts(law: Law, problem: Problem, pinned: Mapping[int, float]) -> FloatArray:
+def cold_starts(law: Law, problem: Problem) -> FloatArray:
     """(S, p) where a fit that knows nothing begins; ``problem`` is a single one."""
+    held = np.flatnonzero(~problem.free)
     if law.starts is None:
-        start = spread_over_bounds(law.params, pinned)
+        start = spread_over_bounds(law.params)
+        start[:, held] = problem.lower[held]
         rough = replace(problem, objective=LEAST_SQUARES_LOG)
         value = objective_value(rough.take(np.zeros(len(start), dtype=np.int64)), start)
         return start[np.argsort(value, kind="stable")[:24]]
-    return law.starts(LogPoints(problem.x, problem.y[0], problem.w[0]), pinned)
+    fixed = {int(j): float(problem.lower[j]) for j in held}
+    return law.starts(LogPoints(problem.x, problem.y[0], problem.w[0]), fixed)
 
 
 def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Solution, IntArray]:
@@ -265,7 +261,7 @@ def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Soluti
         rows = np.flatnonzero(owner == b)
         found = _distinct(problem.take(np.array([b])), near.phi[rows], near.value[rows])
         kept += rows[found].tolist()
-    return continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
+    return _continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
 
 
 def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
@@ -278,12 +274,12 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
     return kept or [int(np.argmin(value))]
 
 
-def continue_delta(
+def _continue_delta(
     problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
-    """Minimise under δ, by way of larger ones when the start's residuals are far beyond δ.
+    """Minimise under δ; under larger ones first where the start's residuals are far beyond δ.
 
-    Huber's Hessian has only the points within δ; from afar there are none. Each stage ends near
+    Huber's Hessian has only the points within δ; far off there are none. Each stage ends near
     the next one's minimum, where Newton's steps are right.
     """
     objective = problem.objective
@@ -292,7 +288,7 @@ def continue_delta(
         spread = np.median(np.abs(residuals(problem, phi)), axis=-1).max()
         delta = spread
         while delta > 2 * objective.delta:
-            stage = replace(problem, objective=objective.with_delta(delta))
+            stage = replace(problem, objective=replace(objective, delta=delta))
             phi = minimise(stage, phi, max_iterations=12, tolerance=1e-3).phi
             delta /= 4
     return minimise(problem, phi, tolerance=tolerance)

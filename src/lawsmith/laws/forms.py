@@ -17,7 +17,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.grid import FloatArray
-from lawsmith.laws.law import Form, TradeOff
+from lawsmith.laws.law import Form
 
 
 @dataclass(frozen=True)
@@ -86,19 +86,6 @@ class SumOfPowers(Form):
                 curv[:, a, a] += (wu * u).sum(axis=-1)
         return np.asarray(curv)
 
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """Of a constant and one falling power of each of two inputs; None for other sums."""
-        found: dict[int, tuple[FloatArray, FloatArray]] = {}
-        for term in self.terms:
-            if not term.powers:
-                continue
-            power = term.powers[0]
-            if len(term.powers) > 1 or power.input in found:
-                return None
-            slope = power.sign * phi[:, power.exponent]
-            found[power.input] = (phi[:, term.coefficient] + slope * power.shift, -slope)
-        return (*found[0], *found[1]) if set(found) == {0, 1} else None
-
 
 @dataclass(frozen=True)
 class Skaling(Form):
@@ -129,9 +116,6 @@ class Skaling(Form):
         )
         return f, jac
 
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        return phi[:, 1], phi[:, 2], phi[:, 3], phi[:, 4]
-
 
 @dataclass(frozen=True)
 class Kaplan(Form):
@@ -153,10 +137,6 @@ class Kaplan(Form):
             axis=1,
         )
         return f, jac
-
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        ratio = phi[:, 1] / phi[:, 3]
-        return phi[:, 0] * ratio, ratio, phi[:, 2], np.ones_like(ratio)
 
 
 @dataclass(frozen=True)

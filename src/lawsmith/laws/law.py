@@ -7,14 +7,11 @@ Notation and shapes
     f     (B, n)     log of the predicted loss
     jac   (B, p, n)  gradient of f with respect to phi
     curv  (B, p, p)  sum over points of w · Hessian of f, for weights w (B, n), given jac
-
-A form of two inputs may know its trade-off: (log a, α, log b, β), each (B,), when the loss rises
-with a·x₀^-α + b·x₁^-β. Then the best split of a budget has a closed form.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Container, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Any, NamedTuple, Protocol
 
@@ -22,7 +19,7 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.objective import HUBER, Objective
 
 
@@ -85,7 +82,6 @@ def exponent(name: str, lower: float = 1e-3, upper: float = 3.0) -> Param:
 
 
 STEP = 1e-5  # of central differences of phi, which is of order 1
-TradeOff = tuple[FloatArray, FloatArray, FloatArray, FloatArray]  # log a, α, log b, β
 
 
 class Form(Protocol):
@@ -111,10 +107,6 @@ class Form(Protocol):
             curv[:, k, :] = np.einsum("bpn,bn->bp", up - down, w) / (2 * STEP)
         return np.asarray((curv + curv.transpose(0, 2, 1)) / 2)
 
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: the best split is found numerically."""
-        return None
-
 
 class LogPoints(NamedTuple):
     """Points that a fit starts from: log inputs x (q, 1, n), log losses y (n,), weights w (n,)."""
@@ -134,7 +126,8 @@ class Law:
     inputs     names of what the loss depends on: C, N, D, …
     params     one Param each
     objective  the one that the law's authors publish fits with; the fitter's default
-    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from
+    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from; it need not
+               heed ``fixed`` (phi by position), for the fit puts these at their values
 
     >>> law = get_law("LC")
     >>> law.inputs, law.names
@@ -166,6 +159,10 @@ class Law:
         if name not in self.names:
             raise unknown(f"parameter of {self.name}", name, self.names)
         return self.names.index(name)
+
+    def free(self, fixed: Container[str]) -> BoolArray:
+        """(p,) the parameters that are not fixed."""
+        return np.array([name not in fixed for name in self.names])
 
     def bounds(self) -> tuple[FloatArray, FloatArray]:
         """Lower and upper bounds of phi, (p,) each."""
@@ -221,7 +218,7 @@ class Law:
 
 
 @dataclass(frozen=True)
-class FormulaForm(Form):
+class _FormulaForm(Form):
     """A user's formula ``predict(inputs, **params) -> loss``, differentiated by complex step.
 
     The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae made of
@@ -281,7 +278,7 @@ def define(
     >>> round(float(law.predict({"E": 2.0, "A": 100.0, "alpha": 0.5}, {"D": 1e4 - 1})[0]), 6)
     3.0
     """
-    form = FormulaForm(predict, tuple(inputs), tuple(params))
+    form = _FormulaForm(predict, tuple(inputs), tuple(params))
     law = Law(name, formula or name, tuple(inputs), tuple(params), form)
     _check_differentiable(law)
     return law

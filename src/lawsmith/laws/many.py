@@ -7,14 +7,14 @@ set of twenty points is little work. Shapes as in :mod:`lawsmith.laws.law`; S st
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from dataclasses import replace
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import FloatArray
+from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import (
     best_of,
     cold_starts,
@@ -26,23 +26,17 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.optimise import Problem
 
 
-@dataclass(frozen=True, eq=False)
-class PointSet:
+class PointSet(NamedTuple):
     """What one law is fitted to.
 
     inputs    the law's, by name, (n,) each
     loss      (n,) above 0
-    weights   (n,) each point's share of the objective
+    weights   (n,) each point's share of the objective; None where all count alike
     """
 
     inputs: Mapping[str, Any]
     loss: FloatArray
-    weights: FloatArray
-
-    @classmethod
-    def alike(cls, inputs: Mapping[str, Any], loss: FloatArray) -> PointSet:
-        """PointSet that count alike."""
-        return cls(inputs, loss, np.ones(len(loss)))
+    weights: FloatArray | None = None
 
 
 @saturating
@@ -57,7 +51,7 @@ def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
     if not sets:
         return np.empty((0, law.n_params))
     problems = [_single(law, points) for points in sets]
-    starts = [cold_starts(law, problem, {}) for problem in problems]
+    starts = [cold_starts(law, problem) for problem in problems]
     owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
     found, owner = minima(_stack(problems), np.concatenate(starts), owner)
     best = [best_of(found, np.flatnonzero(owner == b)) for b in range(len(sets))]
@@ -72,23 +66,29 @@ def _single(law: Law, points: PointSet) -> Problem:
     if n < law.n_params:
         want = f"at least {law.n_params}"
         raise LawsmithError(law.name, got=f"{n} points in a set", want=want)
+    w = np.ones(n) if points.weights is None else points.weights
     x = law.log_inputs(points.inputs)
-    return make_problem(law, law.objective, x, points.loss[None], points.weights[None], {})
+    return make_problem(law, law.objective, x, points.loss[None], w[None], {})
 
 
 def _stack(problems: Sequence[Problem]) -> Problem:
-    """One problem of B rows; shorter sets are padded by repeating a point with weight 0."""
-    n = max(problem.y.shape[1] for problem in problems)
+    """One problem of B rows."""
+    sets = np.arange(len(problems))
+    owner = np.repeat(sets, [problem.y.shape[1] for problem in problems])
+    index, real = pad(owner == sets[:, None])
+    x, y, w = (np.concatenate([getattr(p, part) for p in problems], axis=-1) for part in "xyw")
+    upper = np.concatenate([problem.upper for problem in problems])
+    return replace(problems[0], x=x[:, 0, index], y=y[0, index], w=w[0, index] * real, upper=upper)
 
-    def padded(part: FloatArray) -> FloatArray:
-        wide = [(0, 0)] * (part.ndim - 1) + [(0, n - part.shape[-1])]
-        return np.pad(part, wide, mode="edge")
 
-    weights = [np.pad(p.w, [(0, 0), (0, n - p.w.shape[1])]) for p in problems]
-    return replace(
-        problems[0],
-        x=np.concatenate([padded(p.x) for p in problems], axis=1),
-        y=np.concatenate([padded(p.y) for p in problems]),
-        w=np.concatenate(weights),
-        upper=np.concatenate([p.upper for p in problems]),
-    )
+def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
+    """Masks (B, m) → column indices (B, n) and weights (B, n): 1 for real points, 0 for padding.
+
+    Padding repeats the last point of its row, so that what is made of it is as sound as that.
+    """
+    sizes = chosen.sum(axis=1, keepdims=True)
+    place = np.arange(int(sizes.max()))
+    index = np.zeros((len(chosen), len(place)), dtype=np.int64)
+    index[place < sizes] = np.nonzero(chosen)[1]
+    repeated = np.take_along_axis(index, np.minimum(place, sizes - 1), axis=1)
+    return repeated, (place < sizes).astype(np.float64)

@@ -20,6 +20,7 @@ import numpy as np
 from lawsmith.arrays import robust_sd, saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
+# No number here was fitted to a study: coverage on drawn laws judged them (docs/coverage.md).
 # A run is near the frontier when its fitted loss is within this many noise SDs of it: of two runs
 # so far apart, noise makes the worse one look better in 2 of 10,000 cases.
 NEAR = 5.0
@@ -28,10 +29,10 @@ MIN_NEAR = 6  # runs of a cell on the frontier that always count: twice the coef
 CROWDED = 5  # runs a cell: with fewer, an intercept each would take over a fifth of the freedom
 MIN_DOF = 8  # the noise is then known to a quarter: 1/√(2·8)
 OUTLIER = 3.5  # SDs beyond which a run went wrong: one good run in two thousand is
-MOST_RUNS = 10_000  # an array of all redraws, 400 of each run, then has 32 MB
+MOST_RUNS = 10_000  # an array of all inner redraws, 400 of each run, then has 32 MB
 # Passes of fitting and choosing the near runs. Only runs at the edge still come and go in the last:
 # 5 of 909 of OELLM-English, for L(C).
-_PASSES = 6
+PASSES = 6
 
 
 Floor = Callable[[FloatArray], FloatArray]  # log losses (m,) → the frontier's level there (m,)
@@ -69,7 +70,7 @@ def smooth_surface(
     excess = y - floor(y)
     near = excess <= np.quantile(excess, FIRST_NEAR)
     surface: NoiseSurface | None = None
-    for _ in range(_PASSES):
+    for _ in range(PASSES):
         surface = _best_regression(y, _shapes(h, s, cells, near), near, cells)
         if surface is None:
             return None

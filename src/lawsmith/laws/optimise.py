@@ -9,7 +9,8 @@ Shapes as in :mod:`lawsmith.laws.law`.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
@@ -55,8 +56,7 @@ class Solution:
     converged: BoolArray
 
 
-@dataclass(frozen=True)
-class _Point:
+class _Point(NamedTuple):
     """Everything known at the current phi of a batch."""
 
     value: FloatArray  # (B,)
@@ -201,7 +201,7 @@ def minimise(
                 break
             live, here, part = live[keep], here[keep], part.take(keep)
             damping, growth, stalled = damping[keep], growth[keep], stalled[keep]
-            point = _take(point, keep)
+            point = _Point(*(part[keep] for part in point))
     converged = (gradient <= 1e3 * tolerance) | (value <= floor)
     return Solution(phi, value, gradient, converged)
 
@@ -266,7 +266,7 @@ def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatAr
 
 
 def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatArray:
-    """Newton's step with the eigenvalues' absolute values: downhill whatever the Hessian.
+    """Newton's step with the eigenvalues' absolute values, which is downhill for any Hessian.
 
     Where Huber leaves fewer points within δ than there are parameters, the Hessian is nearly
     singular or indefinite along a valley that damping alone would crawl through.
@@ -289,9 +289,5 @@ def _adapt(
 def _choose(better: BoolArray, after: _Point, before: _Point) -> _Point:
     if better.all():
         return after
-    pairs = ((getattr(after, part.name), getattr(before, part.name)) for part in fields(after))
+    pairs = zip(after, before, strict=True)
     return _Point(*(np.where(better.reshape(-1, *[1] * (a.ndim - 1)), a, b) for a, b in pairs))
-
-
-def _take(point: _Point, rows: np.ndarray) -> _Point:
-    return _Point(*(getattr(point, part.name)[rows] for part in fields(point)))

@@ -15,6 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from types import MappingProxyType
+from typing import NamedTuple
 
 import numpy as np
 
@@ -22,24 +23,79 @@ from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
+from lawsmith.laws.many import pad
 from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
+from lawsmith.laws.optimise import GRADIENT_TOLERANCE
 from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
 # Means of 100 redraws err by a tenth of a redraw's SD, which `_spread` adds. Four inner redraws are
-# few; `_spread` subtracts their scatter.
+# few; `_spread` subtracts their scatter. None of the numbers here was fitted to a study: they were
+# judged by coverage on drawn laws (docs/coverage.md).
 N_REDRAWS, N_INNER = 100, 4
 LEAST_NOISE = 0.02  # of the redraws' residual variance: an estimate of the noise is never 0
 FAR_OUT = 3.0  # median lengths: of normal draws in three dimensions one in ten thousand is farther
 
 
+class _ShortFrontierError(Exception):
+    """A redraw's frontier has no more points than the law has parameters."""
+
+
+class _Fits(NamedTuple):
+    """Laws of B frontiers: parameters (B, p), variance of the residuals (B,), and points (B,)."""
+
+    phi: FloatArray
+    variance: FloatArray
+    n: FloatArray
+
+
 @dataclass(frozen=True)
-class _Fits:
-    phi: FloatArray  # (B, p)
-    variance: FloatArray  # (B,) of the residuals
-    n: FloatArray  # (B,) points
+class _Fitter:
+    """A law fitted by least squares on log loss, from parameters (p,) near by."""
+
+    law: Law
+    fixed: Mapping[str, float]
+    near: FloatArray
+
+    @property
+    def free(self) -> BoolArray:
+        return self.law.free(self.fixed)
+
+    def fit(self, x: FloatArray, losses: FloatArray, chosen: BoolArray) -> _Fits:
+        """A law of each frontier ``chosen`` (B, m) of losses (B, m), to 1e-4 of its spread."""
+        n_free = int(self.free.sum())
+        if np.any(chosen.sum(axis=1) <= n_free):
+            raise _ShortFrontierError
+        index, weights = pad(chosen)
+        points, picked = x[:, index], np.take_along_axis(losses, index, axis=1)
+        phi = self._phi(points, picked, weights, 1e-4)
+        residual = (self.law.form.value(phi, points) - np.log(picked)) * weights
+        n = weights.sum(axis=1)
+        return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
+
+    def curve(self, x: FloatArray, losses: FloatArray) -> FloatArray:
+        """(p,) the law nearest to a curve (1, n)."""
+        return np.asarray(self._phi(x, losses)[0])
+
+    def _phi(
+        self,
+        x: FloatArray,
+        losses: FloatArray,
+        weights: FloatArray | None = None,
+        tolerance: float = GRADIENT_TOLERANCE,
+    ) -> FloatArray:
+        return fit_batch(
+            self.law,
+            x,
+            losses,
+            start=self.near,
+            weights=weights,
+            objective=LEAST_SQUARES_LOG,
+            fixed=self.fixed,
+            tolerance=tolerance,
+        ).phi
 
 
 @saturating
@@ -60,24 +116,22 @@ def correct_selection(
     x       (q, m) log inputs
     fixed   parameters held at a value
     """
-    law, start = plain.law, plain.phi
     rows = np.flatnonzero(surface.near)
-    select, near_x = among(rows), x[:, rows]
+    select, near_x, mean = among(rows), x[:, rows], surface.mean[rows]
 
     def fit(log_losses: FloatArray) -> _Fits:
-        """Π and the law's least-squares fit for log losses of the near runs, (B, n_near)."""
+        """Π and the law for log losses of the near runs, (B, n_near)."""
         drawn = np.exp(log_losses)
-        return _fit(law, near_x, drawn, select(drawn), start, fixed)
+        return fitter.fit(near_x, drawn, select(drawn))
 
     def redraw(mean: FloatArray) -> FloatArray:
         return np.asarray(mean + surface.noise_sd * rng.standard_normal(mean.shape))
 
-    mean = surface.mean[rows]
+    on = among(np.arange(len(losses)))(losses[None])
+    fitter = _Fitter(plain.law, fixed, plain.phi)
     try:
-        everything = among(np.arange(len(losses)))
-        on = everything(losses[None])
-        raw = _fit(law, x, losses[None], on, start, fixed)
-        start = raw.phi[0]
+        raw = fitter.fit(x, losses[None], on)
+        fitter = replace(fitter, near=raw.phi[0])
         truth = fit(mean[None])
         noisy = redraw(np.broadcast_to(mean, (N_REDRAWS, len(rows))))
         outer = fit(noisy)
@@ -86,7 +140,7 @@ def correct_selection(
         inner = fit(redraw(np.repeat(smooth, N_INNER, axis=0)))
     except _ShortFrontierError:
         return plain
-    plane = _tangent(law, x[:, on[0]], start, fixed)
+    plane = _Tangent.at(fitter, x[:, on[0]])
     base = plane.flat(truth.phi)[0]
     draws, below = (_pull_in(plane, f.phi, base) for f in (outer, inner_truth))
     around = _pull_in(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
@@ -101,14 +155,13 @@ def correct_selection(
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), LEAST_NOISE * redrawn)
     observed = float(raw.variance[0])
-    free = np.array([name not in fixed for name in law.names])
-    cov = _widened(_spread(corrected, around), observed, noise, plane.jac, free)
-    phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov, fixed)
+    cov = _widened(_spread(corrected, around), observed, noise, plane)
+    phi, cov = _from_plane(plane, raw.phi[0] - bias - remaining, cov)
     return replace(
         plain,
         phi=phi,
         cov=cov,
-        dof=int(raw.n[0]) - law.n_params + len(fixed),
+        dof=int(raw.n[0]) - int(fitter.free.sum()),
         method="least squares on log loss, selection undone, Student's t",
         misfit=observed / noise,
         residual_sd=float(np.sqrt(observed)),
@@ -133,34 +186,33 @@ def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Tangent:
-    """The law linearised at phi, on the points x of the frontier.
+    """The law linearised at the parameters near by, on the points x of the frontier.
 
     E, A and α trade off along a bent valley. Means and covariances of phi itself would carry that
     bend into predictions, where it cancels; the tangent plane has none.
     """
 
-    law: Law
-    phi: FloatArray  # (p,)
-    x: FloatArray  # (q, 1, n)
-    f: FloatArray  # (1, n) log loss at phi
+    fitter: _Fitter
+    x: FloatArray  # (q, n)
+    f: FloatArray  # (1, n) log loss there
     jac: FloatArray  # (p, n)
     inverse: FloatArray  # (n, p) change of the curve → change of phi, by least squares
 
+    @classmethod
+    def at(cls, fitter: _Fitter, x: FloatArray) -> _Tangent:
+        f, jac = fitter.law.form.value_and_jac(fitter.near[None], x[:, None, :])
+        inverse = np.zeros((f.shape[1], fitter.law.n_params))
+        inverse[:, fitter.free] = np.linalg.pinv(jac[0][fitter.free].T, rcond=1e-12).T
+        return cls(fitter, x, f, jac[0], inverse)
+
     def flat(self, draws: FloatArray) -> FloatArray:
         """Draws (B, p) → where each would lie in the plane, by the curve it predicts."""
-        return np.asarray(self.phi + (self.law.form.value(draws, self.x) - self.f) @ self.inverse)
+        curves = self.fitter.law.form.value(draws, self.x[:, None, :])
+        return np.asarray(self.fitter.near + (curves - self.f) @ self.inverse)
 
     def length(self, steps: FloatArray) -> FloatArray:
         """Length (B,) of steps (B, p): the change of the curve."""
         return np.asarray(np.linalg.norm(steps @ self.jac, axis=1))
-
-
-def _tangent(law: Law, x: FloatArray, phi: FloatArray, fixed: Mapping[str, float]) -> _Tangent:
-    f, jac = law.form.value_and_jac(phi[None], x[:, None, :])
-    free = np.array([name not in fixed for name in law.names])
-    inverse = np.zeros((f.shape[1], law.n_params))
-    inverse[:, free] = np.linalg.pinv(jac[0][free].T, rcond=1e-12).T
-    return _Tangent(law, phi, x[:, None, :], f, jac[0], inverse)
 
 
 def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
@@ -174,9 +226,7 @@ def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray
     return np.asarray(centre + step * np.minimum(1, limit / np.maximum(size, 1e-300))[:, None])
 
 
-def _widened(
-    cov: FloatArray, observed: float, noise: float, jac: FloatArray, free: BoolArray
-) -> FloatArray:
+def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) -> FloatArray:
     """The redraws' covariance brought to the residual variance that was observed.
 
     Misfit of the law is scatter on top of noise, so it adds least squares' own covariance; it does
@@ -184,69 +234,18 @@ def _widened(
     """
     if observed <= noise:
         return cov * (observed / noise)
-    return np.asarray(cov + scatter_covariance(jac, observed - noise, free))
+    misfit = scatter_covariance(plane.jac, observed - noise, plane.fitter.free)
+    return np.asarray(cov + misfit)
 
 
-def _from_plane(
-    plane: _Tangent, phi: FloatArray, cov: FloatArray, fixed: Mapping[str, float]
-) -> tuple[FloatArray, FloatArray]:
+def _from_plane(plane: _Tangent, phi: FloatArray, cov: FloatArray) -> tuple[FloatArray, FloatArray]:
     """From the plane back to the law: the parameters of the corrected curve, and their covariance.
 
     A large correction in the plane is far from the valley's floor; the law nearest to the curve it
-    stands for is on it, and the covariance goes along as that of the curve.
+    stands for is on it, and its covariance is that of the curve.
     """
-    curve = np.exp(plane.f + (phi - plane.phi) @ plane.jac)
-    found = fit_batch(
-        plane.law,
-        plane.x[:, 0],
-        curve,
-        start=plane.phi,
-        objective=LEAST_SQUARES_LOG,
-        fixed=fixed,
-    ).phi[0]
-    there = _tangent(plane.law, plane.x[:, 0], found, fixed)
+    curve = np.exp(plane.f + (phi - plane.fitter.near) @ plane.jac)
+    found = plane.fitter.curve(plane.x, curve)
+    there = _Tangent.at(replace(plane.fitter, near=found), plane.x)
     change = plane.jac @ there.inverse
     return found, np.asarray(change.T @ cov @ change)
-
-
-class _ShortFrontierError(Exception):
-    """A redraw's frontier has no more points than the law has parameters."""
-
-
-def _fit(
-    law: Law,
-    x: FloatArray,
-    losses: FloatArray,
-    chosen: BoolArray,
-    start: FloatArray,
-    fixed: Mapping[str, float],
-) -> _Fits:
-    """Least-squares fits on a frontier each, shorter ones padded with weight 0."""
-    n_free = law.n_params - len(fixed)
-    if np.any(chosen.sum(axis=1) <= n_free):
-        raise _ShortFrontierError
-    index, weights = pad(chosen)
-    picked = np.where(weights > 0, np.take_along_axis(losses, index, axis=1), 1.0)
-    points = x[:, index]
-    phi = fit_batch(
-        law,
-        points,
-        picked,
-        start=start,
-        weights=weights,
-        objective=LEAST_SQUARES_LOG,
-        fixed=fixed,
-        tolerance=1e-4,
-    ).phi
-    residual = (law.form.value(phi, points) - np.log(picked)) * weights
-    n = weights.sum(axis=1)
-    return _Fits(phi, (residual**2).sum(axis=1) / (n - n_free), n)
-
-
-def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
-    """Masks (B, m) → column indices (B, n) and weights (B, n), 1 for real points, 0 for padding."""
-    sizes = chosen.sum(axis=1)
-    weights = np.arange(int(sizes.max())) < sizes[:, None]
-    index = np.zeros(weights.shape, dtype=np.int64)
-    index[weights] = np.nonzero(chosen)[1]
-    return index, weights.astype(float)

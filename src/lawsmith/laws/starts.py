@@ -11,16 +11,17 @@ from collections.abc import Mapping
 from itertools import combinations, product
 
 import numpy as np
-from numpy.typing import ArrayLike
 
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.forms import SumOfPowers
 from lawsmith.laws.law import LogPoints, Param
 
-# Candidate exponents: one dense list for laws with a single exponent, a thinner one for products.
+# Candidate exponents, evenly spaced in logs. Published ones lie between 0.05 and 0.4. A law
+# with a single exponent has a list with steps of 25 %, up to 2.2; products of several have one with
+# steps of 55 %, up to 1.0, so that two exponents are 81 trials.
 EXPONENTS_1D = 0.02 * 1.25 ** np.arange(22)
 EXPONENTS_2D = 0.03 * 1.55 ** np.arange(9)
-MAX_STARTS = 4  # local minima of the grid that are followed; the time of a fit is by their number
+MAX_STARTS = 4  # local minima of the grid that are followed: the time of a fit grows with them
 # Steps of 35 %, between the spacings of the two lists, halved in logs five times: to 1 %.
 ZOOMS, ZOOM_STEPS = 5, 1.35 ** np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
 FAR_OFF = 0.04  # squared log residual, 20 % of loss, beyond which a point is as bad as any
@@ -57,7 +58,7 @@ def _zoom(
     at: LogPoints,
     fixed: Mapping[int, float],
 ) -> FloatArray:
-    """The best exponents near those of ``start`` (p,), on ever finer grids around the best."""
+    """The best exponents near those of ``start`` (p,), on finer and finer grids."""
     steps = ZOOM_STEPS
     for _ in range(ZOOMS):
         factors = np.array(list(product(*[steps] * len(used))))
@@ -102,7 +103,7 @@ def _project(
     c = _nonnegative(relative[open_].transpose(1, 0, 2), target, at.w)
     ratio = np.array(1.0 - target)
     for column, k in enumerate(open_):
-        # A term the projection drops still needs a log: a thousandth of the loss.
+        # A dropped term still needs a log: a thousandth of the loss, of no account.
         kept = np.maximum(c[:, column], 1e-3 / relative[k].mean(axis=-1))
         phi[:, form.terms[k].coefficient] = np.log(kept)
         ratio += kept[:, None] * relative[k]
@@ -150,7 +151,7 @@ def _local_minima(score: FloatArray) -> IntArray:
     return found[np.argsort(score.ravel()[found], kind="stable")][:MAX_STARTS]
 
 
-def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) -> FloatArray:
+def spread_over_bounds(params: tuple[Param, ...]) -> FloatArray:
     """A low-discrepancy cover of the bounds, for laws that bring no starts of their own, (S, p)."""
     p = len(params)
     lower = np.array([q.to_phi(q.lower) for q in params])
@@ -161,12 +162,4 @@ def spread_over_bounds(params: tuple[Param, ...], fixed: Mapping[int, float]) ->
         ratio = (1 + ratio) ** (1 / (p + 1))
     steps = ratio ** -np.arange(1, p + 1)
     unit = (0.5 + np.outer(np.arange(1, 65), steps)) % 1.0
-    return pinned(lower + unit * (upper - lower), fixed)
-
-
-def pinned(starts: ArrayLike, fixed: Mapping[int, float]) -> FloatArray:
-    """Starts (S, p) with the fixed parameters at their values."""
-    out = np.array(starts, dtype=np.float64)
-    for j, value in fixed.items():
-        out[:, j] = value
-    return out
+    return np.asarray(lower + unit * (upper - lower))

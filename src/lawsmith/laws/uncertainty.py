@@ -38,7 +38,7 @@ from lawsmith.laws.optimise import Solution, leave_one_out
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
 
-FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # the module says why
+FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # of identified parameters; the module says why
 MIN_DOF_BOOTSTRAP = 30  # the kurtosis of fewer normal residuals has an SD of 0.9 or more
 HEAVY = 4.0  # SDs of the kurtosis of normal residuals, beyond which tails are heavy
 N_BOOTSTRAP = 400  # SDs of so many draws err by 1/√800, 4 %

@@ -84,7 +84,8 @@ def first_open(grid: Grid, window: BoolArray, free: BoolArray) -> BoolArray:
     inside = window & free
     if inside.any() or not free.any():
         return inside
-    return free & grid.slice(int(grid.level_of[free].min()))
+    lowest: BoolArray = np.equal(grid.slicer, grid.slicer[free].min())
+    return free & lowest
 
 
 @dataclass(frozen=True)

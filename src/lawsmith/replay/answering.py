@@ -10,10 +10,10 @@ import numpy as np
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.replay.records import Task
+from lawsmith.replay.task import Task
 from lawsmith.runs import Runs
 
-GROWTH = 1.05  # of the runs, after which a stop rule is looked at again
+GROWTH = 1.05  # of the runs, after which a rule is looked at again: √1.05 is 2 % of a width
 
 
 @dataclass(frozen=True, eq=False)

@@ -7,24 +7,25 @@ that the number of threads cannot change a digit; replays side by side are the w
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from typing import NamedTuple
 
 import numpy as np
 
 from lawsmith.answer import Target
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import Weigh, alike, mixed_losses
+from lawsmith.fantasies import Weigh, equal_weights, mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies import Policy, Search
 from lawsmith.replay.answering import answer_after, due
-from lawsmith.replay.records import Step, Task, Trace
-from lawsmith.replay.steps import Envelope, judge, make_step
+from lawsmith.replay.steps import Envelope, Step, Trace, judge, make_step
+from lawsmith.replay.task import Task
 from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
-BLOCK = 64  # runs judged together where nobody watches
+BLOCK = 64  # runs judged together where no progress is shown
 
 
 @dataclass(frozen=True)
@@ -67,7 +68,7 @@ def replay(
     stop: Stop | None = None,
     done: Sequence[Step] = (),
     block: int = 1,
-    weigh: Weigh = alike,
+    weigh: Weigh = equal_weights,
 ) -> Iterator[Step]:
     """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it.
 
@@ -79,7 +80,7 @@ def replay(
     """
     stop = stop or Stop()
     stop.check(task)
-    walk = _Walk(task, policy, seed, weigh, done)
+    walk = _Progress(task, policy, seed, weigh, done)
     with one_thread():
         going = not (done and walk.answered(stop.rule))
     while going:
@@ -109,23 +110,19 @@ def run_replay(
     return Trace(task, policy.name, seed, dict(settings or {}), steps)
 
 
-@dataclass(frozen=True, eq=False)
-class _Taken:
-    """A run that was taken and is not judged yet.
+class _Taken(NamedTuple):
+    """A run that was taken: its step, whose laws are not fitted yet, and what they are fitted to.
 
-    n_runs    this one included
-    mixed     None without a surrogate, and in the initial design
-    ready     whether the initial design is complete
+    observed  None while the initial design is incomplete
+    mixed     None as well without a surrogate
     """
 
-    n_runs: int
-    window: float
-    observed: Envelope
+    step: Step
+    observed: Envelope | None
     mixed: Envelope | None
-    ready: bool
 
 
-class _Walk:
+class _Progress:
     """The state of one replay: the runs so far, and when the stop rule was last looked at."""
 
     def __init__(
@@ -163,16 +160,18 @@ class _Walk:
         """Run ``row``: its loss from the study, and the envelopes after it."""
         task, pool = self.task, self.task.pool
         self.runs = self.runs.append(Runs.from_losses([row], [task.loss[row]]))
-        observed = Envelope.of(task, self.runs.config_loss(len(pool)))
-        mixed = None
+        observed, mixed = Envelope.of(task, self.runs.config_loss(len(pool))), None
         ready = self.policy.searching(pool, self.runs)
         surrogate = self.policy.surrogate
         if ready and surrogate is not None and self.runs.any_done:
             posterior = surrogate.fit(pool, self.runs)
             losses = mixed_losses(len(pool), self.runs, posterior)
-            weights = self.weigh(len(pool), self.runs, posterior)
-            mixed = Envelope.of(task, losses, weights)
-        return _Taken(len(self.runs), self.window, observed, mixed, ready)
+            mixed = Envelope.of(task, losses, self.weigh(len(pool), self.runs, posterior))
+        truth = task.reference.envelope
+        share = None if mixed is None else recovery(mixed.rows, truth)
+        shares = recovery(observed.rows, truth), share
+        step = make_step(task, self.runs.index.tolist(), self.window, (None, None), shares)
+        return _Taken(step, observed if ready else None, mixed)
 
     def answered(self, rule: StopRule | None) -> bool:
         """Whether the runs so far meet a rule; never without one."""
@@ -187,14 +186,9 @@ class _Walk:
 
     def judge(self, taken: Sequence[_Taken]) -> list[Step]:
         """The steps of runs taken, their laws fitted together."""
-        truth = self.task.reference.envelope
-        observed = judge(self.task, [t.observed if t.ready else None for t in taken])
+        observed = judge(self.task, [t.observed for t in taken])
         fantasized = judge(self.task, [t.mixed for t in taken])
-        rows = self.runs.index.tolist()
-        steps = []
-        for t, law_observed, law_mixed in zip(taken, observed, fantasized, strict=True):
-            mixed_share = None if t.mixed is None else recovery(t.mixed.rows, truth)
-            shares = recovery(t.observed.rows, truth), mixed_share
-            laws = (law_observed, law_mixed)
-            steps.append(make_step(self.task, rows[: t.n_runs], t.window, laws, shares))
-        return steps
+        return [
+            replace(t.step, observed=law_observed, fantasized=law_mixed)
+            for t, law_observed, law_mixed in zip(taken, observed, fantasized, strict=True)
+        ]

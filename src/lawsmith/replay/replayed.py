@@ -1,4 +1,8 @@
-"""Replayed: a replay as it ended, with the answers of its runs and of the whole pool."""
+"""Replayed: a replay as it ended, with the answers of its runs and of the whole pool.
+
+In its JSON ``candidate`` and ``envelope`` count rows of the pool from 0; ``pool.rows`` says which
+of the study's distinct configurations, in the order of its table, each row of the pool is.
+"""
 
 from __future__ import annotations
 
@@ -6,20 +10,25 @@ import math
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+from lawsmith import __version__
 from lawsmith.analysis.payload import plain
+from lawsmith.answer.payload import NO_ANSWER, warning_payload
 from lawsmith.answer.text import headline, held_out_text, listing, loss_cells
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
 from lawsmith.digest import Columns, Digest, Part, short
 from lawsmith.formats import number, percent, plural
+from lawsmith.laws.fit import LawFit
+from lawsmith.metrics import value_at
 from lawsmith.replay.answering import Answers
 from lawsmith.replay.loop import Stop
-from lawsmith.replay.payload import payload
-from lawsmith.replay.records import Step, Trace
+from lawsmith.replay.steps import Json, Step, Trace, step_values
+from lawsmith.replay.task import Task
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
 
+BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # of the pool's compute, for tables
 Stopped = Literal["exhausted", "iterations", "budget", "answered", "interrupted"]
 
 
@@ -72,7 +81,7 @@ class Replayed:
 
     def to_dict(self) -> dict[str, Any]:
         """The replay as plain values, as ``--json`` has it."""
-        made: dict[str, Any] = plain(payload(self))
+        made: dict[str, Any] = plain(_payload(self))
         return made
 
     def _repr_html_(self) -> str:
@@ -122,12 +131,12 @@ def whole_pool(answers: Answers) -> list[Part]:
 
 
 def signed(x: float) -> str:
-    """'+4.92%', and '+0.00%' whatever the sign of nearly nothing."""
+    """'+4.92%'; what rounds to zero is '+0.00%'."""
     return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
 def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:
-    """What ended a replay; a limit that the pool's end forestalled did not."""
+    """What ended a replay. The end of the pool comes before any limit that was met there."""
     if interrupted:
         return "interrupted"
     if len(trace.steps) == len(trace.task.pool):
@@ -135,3 +144,91 @@ def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: 
     if stop.rule is not None and found is not None and stop.rule.met(found.chosen):
         return "answered"
     return "iterations" if len(trace.steps) == stop.iterations else "budget"
+
+
+def _payload(done: Replayed) -> Json:
+    """What `lawsmith replay --json` prints and ``trace.json`` holds, but for the charts."""
+    trace, task = done.trace, done.trace.task
+    return {
+        "version": __version__,
+        "study": task.study,
+        "title": task.title,
+        "synthetic": task.synthetic,
+        "policy": trace.settings["policy"],
+        "method": trace.policy,
+        "seed": trace.seed,
+        "settings": trace.settings,
+        "law": task.law.name,
+        "formula": task.law.formula,
+        "pool": _pool(done),
+        "reference": _reference(task),
+        "trace": [step_values(step) for step in trace.steps],
+        "summary": _summary(done),
+        **_answers(done),
+        "complete": done.stopped != "interrupted",
+        "stopped": done.stopped,
+        "reading_warnings": [warning_payload(w) for w in done.study.warnings],
+        "notes": list(task.notes),
+    }
+
+
+def _answers(done: Replayed) -> Json:
+    """By the runs chosen, as `lawsmith fit --json` has it, and by the whole pool."""
+    if done.answers is None:
+        return {**NO_ANSWER, "whole_pool": None}
+    return {**done.answers.chosen.to_dict(), "whole_pool": done.answers.pool.to_dict()}
+
+
+def _pool(done: Replayed) -> Json:
+    task, grid = done.trace.task, done.study.grid
+    return {
+        "n": len(task.pool),
+        "total_compute": task.total_compute,
+        "n_levels": len(task.pool.levels),
+        "n_held_out": len(grid) - len(task.pool),
+        "n_held_out_frontier": len(task.held_out.loss),
+        "n_held_out_beyond": int(task.held_out.beyond.sum()),
+        "threshold": task.hold_out.threshold(grid),
+        "rows": task.rows,
+    }
+
+
+def _reference(task: Task) -> Json:
+    reference = task.reference
+    return {
+        **_law(reference.validation),
+        "held_out_mse": reference.held_out_mse,
+        "held_out_mse_beyond": reference.held_out_mse_beyond,
+        "pool_mse": reference.pool_mse,
+        "envelope": reference.envelope,
+        "losses": reference.losses,
+        "global": _law(reference.everything),
+    }
+
+
+def _law(fit: LawFit) -> Json:
+    return {"params": fit.params, "log_params": fit.log_params, "n_points": fit.n_points}
+
+
+def _summary(done: Replayed) -> Json:
+    kept = ("iteration", "cost_fraction", "envelope", "fits")
+    budgets = [
+        {"budget": budget, **{name: step_values(step)[name] for name in kept}}
+        for budget, step in at_budgets(done)
+    ]
+    return {"budgets": budgets}
+
+
+def at_budgets(done: Replayed) -> list[tuple[float, Step]]:
+    """(budget, the last step within it) of every round budget that the replay reached."""
+    steps, spent = done.trace.steps, done.trace.cost_fraction
+    # One that its budget ended stands there: the next run would have cost more.
+    budget = done.trace.settings.get("budget")
+    at_its_budget = done.stopped == "budget" and isinstance(budget, float)
+    known_to = max(spent[-1], budget) if at_its_budget else spent[-1]
+    number = value_at(spent, [step.iteration for step in steps], BUDGETS)
+    return [
+        (budget, steps[int(iteration) - 1])
+        for budget, iteration in zip(BUDGETS, number.tolist(), strict=True)
+        if not math.isnan(iteration) and budget <= known_to + 1e-9
+    ]

@@ -1,25 +1,93 @@
 """Steps of a replay: the laws of the runs so far and of the mixed grid, judged.
 
 Every score is a function of the task, the runs and the parameters that were fitted.
+
+Notation and shapes
+    observed    the fit on Π of the runs so far
+    fantasized  the fit on Π of the mixed grid: runs so far, surrogate means elsewhere
+    regret      |parameter − the reference's|, natural under its name, of the log under log_<name>
 """
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from typing import Any, Literal
 
 import numpy as np
 
+from lawsmith.analysis.payload import plain
 from lawsmith.arrays import saturating
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.metrics import difference_percent, regret
-from lawsmith.replay.records import Scores, Step, Task
-from lawsmith.replay.task import law_errors
+from lawsmith.replay.task import Task, law_errors
 
 Json = dict[str, Any]
+FitName = Literal["fantasized", "observed"]
+FITS: tuple[FitName, ...] = ("fantasized", "observed")
+
+
+@dataclass(frozen=True)
+class Scores:
+    """A law fitted on the way, and how far it is from the reference.
+
+    extrapolation   signed difference in predicted loss to the reference, in percent, by target
+    """
+
+    params: Mapping[str, float]
+    log_params: Mapping[str, float]
+    n_points: int
+    regret: Mapping[str, float]
+    held_out_mse: float
+    held_out_mse_beyond: float
+    pool_mse: float
+    extrapolation: Mapping[str, float]
+
+
+@dataclass(frozen=True)
+class Step:
+    """One run of a replay and the state of the answer after it.
+
+    iteration       runs observed so far, this one included (1, 2, …)
+    candidate       its row in the pool
+    loss            NaN where it diverged
+    compute         FLOPs of this run; cost those of all so far, cost_fraction of the pool's total
+    window          the largest compute a run was chosen from, NaN for the initial design
+    observed, fantasized   None with too few points on the frontier, without a surrogate, and
+                    while the initial design, which is one batch, is incomplete
+    envelope_mixed, envelope_observed   share of Π(pool) recovered, by configuration
+    """
+
+    iteration: int
+    candidate: int
+    config: Mapping[str, float | str]
+    loss: float
+    compute: float
+    cost: float
+    cost_fraction: float
+    window: float
+    observed: Scores | None
+    fantasized: Scores | None
+    envelope_observed: float
+    envelope_mixed: float | None
+
+
+@dataclass(frozen=True, eq=False)
+class Trace:
+    """A whole replay: its task, who chose, the seed, and every step."""
+
+    task: Task
+    policy: str
+    seed: int
+    settings: Mapping[str, object]
+    steps: tuple[Step, ...] = field(repr=False)
+
+    @property
+    def cost_fraction(self) -> FloatArray:
+        """(T,) share of the pool's compute spent after each step."""
+        return np.array([step.cost_fraction for step in self.steps])
 
 
 @dataclass(frozen=True, eq=False)
@@ -132,3 +200,26 @@ def step_values(step: Step) -> Json:
     fits = {name: values.pop(name) for name in ("observed", "fantasized")}
     shares = {name: values.pop(f"envelope_{name}") for name in ("mixed", "observed")}
     return {**values, "fits": fits, "envelope": shares}
+
+
+def step_table(trace: Trace) -> list[Json]:
+    """One flat row a step, every row with the same columns: what ``steps.csv`` holds."""
+    rows = [_flat(plain(step_values(step))) for step in trace.steps]
+    names = dict.fromkeys(name for row in rows for name in row)
+    return [{name: row.get(name) for name in names} for row in rows]
+
+
+def _flat(value: Json, prefix: str = "") -> Json:
+    """{'fits': {'observed': {'regret': {'E': 1}}}} → {'observed.regret.E': 1}."""
+    found: Json = {}
+    for name, item in value.items():
+        if isinstance(item, dict):
+            found |= _flat(item, "" if name == "fits" else f"{prefix}{name}.")
+        elif name not in FITS or item is not None:  # a fit that is not there has no columns
+            found[prefix + name] = item
+    return found
+
+
+def scores(step: Step, fit: FitName) -> Scores | None:
+    """The scores of one of the two fits."""
+    return step.fantasized if fit == "fantasized" else step.observed

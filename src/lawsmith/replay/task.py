@@ -1,9 +1,15 @@
-"""A finished study made a replay task: pool and held-out split, reference fits, targets."""
+"""A finished study made a replay task: pool and held-out split, reference fits, targets.
+
+Notation and shapes
+    pool    m candidate rows the search may run; the held-out rows are never run
+    Π       the frontier operator of the law: the envelope the law is fitted to
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, field, replace
+from functools import cached_property
 
 import numpy as np
 
@@ -16,14 +22,82 @@ from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops
 from lawsmith.frontier import frontier
-from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
+from lawsmith.grid import BoolArray, FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.laws.law import Law
 from lawsmith.metrics import mean_squared_error, not_dominated
-from lawsmith.replay.records import HeldOutFrontier, Reference, Task
+from lawsmith.surface import PUBLIC, Prior
 
-TARGETS = (1e25, 1e27, 1e29)
+TARGETS = (1e25, 1e27, 1e29)  # FLOPs; those of the paper
+
+
+@dataclass(frozen=True, eq=False)
+class HeldOutFrontier:
+    """Π of the held-out rows: where a law is judged.
+
+    inputs   the law's inputs by name, (h,) each
+    loss     (h,)
+    beyond   (h,) points not dominated by the pool: below every pool loss at no more compute
+    """
+
+    inputs: Mapping[str, FloatArray]
+    loss: FloatArray
+    beyond: BoolArray
+
+
+@dataclass(frozen=True, eq=False)
+class Reference:
+    """The answers of the dense grid.
+
+    validation   the law on Π(pool): what a search is to find
+    everything   the law on Π(pool and held-out), the paper's global fit
+    envelope     rows of the pool in Π(pool)
+    held_out_mse, held_out_mse_beyond   of the validation fit
+    pool_mse     of the validation fit on Π(pool)
+    losses       predicted by the validation fit at the targets, by label
+    """
+
+    validation: LawFit
+    everything: LawFit
+    envelope: IntArray
+    held_out_mse: float
+    held_out_mse_beyond: float
+    pool_mse: float
+    losses: Mapping[str, float]
+
+
+@dataclass(frozen=True, eq=False)
+class Task:
+    """A finished study made a task: find the pool's law with few of its runs.
+
+    rows      (m,) the pool's rows in the study's grid; everything else counts rows of the pool
+    loss      (m,) mean loss of a configuration, NaN where all its runs diverged
+    targets   label ('1e25') → the law's inputs there; a law of N and D is read at the reference's
+              own best N and D of that compute
+    pricing   what runs cost: each its own compute, or shared trunks only once
+    prior     what earlier studies let expect of the answer
+    """
+
+    study: str
+    title: str
+    synthetic: bool
+    notes: tuple[str, ...]
+    law: Law
+    hold_out: HeldOut
+    pool: Grid
+    rows: IntArray
+    loss: FloatArray
+    held_out: HeldOutFrontier
+    reference: Reference
+    targets: Mapping[str, Mapping[str, float]]
+    pricing: Pricing = field(default_factory=Apart)
+    prior: Prior = field(default=PUBLIC, repr=False)
+
+    @cached_property
+    def total_compute(self) -> float:
+        """FLOPs of the whole pool: the budget that fractions are of."""
+        return self.pricing.together(self.pool, np.arange(len(self.pool)))
 
 
 def default_hold_out(law: Law) -> HeldOut:

@@ -6,7 +6,6 @@ from typing import cast
 
 from lawsmith.errors import unknown
 from lawsmith.surface import PUBLIC, Prior
-from lawsmith.surrogates.base import Posterior as Posterior
 from lawsmith.surrogates.base import Scale
 from lawsmith.surrogates.gp import GP
 from lawsmith.surrogates.inputs import check_names

@@ -14,7 +14,6 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
-from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
@@ -27,7 +26,7 @@ from lawsmith.surface.surface import Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
 
-N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
+N_PLACES = 5  # of a line's FEW_RATIOS points: a gain costs as much as it has places
 
 
 def stretch(n: int) -> float:
@@ -36,7 +35,7 @@ def stretch(n: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class OnRows:
+class GridCovariance:
     """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
 
     Every row's own noise is in its target's ``extra``.
@@ -66,9 +65,9 @@ class OnRows:
         return 0.0
 
 
-def on_rows(member: Member, at: Points) -> OnRows:
+def on_rows(member: Member, at: Points) -> GridCovariance:
     offset, F = member.linearised(at)
-    return OnRows(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
+    return GridCovariance(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
 
 
 class Places(NamedTuple):
@@ -102,7 +101,7 @@ def aim_at(
     places: Places,
     stretch: float,
     weight: FloatArray,
-    rows: list[OnRows],
+    rows: list[GridCovariance],
     factors: list[Factor],
     apart: FloatArray,
 ) -> Aim:
@@ -126,7 +125,7 @@ def aim_at(
 
 
 def _with_places(
-    one: OnRows, factor: Factor, places: Points
+    one: GridCovariance, factor: Factor, places: Points
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
     member, k = one.member, factor.k
@@ -137,14 +136,14 @@ def _with_places(
         return np.asarray(near + there.F @ F.T)
 
     seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
-    V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+    V = factor.whitened(seen)
     covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
     variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
     return covariance, variance, there.offset + V.T @ factor.u[:k]
 
 
 def _tuning(
-    one: OnRows, factor: Factor, places: Points, chance: FloatArray
+    one: GridCovariance, factor: Factor, places: Points, chance: FloatArray
 ) -> tuple[FloatArray, float]:
     """`Aim.tuning` and `Aim.regret` by one member."""
     member, k = one.member, factor.k
@@ -153,21 +152,20 @@ def _tuning(
         at, b, slopes = shape.centre_of(j, member.theta, places.S)
         A = slopes * shape.sd[at]
         seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
-        V = solve_triangular(factor.L[:k, :k], seen, lower=True, check_finite=False)
+        V = factor.whitened(seen)
         cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
         total += (chance * b) @ cov**2
         regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
     return total, regret
 
 
-def mistuned(one: OnRows, factor: Factor) -> FloatArray:
+def mistuned(one: GridCovariance, factor: Factor) -> FloatArray:
     """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
 
     The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
     """
-    member, k = one.member, factor.k
-    shape = member.trend
-    W = solve_triangular(factor.L[:k, :k], one.F[factor.rows[:k]], lower=True, check_finite=False)
+    member, shape = one.member, one.member.trend
+    W = factor.whitened(one.F[factor.rows[: factor.k]])
     cov = np.eye(shape.p) - W.T @ W
     total = np.zeros(len(one.at))
     for j in range(shape.h):

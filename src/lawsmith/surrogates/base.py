@@ -14,6 +14,7 @@ around them and teach nothing else.
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from typing import Literal, NamedTuple, Protocol
@@ -126,6 +127,29 @@ class Posterior:
         if self.sampler is None:
             raise LawsmithError("posterior", got="a surrogate without joint draws", want="gp")
         return self.sampler(n, rng, np.arange(len(self.mean)) if rows is None else rows)
+
+
+@dataclass(frozen=True)
+class Refits:
+    """The counts of runs at which a surrogate is fitted afresh; in between it takes runs in.
+
+    Every count from ``first`` to ``every_until``, then at each growth by the share ``growth``, and
+    after ``most`` further runs in any case.
+    """
+
+    first: int
+    every_until: int
+    growth: float
+    most: int = sys.maxsize
+
+    def points(self, n: int) -> list[int]:
+        """The counts, up to n."""
+        found, point = [], self.first
+        while point <= n:
+            found.append(point)
+            grown = min(int(point * (1.0 + self.growth)), point + self.most)
+            point = point + 1 if point < self.every_until else max(point + 1, grown)
+        return found
 
 
 class Surrogate(Protocol):

@@ -1,4 +1,4 @@
-"""What surrogates see of a grid: the unit cube's columns by axis and by kernel, and known names.
+"""What surrogates see of a grid: the unit cube's columns by kernel, and known names.
 
 Notation and shapes
     d       columns of ``grid.unit()``: one a numeric axis, one a value of a categorical axis
@@ -7,8 +7,7 @@ Notation and shapes
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from typing import Literal, cast, get_args
+from typing import Literal, NamedTuple, get_args
 
 import numpy as np
 
@@ -32,20 +31,7 @@ def check_names(*, kernel: str = "matern", priors: str = "free", scale: str = "l
             raise unknown(where, word, names)
 
 
-def axis_columns(grid: Grid) -> dict[str, slice]:
-    """Which columns of ``grid.unit()`` belong to each axis, in order of the axes."""
-    columns: dict[str, slice] = {}
-    start = 0
-    for axis in grid.axes:
-        categorical = axis.kind == "categorical"
-        width = len(np.unique(grid.columns[axis.name])) if categorical else 1
-        columns[axis.name] = slice(start, start + width)
-        start += width
-    return columns
-
-
-@dataclass(frozen=True)
-class KernelColumns:
+class KernelColumns(NamedTuple):
     """Columns of the unit cube that the linear and the Matérn part act on; () is no such part."""
 
     linear: tuple[int, ...]
@@ -56,7 +42,7 @@ def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
     """The columns of each part of ``kernel``; the covariance is the sum of the parts.
 
     'grouped' is k_lin(N, D) + k_5/2(λ); a grid without λ, or without N and D, has one part. Columns
-    that never vary are left out, lest they count as dimensions in a prior scaled by their number.
+    that never vary are left out: a prior scaled by the number of dimensions would count them.
     """
     check_names(kernel=kernel)
     if not grid.axes:
@@ -65,21 +51,12 @@ def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
     if not varies.any():  # a single row: any column will do
         varies[:] = True
     every = tuple(int(c) for c in np.flatnonzero(varies))
-    places = axis_columns(grid)
-    sizes = {c for name in ("N", "D") if name in places for c in _members(places[name])}
-    match cast(Kernel, kernel):
-        case "matern":
-            return KernelColumns(linear=(), matern=every)
-        case "linear":
-            return KernelColumns(linear=every, matern=())
-        case "matern+linear":
-            return KernelColumns(linear=every, matern=every)
-        case "grouped":
-            return KernelColumns(
-                linear=tuple(c for c in every if c in sizes),
-                matern=tuple(c for c in every if c not in sizes),
-            )
-
-
-def _members(columns: slice) -> range:
-    return range(columns.start, columns.stop)
+    names = grid.unit_names
+    sizes = tuple(c for c in every if names[c] in ("N", "D"))
+    parts = {
+        "matern": KernelColumns((), every),
+        "linear": KernelColumns(every, ()),
+        "matern+linear": KernelColumns(every, every),
+        "grouped": KernelColumns(sizes, tuple(c for c in every if c not in sizes)),
+    }
+    return parts[kernel]

@@ -10,8 +10,8 @@ and one more run is one more row of each member's factor, compressed by the runs
 posterior is a function of the runs alone: what is remembered only saves time, and a new process
 needs one fit.
 
-Before the first fit the members are those of the prior, conditioned on what runs there are. They
-can be asked before there is any run at all.
+Before the first fit the members are those of the prior, conditioned on the runs so far. So the
+surface can be asked before the first run.
 """
 
 from __future__ import annotations
@@ -31,7 +31,7 @@ from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.tail import compress_last
 from lawsmith.surrogates.aim import (
-    OnRows,
+    GridCovariance,
     Places,
     aim_at,
     likely_places,
@@ -39,42 +39,20 @@ from lawsmith.surrogates.aim import (
     on_rows,
     stretch,
 )
-from lawsmith.surrogates.base import Hints, Posterior, Sampler, check_logs
+from lawsmith.surrogates.base import Hints, Posterior, Refits, Sampler, check_logs
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
-
-
-@dataclass(frozen=True)
-class Refits:
-    """Fit at every count of runs from ``first`` to ``every_until``, then at each growth by a share.
-
-    Fewer than ``first`` runs cannot tell a law from its prior. After ``most`` further runs it is
-    fitted in any case: a fit rests on a few hundred rows, what came since on all of its runs.
-    """
-
-    first: int = 6
-    every_until: int = 10
-    growth: float = 0.2
-    most: int = 50
-
-    def last(self, n: int) -> int:
-        """The count whose fit a history of ``n`` runs rests on; 0 for the prior."""
-        if n <= self.every_until:
-            return n if n >= self.first else 0
-        point = self.every_until
-        while (after := self._after(point)) <= n:
-            point = after
-        return point
-
-    def _after(self, point: int) -> int:
-        return max(point + 1, min(int(point * (1.0 + self.growth)), point + self.most))
+# Fewer than 6 runs cannot tell a law from its prior. Fits take most of the time of a search even so
+# (docs/search.md), hence a growth of a fifth between two. A fit rests on a few hundred rows, what
+# came since on all of its runs, so 50 further ones are enough to fit again.
+REFITS = Refits(first=6, every_until=10, growth=0.2, most=50)
 
 
 @dataclass(eq=False)
-class Followed:
+class FittedSurface:
     """A fitted surface on the candidates of a grid, and the runs taken in since.
 
     noise    (M, m) variance of one run by each member
@@ -84,7 +62,7 @@ class Followed:
     grid: Grid
     fitted: Runs
     surface: Surface
-    rows: list[OnRows]
+    rows: list[GridCovariance]
     factors: list[Factor]
     noise: FloatArray
     taken: Runs
@@ -95,6 +73,14 @@ class Followed:
         """What a member's variance is multiplied with; the same between two fits."""
         return stretch(len(self.fitted))
 
+    def observe(
+        self, factors: list[Factor], row: int, y: FloatArray | float, variance: FloatArray
+    ) -> None:
+        """One more row of each factor, with log loss y and variance (M,) of its noise."""
+        each = zip(self.rows, factors, np.broadcast_to(y, variance.shape), variance, strict=True)
+        for one, factor, value, noise in each:
+            factor.extend(row, float(value - one.offset[row]), 1, float(noise))
+
 
 @dataclass(frozen=True)
 class SurfaceModel:
@@ -104,8 +90,8 @@ class SurfaceModel:
     """
 
     prior: Prior = PUBLIC
-    refits: Refits = field(default_factory=Refits)
-    _memory: list[Followed] = field(default_factory=list, repr=False, compare=False)
+    refits: Refits = REFITS
+    _memory: list[FittedSurface] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -116,13 +102,14 @@ class SurfaceModel:
         known = runs.take(runs.finished)
         check_logs(known.of(State.DONE).loss)
         with one_thread():
-            followed = self._follow(grid, known)
-            self._memory[:] = [followed]
+            fitted = self._follow(grid, known)
+            self._memory[:] = [fitted]
             pending = np.setdiff1d(runs.of(State.PENDING).index, known.index)
-            return _posterior(followed, known, np.unique(pending))
+            return _posterior(fitted, known, np.unique(pending))
 
-    def _follow(self, grid: Grid, finished: Runs) -> Followed:
-        n = self.refits.last(len(finished))
+    def _follow(self, grid: Grid, finished: Runs) -> FittedSurface:
+        # The count whose fit this history rests on; 0 for the prior.
+        n = max(self.refits.points(len(finished)), default=0)
         if not finished.first(n).any_done:
             return _from_prior(grid, finished, self.prior)
         # A state serves if it was fitted to the first n runs and has taken in none but these.
@@ -134,32 +121,32 @@ class SurfaceModel:
         return state
 
 
-def _begin(grid: Grid, first: Runs, prior: Prior) -> Followed:
+def _begin(grid: Grid, first: Runs, prior: Prior) -> FittedSurface:
     """The fit to the first runs, on all candidates."""
     surface = fit_surface(grid, first, prior)
     rows, noise = _on_candidates(grid, surface)
     factors = [_factor(one, one.member.data, first.index, one.member.noise) for one in rows]
-    return Followed(grid, first, surface, rows, factors, noise, first)
+    return FittedSurface(grid, first, surface, rows, factors, noise, first)
 
 
-def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> Followed:
+def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> FittedSurface:
     """The prior at the level of the runs there are, and all of these taken in at once."""
     done = finished.of(State.DONE)
     level = float(np.median(done.loss)) if len(done) else 1.0
-    silent = _silent(grid, level)
-    surface = prior_surface(silent, level, prior)
+    empty = _no_data(grid, level)
+    surface = prior_surface(empty, level, prior)
     rows, noise = _on_candidates(grid, surface)
-    data, index = silent, np.zeros(1, dtype=np.int64)
+    data, index = empty, np.zeros(1, dtype=np.int64)
     if len(done):
         data, index = observed_on(grid, finished, surface.frame), finished.index
     at = index[data.first]
     variances = noise[:, at] / data.n_runs + data.extra
     factors = [_factor(one, data, index, v) for one, v in zip(rows, variances, strict=True)]
-    return Followed(grid, Runs.empty(), surface, rows, factors, noise, finished)
+    return FittedSurface(grid, Runs.empty(), surface, rows, factors, noise, finished)
 
 
-def _silent(grid: Grid, level: float) -> Observed:
-    """One row that says nothing."""
+def _no_data(grid: Grid, level: float) -> Observed:
+    """One row with a variance so large that it has no weight."""
     frame = frame_on(grid, Runs.empty())
     one, zero = np.ones(1), np.zeros(1)
     at = _candidates(grid, frame).take(np.zeros(1, dtype=np.int64))
@@ -174,27 +161,26 @@ def _candidates(grid: Grid, frame: Frame) -> Points:
     )
 
 
-def _on_candidates(grid: Grid, surface: Surface) -> tuple[list[OnRows], FloatArray]:
+def _on_candidates(grid: Grid, surface: Surface) -> tuple[list[GridCovariance], FloatArray]:
     """Each member on all rows of a grid, and the variance (M, m) of one run there."""
     at = _candidates(grid, surface.frame)
     noise = np.stack([member.run_noise(at) ** 2 for member in surface.members])
     return [on_rows(member, at) for member in surface.members], noise
 
 
-def _factor(one: OnRows, data: Observed, index: IntArray, noise: FloatArray) -> Factor:
+def _factor(one: GridCovariance, data: Observed, index: IntArray, noise: FloatArray) -> Factor:
     """The factor of some data; ``index`` are the rows of the grid of the runs they are made of."""
     at = index[data.first]
     ones = np.ones(len(data), dtype=np.int64)
     return Factor(one, one.member.eta, Targets(at, data.y - one.offset[at], ones, noise))
 
 
-def _extend(state: Followed, finished: Runs) -> None:
+def _extend(state: FittedSurface, finished: Runs) -> None:
     """Take in the runs that are new; each is a row of its own."""
     for i in range(len(state.taken), len(finished)):
         row = int(finished.index[i])
         y, extra = _target(state.rows[0].at, finished.first(i + 1))
-        for one, factor, noise in zip(state.rows, state.factors, state.noise, strict=True):
-            factor.extend(row, y - float(one.offset[row]), 1, float(noise[row]) + extra)
+        state.observe(state.factors, row, y, state.noise[:, row] + extra)
     state.taken = finished
 
 
@@ -207,20 +193,19 @@ def _target(at: Points, runs: Runs) -> tuple[float, float]:
 
 
 def _posterior(
-    state: Followed, finished: Runs, pending: IntArray, hints: Hints | None = None
+    state: FittedSurface, finished: Runs, pending: IntArray, hints: Hints | None = None
 ) -> Posterior:
     weight = state.surface.weight
     offsets = np.stack([one.offset for one in state.rows])
     more = len(pending) or hints is not None
     factors = [factor.copy() if more else factor.frozen() for factor in state.factors]
     if hints is not None:
-        _take_in(state, factors, hints)
+        for row, y, error, n in zip(*(part.tolist() for part in hints), strict=True):
+            # An error that n rows share is split among them.
+            state.observe(factors, row, y, n * (state.noise[:, row] + error))
     means = offsets + np.stack([factor.mean(0.0) for factor in factors])
-    if len(pending):
-        for j, factor in enumerate(factors):
-            for row in pending.tolist():
-                y = float(means[j, row] - offsets[j, row])
-                factor.extend(row, y, 1, float(state.noise[j, row]))
+    for row in pending.tolist():
+        state.observe(factors, row, means[:, row], state.noise[:, row])
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([factor.variance() for factor in factors])
@@ -240,14 +225,7 @@ def _posterior(
     )
 
 
-def _take_in(state: Followed, factors: list[Factor], hints: Hints) -> None:
-    """One row of each factor for each hint. An error that rows share is split among them."""
-    for row, y, variance, n in zip(*(part.tolist() for part in hints), strict=True):
-        for one, factor, noise in zip(state.rows, factors, state.noise, strict=True):
-            factor.extend(row, y - float(one.offset[row]), 1, n * (float(noise[row]) + variance))
-
-
-def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampler:
+def _sampler(state: FittedSurface, factors: list[Factor], means: FloatArray) -> Sampler:
     """Joint draws at some rows, each from one member."""
 
     def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
@@ -263,7 +241,7 @@ def _sampler(state: Followed, factors: list[Factor], means: FloatArray) -> Sampl
     return sampler
 
 
-def _places(state: Followed, C: float) -> Places:
+def _places(state: FittedSurface, C: float) -> Places:
     """Where the best loss at C may be; looked for once a fit."""
     if C not in state.places:
         state.places[C] = likely_places(state.surface, C, state.stretch)

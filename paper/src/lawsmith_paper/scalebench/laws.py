@@ -25,13 +25,11 @@ from lawsmith.laws.law import (
     LogPoints,
     Param,
     Starts,
-    TradeOff,
     asymptote,
     coefficient,
     define,
     exponent,
 )
-from lawsmith.laws.starts import pinned
 
 # Where n, d, u, v are 0. Round numbers amid the pool: they change parameters, not predictions.
 REFERENCE: Mapping[str, float] = {"N": 3e8, "D": 1e10, "lr": 2e-3, "bsz": 256.0}
@@ -76,10 +74,6 @@ class Bowl:
         base = CHINCHILLA.form.curvature(phi[:, :_N_BASE], x, w, jac[:, :_N_BASE])
         return np.pad(base, ((0, 0), (0, len(BOWL)), (0, len(BOWL))))
 
-    def trade_off(self, phi: FloatArray) -> TradeOff | None:
-        """None: the best N and D depend on the hyperparameters."""
-        return None
-
     def _bowl(self, phi: FloatArray, features: FloatArray) -> FloatArray:
         return np.asarray((phi[:, _N_BASE:].T[:, :, None] * features).sum(axis=0))
 
@@ -91,7 +85,7 @@ def _bowl_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     design = np.concatenate([np.ones((1, len(at.y))), at.x[:2, 0], features]) * root
     q = np.linalg.lstsq(design.T, at.y * root, rcond=1e-9)[0][3:]
     left = LogPoints(at.x[:2], at.y - q @ features, at.w)
-    return pinned([[*s, *q] for s in _starts(CHINCHILLA, left)], fixed)
+    return np.array([[*s, *q] for s in _starts(CHINCHILLA, left)])
 
 
 def _starts(law: Law, at: LogPoints) -> FloatArray:
@@ -112,7 +106,7 @@ def _profiled(base: Law, warp: Warp, values: tuple[float, ...]) -> Starts:
 
     def starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
         warped = [(np.log(v), at._replace(x=warp(at.x, v))) for v in values]
-        return pinned([[*s, log_v] for log_v, to in warped for s in _starts(base, to)], fixed)
+        return np.array([[*s, log_v] for log_v, to in warped for s in _starts(base, to)])
 
     return starts
 

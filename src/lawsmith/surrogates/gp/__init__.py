@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from lawsmith.surrogates.gp.model import GP, Schedule
-from lawsmith.surrogates.gp.priors import PRIORS
-from lawsmith.surrogates.inputs import KERNELS
-
-__all__ = ["GP", "KERNELS", "PRIORS", "Schedule"]
+from lawsmith.surrogates.gp.model import GP as GP
+from lawsmith.surrogates.gp.priors import PRIORS as PRIORS
+from lawsmith.surrogates.inputs import KERNELS as KERNELS

@@ -22,7 +22,7 @@ from scipy.linalg import solve_triangular
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky
 
-BLOCK, WIDTH = 2**18, 64  # covariances worked out at a time, and candidates at least
+BLOCK, WIDTH = 2**18, 64  # covariances worked out at a time (2 MB), and candidates at least
 
 
 class Covariance(Protocol):
@@ -46,30 +46,26 @@ class Factor:
     def __init__(self, kernel: Covariance, eta: FloatArray, targets: Targets) -> None:
         k = len(targets.rows)
         self.kernel, self.eta, self.k = kernel, eta, k
-        noise = kernel.noise(eta) / targets.n_runs + targets.extra
         K = kernel.cross(eta, targets.rows, targets.rows)
-        K[np.diag_indices_from(K)] += noise
+        K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs + targets.extra
         L = cholesky(K)
         u: FloatArray = solve_triangular(L, targets.y, lower=True)
         o: FloatArray = solve_triangular(L, np.ones(k), lower=True)
-        self._keep(targets.rows, noise, L, u, o)
+        self._keep(targets.rows, L, u, o)
         self.V = np.empty((len(self.u), len(kernel.variances(eta))))
         self._whiten()
         V = self.V[:k]
         self.explained = np.einsum("ij,ij->j", V, V)  # (m,) variance removed so far
         self.Vu, self.Vo = u @ V, o @ V
 
-    def _keep(
-        self, rows: IntArray, noise: FloatArray, L: FloatArray, u: FloatArray, o: FloatArray
-    ) -> None:
+    def _keep(self, rows: IntArray, L: FloatArray, u: FloatArray, o: FloatArray) -> None:
         """What has a row for each observation, with room for a quarter more; V is kept apart."""
         room = max(16, len(u) // 4)
-        self.rows = np.pad(rows, (0, room))
-        self.noise, self.u, self.o = (np.pad(part, (0, room)) for part in (noise, u, o))
-        self.L = np.pad(L, (0, room))
+        self.rows, self.L = np.pad(rows, (0, room)), np.pad(L, (0, room))
+        self.u, self.o = np.pad(u, (0, room)), np.pad(o, (0, room))
 
     def _whiten(self) -> None:
-        """The first k rows of V, some candidates at a time, so that all stays in the cache."""
+        """The first k rows of V, a few candidates at a time, so that the cache holds them."""
         k, m = self.k, self.V.shape[1]
         L, rows, width = self.L[:k, :k], self.rows[:k], max(WIDTH, BLOCK // self.k)
         for start in range(0, m, width):
@@ -80,7 +76,7 @@ class Factor:
     def _grow(self) -> None:
         """Room for a quarter more observations, in arrays of its own."""
         k, before = self.k, self.V
-        self._keep(self.rows[:k], self.noise[:k], self.L[:k, :k], self.u[:k], self.o[:k])
+        self._keep(self.rows[:k], self.L[:k, :k], self.u[:k], self.o[:k])
         self.V = np.empty((len(self.u), before.shape[1]))
         self.V[:k] = before[:k]
 
@@ -98,11 +94,16 @@ class Factor:
         self.V[k] = (prior - column @ self.V[:k]) / pivot
         self.u[k] = (y - column @ self.u[:k]) / pivot
         self.o[k] = (1.0 - column @ self.o[:k]) / pivot
-        self.rows[k], self.noise[k] = row, noise
+        self.rows[k] = row
         self.explained = self.explained + self.V[k] ** 2
         self.Vu = self.Vu + self.u[k] * self.V[k]
         self.Vo = self.Vo + self.o[k] * self.V[k]
         self.k = k + 1
+
+    def whitened(self, M: FloatArray) -> FloatArray:
+        """L⁻¹ M, for M (k, ·)."""
+        k = self.k
+        return np.asarray(solve_triangular(self.L[:k, :k], M, lower=True, check_finite=False))
 
     def constant(self) -> float:
         """c, the generalised least-squares mean of the targets."""

@@ -1,6 +1,6 @@
 """The exact Gaussian process with a constant mean: the paper's surrogate, as BoTorch has it.
 
-Hyperparameters are fitted again at counts of runs that a `Schedule` names; in between, one more run
+Hyperparameters are fitted again at counts of runs that `Refits` names; in between, one more run
 is one more row of the factor. Everything a state holds is determined by the beginning of the
 history it belongs to, so a fresh process that retraces it ends at the same.
 
@@ -17,44 +17,21 @@ import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale, observations
+from lawsmith.surrogates.base import Observations, Posterior, Refits, Sampler, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.threads import one_thread
 
+# Up to 10 runs each refit starts from the priors' modes: the last answer, of so few, is no better a
+# start. The rest was chosen on OELLM-English, ten seeds: up to 50, then at each growth by 5 %, errs
+# no more than a refit at every run up to 200 and takes half the time (docs/benchmarks.md).
+REFITS = Refits(first=10, every_until=50, growth=0.05)
 FEW = 50  # runs; a lengthscale that this many agree on is not lost again
 
 
-@dataclass(frozen=True)
-class Schedule:
-    """Refit at every count up to ``every_until``, then whenever the count has grown by ``growth``.
-
-    growth 0 refits at every count. Up to ``cold_until`` each refit starts from the priors' modes;
-    with so few observations the last answer is no better a start.
-    """
-
-    growth: float = 0.05
-    every_until: int = 50
-    cold_until: int = 10
-
-    def points(self, n: int) -> list[int]:
-        """Counts at which a history of ``n`` rows was refitted, ascending; the first is cold."""
-        if n <= self.cold_until:
-            return [n]
-        points = [self.cold_until]
-        while (following := self._after(points[-1])) <= n:
-            points.append(following)
-        return points
-
-    def _after(self, point: int) -> int:
-        if point < self.every_until:
-            return point + 1
-        return max(point + 1, int(point * (1.0 + self.growth)))
-
-
 @dataclass(eq=False)
-class FittedState:
+class _Fitted:
     """A process as it was last fitted, with what was observed since.
 
     refitted_at   how many of the rows seen it was fitted to
@@ -91,8 +68,8 @@ class GP:
     kernel: str = "matern"
     priors: str = "free"
     scale: Scale = "loss"
-    schedule: Schedule = field(default_factory=Schedule)
-    _memory: list[FittedState] = field(default_factory=list, repr=False, compare=False)
+    refits: Refits = REFITS
+    _memory: list[_Fitted] = field(default_factory=list, repr=False, compare=False)
 
     @property
     def name(self) -> str:
@@ -111,11 +88,11 @@ class GP:
         self.fit(grid, runs)
         return np.exp(self._memory[0].eta)
 
-    def _follow(self, grid: Grid, found: Observations) -> FittedState:
+    def _follow(self, grid: Grid, found: Observations) -> _Fitted:
         """The state after ``found``, from the remembered one where that is its beginning."""
         known = (s for s in self._memory if s.grid is grid and found.begins_with(s.seen))
         state, n = next(known, None), len(found.rows)
-        for point in self.schedule.points(n):
+        for point in self.refits.points(n) or [n]:
             if state is None or point > state.refitted_at:
                 state = self._refit(grid, found.first(point), state)
         assert state is not None  # there is a point for every history
@@ -126,13 +103,13 @@ class GP:
         state.seen = found
         return state
 
-    def _refit(self, grid: Grid, found: Observations, before: FittedState | None) -> FittedState:
+    def _refit(self, grid: Grid, found: Observations, before: _Fitted | None) -> _Fitted:
         """The hyperparameters of ``found``, searched from those of the last refit."""
         kernel = kernel_on(grid, self.kernel, self.priors) if before is None else before.kernel
         centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
         targets = Targets(found.rows, (found.y - centre) / spread, found.n_runs)
         starts = []
-        if before is not None and n > self.schedule.cold_until:
+        if before is not None and n > self.refits.first:
             starts.append(before.eta)
         # Without priors a few runs can send a lengthscale where no gradient leads back from: as
         # long as they are few, the search also starts cold.
@@ -140,9 +117,9 @@ class GP:
             starts.append(kernel.start)
         eta = fit_hyperparameters(kernel, targets, starts)
         factor = Factor(kernel, eta, targets)
-        return FittedState(grid, found, n, kernel, eta, centre, spread, factor)
+        return _Fitted(grid, found, n, kernel, eta, centre, spread, factor)
 
-    def _posterior(self, state: FittedState, pending: IntArray) -> Posterior:
+    def _posterior(self, state: _Fitted, pending: IntArray) -> Posterior:
         """The posterior of a state; pending rows are observed at its mean."""
         if state.posterior is None:
             mean = state.centre + state.spread * state.factor.mean(state.factor.constant())
@@ -157,7 +134,7 @@ class GP:
         return self._with_factor(state, factor, plain.mean, plain.best)
 
     def _with_factor(
-        self, state: FittedState, factor: Factor, mean: FloatArray, best: float
+        self, state: _Fitted, factor: Factor, mean: FloatArray, best: float
     ) -> Posterior:
         sd = state.spread * np.sqrt(factor.variance())
         noise = state.spread * float(np.sqrt(state.noise))
@@ -170,7 +147,7 @@ def _spread(y: FloatArray) -> float:
     return spread if spread > 1e-8 * max(1.0, float(np.abs(y).max())) else 1.0
 
 
-def _sampler(state: FittedState, factor: Factor, mean: FloatArray) -> Sampler:
+def _sampler(state: _Fitted, factor: Factor, mean: FloatArray) -> Sampler:
     """Joint draws at some rows, by a factor of their posterior covariance.
 
     ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay

@@ -11,7 +11,7 @@ import pandas as pd
 from lawsmith.charts.law import abscissa, fence
 from lawsmith.charts.runs import column_names, columns, short
 from lawsmith.policies.frontier import BEYOND, Frontier
-from lawsmith.replay.records import Trace
+from lawsmith.replay import Trace
 from lawsmith_paper.charts.data.frames import LINE, Frame, Picture
 from lawsmith_paper.charts.data.reasons import Reason, answer_of, reason_of
 from lawsmith_paper.moments import Moment, moments

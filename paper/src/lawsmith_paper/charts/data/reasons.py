@@ -10,7 +10,7 @@ import numpy as np
 
 from lawsmith.formats import count, flops, number, percent
 from lawsmith.policies.frontier import ValueName, Weighed
-from lawsmith.replay.records import Task
+from lawsmith.replay import Task
 from lawsmith_paper.moments import Moment
 from lawsmith_paper.outlook import Outlook, reach
 

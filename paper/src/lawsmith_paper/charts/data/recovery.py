@@ -21,7 +21,7 @@ from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
 from lawsmith.metrics import value_at
-from lawsmith.replay.records import Trace
+from lawsmith.replay import Trace
 from lawsmith_paper.curves import Curves, FitName, curves_of, running_minimum
 
 Value = Literal["current", "incumbent"]

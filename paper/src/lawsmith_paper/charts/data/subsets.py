@@ -19,7 +19,7 @@ from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
-from lawsmith.replay.records import Task
+from lawsmith.replay import Task
 
 SIZE = 4
 BAD = 0.9  # quantile of the differences at which the badly chosen subset lies

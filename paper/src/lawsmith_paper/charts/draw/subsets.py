@@ -23,7 +23,7 @@ from lawsmith.charts.draw import (
 from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.ticks import padded
-from lawsmith.replay.records import Task
+from lawsmith.replay import Task
 from lawsmith_paper.charts.data.subsets import Subset, SubsetsData, subsets_data
 
 HEIGHT, SPACING = 220, 22
