@@ -3,7 +3,7 @@
     python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.py
 
 Every study's surface is fitted with the broad prior, to all of its runs.
-`lawsmith.surface.learning` finds the centre and the spread of each number over studies. Also
+`population.py` finds the centre and the spread of each number over studies. Also
 printed: how much tables of one family (the corpora of Gadre and of Kempner) differ, beside how much
 studies do. What `benchmarks/learning.py` has found already in ``--out`` is used again.
 """
@@ -18,9 +18,10 @@ import numpy as np
 from holdout import Store
 from holdout import tables as every_table
 from left_out import by_study, evidence_of, teaching
+from population import population
 
-from lawsmith.surface.learning import Evidence, broad, moments_given, population
-from lawsmith.surface.prior import SHARES, Number, Prior
+from lawsmith.surface.learning import Evidence, moments_given
+from lawsmith.surface.prior import BROAD, SHARES, Number, Prior
 
 FAMILIES = ("gadre", "kempner")
 TOLD = 0.7  # a number counts for a family where runs narrow it to this share of the spread
@@ -31,7 +32,7 @@ HEAD = '''"""What public studies are like: a prior for the next one. Made by a s
 
 From {n} studies, named below.
 Centres (medians of positive numbers) and SDs (of the logs of those) over studies, wider where few
-studies tell of a number: `lawsmith.surface.learning`. Shares are those at 1e20 FLOPs. FAMILY is how
+studies tell of a number: `benchmarks/population.py`. Shares are those at 1e20 FLOPs. FAMILY is how
 much studies of one family share (corpora of Gadre and of Kempner): the correlation of shares of the
 loss, and of all other numbers.
 """
@@ -70,7 +71,7 @@ def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[
         found = [moments_given(table, prior) for table in tables]
         for name in found[0]:
             told = np.array([table[name] for table in found if name in table])
-            spread = prior[name].sd / broad(name).sd
+            spread = prior[name].sd / BROAD[name].sd
             variance = told[:, 2] - told[:, 1] ** 2
             if len(told) > 2 and np.sqrt(variance.mean()) < TOLD * spread:
                 ratio = (told[:, 1].var(ddof=1) + variance.mean()) / spread**2

@@ -68,7 +68,7 @@ class Surface:
 
     def best(self, C: float, *, level: float):
         assert level == LEVEL
-        return SimpleNamespace(where=SimpleNamespace(scales=scales_at(C), hp=hp_at(C)))
+        return SimpleNamespace(scales=scales_at(C), hp=hp_at(C))
 
 
 def forecast(target: Target, *, half: float = 0.09) -> Forecast:

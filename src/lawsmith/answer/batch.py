@@ -88,10 +88,9 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
 
 def _draws(surface: Surface, axis: Axis, batches: FloatArray, N: float, D: float) -> FloatArray:
     """(n, 2·N_BATCHES) log losses at D, then at D and the overhead."""
-    member = surface.members[int(np.argmax(surface.weight))]
     tokens = np.repeat([D, (1.0 + OVERHEAD) * D], N_BATCHES)
     scales = {"N": np.full(len(tokens), N), "D": tokens}
-    at = surface.best_hp(member, scales, {axis.name: np.tile(batches, 2)})
+    at = surface.best_hp(surface.heaviest, scales, {axis.name: np.tile(batches, 2)})
     return surface.sample(scales, surface.frame.hp_of(at), N_DRAWS, np.random.default_rng(0))
 
 

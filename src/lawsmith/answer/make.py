@@ -16,7 +16,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface import PUBLIC, Prior, Range, Surface, fit_surface
+from lawsmith.surface import PUBLIC, Prior, Surface, fit_surface
 from lawsmith.threads import one_thread
 
 LEAST_RUNS = 4  # finished with a loss: fewer tell neither a level nor a slope
@@ -171,24 +171,10 @@ def _model(
 
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
     if target.sized:
-        found = surface.at(level=level, hp=dict(target.hp), **target.scales(surface.scale_names))
+        found = surface.at(level=level, hp=target.hp, **target.scales(surface.scale_names))
     else:
         found = surface.best(target.C, level=level, hp=target.hp)
-    where, given = found.where, target.hp
-    told = {k: Range(*[float(v)] * 5) for k, v in given.items() if k in where.hp}
-    forecast = Forecast(
-        target=target,
-        loss=found.loss,
-        low=found.low,
-        high=found.high,
-        run_low=found.run_low,
-        run_high=found.run_high,
-        decades=found.decades,
-        scales=where.scales,
-        hp={**where.hp, **told},
-        levels=where.levels,
-        at_edge=tuple(name for name in where.at_edge if name not in given),
-    )
+    forecast = Forecast(**vars(found), target=target)
     return forecast if model is None else from_curves(model, surface, forecast, level)
 
 
@@ -220,6 +206,5 @@ def _further_run(
         return np.array([found.loss, found.run_low, found.run_high])
     scales = {name: float(grid.column(name)[row]) for name in surface.scale_names}
     mixture = surface.mixture_at(scales, surface.further_of(grid, row))
-    tail = 0.5 * (1.0 - level)
-    ends = (mixture.quantile(p, run=True) for p in (0.5, tail, 1.0 - tail))
-    return np.exp(np.fromiter(ends, dtype=np.float64))
+    centre = np.exp(mixture.quantile(0.5, run=True))
+    return np.array([centre, *mixture.interval(level)[3:]])

@@ -19,7 +19,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number
 from lawsmith.grid import HeldOut
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.surface import Lesson, Range, Surface
+from lawsmith.surface import Estimate, Lesson, Surface
 
 if TYPE_CHECKING:
     from lawsmith.answer.payload import Json
@@ -90,7 +90,7 @@ def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
 
 
 @dataclass(frozen=True, repr=False)
-class Forecast:
+class Forecast(Estimate):
     """The loss of the best run at a target: one for each target of an `Answer`.
 
     loss               the noise-free loss: as likely higher as lower
@@ -111,17 +111,7 @@ class Forecast:
     True
     """
 
-    target: Target
-    loss: float
-    low: float
-    high: float
-    run_low: float
-    run_high: float
-    decades: float
-    scales: Mapping[str, Range]
-    hp: Mapping[str, Range]
-    levels: Mapping[str, str]
-    at_edge: tuple[str, ...] = ()
+    target: Target = field(kw_only=True)
     source: str = ""
 
     @property

@@ -155,7 +155,7 @@ def relate(
     logs = {name: np.log(np.where(v > 0.0, v, np.nan)) for name, v in others.items()}
     # Rows are placed by N and D; a study of C alone has none.
     curves = _curves(logs, np.log(runs.loss), done, at) if "D" in scales else {}
-    bar = CLEARLY * _typical(_left_out(surface))
+    bar = CLEARLY * _typical(surface.heaviest.left_out())
     relations, parts = [], []
     for name, curve in sorted(curves.items(), key=lambda one: _typical(one[1].left_out)):
         a = logs[name]
@@ -186,11 +186,6 @@ def _curves(
 
 def _typical(left_out: FloatArray) -> float:
     return float(np.median(np.abs(left_out)))
-
-
-def _left_out(surface: Surface) -> FloatArray:
-    """How far rows lie from what the others say, by the member that counts most."""
-    return surface.members[int(np.argmax(surface.weight))].left_out()
 
 
 def _some(able: BoolArray, C: FloatArray) -> IntArray:

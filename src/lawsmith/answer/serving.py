@@ -71,7 +71,7 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
         got = "experts that runs are paid for"
         raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
     found = surface.best(C)
-    N, D = found.where.scales["N"].centre, found.where.scales["D"].centre
+    N, D = found.scales["N"].centre, found.scales["D"].centre
     k = surface.frame.multiplier
     # The least mean at C, which may lie a little beside the answer's N: no model of this loss can
     # then seem cheaper to train than C.
@@ -118,6 +118,6 @@ def _tokens_for(surface: Surface, N: float, D: float, level: float) -> float:
 
 def mean_loss(surface: Surface, N: FloatArray, D: FloatArray) -> FloatArray:
     """(q,) the surface's mean of log loss at N and D, at the best hyperparameters."""
-    places = [surface.best_hp(member, {"N": N, "D": D}, {}) for member in surface.members]
+    places = surface.places({"N": N, "D": D})
     means = [m.mean(at) for m, at in zip(surface.members, places, strict=True)]
     return np.asarray(surface.weight @ np.stack(means))

@@ -26,7 +26,6 @@ from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
 from lawsmith.surface.axes import Axis
-from lawsmith.surface.further import best_priced
 from lawsmith.surface.locate import guarded
 
 N_VALUES = 21  # of each axis
@@ -108,7 +107,7 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
     q = len(next(iter(at.values())))
     given = dict(forecast.target.hp)
     if not forecast.target.sized:
-        given |= best_priced(surface, forecast.compute, given).centres
+        given = surface.given_at(forecast.compute, given)
     scales = {name: np.full(q, forecast.scales[name].centre) for name in surface.scale_names}
     if "N" in at:
         product = scales["N"] * scales["D"]

@@ -9,7 +9,7 @@ from __future__ import annotations
 from lawsmith.surface.fit import fit, fit_surface
 from lawsmith.surface.inferred import Inferred
 from lawsmith.surface.learning import learn_from_surfaces
-from lawsmith.surface.locate import Range, Where
+from lawsmith.surface.locate import Range
 from lawsmith.surface.prior import BROAD, Lesson, Prior
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Estimate, OddRun, Surface
@@ -24,7 +24,6 @@ __all__ = [
     "Prior",
     "Range",
     "Surface",
-    "Where",
     "fit",
     "fit_surface",
     "learn_from_surfaces",

@@ -24,14 +24,14 @@ from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.trend import size_of
+from lawsmith.surface.trend import LAWS
 
-UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
+UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the upper window and of what lies below it, at most
 FEW_ROWS = 140  # that the first rounds of a fit use
 FIRST_ROWS = 5_000  # that the trend by which rows are chosen is fitted to, at most
 FORMS = ("early+joined", "early+iso")
 LINE_FORMS = ("early+power",)  # where there is one scale axis
-WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
+WINDOW = 10.0  # the factor of C below the top that the upper window reaches
 LEAST_UPPER = 20  # rows in it, at least
 TOP = np.log(4.0)  # the part of the data that members are judged by
 # Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
@@ -203,26 +203,22 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
 
     A window with fewer sizes than its law has numbers would repeat the prior.
     """
-    found = {"all": np.ones(len(data), dtype=np.bool_)}
-    least = max(size_of(form) for form in forms_of(data))
-    for factor in WINDOWS:
-        upper = _upper(data, factor)
-        n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
-        if n_sizes < least:
-            continue
-        if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
-            found[f"{factor:g}"] = upper
+    found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
+    n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
+    enough = n_sizes >= max(len(LAWS[form].numbers) for form in forms_of(data))
+    if enough and LEAST_UPPER <= upper.sum() < 0.9 * len(data):
+        found[f"{WINDOW:g}"] = upper
     return found
 
 
-def _upper(data: Observed, factor: float) -> BoolArray:
-    """Rows that cost more than the largest run by that factor less.
+def _upper(data: Observed) -> BoolArray:
+    """Rows that cost more than the largest run by WINDOW less.
 
     Inferred rows may lie far above the largest run. If they moved the window, it would lose the
     runs, and members of it would answer where they have seen nothing.
     """
     largest = data.points.c[data.first >= 0].max()
-    return np.asarray(data.points.c > largest - np.log(factor))
+    return np.asarray(data.points.c > largest - np.log(WINDOW))
 
 
 def level_of(data: Observed) -> float:
@@ -232,8 +228,8 @@ def level_of(data: Observed) -> float:
 
 
 def keep(data: Observed, excess: FloatArray) -> IntArray:
-    """Rows to fit, thinned apart in the last window and below it; what one leaves the other has."""
-    in_window = _upper(data, WINDOWS[-1])
+    """Rows to fit, thinned apart in the upper window and below; what one leaves the other has."""
+    in_window = _upper(data)
     upper, lower = np.flatnonzero(in_window), np.flatnonzero(~in_window)
     total = UPPER_ROWS + LOWER_ROWS
     n_upper = min(len(upper), max(UPPER_ROWS, total - len(lower)))

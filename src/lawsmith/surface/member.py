@@ -214,7 +214,7 @@ def shape_of(plan: Plan, data: Observed) -> Trend:
         plan.form,
         data.points,
         plan.level,
-        compute_axis=compute_axis(data),
+        compute_axis=data.frame.of_compute,
         prior=plan.prior,
         spans=[axis.span for axis in data.frame.numeric],
         further=tuple(axis.kind for axis in data.frame.further),
@@ -282,7 +282,3 @@ def first_theta(shape: Trend, data: Observed) -> FloatArray:
         weight = 5.0 / (4.0 + off**2 / (sd**2 + data.extra))
         theta = fit_theta(shape, (sd**2 + data.extra) / weight, data, theta)[1]
     return theta
-
-
-def compute_axis(data: Observed) -> bool:
-    return data.frame.collinear or data.frame.names == ("C",)

@@ -35,10 +35,25 @@ class Mixture:
         """(m,) scale² of the truth."""
         return priors.scale2(self.model, self.slope, self.a, self.h, self.n)
 
+    @property
+    def run(self) -> FloatArray:
+        """(m,) scale² of the loss of a further run."""
+        return self.truth + priors.RUN_NOISE * self.noise
+
     def quantile(self, p: float, *, run: bool) -> float:
         """Of the truth, or of the loss of a further run, on the log scale."""
-        sd = np.sqrt(self.truth + (priors.RUN_NOISE * self.noise if run else 0.0))
+        sd = np.sqrt(self.run if run else self.truth)
         return t_mixture_quantile(p, self.weight, self.mean, sd)
+
+    def interval(self, level: float) -> tuple[float, float, float, float, float]:
+        """The loss: its centre, the ends of the truth's interval, and of a further run's."""
+        tail = 0.5 * (1.0 - level)
+        centre = self.quantile(0.5, run=False)
+        low, high = (self.quantile(p, run=False) for p in (tail, 1.0 - tail))
+        run_low, run_high = (self.quantile(p, run=True) for p in (tail, 1.0 - tail))
+        lows = (min(low, centre), max(high, centre))
+        ends = (*lows, min(run_low, low, centre), max(run_high, high, centre))
+        return tuple(np.exp([centre, *ends]).tolist())
 
 
 def t_mixture_quantile(p: float, weight: FloatArray, mean: FloatArray, sd: FloatArray) -> float:

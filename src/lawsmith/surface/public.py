@@ -4,7 +4,7 @@
 
 From 14 studies, named below.
 Centres (medians of positive numbers) and SDs (of the logs of those) over studies, wider where few
-studies tell of a number: `lawsmith.surface.learning`. Shares are those at 1e20 FLOPs. FAMILY is how
+studies tell of a number: `benchmarks/population.py`. Shares are those at 1e20 FLOPs. FAMILY is how
 much studies of one family share (corpora of Gadre and of Kempner): the correlation of shares of the
 loss, and of all other numbers.
 """

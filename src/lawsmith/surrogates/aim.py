@@ -20,10 +20,9 @@ from scipy.special import ndtr
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface import priors
 from lawsmith.surface.data import Points
-from lawsmith.surface.further import FEW_RATIOS, best_priced
 from lawsmith.surface.locate import score
 from lawsmith.surface.member import Member, bowl_misfit
-from lawsmith.surface.surface import Surface
+from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
 
@@ -84,9 +83,7 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     A point is as likely as it is to be better than the one that is best by now. ``stretch`` is
     what a member's variance is multiplied with.
     """
-    given = best_priced(surface, C, {}).centres
-    line = surface.line(C, FEW_RATIOS, given)
-    along = [surface.best_hp(member, line, given) for member in surface.members]
+    line, along = surface.along(C, FEW_RATIOS)
     curve = surface.weight @ score(surface, line, along)
     best = int(np.argmin(curve))
     covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]

@@ -92,7 +92,7 @@ def mixture_of(surface: Surface, target: Target) -> Mixture:
 
 def log_losses(mixture: Mixture, n: int, rng: np.random.Generator) -> FloatArray:
     """(n,) log losses of a further run."""
-    sd = np.sqrt(mixture.truth + priors.RUN_NOISE * mixture.noise)
+    sd = np.sqrt(mixture.run)
     j = rng.choice(len(mixture.weight), size=n, p=mixture.weight)
     return np.asarray(mixture.mean[j] + sd[j] * rng.standard_t(priors.DF, size=n))
 
