@@ -264,7 +264,7 @@ def test_each_cut_is_a_fit_of_the_runs_below_it() -> None:
     want = alone.predict({"N": made.grid.N[judged], "D": made.grid.D[judged]})
     np.testing.assert_allclose(found.cuts[1].predicted, want, rtol=1e-9)
     np.testing.assert_array_equal(found.cuts[1].loss, loss[judged])
-    assert len(found.score.loss) == sum(len(cut.judged) for cut in cuts)
+    assert len(found.score.measured) == sum(len(cut.judged) for cut in cuts)
 
 
 def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:

@@ -17,7 +17,7 @@ from lawsmith.answer.cautions import (
     allocation_extrapolated,
     best_at_edge,
     few_held_out,
-    missed_held_out,
+    missed,
     ratio_not_run,
     verdict,
     warnings,
@@ -137,7 +137,7 @@ def test_what_is_held_out_is_predicted_and_not_looked_at(sweep):
     assert found.held_out is not None
     assert set(found.held_out.rows) <= set(rows)
     loss = sweep.runs.config_loss(len(sweep.grid))
-    np.testing.assert_array_equal(found.held_out.loss, loss[found.held_out.rows])
+    np.testing.assert_array_equal(found.held_out.measured, loss[found.held_out.rows])
     assert found.held_out.inside.all()
     assert "held_out_missed" in {w.code for w in blind.warnings}
 
@@ -228,7 +228,7 @@ def test_few_held_out_runs_are_said_to_be_few(n, told):
     [(20, 0, False), (20, 3, False), (20, 4, True), (4, 1, False), (4, 2, True)],
 )
 def test_held_out_runs_that_were_missed_are_told(n, outside, told):
-    found = missed_held_out(judged(n, outside), 0.95)
+    found = missed(judged(n, outside), 0.95)
     assert (found is not None) is told
     assert found is None or found.numbers == {"n_held_out": n, "n_missed": outside}
 

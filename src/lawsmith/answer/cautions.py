@@ -3,13 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtrc
 
 from lawsmith.answer.records import Forecast, HeldOutRuns
-from lawsmith.arrays import BoolArray, FloatArray
-from lawsmith.formats import digits, flops, number, percent, plural
+from lawsmith.answer.text import distance
+from lawsmith.arrays import FloatArray
+from lawsmith.formats import flops, number, percent, plural
 from lawsmith.grid import Grid
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.diagnostics import Diagnostic
@@ -31,7 +33,7 @@ def warnings(
     level: float,
 ) -> list[Diagnostic]:
     """Every warning of an answer, each once."""
-    found = [few_runs(n_runs), few_held_out(held_out), missed_held_out(held_out, level)]
+    found = [few_runs(n_runs), few_held_out(held_out), missed(held_out, level)]
     for forecast in forecasts:
         found += [
             checks.extrapolation_decades(forecast.target.label, forecast.decades, FAR),
@@ -96,16 +98,16 @@ def few_held_out(held_out: HeldOutRuns | None) -> Diagnostic | None:
     )
 
 
-def missed_held_out(held_out: HeldOutRuns | None, level: float) -> Diagnostic | None:
-    """Whether held-out runs were missed."""
+def missed(
+    held_out: HeldOutRuns | None,
+    level: float,
+    kind: str = "best run",
+    interval: str = "of the answer on this study",
+) -> Diagnostic | None:
+    """More runs outside their intervals than chance explains, if each misses 1 − level."""
     if held_out is None:
         return None
-    return missed(held_out.inside, level, "best run", "of the answer on this study")
-
-
-def missed(inside: BoolArray, level: float, kind: str, interval: str) -> Diagnostic | None:
-    """More runs outside their intervals than chance explains, if each misses 1 − level."""
-    n, out = len(inside), int((~inside).sum())
+    n, out = len(held_out.rows), int((~held_out.inside).sum())
     if bdtrc(out - 1, n, 1.0 - level) >= RARE:
         return None
     return Diagnostic(
@@ -192,44 +194,50 @@ def best_at_edge(forecast: Forecast) -> Diagnostic | None:
     )
 
 
-# What speaks against an answer, in the order it is said.
-WHY = {
-    "held_out_missed": "held-out runs were missed",
-    "odd_run": "a run does not belong to the others",
-    "few_runs": "there are few runs",
-    "allocation_extrapolated": "its D/N was not run",
-    "answer_above_observed": "a cheaper run has less loss",
-    "best_at_edge": "the best hyperparameters are at the edge",
-}
-DOUBTS = frozenset(("held_out_missed", "few_runs", "odd_run"))  # with which nothing is firm
+class Doubts(NamedTuple):
+    """What a verdict follows from.
+
+    firm, rough   half-widths of an interval up to which it is called so
+    grave         codes of warnings with which nothing is firm
+    why           what speaks against an answer, by code, in the order it is said
+    """
+
+    firm: float
+    rough: float
+    grave: frozenset[str]
+    why: Mapping[str, str]
+
+
+OF_LOSS = Doubts(
+    firm=FIRM,
+    rough=ROUGH,
+    grave=frozenset(("held_out_missed", "few_runs", "odd_run")),
+    why={
+        "held_out_missed": "held-out runs were missed",
+        "odd_run": "a run does not belong to the others",
+        "few_runs": "there are few runs",
+        "allocation_extrapolated": "its D/N was not run",
+        "answer_above_observed": "a cheaper run has less loss",
+        "best_at_edge": "the best hyperparameters are at the edge",
+    },
+)
 
 
 def verdict(forecasts: Sequence[Forecast], found: Sequence[Diagnostic], level: float) -> str:
     """How far to trust the first forecast, and why."""
     if not forecasts:
         return ""
-    first = forecasts[0]
-    codes = {warning.code for warning in found}
-    word = trust(first.half_width, FIRM, ROUGH, doubted=bool(codes & DOUBTS))
-    known = f"the loss there is known to ±{percent(first.half_width, 2)} at {percent(level)}"
-    return verdict_line(word, first.target.label, first.decades, known, because(codes, WHY))
+    width = percent(forecasts[0].half_width, 2)
+    known = f"the loss there is known to ±{width} at {percent(level)}"
+    return verdict_line(forecasts[0], known, found, OF_LOSS)
 
 
-def trust(width: float, firm: float, rough: float, *, doubted: bool) -> str:
-    """One word for an interval of that half-width."""
-    word = "Firm" if width <= firm else "Rough" if width <= rough else "Open"
-    return "Rough" if word == "Firm" and doubted else word
-
-
-def because(codes: set[str], why: Mapping[str, str]) -> list[str]:
-    """The words of the warnings there are."""
-    return [words for code, words in why.items() if code in codes]
-
-
-def verdict_line(word: str, target: str, decades: float, known: str, told: list[str]) -> str:
-    """The one line: how far to trust what is said of a target, how it is known, and why."""
-    beyond = "inside the data"
-    if decades > 0.0:
-        beyond = f"{digits(decades, '.1f')} decades beyond the largest run"
-    text = f"{word}: {target} is {beyond}, and {known}"
-    return f"{text}; {', '.join(told)}." if told else f"{text}."
+def verdict_line(forecast: Any, known: str, found: Sequence[Diagnostic], doubts: Doubts) -> str:
+    """The one line: how far to trust a forecast of an answer, how it is known, and why."""
+    codes, width = {warning.code for warning in found}, forecast.half_width
+    word = "Firm" if width <= doubts.firm else "Rough" if width <= doubts.rough else "Open"
+    if word == "Firm" and codes & doubts.grave:
+        word = "Rough"
+    text = f"{word}: {forecast.target.label} is {distance(forecast.decades)}, and {known}"
+    told = ", ".join(words for code, words in doubts.why.items() if code in codes)
+    return f"{text}; {told}." if told else f"{text}."

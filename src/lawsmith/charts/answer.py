@@ -34,6 +34,7 @@ from lawsmith.replay.answering import Answers
 from lawsmith.replay.records import Trace
 from lawsmith.replay.replayed import Replayed
 from lawsmith.runs import Runs, State
+from lawsmith.surface.surface import FEW_RATIOS
 
 N_LINE = 15  # computes at which the best loss is worked out: it bends slowly
 
@@ -159,7 +160,9 @@ def _computes(
 def _line(answer: Answer, C: FloatArray) -> pd.DataFrame:
     tail = 0.5 * (1.0 - answer.level)
     # The end, where the answer is marked, is as exact as the answer.
-    mixtures = [*answer.surface.mixtures_best(C[:-1]), answer.surface.mixture_best(C[-1])]
+    surface = answer.surface
+    few = [surface.mixture_best(x, FEW_RATIOS) for x in C[:-1].tolist()]
+    mixtures = [*few, surface.mixture_best(float(C[-1]))]
     ends = {
         name: short(np.exp([m.quantile(p, run=False) for m in mixtures]))
         for name, p in (("loss", 0.5), ("low", tail), ("high", 1.0 - tail))

@@ -14,7 +14,7 @@ import numpy as np
 
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
-from lawsmith.answer.payload import NO_ANSWER, warning_payload
+from lawsmith.answer.text import NO_ANSWER, warning_payload
 from lawsmith.laws.fit import LawFit
 from lawsmith.metrics import DENSE_GRID, speedup, spend_until_settled, value_at
 from lawsmith.replay.records import Scores, Step, Task, Trace

@@ -118,26 +118,25 @@ class Member:
     def mean(self, at: Points) -> FloatArray:
         """(q,) posterior mean of log loss."""
         offset, F = self.linearised(at)
+        return np.asarray(offset + (self._residual(at) + F @ self._linear[1].T) @ self.alpha)
+
+    def _given_rows(self, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(q,) posterior mean, F (q, p), and V (k, q): VᵀV is what the rows take away."""
+        offset, F = self.linearised(at)
         cross = self._residual(at) + F @ self._linear[1].T
-        return np.asarray(offset + cross @ self.alpha)
+        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
+        return offset + cross @ self.alpha, F, V
 
     def mean_and_sd(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and SD of log loss."""
-        offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
-        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
-        e = self._misfit(at)
-        prior = self.kernel.variance(self.eta, at, e) + (F**2).sum(axis=1)
-        variance = np.maximum(prior - (V**2).sum(axis=0), 0.0)
-        return offset + cross @ self.alpha, np.sqrt(variance)
+        mean, F, V = self._given_rows(at)
+        prior = self.kernel.variance(self.eta, at, self._misfit(at)) + (F**2).sum(axis=1)
+        return mean, np.sqrt(np.maximum(prior - (V**2).sum(axis=0), 0.0))
 
     def mean_and_cov(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and (q, q) covariance of log loss."""
-        offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
-        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
-        prior = self._residual(at, at) + F @ F.T
-        return offset + cross @ self.alpha, prior - V.T @ V
+        mean, F, V = self._given_rows(at)
+        return mean, self._residual(at, at) + F @ F.T - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
         """(q,) SD of the noise of one further run, with what is particular to its trunk."""

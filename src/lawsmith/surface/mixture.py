@@ -45,6 +45,12 @@ class Mixture:
         sd = np.sqrt(self.run if run else self.truth)
         return t_mixture_quantile(p, self.weight, self.mean, sd)
 
+    def sample_runs(self, n: int, rng: np.random.Generator) -> FloatArray:
+        """(n,) log losses of a further run."""
+        j = rng.choice(len(self.weight), size=n, p=self.weight)
+        sd = np.sqrt(self.run)[j]
+        return np.asarray(self.mean[j] + sd * rng.standard_t(priors.DF, size=n))
+
     def interval(self, level: float) -> tuple[float, float, float, float, float]:
         """The loss: its centre, the ends of the truth's interval, and of a further run's."""
         tail = 0.5 * (1.0 - level)

@@ -47,7 +47,6 @@ N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and
 FAR_BELOW, LET_GO = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
-BLOCK = 4000  # rows of a grid that are worked out at once
 HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
 
 
@@ -95,7 +94,7 @@ class Surface:
     prior: Prior = BROAD
     # What was asked before: every chart is drawn at two widths, in a report and in a file.
     _best: dict[tuple[object, ...], Estimate] = field(default_factory=dict, init=False, repr=False)
-    _mixtures: dict[tuple[object, ...], tuple[Mixture, ...]] = field(
+    _mixtures: dict[tuple[float, int], Mixture] = field(
         default_factory=dict, init=False, repr=False
     )
 
@@ -170,15 +169,6 @@ class Surface:
         """For each member the points at those scales, each at its best λ."""
         return [self.best_hp(member, scales, hp) for member in self.members]
 
-    def expected(self, grid: Grid) -> FloatArray:
-        """(m,) the loss to expect of each row of a grid."""
-        scales = {name: grid.column(name) for name in self.frame.names}
-        at = self.frame.points(scales, {name: grid.column(name) for name in grid.hp})
-        # A few thousand at a time: a grid may have 100,000 rows, each with a covariance per run.
-        parts = [at.take(np.arange(i, min(i + BLOCK, len(at)))) for i in range(0, len(at), BLOCK)]
-        means = [np.stack([member.mean(part) for member in self.members]) for part in parts]
-        return np.asarray(np.exp(self.weight @ np.concatenate(means, axis=1)))
-
     def odd_runs(self) -> list[OddRun]:
         """Runs far below what the others say, most of whose weight is let go; cheapest first."""
         member = self.heaviest
@@ -201,29 +191,12 @@ class Surface:
         """The further scales of a row of a grid."""
         return {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
 
-    def mixture_best(self, C: float) -> Mixture:
-        """Of the best log loss at C."""
-        return self.mixtures_best(np.array([C]), n_ratios=N_RATIOS)[0]
-
-    def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> tuple[Mixture, ...]:
-        """Of the best log loss at each C, over so many D/N; together is faster."""
-        key = (n_ratios, *C.tolist())
+    def mixture_best(self, C: float, n_ratios: int = N_RATIOS) -> Mixture:
+        """Of the best log loss at C, over so many D/N."""
+        key = (C, n_ratios)
         if key not in self._mixtures:
-            self._mixtures[key] = self._find_mixtures(C, n_ratios)
+            self._mixtures[key] = self.mixture(self.best_of(*self.along(C, n_ratios)))
         return self._mixtures[key]
-
-    def _find_mixtures(self, C: FloatArray, n_ratios: int) -> tuple[Mixture, ...]:
-        chosen = [self.given_at(c) for c in C.tolist()]
-        lines = [self.line(c, n_ratios, hp) for c, hp in zip(C.tolist(), chosen, strict=True)]
-        whole = {k: np.concatenate([line[k] for line in lines]) for k in self.frame.names}
-        q = len(whole[self.frame.names[0]]) // len(lines)
-        hp = {name: np.repeat([one[name] for one in chosen], q) for name in chosen[0]}
-        places = self.places(whole, hp)
-        parts = np.arange(len(places[0])).reshape(len(lines), q)
-        return tuple(
-            self.mixture(self.best_of(line, [at.take(rows) for at in places]))
-            for line, rows in zip(lines, parts, strict=True)
-        )
 
     def posterior(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]

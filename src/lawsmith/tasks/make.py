@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.answer import Answer, Target, answer
+from lawsmith.answer import Answer, HeldOutRuns, Target, answer
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.laws.uncertainty import Interval
@@ -15,11 +15,10 @@ from lawsmith.runs import Runs
 from lawsmith.surface import Surface
 from lawsmith.tasks import cautions
 from lawsmith.tasks.curve import Task
-from lawsmith.tasks.data import Scored, best_of_cells, scored
+from lawsmith.tasks.data import Scored, Way, best_of_cells, scored
 from lawsmith.tasks.draws import TaskDraws, draw_at, ends
-from lawsmith.tasks.members import Member, Way, fit_members
-from lawsmith.tasks.records import HeldOutScores, TaskAnswer, TaskForecast
-from lawsmith.tasks.weigh import weigh
+from lawsmith.tasks.members import Member, fit_members, weigh
+from lawsmith.tasks.records import TaskAnswer, TaskForecast
 from lawsmith.threads import one_thread
 
 SEED = 20
@@ -136,7 +135,7 @@ class _Made:
                 found[way] = Interval(centre, min(low, centre), max(high, centre))
         return found
 
-    def judged(self, rest: ScoredRuns) -> HeldOutScores | None:
+    def judged(self, rest: ScoredRuns) -> HeldOutRuns | None:
         """Runs kept out, the best at each N and D, beside their predictions."""
         if not np.isfinite(rest.accuracy).any():
             return None
@@ -148,7 +147,7 @@ class _Made:
             drawn = draw_at(self.members, self.weight, self.surface, target)
             _, low, high = ends(drawn.measured, self.level)
             found.append((float(np.median(drawn.mean)), low, high))
-        return HeldOutScores(data.row, data.C, data.y, *np.array(found).T)
+        return HeldOutRuns(data.row, data.C, data.y, *np.array(found).T)
 
     def chance(self) -> Interval:
         """The floor of accuracy."""
