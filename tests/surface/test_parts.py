@@ -8,11 +8,18 @@ from scipy import stats
 
 from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
-from lawsmith.surface import fit, priors
+from lawsmith.surface import fit
 from lawsmith.surface.data import Points, observe
 from lawsmith.surface.locate import vertex
-from lawsmith.surface.mixture import t_mixture_quantile
-from lawsmith.surface.process import About, _log_density, _replicates, fit_theta, kernel_of, matern
+from lawsmith.surface.mixture import DF, t_mixture_quantile
+from lawsmith.surface.process import (
+    Linearised,
+    _log_density,
+    _replicates,
+    fit_theta,
+    kernel_of,
+    matern,
+)
 from lawsmith.surface.tail import compress, compress_last
 from lawsmith.surface.trend import Trend, trend
 
@@ -69,7 +76,9 @@ def test_the_gradient_of_the_evidence_is_that_of_differences() -> None:
     kernel = kernel_of(data.points)
     eta = kernel.mean + 0.3 * rng.standard_normal(len(kernel.mean))
     k = len(data)
-    about = About(rng.normal(0, 0.02, k), 0.1 * rng.normal(size=(k, 3)), rng.random(k), np.ones(k))
+    about = Linearised(
+        rng.normal(0, 0.02, k), 0.1 * rng.normal(size=(k, 3)), rng.random(k), np.ones(k)
+    )
     FF = about.F @ about.F.T
     slopes = _log_density(kernel, data, about, FF, eta)[1]
     for j in range(len(eta)):
@@ -122,14 +131,14 @@ def test_a_linear_fit_is_the_ridge_solution() -> None:
 def test_a_mixture_of_two_has_quantiles_at_any_level(p: float) -> None:
     weight, mean, sd = np.array([0.3, 0.7]), np.array([0.0, 50.0]), np.array([0.1, 1e-9])
     x = t_mixture_quantile(p, weight, mean, sd)
-    below = stats.t.cdf((x - mean) / sd, priors.DF) @ weight
+    below = stats.t.cdf((x - mean) / sd, DF) @ weight
     assert below == pytest.approx(p, abs=1e-3 if p == 0.3 else 1e-11)
 
 
 def test_a_mixture_of_one_has_the_quantiles_of_students_t() -> None:
     for p in (0.025, 0.5, 0.9):
         found = t_mixture_quantile(p, np.ones(1), np.array([2.0]), np.array([0.3]))
-        assert found == pytest.approx(2.0 + 0.3 * stats.t.ppf(p, priors.DF), abs=1e-8)
+        assert found == pytest.approx(2.0 + 0.3 * stats.t.ppf(p, DF), abs=1e-8)
 
 
 def test_the_last_row_is_compressed_as_it_is_among_all() -> None:

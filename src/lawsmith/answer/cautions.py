@@ -239,5 +239,5 @@ def verdict_line(forecast: Any, known: str, found: Sequence[Diagnostic], doubts:
     if word == "Firm" and codes & doubts.grave:
         word = "Rough"
     text = f"{word}: {forecast.target.label} is {distance(forecast.decades)}, and {known}"
-    told = ", ".join(words for code, words in doubts.why.items() if code in codes)
-    return f"{text}; {told}." if told else f"{text}."
+    reasons = ", ".join(words for code, words in doubts.why.items() if code in codes)
+    return f"{text}; {reasons}." if reasons else f"{text}."

@@ -126,17 +126,17 @@ def _seen(grid: Grid, runs: Runs, held_out: IntArray | None) -> BoolArray:
     waiting = runs.state == State.PENDING.value
     if held_out is not None:
         waiting &= ~np.isin(runs.index, held_out)
-    kept = _used(runs, held_out) & spread_over(grid, runs.index, MOST_BESIDE)
+    kept = _used(runs, held_out) & _spread_over(grid, runs.index, MOST_BESIDE)
     return np.asarray(kept | waiting)
 
 
 def thinned(grid: Grid, runs: Runs) -> Runs:
     """The runs of at most MOST_CONFIGS configurations, chosen by compute and never by loss."""
-    kept = spread_over(grid, runs.index, MOST_CONFIGS)
+    kept = _spread_over(grid, runs.index, MOST_CONFIGS)
     return runs if kept.all() else runs.take(kept)
 
 
-def spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
+def _spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
     """(k,) which runs on rows ``index`` are of ``most`` configurations, a quarter the largest."""
     configs = np.unique(index)
     if len(configs) <= most:

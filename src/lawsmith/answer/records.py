@@ -56,11 +56,11 @@ class Target:
     @property
     def label(self) -> str:
         sizes = {"N": self.N, "D": self.D}
-        told = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
+        parts = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
         if not self.sized:
-            told = [f"{flops(self.C)} FLOPs"]
-        told += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
-        return ", ".join(told)
+            parts = [f"{flops(self.C)} FLOPs"]
+        parts += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
+        return ", ".join(parts)
 
     def scales(self, names: Sequence[str]) -> dict[str, float]:
         """The scales of those names; an error where it does not give one of them."""
@@ -219,10 +219,10 @@ class AnyAnswer:
         return ""
 
     def __repr__(self) -> str:
-        told = [self._words.headline(self, forecast) for forecast in self.forecasts]
-        named = codes([warning.code for warning in self.warnings])
+        headlines = [self._words.headline(self, forecast) for forecast in self.forecasts]
+        warned = codes([warning.code for warning in self.warnings])
         title = f"Answer of {self.study}{self.about}, from {text.rests_on(self)}"
-        return short(title, [line for line in (*told, self.verdict, *named) if line])
+        return short(title, [line for line in (*headlines, self.verdict, *warned) if line])
 
     def summary(self) -> str:
         """The answer as text, as the terminal shows it."""
@@ -276,7 +276,7 @@ class Answer(AnyAnswer):
     curves: CurveFinding | None = None
     others: OtherLosses | None = None
     origin: Origin | None = None
-    _words = text
+    _words: ClassVar[Words] = text
 
     def at(self, compute: float) -> Forecast:
         """The forecast at one of the targets that are a compute."""

@@ -168,8 +168,8 @@ def relate(
         relations.append(Relation(name, n_shared, int(able.sum()), curve.scatter))
         parts.append((rows, *curve.predict(a[rows], at.take(rows))))
         lacking = lacking & ~able
-    told = OtherLosses(int((runs.state == State.PENDING.value).sum()), tuple(relations))
-    return told, _rows(parts, grid, runs) if parts else None
+    used = OtherLosses(int((runs.state == State.PENDING.value).sum()), tuple(relations))
+    return used, _rows(parts, grid, runs) if parts else None
 
 
 def _curves(

@@ -102,9 +102,9 @@ def rests_on(answer: AnyAnswer) -> str:
 
 def learnt_text(answer: Answer) -> str:
     """'14 public studies and last.csv (91 runs)'; '' where nothing was learnt from others."""
-    told = [f"{len(answer.public)} public studies"] if answer.public else []
-    told += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
-    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    teachers = [f"{len(answer.public)} public studies"] if answer.public else []
+    teachers += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
+    return " and ".join([", ".join(teachers[:-1]), teachers[-1]] if len(teachers) > 1 else teachers)
 
 
 def held_out_text(answer: Answer) -> str:
@@ -133,13 +133,13 @@ def curves_text(found: CurveFinding) -> str:
 
 def basis(answer: Answer) -> dict[str, str]:
     """What the answer rests on beside its runs, as far as there is any."""
-    told = {
+    texts = {
         "Held out": held_out_text(answer),
         "Learnt from": learnt_text(answer),
         "Curves": "" if answer.curves is None else curves_text(answer.curves),
         "Other losses": "" if answer.others is None else others_text(answer.others),
     }
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def others_text(found: OtherLosses) -> str:
@@ -149,13 +149,15 @@ def others_text(found: OtherLosses) -> str:
     lacking = f"{plural(found.n_without, 'run')} without this loss"
     if not found.relations:
         return f"{lacking} left out, for no other loss says enough of it"
-    told = [
+    inferred = [
         f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
         f"scatter by {percent(one.scatter, 2)})"
         for one in found.relations
     ]
     left = found.n_without - sum(one.n_rows for one in found.relations)
-    return "; ".join([f"{lacking}: {told[0]}", *told[1:], *([f"{left} left out"] if left else [])])
+    return "; ".join(
+        [f"{lacking}: {inferred[0]}", *inferred[1:], *([f"{left} left out"] if left else [])]
+    )
 
 
 HEADS = ("", "value", "interval", "within 0.5% of the best")
@@ -200,7 +202,7 @@ def _ends(answer: Answer) -> list[Columns]:
 
 def payload(answer: Answer) -> Json:
     """``answers`` in the order of the targets, and what they rest on."""
-    told: Json = {
+    made: Json = {
         "answers": [forecast_payload(f, answer.level) for f in answer.forecasts],
         "n_diverged": answer.n_diverged,
         "held_out_runs": None if answer.held_out is None else held_out_payload(answer.held_out),
@@ -211,12 +213,12 @@ def payload(answer: Answer) -> Json:
         **shared_payload(answer),
     }
     if answer.others is not None:
-        told["other_losses"] = asdict(answer.others)
+        made["other_losses"] = asdict(answer.others)
     if answer.curves is not None:
-        told["curves"] = curves_payload(answer.curves)
-        for one, forecast in zip(told["answers"], answer.forecasts, strict=True):
+        made["curves"] = _curves_payload(answer.curves)
+        for one, forecast in zip(made["answers"], answer.forecasts, strict=True):
             one["source"] = forecast.source or "surface"
-    return told
+    return made
 
 
 def shared_payload(answer: AnyAnswer) -> Json:
@@ -230,7 +232,7 @@ def shared_payload(answer: AnyAnswer) -> Json:
     }
 
 
-def curves_payload(found: CurveFinding) -> Json:
+def _curves_payload(found: CurveFinding) -> Json:
     """What was used of losses along runs."""
     return {
         "n_trunks": found.n_trunks,

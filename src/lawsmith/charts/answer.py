@@ -133,7 +133,7 @@ def _held_out(answer: Answer) -> pd.DataFrame:
     judged = answer.held_out
     if judged is None:
         return NONE
-    return pd.DataFrame({name: short(getattr(judged, str(name))) for name in NONE})
+    return pd.DataFrame({"C": short(judged.C), "loss": short(judged.measured)})
 
 
 def _targets(answer: Answer) -> pd.DataFrame:

@@ -20,7 +20,7 @@ Notation and shapes
 Where D is a function of N in the whole table (one D for each N), N and D cannot be told apart. The
 surface is then a function of C, and N* at a C is read off that line. In the same way a
 hyperparameter that follows N and D throughout (a recipe) is left out: its effect is part of theirs.
-If it follows them in steps, the next step may come beyond the data; `priors.STEP` allows for that.
+If it follows them in steps, the next step may come beyond the data; `mixture.STEP` allows for that.
 """
 
 from __future__ import annotations

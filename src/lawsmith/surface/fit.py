@@ -15,11 +15,11 @@ import numpy as np
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface import priors
 from lawsmith.surface.axes import seen
 from lawsmith.surface.data import Frame, Observed, frame_of, observe, with_rows
 from lawsmith.surface.inferred import Inferred, with_inferred
 from lawsmith.surface.member import Member, Plan, first_theta, fit_member, shape_of
+from lawsmith.surface.mixture import EFFECTIVE_ROWS
 from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
@@ -134,7 +134,7 @@ def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surfac
     """Members that know what studies are like and nothing of this one but its level of loss."""
     prior = local(prior, data.frame)
     members = []
-    for form in forms_of(data):
+    for form in _forms_of(data):
         shape = shape_of(Plan(form, "prior", level, prior), data)
         kernel, w = kernel_of(data.points, prior), np.ones(len(data))
         known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
@@ -143,7 +143,7 @@ def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surfac
     return Surface(data.frame, tuple(members), weight, prior)
 
 
-def forms_of(data: Observed) -> tuple[str, ...]:
+def _forms_of(data: Observed) -> tuple[str, ...]:
     return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
@@ -151,7 +151,7 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
     """Fit every member and weigh them."""
     level = level_of(data)
     prior = local(prior, data.frame)
-    forms = forms_of(data)
+    forms = _forms_of(data)
     first = shape_of(Plan(forms[0], "all", level, prior), data)
     theta = first_theta(first, _spread(data, FIRST_ROWS))
     excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
@@ -176,9 +176,9 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
         return Surface(data.frame, tuple(members), weights(members), prior)
     beside = fitted(local(BROAD, data.frame))
     weight = weights([*members, *beside]) * shares(members, beside)
-    much = weight > NEGLIGIBLE * weight.max()
-    found = tuple(m for m, ok in zip([*members, *beside], much, strict=True) if ok)
-    return Surface(data.frame, found, weight[much] / weight[much].sum(), prior)
+    counts = weight > NEGLIGIBLE * weight.max()
+    found = tuple(m for m, ok in zip([*members, *beside], counts, strict=True) if ok)
+    return Surface(data.frame, found, weight[counts] / weight[counts].sum(), prior)
 
 
 def _spread(data: Observed, most: int) -> Observed:
@@ -205,7 +205,7 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
     """
     found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
     n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
-    enough = n_sizes >= max(len(LAWS[form].numbers) for form in forms_of(data))
+    enough = n_sizes >= max(len(LAWS[form].numbers) for form in _forms_of(data))
     if enough and LEAST_UPPER <= upper.sum() < 0.9 * len(data):
         found[f"{WINDOW:g}"] = upper
     return found
@@ -286,4 +286,4 @@ def _top_score(member: Member) -> float:
         return 0.0
     rows, given = np.flatnonzero(top), np.flatnonzero(~top)
     score = member.log_predictive(rows, given)
-    return score * min(1.0, priors.EFFECTIVE_ROWS / len(rows))
+    return score * min(1.0, EFFECTIVE_ROWS / len(rows))

@@ -73,9 +73,9 @@ def evidence(surface: Surface) -> Evidence:
     for member, weight in zip(surface.members, surface.weight.tolist(), strict=True):
         share = weight / float(whole[member.trend.form])
         z, cov = member.theta_posterior()
-        told = _theta_names(member)
-        k = len(told)  # what further axes do is particular to a study
-        parts.append(Part(told, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
+        names_of_theta = _theta_names(member)
+        k = len(names_of_theta)  # what further axes do is particular to a study
+        parts.append(Part(names_of_theta, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
         z, precision, kept = member.eta_posterior()
         names = [name for name, ok in zip(_eta_names(member), kept, strict=True) if ok]
         parts.append(Part(tuple(names), *_likelihood(z, precision), weight, x))
@@ -148,38 +148,38 @@ def learn_from_surfaces(studies: Mapping[Lesson, Surface], prior: Prior = PUBLIC
     """
     found = [moments_given(evidence(surface), prior) for surface in studies.values()]
     numbers = dict(prior.numbers)
-    for name in dict.fromkeys(name for told in found for name in told):
+    for name in dict.fromkeys(name for moments_of in found for name in moments_of):
         if not name.endswith(".centre"):
-            told = np.array([study[name] for study in found if name in study])
-            numbers[name] = _in_family(name, prior[name], told)
-    peaks = {**prior.peaks, **{k: v for s in studies.values() for k, v in peaks_of(s).items()}}
+            moments_of = np.array([study[name] for study in found if name in study])
+            numbers[name] = _in_family(name, prior[name], moments_of)
+    peaks = {**prior.peaks, **{k: v for s in studies.values() for k, v in _peaks_of(s).items()}}
     return replace(prior, numbers=numbers, learnt_from=(*prior.learnt_from, *studies), peaks=peaks)
 
 
-def _in_family(name: str, number: Number, told: FloatArray) -> Number:
+def _in_family(name: str, number: Number, earlier: FloatArray) -> Number:
     """A number given those (1, mean, mean square) of earlier studies of the family."""
     r = FAMILY["shares" if name in SHARES else "others"]
     unit = BROAD[name]
     centre, spread = (number.mean - unit.mean) / unit.sd, number.sd / unit.sd
-    k, mean = len(told), told[:, 1]
+    k, mean = len(earlier), earlier[:, 1]
     gain = k * r / (k * r + 1.0 - r)
-    unsure = float((told[:, 2] - mean**2).mean()) / k
+    unsure = float((earlier[:, 2] - mean**2).mean()) / k
     variance = spread**2 * ((1.0 - r) * (1.0 + gain / k)) + gain**2 * unsure
     moved = unit.mean + unit.sd * (centre + gain * (float(mean.mean()) - centre))
     value = float(np.exp(moved)) if unit.log else moved
     return Number(value, unit.sd * float(np.sqrt(variance)), unit.log)
 
 
-def peaks_of(surface: Surface) -> dict[str, Peak]:
+def _peaks_of(surface: Surface) -> dict[str, Peak]:
     """The best value of each hyperparameter on a log axis, at the study's reference."""
     sizes = reference_sizes(surface.frame)
     if sizes is None:
         return {}
     found = {}
     for j, axis in enumerate(surface.frame.numeric):
-        told = np.array([_bottom(member, j) for member in surface.members])
-        mean = float(surface.weight @ told[:, 0])
-        variance = float(surface.weight @ (told[:, 1] ** 2 + (told[:, 0] - mean) ** 2))
+        bottoms = np.array([_bottom(member, j) for member in surface.members])
+        mean = float(surface.weight @ bottoms[:, 0])
+        variance = float(surface.weight @ (bottoms[:, 1] ** 2 + (bottoms[:, 0] - mean) ** 2))
         if axis.kind == "log" and axis.is_inside(mean):
             found[axis.name] = Peak(
                 axis.middle + mean, float(np.hypot(PEAK_SD, variance**0.5)), *sizes

@@ -23,10 +23,10 @@ import numpy as np
 from scipy.special import ndtri
 
 from lawsmith.arrays import AnyArray, FloatArray
-from lawsmith.surface import priors
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.data import Points
 from lawsmith.surface.member import Member
+from lawsmith.surface.mixture import DF, model_share
 
 if TYPE_CHECKING:
     from lawsmith.surface.surface import Given, Surface
@@ -65,10 +65,10 @@ def locate(
 ) -> Where:
     """Where the least loss on ``line`` is; what ``hp`` gives is as given."""
     curve = surface.weight @ score(surface, line, places)
-    pick, bottoms = _drawn(surface, places, ratio_prior(surface, line), seed=0)
+    pick, bottoms = _drawn(surface, places, _ratio_prior(surface, line), seed=0)
     scales = {
-        name: best_range(partial(_between, values), curve, _between(values, pick), level)
-        for name, values in with_ratio(line).items()
+        name: _best_range(partial(_between, values), curve, _between(values, pick), level)
+        for name, values in _with_ratio(line).items()
     }
     best = int(np.argmin(curve))
     at = [place.take(np.array([best])) for place in places]
@@ -111,7 +111,7 @@ def best_experts(
     values = expert_values(axis)
     pick = _drawn(surface, places, np.zeros(N_EXPERTS), seed=1)[0]
     at = partial(_at_index, values)
-    u = best_range(at, surface.weight @ guarded_by_each(surface, places), at(pick), level)
+    u = _best_range(at, surface.weight @ _guarded_by_each(surface, places), at(pick), level)
     found = Range(*map(axis.value, u))
     dense = found.centre <= 1.0 + 1e-9  # no model has fewer experts than one
     return found, not (axis.is_inside(u.centre) or dense)
@@ -124,10 +124,10 @@ def expert_values(axis: Axis) -> FloatArray:
 
 def score(surface: Surface, line: Mapping[str, AnyArray], places: list[Points]) -> FloatArray:
     """(m, q) what members choose a place on a line by; see the module's notation."""
-    return guarded_by_each(surface, places) + ratio_prior(surface, line)
+    return _guarded_by_each(surface, places) + _ratio_prior(surface, line)
 
 
-def guarded_by_each(surface: Surface, places: list[Points]) -> FloatArray:
+def _guarded_by_each(surface: Surface, places: list[Points]) -> FloatArray:
     """(m, q) `guarded` of each member, at its own places."""
     both = zip(surface.members, places, strict=True)
     return np.stack([guarded(member, at) for member, at in both])
@@ -136,12 +136,12 @@ def guarded_by_each(surface: Surface, places: list[Points]) -> FloatArray:
 def guarded(member: Member, at: Points) -> FloatArray:
     """(q,) mean log loss plus one SD: what little is known of does not win for that."""
     mean, sd = member.mean_and_sd(at)
-    return np.asarray(mean + np.sqrt(priors.model_share(len(member.data))) * sd)
+    return np.asarray(mean + np.sqrt(model_share(len(member.data))) * sd)
 
 
-def ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
+def _ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
     """(q,) log loss that a prior adds where D/N is beyond those of the data."""
-    ratio = with_ratio(line).get("D/N")
+    ratio = _with_ratio(line).get("D/N")
     if ratio is None:
         return np.zeros(len(next(iter(line.values()))))
     low, high = surface.frame.ratio
@@ -166,8 +166,8 @@ def draw_optima(
 ) -> tuple[FloatArray, FloatArray]:
     """(n,) where on the line, as an index, each draw is best, and (n, h) its bottoms of bowls."""
     mean, cov = member.theta_and_residual(at)
-    tail = np.sqrt(priors.DF / rng.chisquare(priors.DF, size=(n, 1)))
-    # `priors.model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
+    tail = np.sqrt(DF / rng.chisquare(DF, size=(n, 1)))
+    # `model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
     drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(cov).T)
     p = member.trend.p
     theta = member.trend.mean + member.trend.sd * np.clip(drawn[:, :p], -6.0, 6.0)
@@ -204,7 +204,7 @@ def _at_index(values: FloatArray, index: FloatArray) -> FloatArray:
     return np.interp(index, np.arange(len(values)), values)
 
 
-def with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
+def _with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
     """The scales of a line, and D/N where there are both."""
     scales = {name: np.asarray(values, dtype=np.float64) for name, values in line.items()}
     if {"N", "D"} <= set(scales):
@@ -212,7 +212,7 @@ def with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
     return scales
 
 
-def best_range(
+def _best_range(
     at: Callable[[FloatArray], FloatArray], curve: FloatArray, drawn: FloatArray, level: float
 ) -> Range:
     """Where a curve of losses (q,) is least.
@@ -244,8 +244,8 @@ def _of_hyperparameter(
     ends = [axis.low, axis.high, *(float(place.U[0, j]) for place in at)]
     grid = np.linspace(min(ends) - BEYOND, max(ends) + BEYOND, N_VALUES)
     places = [frame.moved(place.take(rows), axis, grid) for place in at]
-    curve = surface.weight @ guarded_by_each(surface, places)
-    u = best_range(partial(_at_index, grid), curve, drawn, level)
+    curve = surface.weight @ _guarded_by_each(surface, places)
+    u = _best_range(partial(_at_index, grid), curve, drawn, level)
     return Range(*map(axis.value, u)), not axis.is_inside(u.centre)
 
 

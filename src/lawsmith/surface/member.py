@@ -18,8 +18,8 @@ from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.process import (
-    About,
     Kernel,
+    Linearised,
     cholesky,
     curvature,
     fit_eta,
@@ -172,7 +172,7 @@ class Member:
 
         The precision is the curvature at the most probable eta.
         """
-        about = About(*self._linear, self._misfits, self.w)
+        about = Linearised(*self._linear, self._misfits, self.w)
         mean, sd = self.kernel.mean, self.kernel.sd
         H = curvature(self.kernel, self.data, about, self.eta) * np.outer(sd, sd)
         low, high = np.array(self.kernel.bounds()).T
@@ -253,7 +253,7 @@ def _round(
     value, J = shape.value_and_jac(theta, rows.points)
     target = rows.y - value - J @ (shape.mean - theta)
     e = bowl_misfit(shape, theta, rows.points)
-    about = About(target, J * shape.sd, e, w)
+    about = Linearised(target, J * shape.sd, e, w)
     eta = fit_eta(kernel, rows, about, eta, steps)
     noise = row_noise(kernel, eta, rows, w)
     residual = with_cov(kernel.cross(eta, rows.points, rows.points, e, e), rows)

@@ -158,9 +158,9 @@ def _centre(prior: Prior, j: int, axis: Axis, sizes: tuple[float, float]) -> Num
     before = peak.log_value + sum(d.mean * step for d, step in zip(drifts, steps, strict=True))
     variance = peak.sd**2 + sum((d.sd * step) ** 2 for d, step in zip(drifts, steps, strict=True))
     about = prior.bowl(j, "centre")
-    told = np.array([about.mean, (before - axis.middle) / span])
+    centres = np.array([about.mean, (before - axis.middle) / span])
     weight = np.array([about.sd**-2, span**2 / variance])
-    return Number(float(weight @ told / weight.sum()), float(weight.sum() ** -0.5), log=False)
+    return Number(float(weight @ centres / weight.sum()), float(weight.sum() ** -0.5), log=False)
 
 
 def _moved(name: str, number: Number, away: float) -> Number:
@@ -233,3 +233,14 @@ BROAD = Prior(
         "noise_slope": _level(0.1, 0.15),
     }
 )
+
+# Mean and SD of what further scale axes do, by kind; not learnt, for few studies have them.
+# Of experts the gain, and how it moves with ln N and ln experts: e times the experts are worth
+# between nothing and as much as parameters, and nearly the same throughout a study. Of repeated
+# tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.
+_EPOCHS = ((float(np.log(15.0)), 1.0),)
+FURTHER: dict[str, tuple[tuple[float, float], ...]] = {
+    "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
+    "unique_tokens": _EPOCHS,
+    "epochs": _EPOCHS,
+}

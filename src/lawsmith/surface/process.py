@@ -171,15 +171,15 @@ def fit_theta(
             if damping > 1e8:
                 break
             continue
-        settled = value - after < 1e-7 * (1.0 + abs(value))
+        converged = value - after < 1e-7 * (1.0 + abs(value))
         z, value, r, W, damping = trial, after, r_after, W_after, max(damping / 5.0, 1e-9)
-        if settled:
+        if converged:
             break
     return value, trend.mean + trend.sd * z
 
 
 def fit_eta(
-    kernel: Kernel, data: Observed, about: About, start: FloatArray, steps: int
+    kernel: Kernel, data: Observed, about: Linearised, start: FloatArray, steps: int
 ) -> FloatArray:
     """The most probable eta, the linearised trend integrated out."""
     FF = with_cov(about.F @ about.F.T, data)
@@ -203,7 +203,7 @@ def fit_eta(
 
 
 @dataclass(frozen=True, eq=False)
-class About:
+class Linearised:
     """Rows about a trend linearised at theta: y minus its prior mean, F, e and weights."""
 
     target: FloatArray
@@ -213,7 +213,7 @@ class About:
 
 
 def _negative(
-    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
+    kernel: Kernel, data: Observed, about: Linearised, FF: FloatArray, eta: FloatArray
 ) -> tuple[float, FloatArray]:
     """Minus the log of eta's posterior density but for a constant, and its gradient."""
     value, slopes = _log_density(kernel, data, about, FF, eta)
@@ -225,7 +225,7 @@ def _negative(
     return total, gradient
 
 
-def curvature(kernel: Kernel, data: Observed, about: About, eta: FloatArray) -> FloatArray:
+def curvature(kernel: Kernel, data: Observed, about: Linearised, eta: FloatArray) -> FloatArray:
     """(e, e) second derivatives of `_negative` at eta, by differences of its gradient."""
     FF = about.F @ about.F.T
     H = np.empty((len(eta), len(eta)))
@@ -238,7 +238,7 @@ def curvature(kernel: Kernel, data: Observed, about: About, eta: FloatArray) -> 
 
 
 def _log_density(
-    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
+    kernel: Kernel, data: Observed, about: Linearised, FF: FloatArray, eta: FloatArray
 ) -> tuple[float, FloatArray]:
     """ln p(y | eta) but for a constant, and its gradient.
 
@@ -317,11 +317,11 @@ def _by_length(G: FloatArray, Z: FloatArray) -> FloatArray:
 
 def _replicates(kernel: Kernel, data: Observed, eta: FloatArray) -> tuple[float, FloatArray]:
     """What replicates say of σ and γ_σ: log density of their deviations, t-distributed by row."""
-    told = (data.squares > 0.0) & (data.extra == 0.0)
-    if not told.any():
+    repeated = (data.squares > 0.0) & (data.extra == 0.0)
+    if not repeated.any():
         return 0.0, np.zeros(2)
-    dof, squares = data.n_runs[told] - 1.0, data.squares[told]
-    c = np.minimum(data.points.c[told], 0.0)
+    dof, squares = data.n_runs[repeated] - 1.0, data.squares[repeated]
+    c = np.minimum(data.points.c[repeated], 0.0)
     variance = kernel.noise(eta, c) ** 2
     ratio = squares / (TAIL_DF * variance)
     value = -0.5 * float((dof * np.log(variance) + (TAIL_DF + dof) * np.log1p(ratio)).sum())

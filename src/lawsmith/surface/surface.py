@@ -3,7 +3,7 @@
 Notation as in the modules below it. A surface is a mixture of members (forms of the trend, fitted
 to all rows or to the upper ones). Members are weighed by how well they predict the top of the data
 from what lies below it. At a target each is Student's t, with a variance that grows beyond the data
-(:mod:`lawsmith.surface.priors`); centres and intervals are quantiles of the mixture, so a centre
+(:mod:`lawsmith.surface.mixture`); centres and intervals are quantiles of the mixture, so a centre
 lies inside its interval.
 
     at(N, D)   noise-free loss of the best λ at N and D;  at(N, D, λ) of that λ
@@ -22,7 +22,6 @@ import numpy as np
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.surface import priors
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.data import Frame, Points, stack
 from lawsmith.surface.locate import (
@@ -37,7 +36,7 @@ from lawsmith.surface.locate import (
     score,
 )
 from lawsmith.surface.member import Member
-from lawsmith.surface.mixture import Mixture
+from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
 from lawsmith.surface.prior import BROAD, Prior
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
@@ -208,7 +207,7 @@ class Surface:
         off = np.stack(means) - mean
         spread = np.einsum("m,mi,mj->ij", self.weight, off, off)
         inner = np.tensordot(self.weight, np.stack(covs), axes=1)
-        return mean, inner * (priors.DF / (priors.DF - 2.0)) + spread
+        return mean, inner * (DF / (DF - 2.0)) + spread
 
     def sample(
         self,
@@ -224,7 +223,7 @@ class Surface:
         for member, count in zip(self.members, counts, strict=True):
             mean, cov = self._joint(member, at)
             normal = rng.standard_normal((count, len(at))) @ root(cov).T
-            tail = np.sqrt(priors.DF / rng.chisquare(priors.DF, size=(count, 1)))
+            tail = np.sqrt(DF / rng.chisquare(DF, size=(count, 1)))
             drawn.append(mean + tail * normal)
         return np.asarray(rng.permutation(np.concatenate(drawn)))
 
@@ -232,8 +231,8 @@ class Surface:
         """A member's mean and scale matrix; what lies beyond the data errs together."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        share = priors.model_share(member.n_witnesses)
-        more = np.sqrt(priors.beyond2(slope, a, h))
+        share = model_share(member.n_witnesses)
+        more = np.sqrt(beyond2(slope, a, h))
         return mean, share * cov + np.outer(more, more)
 
     def mixture(self, places: list[Points]) -> Mixture:
@@ -348,12 +347,12 @@ def _least(
 
 
 def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(q,) slope, residual SD and e-folds beyond the data, as `priors.scale2` takes them."""
+    """(q,) slope, residual SD and e-folds beyond the data, as `scale2` takes them."""
     s = member.trend.s
     step = np.zeros(at.S.shape[1])
     step[:s] = 0.05 / max(s, 1)
     law = member.trend.law
     slope = (law(member.theta, at.S - step) - law(member.theta, at.S + step)) / 0.1
     a = member.kernel.amplitude(member.eta, at.c)
-    more = member.data.frame.n_stepwise * priors.STEP**2
+    more = member.data.frame.n_stepwise * STEP**2
     return np.abs(slope), np.sqrt(a**2 + more), member.data.frame.beyond(at)

@@ -26,7 +26,7 @@ import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.data import Points
-from lawsmith.surface.prior import BROAD, SHARES, Prior
+from lawsmith.surface.prior import BROAD, FURTHER, SHARES, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -51,7 +51,7 @@ class Trend:
 
     def value_and_jac(self, theta: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) log loss and J (q, p)."""
-        acting, moves = self.acting(theta, at.S)
+        acting, moves = self._acting(theta, at.S)
         total, columns = law_of(self.form, theta, acting)
         for j, u in enumerate(at.U.T):
             share, more = bowl(self._of_bowl(theta, j), u, at.S[:, : self.s])
@@ -63,9 +63,9 @@ class Trend:
 
     def law(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q,) the law alone: log loss at the bottom of every bowl."""
-        return law_of(self.form, theta, self.acting(theta, S)[0])[0]
+        return law_of(self.form, theta, self._acting(theta, S)[0])[0]
 
-    def acting(
+    def _acting(
         self, theta: FloatArray, S: FloatArray
     ) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """(q, s) scales as the law sees them; for each parameter of further axes the column that it
@@ -75,7 +75,7 @@ class Trend:
         acting, moves = S[:, : self.s].copy(), []
         start = self._end_of_bowls + self.g
         for v, kind in zip(S[:, self.s :].T, self.further, strict=True):
-            stop = start + len(FURTHER_PRIORS[kind])
+            stop = start + len(FURTHER[kind])
             j, shift, slopes = shift_of(kind, theta[start:stop], v, S[:, : self.s])
             acting[:, j] += shift
             moves += [(j, slope) for slope in slopes]
@@ -187,14 +187,6 @@ def law_of(form: str, theta: FloatArray, S: FloatArray) -> tuple[FloatArray, lis
     return value + share, [*slopes, share, -share * rate * w]
 
 
-# Mean and SD of what further axes do: gain, its drift and bend; ln R.
-FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
-    "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
-    "unique_tokens": ((float(np.log(15.0)), 1.0),),
-    "epochs": ((float(np.log(15.0)), 1.0),),
-}
-
-
 def shift_of(
     kind: str, theta: FloatArray, v: FloatArray, S: FloatArray
 ) -> tuple[int, FloatArray, list[FloatArray]]:
@@ -250,7 +242,7 @@ def trend(
         found += [height.pair(), (centre.mean * span, centre.sd * span)]
         found += [number.pair() for number in others]
     found += [prior["effect"].pair()] * g
-    found += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
+    found += [pair for kind in further for pair in FURTHER[kind]]
     mean, sd = np.array(found, dtype=np.float64).T
     return Trend(form, s, h, g, mean, sd, further)
 

@@ -18,10 +18,10 @@ from scipy.linalg import solve_triangular
 from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
-from lawsmith.surface import priors
 from lawsmith.surface.data import Points
 from lawsmith.surface.locate import score
 from lawsmith.surface.member import Member, bowl_misfit
+from lawsmith.surface.mixture import DF, model_share
 from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
@@ -30,8 +30,8 @@ N_PLACES = 5  # of the points that may be the best; a line has FEW_RATIOS
 
 
 def stretch(n: int) -> float:
-    """What the variance of a member fitted to n runs is multiplied with; see `surface.priors`."""
-    return priors.model_share(n) * priors.DF / (priors.DF - 2.0)
+    """What the variance of a member fitted to n runs is multiplied with; see `surface.mixture`."""
+    return model_share(n) * DF / (DF - 2.0)
 
 
 @dataclass(frozen=True, eq=False)

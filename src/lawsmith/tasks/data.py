@@ -14,7 +14,7 @@ from typing import Literal
 import numpy as np
 
 from lawsmith.answer import LEAST_RUNS, Target
-from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
@@ -44,7 +44,7 @@ class Scales:
 
         Half of C's, for N and D grow by half of it each.
         """
-        away = logs - np.array(self.origin)
+        away = np.asarray(logs - np.array(self.origin))
         return away if len(self.names) == 2 else away * (-0.5 if self.names == ("C",) else -1.0)
 
     def logs(self, target: Target) -> FloatArray:
@@ -78,7 +78,7 @@ class Scored:
         return self.log_loss[:, None] if way == "two steps" else self.scales.places(self.logs)
 
     def take(self, rows: IntArray | BoolArray) -> Scored:
-        columns = (self.row, self.C, self.y, self.log_loss, self.logs)
+        columns: tuple[AnyArray, ...] = (self.row, self.C, self.y, self.log_loss, self.logs)
         return Scored(self.scales, *(column[rows] for column in columns))
 
 
@@ -100,7 +100,7 @@ def scored(
     _check(accuracy[known])
     row = runs.index[known]
     loss = np.log(runs.loss[known]) if with_loss else np.full(len(row), np.nan)
-    scales = scales_of(grid, row)
+    scales = _scales_of(grid, row)
     logs = np.log([grid.numbers(name)[row] for name in scales.names]).T
     return Scored(scales, row, grid.C[row], accuracy[known], loss, logs)
 
@@ -112,7 +112,7 @@ def _check(y: FloatArray) -> None:
         raise LawsmithError("accuracy", got=f"{bad[0]:g}", want="a fraction from 0 to 1", hint=hint)
 
 
-def scales_of(grid: Grid, row: IntArray) -> Scales:
+def _scales_of(grid: Grid, row: IntArray) -> Scales:
     names = tuple(name for name in ("N", "D") if name in grid.names) or ("C",)
     logs = np.log([grid.numbers(name)[row] for name in names])
     log_C = np.log(grid.C[row])

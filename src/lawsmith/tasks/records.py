@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import ClassVar
 
 from lawsmith.answer import Answer, Forecast, Target
-from lawsmith.answer.records import AnyAnswer
+from lawsmith.answer.records import AnyAnswer, Words
 from lawsmith.arrays import FloatArray
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks import text
@@ -69,7 +70,7 @@ class TaskAnswer(AnyAnswer):
     data: Scored
     members: tuple[Member, ...]
     weight: FloatArray
-    _words = text
+    _words: ClassVar[Words] = text
 
     @property
     def about(self) -> str:

@@ -60,7 +60,7 @@ def chance_text(found: TaskAnswer) -> str:
     return f"Chance {accuracy_text(found.task.chance)}, {small}"
 
 
-def ways_text(found: TaskAnswer) -> str:
+def _ways_text(found: TaskAnswer) -> str:
     """How the ways are weighed."""
     weights = found.way_weights()
     if len(weights) == 1:
@@ -88,7 +88,7 @@ def beyond(forecast: TaskForecast) -> str:
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    said = [chance_text(found), ways_text(found)]
+    said = [chance_text(found), _ways_text(found)]
     if found.held_out is not None:
         said.append(f"Held out: {held_out_text(found)}")
     return said
