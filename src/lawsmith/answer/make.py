@@ -204,7 +204,6 @@ def _further_run(
         target = Target(float(grid.C[row]), float(grid.N[row]), float(grid.D[row]))
         found = _forecast(surface, model, target, level)
         return np.array([found.loss, found.run_low, found.run_high])
-    scales = {name: float(grid.column(name)[row]) for name in surface.scale_names}
-    mixture = surface.mixture_at(scales, surface.further_of(grid, row))
+    mixture = surface.mixture_of(grid, row)
     centre = np.exp(mixture.quantile(0.5, run=True))
     return np.array([centre, *mixture.interval(level)[3:]])

@@ -155,9 +155,8 @@ def others_text(found: OtherLosses) -> str:
         for one in found.relations
     ]
     left = found.n_without - sum(one.n_rows for one in found.relations)
-    return "; ".join(
-        [f"{lacking}: {inferred[0]}", *inferred[1:], *([f"{left} left out"] if left else [])]
-    )
+    inferred += [f"{left} left out"] if left else []
+    return f"{lacking}: {'; '.join(inferred)}"
 
 
 HEADS = ("", "value", "interval", "within 0.5% of the best")

@@ -113,9 +113,7 @@ def is_recipe(u: FloatArray, columns: list[FloatArray]) -> bool:
 
 def is_linear(u: FloatArray, columns: list[FloatArray]) -> bool:
     """Whether a hyperparameter follows a line in the logs of the scales."""
-    design = np.column_stack([np.ones(len(u)), *columns])
-    off = u - design @ np.linalg.lstsq(design, u, rcond=None)[0]
-    return bool(off.std() < RECIPE * u.std())
+    return residual_sd(u, *columns) < RECIPE * float(u.std())
 
 
 def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
@@ -158,11 +156,10 @@ def seen(axis: Axis, values: AnyArray) -> Axis:
     return replace(axis, tried=range_of(axis.coordinate(values)))
 
 
-def residual_sd(v: FloatArray, x: FloatArray) -> float:
-    """SD of ``v`` about its line in ``x``."""
-    x = x - x.mean()
-    slope = float(x @ v / max(float(x @ x), 1e-300))
-    return float(np.std(v - v.mean() - slope * x))
+def residual_sd(v: FloatArray, *columns: FloatArray) -> float:
+    """SD of ``v`` about its line in ``columns``."""
+    design = np.column_stack([np.ones(len(v)), *columns])
+    return float(np.std(v - design @ np.linalg.lstsq(design, v, rcond=None)[0]))
 
 
 def range_of(values: FloatArray) -> tuple[float, float]:

@@ -239,7 +239,7 @@ BROAD = Prior(
 # between nothing and as much as parameters, and nearly the same throughout a study. Of repeated
 # tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.
 _EPOCHS = ((float(np.log(15.0)), 1.0),)
-FURTHER: dict[str, tuple[tuple[float, float], ...]] = {
+FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
     "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
     "unique_tokens": _EPOCHS,
     "epochs": _EPOCHS,

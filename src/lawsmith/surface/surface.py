@@ -186,9 +186,11 @@ class Surface:
         line = {name: np.array([scales[name]]) for name in self.frame.names}
         return self.mixture(self.places(line, hp))
 
-    def further_of(self, grid: Grid, row: int) -> dict[str, float | str]:
-        """The further scales of a row of a grid."""
-        return {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
+    def mixture_of(self, grid: Grid, row: int) -> Mixture:
+        """Of the log loss of a row of a grid if it were tuned: at its scales and the best λ."""
+        scales = {name: float(grid.numbers(name)[row]) for name in self.frame.names}
+        further = {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
+        return self.mixture_at(scales, further)
 
     def mixture_best(self, C: float, n_ratios: int = N_RATIOS) -> Mixture:
         """Of the best log loss at C, over so many D/N."""

@@ -26,7 +26,7 @@ import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.data import Points
-from lawsmith.surface.prior import BROAD, FURTHER, SHARES, Prior
+from lawsmith.surface.prior import BROAD, FURTHER_PRIORS, SHARES, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +75,7 @@ class Trend:
         acting, moves = S[:, : self.s].copy(), []
         start = self._end_of_bowls + self.g
         for v, kind in zip(S[:, self.s :].T, self.further, strict=True):
-            stop = start + len(FURTHER[kind])
+            stop = start + len(FURTHER_PRIORS[kind])
             j, shift, slopes = shift_of(kind, theta[start:stop], v, S[:, : self.s])
             acting[:, j] += shift
             moves += [(j, slope) for slope in slopes]
@@ -242,7 +242,7 @@ def trend(
         found += [height.pair(), (centre.mean * span, centre.sd * span)]
         found += [number.pair() for number in others]
     found += [prior["effect"].pair()] * g
-    found += [pair for kind in further for pair in FURTHER[kind]]
+    found += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
     mean, sd = np.array(found, dtype=np.float64).T
     return Trend(form, s, h, g, mean, sd, further)
 

@@ -199,12 +199,8 @@ def _cut(C: FloatArray) -> float:
 def _losses(surface: Surface, grid: Grid, rows: Scored) -> FloatArray:
     """(b, k) log losses that the surface expects of runs."""
     rng = np.random.default_rng(SEED)
-    found = []
-    for row in rows.row.tolist():
-        scales = {name: float(grid.numbers(name)[row]) for name in surface.scale_names}
-        mixture = surface.mixture_at(scales, surface.further_of(grid, row))
-        found.append(mixture.sample_runs(N_DRAWS, rng))
-    return np.stack(found, axis=1)
+    mixtures = [surface.mixture_of(grid, row) for row in rows.row.tolist()]
+    return np.stack([mixture.sample_runs(N_DRAWS, rng) for mixture in mixtures], axis=1)
 
 
 def _score(member: Member, rows: Scored, losses: FloatArray | None) -> float:
