@@ -24,8 +24,8 @@ from lawsmith.surface import Surface
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.prior import known_name
 
-OVERHEAD = 0.2
-N_BATCHES, N_DRAWS = 25, 400
+OVERHEAD = 0.2  # as Zhang et al. have it
+N_BATCHES, N_DRAWS = 25, 400  # batches between the least and the largest one; draws of the surface
 
 
 @dataclass(frozen=True)

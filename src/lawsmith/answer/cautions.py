@@ -17,11 +17,11 @@ from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import OddRun
 
-FEW_RUNS = 20
-FEW_HELD_OUT = 5
+FEW_RUNS = 20  # by judgement: with fewer the prior says most
+FEW_HELD_OUT = 5  # below, even no miss at all says little of intervals of 95 %
 FAR = "the interval is as wide as such distances were in public studies. A larger run narrows it"
 RARE = 0.05  # a chance below which misses count as more than bad luck
-FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval
+FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval up to which it is called so, by judgement
 
 
 def warnings(

@@ -23,9 +23,9 @@ from lawsmith.surface import Surface
 from lawsmith.surface.data import Points, stack
 from lawsmith.surface.mixture import Mixture
 
-N_COMPUTES, N_RATIOS = 9, 41
-BELOW = 100.0  # least compute of a candidate, over the largest run's
-MOST = 0.5  # of the target's compute
+N_COMPUTES, N_RATIOS = 9, 41  # computes of candidates, and D/N on the line of each
+BELOW = 100.0  # the largest run's compute over the least of a candidate: cheaper ones say little
+MOST = 0.5  # of the target's compute, at most: who can pay that makes the target's run itself
 
 
 @dataclass(frozen=True)

@@ -34,7 +34,7 @@ LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge
 MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
 # What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
 # scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
-# and of its slope.
+# and of its slope. These, CLEARLY and DRIFT were chosen on the studies of docs/tasks.md.
 LEVEL, SLOPE, CURVATURE, COORDINATE, BEND, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.004, 0.3
 # How far off a left-out run may be by the other loss, of how far off it is by the surface. A little
 # better is too little: beyond the runs that have both, the curve is less sure than about them.

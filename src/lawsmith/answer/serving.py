@@ -21,8 +21,8 @@ from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import Surface
 
-NEAR = 0.01
-N_SIZES, N_TOKENS = 81, 81
+NEAR = 0.01  # of the total cost: what counts as as cheap
+N_SIZES, N_TOKENS = 81, 81  # that are tried: sizes 6 % apart
 SMALLEST, LARGEST = 1.0 / 50.0, 3.0  # of N, in units of the best N for training alone
 MOST_TOKENS = 300.0  # of D, in units of the best D for training alone
 

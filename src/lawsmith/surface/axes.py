@@ -14,7 +14,9 @@ import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
 
-RECIPE = 0.5  # a λ whose SD at given scales is below this share of its SD is a recipe
+# A λ whose SD at given scales is below this share of its SD is a recipe: three quarters of its
+# variance follow the scales, so runs hardly tell its own effect from theirs.
+RECIPE = 0.5
 # Further scale axes, by the names that columns have.
 FURTHER: dict[str, tuple[str, ...]] = {
     "experts": ("experts", "n_experts", "num_experts", "sparsity"),
@@ -22,7 +24,9 @@ FURTHER: dict[str, tuple[str, ...]] = {
     "epochs": ("epochs", "n_epochs", "num_epochs"),
 }
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
-PRICED, PRICE_SD = 0.05, 0.05  # least power that counts; scatter of ln C above which there is none
+# The power of experts that runs cost counts from PRICED on, if ln C follows it to within PRICE_SD:
+# less is taken for the rounding of a table's own count of FLOPs.
+PRICED, PRICE_SD = 0.05, 0.05
 
 
 @dataclass(frozen=True)

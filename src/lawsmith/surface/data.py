@@ -47,7 +47,9 @@ from lawsmith.surface.axes import (
 )
 from lawsmith.surface.tail import compress
 
-COLLINEAR = 0.15  # SD of ln D about a line in ln N below which D is a function of N
+# SD of ln D about a line in ln N below which D is a function of N: within 15 % of the line it says
+# too little of how the loss moves with D alone.
+COLLINEAR = 0.15
 
 
 @dataclass(frozen=True, eq=False)

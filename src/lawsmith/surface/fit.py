@@ -26,18 +26,21 @@ from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import LAWS
 
-UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the upper window and of what lies below it, at most
-FEW_ROWS = 140  # that the first rounds of a fit use
-FIRST_ROWS = 5_000  # that the trend by which rows are chosen is fitted to, at most
+# Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
+# below it, used by the first rounds of a fit, and by the trend by which rows are chosen (a square).
+UPPER_ROWS, LOWER_ROWS = 200, 130
+FEW_ROWS = 140
+FIRST_ROWS = 5_000
+# Forms and windows were chosen on the hold-outs of public studies that docs/truth.md lists.
 FORMS = ("early+joined", "early+iso")
 LINE_FORMS = ("early+power",)  # where there is one scale axis
 WINDOW = 10.0  # the factor of C below the top that the upper window reaches
-LEAST_UPPER = 20  # rows in it, at least
-TOP = np.log(4.0)  # the part of the data that members are judged by
+LEAST_UPPER = 20  # rows in it, at least: about twice as many as a law has numbers
+TOP = np.log(4.0)  # the part of the data that members are judged by: within a factor of 4 in C
 # Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
 # in sixteen after fourteen that were not.
 UNLIKE = 1.0 / 16.0
-NEGLIGIBLE = 0.01  # of the largest weight
+NEGLIGIBLE = 0.01  # of the largest weight: members that count less are dropped, for speed
 
 
 def fit(

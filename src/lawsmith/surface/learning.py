@@ -40,7 +40,8 @@ from lawsmith.surface.trend import bowl_numbers, law_numbers
 
 # Where only N or D varies, the law is another one: its numbers are learnt from all laws.
 ALSO = {"E_C": ("E_1",), "term_C": ("term_1",), "exponent_N": ("exponent_1",)}
-PEAK_SD = 0.5  # of the log of a best hyperparameter between studies of one family
+# SD of the log of a best hyperparameter between studies of one family, by judgement.
+PEAK_SD = 0.5
 
 
 @dataclass(frozen=True, eq=False)

@@ -32,15 +32,18 @@ if TYPE_CHECKING:
     from lawsmith.surface.surface import Given, Surface
 
 NEAR = 0.005  # of the best loss: what counts as as good
-N_DRAWS = 400
+N_DRAWS = 400  # ends of 95 % intervals then err by 7 % of the half-width
 N_VALUES = 81  # of a hyperparameter that are looked at for what is near the best
-N_EXPERTS = 17  # values of the experts that are looked at
-BEYOND = 0.7  # how far beyond tried values and fitted optima one looks, in the coordinate of λ
+N_EXPERTS = 17  # values of the experts that are looked at: up to 64, some three for each doubling
+BEYOND = 0.7  # how far beyond tried values and fitted optima one looks: a factor of 2, for a log λ
 # Log loss per squared e-fold of D/N beyond those of the data: a fifth of what curves of one compute
 # usually bend by (`curve` in `prior` is per squared e-fold of the root of D/N). Enough to end a
 # curve that is flat for want of data, and too little to hide an optimum that the runs point to.
 RATIO_PRIOR = 0.001
-LINE_SD, LINE_NEAR = 0.8, 1.0  # e-folds of D/N about the only line that was run; as good as it
+# Where one line of N and D was run alone: SD of ln D/N of the best about it, and how far from it
+# costs little. The SD is by judgement (95 % within a factor of 5); an e-fold costs 0.005 where
+# curves bend as usual (five times RATIO_PRIOR), which is NEAR.
+LINE_SD, LINE_NEAR = 0.8, 1.0
 
 
 class Range(NamedTuple):

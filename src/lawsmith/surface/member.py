@@ -32,8 +32,8 @@ from lawsmith.surface.process import (
 )
 from lawsmith.surface.trend import Trend, trend
 
-ROUNDS = 3
-FIRST_SD = 0.02  # scatter about the trend that the first fit assumes
+ROUNDS = 3  # of theta, eta and weights in turn; the last one has all rows
+FIRST_SD = 0.02  # of log loss about the trend, for the first fit; later ones find their own
 
 
 @dataclass(frozen=True, eq=False)

@@ -30,10 +30,10 @@ from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.prior import BROAD, Prior
 from lawsmith.surface.trend import Trend
 
-TAIL_DF = 4.0  # of the noise of a run
+TAIL_DF = 4.0  # of the noise of a run, by judgement: heavy tails, with a finite variance
 ETA = ("bowl_misfit", "residual", "residual_slope", "noise", "noise_slope")  # in a prior
-LEAST, MOST = 1e-5, 0.3  # of a and σ
-MAX_SLOPE = 0.6
+LEAST, MOST = 1e-5, 0.3  # of a and σ: from less than the digits of a table to 30 % of the loss
+MAX_SLOPE = 0.6  # of both, for an e-fold of C: four times as large a decade of compute lower
 
 
 @dataclass(frozen=True, eq=False)

@@ -46,7 +46,7 @@ N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and
 FAR_BELOW, LET_GO = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
-HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # that λ is moved by in search of its best, then by half
 
 
 class OddRun(NamedTuple):

@@ -11,7 +11,7 @@ from lawsmith.arrays import BoolArray, FloatArray
 
 WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
 DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
-MANY_CELLS = 1500
+MANY_CELLS = 1500  # rows are binned above, for each cell is compared with each other one
 
 
 def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:

@@ -17,7 +17,7 @@ from lawsmith.tasks.records import TaskForecast
 from lawsmith.tasks.text import WAYS
 
 OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")  # they hold for the task too
-OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance
+OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance: about 1 in 40 by luck
 WAYS_APART = 0.05  # of accuracy: more than an interval that is firm has to a side
 FAR = (
     "no curve is known to hold so far out, and the interval grows with it. A larger run narrows it"

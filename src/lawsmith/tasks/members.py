@@ -40,11 +40,11 @@ from lawsmith.tasks.data import RATIO_REACH, Scales, Scored, Way, best_of_cells
 from lawsmith.tasks.smc import sample
 
 N_DRAWS = 1000  # means of so many err by 3 % of an SD
-MOST_RUNS = 200  # that a curve is fitted to
+MOST_RUNS = 200  # that a curve is fitted to, for speed
 LEAST_TOP, LEAST_BELOW = 3, 5  # runs to judge ways by, and to fit them to: one more than an answer
 TOP_SHARE = 0.15  # of the runs, at least: a table with one large run is judged by more than that
-MOST_TOP = 20  # runs that are predicted
-SEED = 21
+MOST_TOP = 20  # runs that are predicted: together they count as EFFECTIVE_ROWS anyhow
+SEED = 21  # fixed, so that one table has one answer
 
 
 @dataclass(frozen=True, eq=False)
