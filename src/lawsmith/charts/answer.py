@@ -133,7 +133,8 @@ def _held_out(answer: Answer) -> pd.DataFrame:
     judged = answer.held_out
     if judged is None:
         return NONE
-    return pd.DataFrame({"C": short(judged.C), "loss": short(judged.measured)})
+    columns = (judged.C, judged.measured, judged.predicted, judged.low, judged.high)
+    return pd.DataFrame({k: short(v) for k, v in zip(NONE, columns, strict=True)})
 
 
 def _targets(answer: Answer) -> pd.DataFrame:
