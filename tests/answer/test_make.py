@@ -18,7 +18,6 @@ from lawsmith.answer.cautions import (
     best_at_edge,
     few_held_out,
     missed,
-    ratio_not_run,
     verdict,
     warnings,
 )
@@ -244,9 +243,7 @@ def test_a_ratio_of_D_and_N_that_was_not_run_is_told(ratio, told):
         assert found.numbers == {"ratio": ratio, "least_run": 20.0, "largest_run": 100.0}
         assert "1e22 FLOPs" in found.message
     sized = replace(one, target=Target(6e18 * ratio, 1e9, ratio * 1e9))
-    assert allocation_extrapolated(sized, GRID, LOSS) is None
-    assert ratio_not_run(one, GRID, LOSS) is None
-    given = ratio_not_run(sized, GRID, LOSS)
+    given = allocation_extrapolated(sized, GRID, LOSS)
     assert (given is not None) is told
     if given is not None and found is not None:
         assert (given.code, given.numbers) == (found.code, found.numbers)

@@ -1,4 +1,4 @@
-"""What a reader of an answer must be warned of, and one line on how far to trust it."""
+"""Warnings about an answer, and one line on how far to trust it."""
 
 from __future__ import annotations
 
@@ -39,7 +39,6 @@ def warnings(
             checks.extrapolation_decades(forecast.target.label, forecast.decades, FAR),
             allocation_extrapolated(forecast, grid, loss),
             best_at_edge(forecast),
-            ratio_not_run(forecast, grid, loss),
             above_observed(forecast, grid, loss),
         ]
     return each_once(found)
@@ -59,19 +58,19 @@ def few_runs(n: int) -> Diagnostic | None:
         return None
     return Diagnostic(
         "few_runs",
-        f"{plural(n, 'run')} with a loss: most of what is said comes from what studies are like in "
-        f"general. Some {FEW_RUNS} and more say it themselves",
+        f"{plural(n, 'run')} with a loss: most of the answer comes from what other studies are "
+        f"like. With {FEW_RUNS} or more it follows from the runs themselves",
         {"n_runs": n},
     )
 
 
 def odd_run(run: OddRun) -> Diagnostic:
-    """A run that does not belong to the others."""
+    """A run with a loss far below what the other runs predict."""
     return Diagnostic(
         "odd_run",
         f"a run of {flops(run.C)} FLOPs has a loss of {number(run.loss)}, "
         f"{percent(1.0 - run.loss / run.expected, 2)} below what the others say, and moves the "
-        "answer. Check it, and leave it out if it was made otherwise",
+        "answer. Check it, and leave it out if it was trained in another way",
         {"compute": run.C, "loss": run.loss, "expected": run.expected},
     )
 
@@ -113,43 +112,32 @@ def missed(
     return Diagnostic(
         "held_out_missed",
         f"{out} of {plural(n, kind)} held out lie outside their intervals: do not trust the "
-        f"interval {interval} before it is known why",
+        f"interval {interval} until you know why",
         {"n_held_out": n, "n_missed": out},
     )
 
 
 def allocation_extrapolated(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether the best D/N lies outside those that were run."""
-    ratio = forecast.scales.get("D/N")
-    if ratio is None or forecast.target.sized:
-        return None
-    run = np.isfinite(loss)
-    return checks.allocation_extrapolated(
-        "of the answer",
-        forecast.target.label,
-        ratio.centre,
-        grid.D[run] / grid.N[run],
-        at_edge="N" in forecast.at_edge,
-    )
-
-
-def ratio_not_run(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether the D/N of a target that gives both lies outside those that were run.
+    """Whether the best D/N, or that of a target that gives both, lies outside those that were run.
 
     A loss that follows from a curve of its own needs no run there.
     """
-    ratio = forecast.scales.get("D/N")
-    if ratio is None or not forecast.target.sized or forecast.source:
+    ratio, target = forecast.scales.get("D/N"), forecast.target
+    if ratio is None or forecast.source:
         return None
     run = np.isfinite(loss)
     tried = grid.D[run] / grid.N[run]
+    if not target.sized:
+        edge = "N" in forecast.at_edge
+        of, label = "of the answer", target.label
+        return checks.allocation_extrapolated(of, label, ratio.centre, tried, at_edge=edge)
     low, high = float(tried.min()), float(tried.max())
     near = checks.SAME_RATIO
     if low * (1 - near) <= ratio.centre <= high * (1 + near):
         return None
     return Diagnostic(
         "allocation_extrapolated",
-        f"{forecast.target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
+        f"{target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
         f"{number(low, 3)} to {number(high, 3)} that were run: run some there before you rely on "
         "this loss",
         {"ratio": ratio.centre, "least_run": low, "largest_run": high},

@@ -99,7 +99,7 @@ def answer(
 
 
 def default_target(grid: Grid, runs: Runs) -> Target:
-    """Where the loss is predicted if nobody says: the power of ten half a decade or more above."""
+    """The default target: the power of ten half a decade or more above the largest run."""
     done = runs.of(State.DONE)
     if not len(done):
         raise LawsmithError("answer", got="no finished run", want=f"at least {LEAST_RUNS}")
@@ -108,13 +108,13 @@ def default_target(grid: Grid, runs: Runs) -> Target:
 
 
 def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
-    """Finished runs that are not held out: what was only asked for must not narrow an interval."""
+    """Finished runs that are not held out: a pending run must not narrow an interval."""
     kept = runs.finished
     return kept if held_out is None else kept & ~np.isin(runs.index, held_out)
 
 
 def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid, Runs]:
-    """The grid without what is held out, which must not say how far hyperparameters range."""
+    """The grid without held-out rows, which must not decide how far hyperparameters range."""
     if held_out is None:
         return grid, runs
     rows = np.setdiff1d(np.arange(len(grid)), held_out)

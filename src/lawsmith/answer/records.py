@@ -183,7 +183,7 @@ class Origin:
 
 
 class Words(Protocol):
-    """A module that says an answer in words, for people, and as plain values, for ``--json``."""
+    """A module with the words of an answer, for people, and its plain values, for ``--json``."""
 
     def headline(self, answer: Any, forecast: Any, /) -> str: ...
     def listing(self, answer: Any, /) -> Digest: ...
@@ -229,7 +229,7 @@ class AnyAnswer:
         return self._words.listing(self).text()
 
     def to_frame(self) -> Frame:
-        """One row a target: what is expected there with its intervals."""
+        """One row a target: what is predicted there, with its intervals."""
         from lawsmith.datasets.frames import frame_of
 
         return frame_of(self._words.forecast_row(forecast) for forecast in self.forecasts)

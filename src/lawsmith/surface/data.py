@@ -321,7 +321,7 @@ def frame_of(
     done: IntArray,
     kinds: Mapping[str, str],
 ) -> Frame:
-    """The frame of n rows. ``done`` are those that say what is large and what is usual."""
+    """The frame of n rows. ``done`` are those that decide what is large and what is usual."""
     names = tuple(name for name in ("N", "D") if name in scales and np.ptp(scales[name]) > 0.0)
     if {"N", "D"} <= set(scales):
         names = ("N", "D")

@@ -143,7 +143,7 @@ def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surfac
         known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
         members.append(Member(f"{form}/prior", *known))
     weight = np.full(len(members), 1.0 / len(members))
-    return Surface(data.frame, tuple(members), weight, prior)
+    return Surface(data.frame, tuple(members), weight)
 
 
 def _forms_of(data: Observed) -> tuple[str, ...]:
@@ -176,12 +176,12 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
 
     members = fitted(prior)
     if not prior.learnt:
-        return Surface(data.frame, tuple(members), weights(members), prior)
+        return Surface(data.frame, tuple(members), weights(members))
     beside = fitted(local(BROAD, data.frame))
     weight = weights([*members, *beside]) * shares(members, beside)
     counts = weight > NEGLIGIBLE * weight.max()
     found = tuple(m for m, ok in zip([*members, *beside], counts, strict=True) if ok)
-    return Surface(data.frame, found, weight[counts] / weight[counts].sum(), prior)
+    return Surface(data.frame, found, weight[counts] / weight[counts].sum())
 
 
 def _spread(data: Observed, most: int) -> Observed:

@@ -1,10 +1,10 @@
-"""Learning a prior from studies: what the runs of each tell of its numbers.
+"""Learning a prior from studies: what the runs of each say about its numbers.
 
 Notation
     number j   as in :mod:`lawsmith.surface.prior`: broad mean m₀ and SD s₀, in units of its own
     part       parameters of one member of a surface, as a normal likelihood: h, P with
                ln p(runs | z) = h·z − ½ zᵀPz, z = (parameter − m₀)/s₀. Parameters trade off against
-               each other (a larger E with a larger exponent), so they are told jointly
+               each other (a larger E with a larger exponent), so they are estimated jointly
     μ_j, τ_j   centre and spread of number j over studies (`benchmarks/population.py` finds them)
     r          how much studies of one family share: a further study of the family has the
                correlation r with the ones before
@@ -46,9 +46,9 @@ PEAK_SD = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one member of a surface tells; see the module's notation.
+    """What one member of a surface says about the numbers; see the module's notation.
 
-    names   for each parameter the numbers that it tells of, its own first
+    names   for each parameter the numbers that it is about, its own first
     weight  of the member among those of its form
     x       e-folds of compute of the study's reference above C₀
     """
@@ -65,7 +65,7 @@ Moments = dict[str, tuple[float, float, float]]  # number → 1, mean and mean s
 
 
 def evidence(surface: Surface) -> Evidence:
-    """What a surface that was fitted with the broad prior tells of its numbers."""
+    """What a surface that was fitted with the broad prior says about its numbers."""
     log_C = reference_compute(surface.frame)
     x = 0.0 if log_C is None else log_C - LOG_C0
     forms = [member.trend.form for member in surface.members]
@@ -96,7 +96,7 @@ def _inverse(cov: FloatArray) -> FloatArray:
 
 
 def _theta_names(member: Member) -> tuple[tuple[str, ...], ...]:
-    """For each parameter of theta, the numbers that it tells of."""
+    """For each parameter of theta, the numbers that it is about."""
     data, s = member.data, member.trend.s
     own = law_numbers(member.trend.form, compute_axis=data.frame.of_compute)
     names: list[tuple[str, ...]] = [(n, *ALSO.get(n, ())) for n in own]

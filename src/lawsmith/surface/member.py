@@ -139,7 +139,7 @@ class Member:
         return mean, self._residual(at, at) + F @ F.T - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
-        """(q,) SD of the noise of one further run, with what is particular to its trunk."""
+        """(q,) SD of the noise of one further run, and of what is particular to its trunk."""
         noise = self.kernel.noise(self.eta, at.c)
         return np.sqrt(noise**2 + self.data.shared) if self.data.shared else noise
 
@@ -270,7 +270,7 @@ def bowl_misfit(shape: Trend, theta: FloatArray, at: Points) -> FloatArray:
 
 
 def first_theta(shape: Trend, data: Observed) -> FloatArray:
-    """The most probable theta when rows scatter independently about the trend; outliers let go."""
+    """The most probable theta if rows scatter independently about the trend, robust to outliers."""
     variance = FIRST_SD**2 + data.extra
     if data.cov is not None:
         variance = variance + np.diag(data.cov)

@@ -131,7 +131,7 @@ def cholesky(K: FloatArray) -> FloatArray:
 
 
 def row_noise(kernel: Kernel, eta: FloatArray, data: Observed, w: FloatArray) -> FloatArray:
-    """(k,) variance of each row's mean, without what is owed to compression."""
+    """(k,) variance of each row's mean, without that due to compression."""
     return np.asarray(kernel.noise(eta, data.points.c) ** 2 / (data.n_runs * w))
 
 

@@ -37,20 +37,19 @@ from lawsmith.surface.locate import (
 )
 from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
-from lawsmith.surface.prior import BROAD, Prior
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
 N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and not where it is
-# A run that says less than the others do by FAR_BELOW (in logs) and has less than LET_GO of its
-# weight left is odd. No run of the tables of docs/truth.md is.
-FAR_BELOW, LET_GO = 0.05, 0.3
+# A run is odd if its log loss is lower than the others predict by FAR_BELOW and its weight is below
+# SMALL_WEIGHT. No run of the tables of docs/truth.md is.
+FAR_BELOW, SMALL_WEIGHT = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
 HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # that λ is moved by in search of its best, then by half
 
 
 class OddRun(NamedTuple):
-    """A run, its loss, and the loss that the other runs let expect there."""
+    """A run, its loss, and the loss that the other runs predict there."""
 
     C: float
     loss: float
@@ -90,7 +89,6 @@ class Surface:
     frame: Frame
     members: tuple[Member, ...]
     weight: FloatArray
-    prior: Prior = BROAD
     # What was asked before: every chart is drawn at two widths, in a report and in a file.
     _best: dict[tuple[object, ...], Estimate] = field(default_factory=dict, init=False, repr=False)
     _mixtures: dict[tuple[float, int], Mixture] = field(
@@ -169,10 +167,10 @@ class Surface:
         return [self.best_hp(member, scales, hp) for member in self.members]
 
     def odd_runs(self) -> list[OddRun]:
-        """Runs far below what the others say, most of whose weight is let go; cheapest first."""
+        """Runs far below what the others predict, whose weight is small; cheapest first."""
         member = self.heaviest
         off = member.left_out()
-        odd = (member.w < LET_GO) & (off < -FAR_BELOW)
+        odd = (member.w < SMALL_WEIGHT) & (off < -FAR_BELOW)
         if member.data.cov is not None:  # what is inferred is no run
             odd &= np.diag(member.data.cov) <= (0.0 if member.data.own is None else member.data.own)
         rows = np.flatnonzero(odd)

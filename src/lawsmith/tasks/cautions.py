@@ -1,4 +1,4 @@
-"""What a reader of a task's answer must be warned of, and one line on how far to trust it."""
+"""Warnings about a task's answer, and one line on how far to trust it."""
 
 from __future__ import annotations
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lawsmith.answer import Target
-from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.surface import Surface
 from lawsmith.tasks.members import Member
@@ -29,6 +29,17 @@ class TaskDraws(NamedTuple):
     mean: FloatArray
     measured: FloatArray
     member: IntArray
+
+    def interval(self, level: float) -> Interval:
+        """The median of the mean, and the interval of what one run measures, which holds it."""
+        centre = float(np.median(self.mean))
+        _, low, high = ends(self.measured, level)
+        return Interval(centre, min(low, centre), max(high, centre))
+
+    def of(self, members: BoolArray) -> TaskDraws:
+        """The draws of some members alone."""
+        own = members[self.member]
+        return TaskDraws(self.mean[own], self.measured[own], self.member[own])
 
 
 def draw_at(
