@@ -47,7 +47,9 @@ def answer(
     others     other losses of ``runs``, in their order; what a pending run has of them may say
                what its own loss will be. Not used beside ``along``
     """
-    kept = _used(runs, held_out)
+    held = np.empty(0, dtype=np.int64) if held_out is None else held_out
+    open_runs = ~np.isin(runs.index, held)
+    kept = runs.finished & open_runs  # a pending run must not narrow an interval
     used = runs.take(kept)
     done = used.of(State.DONE)
     if len(done) < LEAST_RUNS:
@@ -56,20 +58,21 @@ def answer(
     with one_thread():
         model = None
         if along is not None:
-            model = _model(along.of(kept), grid, used, targets, held_out, level)
+            model = _model(along.of(kept), grid, used, targets, held, level)
         resting = used if along is not None else thinned(grid, used)
         inferred = None if model is None else model.inferred
-        surface = fit_surface(*_candidates(grid, resting, held_out), prior, inferred=inferred)
+        surface = fit_surface(*_candidates(grid, resting, held), prior, inferred=inferred)
         related = None
         if others and along is None:
-            seen = _seen(grid, runs, held_out)
-            beside = {name: values[seen] for name, values in others.items()}
-            kept_runs = runs.take(seen)
-            related, rows = relate(surface, grid, kept_runs, beside)
+            pending = open_runs & (runs.state == State.PENDING.value)
+            both = (kept & _spread_over(grid, runs.index, MOST_BESIDE)) | pending
+            beside = {name: values[both] for name, values in others.items()}
+            related, rows = relate(surface, grid, runs.take(both), beside)
             if rows is not None:
-                surface = fit_surface(*_candidates(grid, kept_runs, held_out), prior, inferred=rows)
+                pool, known = _candidates(grid, runs.take(both), held)
+                surface = fit_surface(pool, known, prior, inferred=rows)
         forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
-        judged = None if held_out is None else _judged(surface, model, grid, runs, held_out, level)
+        judged = _judged(surface, model, grid, runs, held, level)
         finding = None if model is None else model.finding(level)
     largest = float(grid.C[done.index].max())
     n_diverged = len(used.of(State.DIVERGED))
@@ -86,7 +89,7 @@ def answer(
         n_diverged=n_diverged,
         largest=largest,
         forecasts=forecasts,
-        left_out=np.arange(0) if held_out is None else held_out,
+        left_out=held,
         held_out=judged,
         warnings=tuple(found),
         verdict=verdict,
@@ -107,27 +110,12 @@ def default_target(grid: Grid, runs: Runs) -> Target:
     return Target(10.0 ** np.ceil(np.log10(largest) + 0.5))
 
 
-def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
-    """Finished runs that are not held out: a pending run must not narrow an interval."""
-    kept = runs.finished
-    return kept if held_out is None else kept & ~np.isin(runs.index, held_out)
-
-
-def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid, Runs]:
+def _candidates(grid: Grid, runs: Runs, held_out: IntArray) -> tuple[Grid, Runs]:
     """The grid without held-out rows, which must not decide how far hyperparameters range."""
-    if held_out is None:
+    if not len(held_out):
         return grid, runs
     rows = np.setdiff1d(np.arange(len(grid)), held_out)
     return grid.subset(rows), runs.select(rows)
-
-
-def _seen(grid: Grid, runs: Runs, held_out: IntArray | None) -> BoolArray:
-    """Runs that a relation between losses rests on: finished ones, and those that lack a loss."""
-    waiting = runs.state == State.PENDING.value
-    if held_out is not None:
-        waiting &= ~np.isin(runs.index, held_out)
-    kept = _used(runs, held_out) & _spread_over(grid, runs.index, MOST_BESIDE)
-    return np.asarray(kept | waiting)
 
 
 def thinned(grid: Grid, runs: Runs) -> Runs:
@@ -159,12 +147,12 @@ def _model(
     grid: Grid,
     used: Runs,
     targets: Sequence[Target],
-    held_out: IntArray | None,
+    held_out: IntArray,
     level: float,
 ) -> CurveModel:
     """What curves say, of the trunks that targets and held-out runs need among others."""
     wanted = [float(target.N) for target in targets if target.N is not None]
-    if held_out is not None:
+    if len(held_out):
         wanted += np.unique(grid.N[held_out]).tolist()
     return fit_curves(along, grid, used, wanted, level)
 

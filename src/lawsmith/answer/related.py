@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
 from lawsmith.grid import Grid
@@ -147,11 +148,8 @@ def relate(
     """
     done = runs.state == State.DONE.value
     lacking = runs.state == State.PENDING.value
-    scales, hp, _ = columns_of(grid)
-    frame = frame_on(grid, runs)
-    at = frame.points(
-        {k: v[runs.index] for k, v in scales.items()}, {k: v[runs.index] for k, v in hp.items()}
-    )
+    scales, hp, _ = columns_of(grid, runs.index)
+    at = frame_on(grid, runs).points(scales, hp)
     logs = {name: np.log(np.where(v > 0.0, v, np.nan)) for name, v in others.items()}
     # Rows are placed by N and D; a study of C alone has none.
     curves = _curves(logs, np.log(runs.loss), done, at) if "D" in scales else {}
@@ -195,19 +193,14 @@ def _some(able: BoolArray, C: FloatArray) -> IntArray:
 
 def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
     """Rows for the surface; what two relations err by is independent."""
-    rows = np.concatenate([part[0] for part in parts])
-    cov, start = np.zeros((len(rows), len(rows))), 0
-    for _, y, errors in parts:
-        stop = start + len(y)
-        cov[start:stop, start:stop] = errors
-        start = stop
-    scales, hp, _ = columns_of(grid)
-    of = runs.index[rows]
+    rows, y, errors = zip(*parts, strict=True)
+    of = runs.index[np.concatenate(rows)]
+    scales, hp, _ = columns_of(grid, of)
     return Inferred(
-        {name: values[of] for name, values in scales.items() if name != "C"},
-        {name: values[of] for name, values in hp.items()},
-        np.concatenate([part[1] for part in parts]),
-        cov,
-        np.full(len(rows), -1),
+        {name: values for name, values in scales.items() if name != "C"},
+        hp,
+        np.concatenate(y),
+        block_diag(*errors),
+        np.full(len(of), -1),
         np.full(len(runs), -1),
     )

@@ -7,7 +7,7 @@ Shapes as in :mod:`lawsmith.surface.data`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
@@ -70,10 +70,15 @@ class Axis:
         return float(np.exp(raw)) if self.kind in LOGS else float(raw * self.width)
 
 
+def known_as(column: str, names: Mapping[str, Collection[str]]) -> str:
+    """The key under which the name of a column is listed; '' if it is not."""
+    plain = column.lower().replace("-", "_").replace(" ", "_")
+    return next((known for known, usual in names.items() if plain in usual), "")
+
+
 def further_axis(name: str, values: AnyArray, logs: Mapping[str, FloatArray]) -> Axis | None:
     """The further scale axis that a column is; None for any other."""
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    kind = next((kind for kind, names in FURTHER.items() if plain in names), "")
+    kind = known_as(name, FURTHER)
     numbers = np.asarray(values).dtype.kind in "biuf" and bool((values > 0).all())
     if not kind or not numbers or ("N" if kind == "experts" else "D") not in logs:
         return None

@@ -92,12 +92,11 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
     trunk   the trunk of each finished run, as `observe` takes it
     """
     done = runs.finished
-    scales, hp, kinds = columns_of(grid)
-    rows = runs.index[done]
+    scales, hp, kinds = columns_of(grid, runs.index[done])
     return observe(
-        {name: values[rows] for name, values in scales.items()},
+        scales,
         runs.loss[done],
-        hp={name: values[rows] for name, values in hp.items()},
+        hp=hp,
         kinds=kinds,
         diverged=runs.state[done] == State.DIVERGED.value,
         frame=frame,
@@ -105,13 +104,15 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
     )
 
 
-def columns_of(grid: Grid) -> tuple[dict[str, AnyArray], dict[str, AnyArray], dict[str, str]]:
-    """Scales, hyperparameters and kinds of the rows of a grid, as `observe` takes them."""
+def columns_of(
+    grid: Grid, rows: IntArray | slice = slice(None)
+) -> tuple[dict[str, AnyArray], dict[str, AnyArray], dict[str, str]]:
+    """Scales, hyperparameters and kinds of rows of a grid, as `observe` takes them."""
     names = [name for name in ("N", "D") if name in grid.names]
-    scales: dict[str, AnyArray] = {name: grid.numbers(name) for name in names}
+    scales: dict[str, AnyArray] = {name: grid.numbers(name)[rows] for name in names}
     axes = [axis for axis in grid.axes if axis.name not in ("N", "D", "C")]
-    hp = {axis.name: grid.columns[axis.name] for axis in axes}
-    return {**scales, "C": grid.C}, hp, {axis.name: axis.kind for axis in axes}
+    hp = {axis.name: grid.columns[axis.name][rows] for axis in axes}
+    return {**scales, "C": grid.C[rows]}, hp, {axis.name: axis.kind for axis in axes}
 
 
 def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:

@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.surface.axes import Axis
+from lawsmith.surface.axes import Axis, known_as
 from lawsmith.surface.data import Frame
 
 
@@ -107,8 +107,7 @@ NAMES = {
 
 def known_name(name: str) -> str:
     """The name under which a prior knows a hyperparameter; '' for one that it cannot know."""
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    return next((known for known, names in NAMES.items() if plain in names), "")
+    return known_as(name, NAMES)
 
 
 # An average law: reducible over irreducible loss at C₀, and how fast it falls for an e-fold of C.
