@@ -172,9 +172,9 @@ class Member:
 
         The precision is the curvature at the most probable eta.
         """
-        about = Linearised(*self._linear, self._misfits, self.w)
+        about = Linearised(self.data, *self._linear, self._misfits, self.w)
         mean, sd = self.kernel.mean, self.kernel.sd
-        H = curvature(self.kernel, self.data, about, self.eta) * np.outer(sd, sd)
+        H = curvature(self.kernel, about, self.eta) * np.outer(sd, sd)
         low, high = np.array(self.kernel.bounds()).T
         kept = (self.eta > low + 1e-6) & (self.eta < high - 1e-6)
         if not self.trend.h:
@@ -253,8 +253,8 @@ def _round(
     value, J = shape.value_and_jac(theta, rows.points)
     target = rows.y - value - J @ (shape.mean - theta)
     e = bowl_misfit(shape, theta, rows.points)
-    about = Linearised(target, J * shape.sd, e, w)
-    eta = fit_eta(kernel, rows, about, eta, steps)
+    about = Linearised(rows, target, J * shape.sd, e, w)
+    eta = fit_eta(kernel, about, eta, steps)
     noise = row_noise(kernel, eta, rows, w)
     residual = with_cov(kernel.cross(eta, rows.points, rows.points, e, e), rows)
     L = cholesky(residual + about.F @ about.F.T + np.diag(noise + rows.extra))

@@ -20,6 +20,7 @@ the best loss.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
@@ -178,15 +179,12 @@ def fit_theta(
     return value, trend.mean + trend.sd * z
 
 
-def fit_eta(
-    kernel: Kernel, data: Observed, about: Linearised, start: FloatArray, steps: int
-) -> FloatArray:
+def fit_eta(kernel: Kernel, about: Linearised, start: FloatArray, steps: int) -> FloatArray:
     """The most probable eta, the linearised trend integrated out."""
-    FF = with_cov(about.F @ about.F.T, data)
-    k = len(data)
+    k = len(about.data)
 
     def negative(eta: FloatArray) -> tuple[float, FloatArray]:
-        total, gradient = _negative(kernel, data, about, FF, eta)
+        total, gradient = _negative(kernel, about, eta)
         return total / k, gradient / k
 
     bounds = kernel.bounds()
@@ -206,51 +204,52 @@ def fit_eta(
 class Linearised:
     """Rows about a trend linearised at theta: y minus its prior mean, F, e and weights."""
 
+    data: Observed
     target: FloatArray
     F: FloatArray
     e: FloatArray
     w: FloatArray
 
+    @cached_property
+    def prior(self) -> FloatArray:
+        """(k, k) covariance of y without residual and noise."""
+        return with_cov(self.F @ self.F.T, self.data)
 
-def _negative(
-    kernel: Kernel, data: Observed, about: Linearised, FF: FloatArray, eta: FloatArray
-) -> tuple[float, FloatArray]:
+
+def _negative(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[float, FloatArray]:
     """Minus the log of eta's posterior density but for a constant, and its gradient."""
-    value, slopes = _log_density(kernel, data, about, FF, eta)
+    value, slopes = _log_density(kernel, about, eta)
     z = (eta - kernel.mean) / kernel.sd
-    more, more_slopes = _replicates(kernel, data, eta)
+    more, more_slopes = _replicates(kernel, about.data, eta)
     total = -value - more + 0.5 * float(z @ z)
     gradient = -slopes + z / kernel.sd
     gradient[-2:] -= more_slopes
     return total, gradient
 
 
-def curvature(kernel: Kernel, data: Observed, about: Linearised, eta: FloatArray) -> FloatArray:
+def curvature(kernel: Kernel, about: Linearised, eta: FloatArray) -> FloatArray:
     """(e, e) second derivatives of `_negative` at eta, by differences of its gradient."""
-    FF = about.F @ about.F.T
     H = np.empty((len(eta), len(eta)))
     for j in range(len(eta)):
         step = np.zeros(len(eta))
         step[j] = 1e-3 * kernel.sd[j]
-        up, down = (_negative(kernel, data, about, FF, eta + s * step)[1] for s in (1, -1))
+        up, down = (_negative(kernel, about, eta + s * step)[1] for s in (1, -1))
         H[j] = (up - down) / (2.0 * step[j])
     return np.asarray(0.5 * (H + H.T))
 
 
-def _log_density(
-    kernel: Kernel, data: Observed, about: Linearised, FF: FloatArray, eta: FloatArray
-) -> tuple[float, FloatArray]:
+def _log_density(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[float, FloatArray]:
     """ln p(y | eta) but for a constant, and its gradient.
 
     Done in place where it can be: for a few hundred rows, new memory costs as much as arithmetic.
     """
+    data, shared = about.data, kernel.shared
     c = np.minimum(data.points.c, 0.0)
     Z = data.points.X * np.exp(-eta[kernel.group])
-    shared = kernel.shared
     near = squares(Z[:, shared], Z[:, shared])
     M, D = _matern_parts(near, kernel.amplitude(eta, c))
     noise = row_noise(kernel, eta, data, about.w)
-    K = M + FF
+    K = M + about.prior
     if not shared.all():
         near += squares(Z[:, ~shared], Z[:, ~shared])
         M2, D2 = _matern_parts(near, np.exp(eta[-5]) * about.e)
