@@ -114,7 +114,7 @@ def best_experts(
     values = expert_values(axis)
     pick = _drawn(surface, places, np.zeros(N_EXPERTS), seed=1)[0]
     at = partial(_at_index, values)
-    u = _best_range(at, surface.weight @ _guarded_by_each(surface, places), at(pick), level)
+    u = _best_range(at, surface.weight @ _mean_plus_sd_of_each(surface, places), at(pick), level)
     found = Range(*map(axis.value, u))
     dense = found.centre <= 1.0 + 1e-9  # no model has fewer experts than one
     return found, not (axis.is_inside(u.centre) or dense)
@@ -127,16 +127,16 @@ def expert_values(axis: Axis) -> FloatArray:
 
 def score(surface: Surface, line: Mapping[str, AnyArray], places: list[Points]) -> FloatArray:
     """(m, q) what members choose a place on a line by; see the module's notation."""
-    return _guarded_by_each(surface, places) + _ratio_prior(surface, line)
+    return _mean_plus_sd_of_each(surface, places) + _ratio_prior(surface, line)
 
 
-def _guarded_by_each(surface: Surface, places: list[Points]) -> FloatArray:
-    """(m, q) `guarded` of each member, at its own places."""
+def _mean_plus_sd_of_each(surface: Surface, places: list[Points]) -> FloatArray:
+    """(m, q) `mean_plus_sd` of each member, at its own places."""
     both = zip(surface.members, places, strict=True)
-    return np.stack([guarded(member, at) for member, at in both])
+    return np.stack([mean_plus_sd(member, at) for member, at in both])
 
 
-def guarded(member: Member, at: Points) -> FloatArray:
+def mean_plus_sd(member: Member, at: Points) -> FloatArray:
     """(q,) mean log loss plus one SD: what little is known of does not win for that."""
     mean, sd = member.mean_and_sd(at)
     return np.asarray(mean + np.sqrt(model_share(len(member.data))) * sd)
@@ -247,7 +247,7 @@ def _of_hyperparameter(
     ends = [axis.low, axis.high, *(float(place.U[0, j]) for place in at)]
     grid = np.linspace(min(ends) - BEYOND, max(ends) + BEYOND, N_VALUES)
     places = [frame.moved(place.take(rows), axis, grid) for place in at]
-    curve = surface.weight @ _guarded_by_each(surface, places)
+    curve = surface.weight @ _mean_plus_sd_of_each(surface, places)
     u = _best_range(partial(_at_index, grid), curve, drawn, level)
     return Range(*map(axis.value, u)), not axis.is_inside(u.centre)
 

@@ -54,10 +54,11 @@ class Member:
     w: FloatArray
 
     @cached_property
-    def _linear(self) -> tuple[FloatArray, FloatArray]:
-        """(k,) y minus the linearised trend's prior mean, and F (k, p)."""
-        offset, F = self.linearised(self.data.points)
-        return self.data.y - offset, F
+    def _about(self) -> Linearised:
+        """The fitted rows about the linearised trend."""
+        at = self.data.points
+        offset, F = self.linearised(at)
+        return Linearised(self.data, self.data.y - offset, F, self._misfit(at), self.w)
 
     @cached_property
     def noise(self) -> FloatArray:
@@ -65,7 +66,7 @@ class Member:
         return row_noise(self.kernel, self.eta, self.data, self.w) + self.data.extra
 
     @cached_property
-    def n_witnesses(self) -> float:
+    def n_independent(self) -> float:
         """Rows that the member rests on, those of one trunk as far as they are independent.
 
         m rows with correlation r say as much of what they share as m/(1 + (m − 1)·r) others.
@@ -81,8 +82,7 @@ class Member:
     @cached_property
     def K(self) -> FloatArray:
         """(k, k) prior covariance of y."""
-        F = self._linear[1]
-        K = with_cov(self._residual(self.data.points) + F @ F.T, self.data)
+        K = self._residual(self.data.points) + self._about.prior
         K[np.diag_indices_from(K)] += self.noise
         return np.asarray(K)
 
@@ -92,23 +92,18 @@ class Member:
 
     @cached_property
     def alpha(self) -> FloatArray:
-        return solve(self.L, self._linear[0])
+        return solve(self.L, self._about.target)
 
     def _residual(self, at: Points, other: Points | None = None) -> FloatArray:
         """(q, ·) covariances of the residual; with the fitted rows if no others are given."""
         if other is None:
-            other, e = self.data.points, self._misfits
+            other, e = self.data.points, self._about.e
         else:
             e = self._misfit(other)
         return self.kernel.cross(self.eta, at, other, self._misfit(at), e)
 
     def _misfit(self, at: Points) -> FloatArray:
         return bowl_misfit(self.trend, self.anchor, at)
-
-    @cached_property
-    def _misfits(self) -> FloatArray:
-        """(k,) of the fitted rows."""
-        return self._misfit(self.data.points)
 
     def linearised(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) prior mean of the linearised trend, and F (q, p)."""
@@ -118,12 +113,12 @@ class Member:
     def mean(self, at: Points) -> FloatArray:
         """(q,) posterior mean of log loss."""
         offset, F = self.linearised(at)
-        return np.asarray(offset + (self._residual(at) + F @ self._linear[1].T) @ self.alpha)
+        return np.asarray(offset + (self._residual(at) + F @ self._about.F.T) @ self.alpha)
 
     def _given_rows(self, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
         """(q,) posterior mean, F (q, p), and V (k, q): VᵀV is what the rows take away."""
         offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
+        cross = self._residual(at) + F @ self._about.F.T
         V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
         return offset + cross @ self.alpha, F, V
 
@@ -145,7 +140,7 @@ class Member:
 
     def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
-        F = self._linear[1]
+        F = self._about.F
         cross = np.concatenate([F.T, self._residual(at)])
         prior = np.zeros((len(cross), len(cross)))
         p = self.trend.p
@@ -158,12 +153,12 @@ class Member:
     def log_evidence(self) -> float:
         """ln p(y, eta) but for a constant: to compare priors of one form on the same rows."""
         z = (self.eta - self.kernel.mean) / self.kernel.sd
-        value = -0.5 * float(self._linear[0] @ self.alpha + z @ z)
+        value = -0.5 * float(self._about.target @ self.alpha + z @ z)
         return value - float(np.log(np.diag(self.L)).sum() + np.log(self.kernel.sd).sum())
 
     def theta_posterior(self) -> tuple[FloatArray, FloatArray]:
         """Mean (p,) and covariance (p, p) of z."""
-        V = solve_triangular(self.L, self._linear[1], lower=True, check_finite=False)
+        V = solve_triangular(self.L, self._about.F, lower=True, check_finite=False)
         z = (self.theta - self.trend.mean) / self.trend.sd
         return z, np.eye(len(z)) - V.T @ V
 
@@ -172,9 +167,8 @@ class Member:
 
         The precision is the curvature at the most probable eta.
         """
-        about = Linearised(self.data, *self._linear, self._misfits, self.w)
         mean, sd = self.kernel.mean, self.kernel.sd
-        H = curvature(self.kernel, about, self.eta) * np.outer(sd, sd)
+        H = curvature(self.kernel, self._about, self.eta) * np.outer(sd, sd)
         low, high = np.array(self.kernel.bounds()).T
         kept = (self.eta > low + 1e-6) & (self.eta < high - 1e-6)
         if not self.trend.h:
@@ -188,7 +182,7 @@ class Member:
 
     def log_predictive(self, rows: IntArray, given: IntArray) -> float:
         """ln p(y of ``rows`` | y of ``given``), under the hyperparameters of the whole fit."""
-        target = self._linear[0]
+        target = self._about.target
         L = cholesky(self.K[np.ix_(given, given)])
         cross = self.K[np.ix_(rows, given)]
         V = solve_triangular(L, cross.T, lower=True, check_finite=False)

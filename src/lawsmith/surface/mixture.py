@@ -7,7 +7,7 @@ is Student's t with DF degrees of freedom about its mean, and
     share(n) = MODEL + (1 − MODEL)·FEW/(FEW + n)
 
 v      variance of the member's posterior
-n      rows that the member rests on; those of one trunk count for less (`Member.n_witnesses`)
+n      rows that the member rests on; those of one trunk count for less (`Member.n_independent`)
 h      e-folds of C beyond the runs, in compute or in N or D alone (`Frame.beyond`; 0 inside)
 slope  how fast log loss falls there, per e-fold of C, by that member's trend
 a, σ   SDs of that member's residual and of the noise of a run at the top of the data

@@ -30,8 +30,8 @@ from lawsmith.surface.locate import (
     about_line,
     best_experts,
     expert_values,
-    guarded,
     locate,
+    mean_plus_sd,
     root,
     score,
 )
@@ -231,7 +231,7 @@ class Surface:
         """A member's mean and scale matrix; what lies beyond the data errs together."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        share = model_share(member.n_witnesses)
+        share = model_share(member.n_independent)
         more = np.sqrt(beyond2(slope, a, h))
         return mean, share * cov + np.outer(more, more)
 
@@ -242,7 +242,7 @@ class Surface:
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            n = member.n_witnesses
+            n = member.n_independent
             parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
         return Mixture(self._weight_at(places), *parts)
 
@@ -294,7 +294,7 @@ class Surface:
             at = frame.moved(at, axis, bottoms[axis])
         for axis in (axis for axis in frame.experts if axis.name not in hp):
             tried = [frame.moved(at, axis, u) for u in expert_values(axis).tolist()]
-            # Not `guarded`: more experts help, so they have no bottom, and few would win only
+            # Not `mean_plus_sd`: more experts help, so they have no bottom, and few would win only
             # because little is known of many.
             at = _least(member, tried, lambda member, at: member.mean_and_sd(at)[0])
         swept = [a for a in (*frame.categorical, *frame.numeric) if a.name not in hp]
@@ -337,7 +337,7 @@ class Surface:
 def _least(
     member: Member,
     tried: list[Points],
-    judge: Callable[[Member, Points], FloatArray] = guarded,
+    judge: Callable[[Member, Points], FloatArray] = mean_plus_sd,
 ) -> Points:
     """Of several sets of points, the best of each row, as ``judge`` says."""
     every = stack(tried)
