@@ -182,7 +182,7 @@ class Origin:
     along: Along | None = None
 
 
-class Words(Protocol):
+class Wording(Protocol):
     """A module with the words of an answer, for people, and its plain values, for ``--json``."""
 
     def headline(self, answer: Any, forecast: Any, /) -> str: ...
@@ -211,7 +211,7 @@ class AnyAnswer:
     held_out: HeldOutRuns | None
     warnings: tuple[Diagnostic, ...]
     verdict: str
-    _words: ClassVar[Words]
+    _words: ClassVar[Wording]
 
     @property
     def about(self) -> str:
@@ -276,7 +276,7 @@ class Answer(AnyAnswer):
     curves: CurveFinding | None = None
     others: OtherLosses | None = None
     origin: Origin | None = None
-    _words: ClassVar[Words] = text
+    _words: ClassVar[Wording] = text
 
     def at(self, compute: float) -> Forecast:
         """The forecast at one of the targets that are a compute."""

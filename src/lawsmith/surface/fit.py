@@ -24,7 +24,7 @@ from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.trend import LAWS
+from lawsmith.surface.trend import TREND_FORMS
 
 # Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
 # below it, used by the first rounds of a fit, and by the trend by which rows are chosen (a square).
@@ -209,7 +209,7 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
     """
     found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
     n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
-    enough = n_sizes >= max(len(LAWS[form].numbers) for form in _forms_of(data))
+    enough = n_sizes >= max(len(TREND_FORMS[form].numbers) for form in _forms_of(data))
     if enough and LEAST_UPPER <= upper.sum() < 0.9 * len(data):
         found[f"{WINDOW:g}"] = upper
     return found

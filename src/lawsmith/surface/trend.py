@@ -47,7 +47,7 @@ class Trend:
 
     @property
     def n_law(self) -> int:
-        return len(LAWS[self.form].numbers)
+        return len(TREND_FORMS[self.form].numbers)
 
     def value_and_jac(self, theta: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) log loss and J (q, p)."""
@@ -159,7 +159,7 @@ def iso(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]
     return value + share, [*slopes, share, -2 * q * off, -2 * q * off * w, share * w]
 
 
-class Law(NamedTuple):
+class TrendForm(NamedTuple):
     """A form: what it is without the early loss, and its numbers in a prior, in theta's order."""
 
     value: Callable[[FloatArray, FloatArray], tuple[FloatArray, list[FloatArray]]]
@@ -170,16 +170,16 @@ EARLY = ("early", "early_rate")
 JOINED = ("E", "term_N", "exponent_N", "term_D", "exponent_D", "joint")
 OF_COMPUTE = ("E_C", "term_C", "exponent_C")
 PARABOLA = ("curve", "ratio", "ratio_drift", "curve_drift")
-LAWS = {
-    "early+joined": Law(joined, (*JOINED, *EARLY)),
-    "early+iso": Law(iso, (*OF_COMPUTE, *PARABOLA, *EARLY)),
-    "early+power": Law(power, (*OF_COMPUTE, *EARLY)),
+TREND_FORMS = {
+    "early+joined": TrendForm(joined, (*JOINED, *EARLY)),
+    "early+iso": TrendForm(iso, (*OF_COMPUTE, *PARABOLA, *EARLY)),
+    "early+power": TrendForm(power, (*OF_COMPUTE, *EARLY)),
 }
 
 
 def law_of(form: str, theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
     """(q,) log loss of the form ``form`` and its derivatives, one column a parameter."""
-    law = LAWS[form]
+    law = TREND_FORMS[form]
     value, slopes = law.value(theta, S)
     log_size, log_rate = theta[len(law.numbers) - 2 : len(law.numbers)]
     rate, w = np.exp(log_rate), S.sum(axis=1)
@@ -249,7 +249,7 @@ def trend(
 
 def law_numbers(form: str, *, compute_axis: bool) -> tuple[str, ...]:
     """Names of a form's numbers, as a prior has them; those of N or D alone end in _1."""
-    names = LAWS[form].numbers
+    names = TREND_FORMS[form].numbers
     if form == "early+power" and not compute_axis:
         return tuple(name.replace("_C", "_1") for name in names)
     return names

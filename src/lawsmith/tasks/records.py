@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar
 
 from lawsmith.answer import Answer, Forecast, Target
-from lawsmith.answer.records import AnyAnswer, Words
+from lawsmith.answer.records import AnyAnswer, Wording
 from lawsmith.arrays import FloatArray
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks import text
@@ -70,7 +70,7 @@ class TaskAnswer(AnyAnswer):
     data: Scored
     members: tuple[Member, ...]
     weight: FloatArray
-    _words: ClassVar[Words] = text
+    _words: ClassVar[Wording] = text
 
     @property
     def about(self) -> str:
