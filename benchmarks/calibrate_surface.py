@@ -6,7 +6,7 @@
 
 Reads what every member said of the held-out frontier cells, from whole pools and from few runs (all
 draws of few runs count as one cut), and finds the numbers of
-`lawsmith.surface.priors` that make the held-out losses most likely. Every study counts the same,
+`lawsmith.surface.mixture` that make the held-out losses most likely. Every study counts the same,
 whatever its number of tables, cuts and cells. "left out" is what the numbers learnt from the other
 studies give on a study.
 """

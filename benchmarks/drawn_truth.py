@@ -58,23 +58,23 @@ def drawn_record(study: Study, method: str) -> Record:
 def _surface_best(study: Study, C: float) -> Record:
     surface = fit_surface(study.grid, study.runs)
     found = of_mixture(surface.mixture_best(C), run=False)
-    return {**found, "held": held_optima(study, surface.best(C))}
+    return {**found, "held": held_optima(study, C, surface.best(C))}
 
 
-def held_optima(study: Study, found: Estimate) -> dict[str, list[bool]]:
+def held_optima(study: Study, C: float, found: Estimate) -> dict[str, list[bool]]:
     """Whether intervals of N* and λ* hold the true ones, and whether 'within 0.5 %' does."""
     assert study.truth is not None
     true = study.truth.surface
     N = np.geomspace(1e6, 1e15, 20_000)
-    best = float(N[np.argmin(true.best_loss(N, found.C / (6.0 * N)))])
-    scales = found.where.scales
+    best = float(N[np.argmin(true.best_loss(N, C / (6.0 * N)))])
+    scales = found.scales
     wanted: dict[str, float] = {"N": best}
     at = (scales["N"].centre / 1e9, scales["D"].centre / 1e10)
-    for name in found.where.hp:
+    for name in found.hp:
         if name in true.bowls:
             bowl = true.bowls[name]
             wanted[name] = bowl.centre * at[0] ** bowl.drift_N * at[1] ** bowl.drift_D
-    ranges = {"N": scales["N"], **found.where.hp}
+    ranges = {"N": scales["N"], **found.hp}
     return {
         name: [
             bool(ranges[name].low <= x <= ranges[name].high),

@@ -218,7 +218,7 @@ def of_mixture(mixture: Mixture, *, run: bool) -> Record:
 
 
 def refresh(known: dict[str, Record]) -> None:
-    """Intervals again from what members said, after `lawsmith.surface.priors` has changed."""
+    """Intervals again from what members said, after `lawsmith.surface.mixture` has changed."""
     for record in known.values():
         for row in record["rows"]:
             if "mixture" in row:

@@ -1,9 +1,9 @@
 """Learn the prior that lawsmith ships from public studies, and write it down.
 
-    python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.py
+    python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.toml
 
 Every study's surface is fitted with the broad prior, to all of its runs.
-`lawsmith.surface.learning` finds the centre and the spread of each number over studies. Also
+`population.py` finds the centre and the spread of each number over studies. Also
 printed: how much tables of one family (the corpora of Gadre and of Kempner) differ, beside how much
 studies do. What `benchmarks/learning.py` has found already in ``--out`` is used again.
 """
@@ -18,49 +18,42 @@ import numpy as np
 from holdout import Store
 from holdout import tables as every_table
 from left_out import by_study, evidence_of, teaching
+from population import population
 
-from lawsmith.surface.learning import Evidence, broad, moments_given, population
-from lawsmith.surface.prior import SHARES, Number, Prior
+from lawsmith.surface.learning import Evidence, moments_given
+from lawsmith.surface.prior import BROAD, SHARES, Number, Prior
 
 FAMILIES = ("gadre", "kempner")
 TOLD = 0.7  # a number counts for a family where runs narrow it to this share of the spread
 
-HEAD = '''"""What public studies are like: a prior for the next one. Made by a script; do not edit.
+HEAD = """# What public studies are like: a prior for the next one. Made by a script; do not edit.
+#
+#     python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.toml
+#
+# A number has its centre (the median of a positive one) and SD (of the log of that) over studies,
+# wider where few studies tell of it (benchmarks/population.py), and how many do. Shares are those
+# at 1e20 FLOPs. Which numbers are positive is as in `lawsmith.surface.prior`.
 
-    python benchmarks/learn_prior.py --out learning.json --write src/lawsmith/surface/public.py
+studies = [{studies}]
 
-From {n} studies, named below.
-Centres (medians of positive numbers) and SDs (of the logs of those) over studies, wider where few
-studies tell of a number: `lawsmith.surface.learning`. Shares are those at 1e20 FLOPs. FAMILY is how
-much studies of one family share (corpora of Gadre and of Kempner): the correlation of shares of the
-loss, and of all other numbers.
+# How much studies of one family share (corpora of Gadre and of Kempner): the correlation of shares
+# of the loss, and of all other numbers.
+[family]
+shares = {shares:.2f}
+others = {others:.2f}
+
+[numbers]
 """
-
-from __future__ import annotations
-
-from lawsmith.surface.prior import Number, Prior
-
-FAMILY = {{"shares": {shares:.2f}, "others": {others:.2f}}}
-
-PUBLIC = Prior(
-    {{
-'''
 
 
 def line(name: str, number: Number, n: int) -> str:
-    more = "" if number.log else ", log=False"
-    return f'        "{name}": Number({number.centre:.4g}, {number.sd:.3g}{more}),  # {n}\n'
-
-
-def _quoted(names: list[str]) -> str:
-    return "".join(f'        "{name}",\n' for name in names)
+    return f'"{name}" = [{float(f"{number.centre:.4g}")}, {float(f"{number.sd:.3g}")}, {n}]\n'
 
 
 def text(prior: Prior, counts: dict[str, int], names: list[str], shared: dict[str, float]) -> str:
-    """The module that holds a prior; the comment behind a number says how many studies tell it."""
-    head = HEAD.format(n=len(names), **shared)
-    lines = [line(name, number, counts.get(name, 0)) for name, number in prior.numbers.items()]
-    return head + "".join(lines) + f"    }},\n    public=(\n{_quoted(names)}    ),\n)\n"
+    """The file that holds a prior, with how many studies tell of each number."""
+    head = HEAD.format(studies=", ".join(f'"{name}"' for name in names), **shared)
+    return head + "".join(line(k, number, counts.get(k, 0)) for k, number in prior.numbers.items())
 
 
 def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[str, float]:
@@ -70,7 +63,7 @@ def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[
         found = [moments_given(table, prior) for table in tables]
         for name in found[0]:
             told = np.array([table[name] for table in found if name in table])
-            spread = prior[name].sd / broad(name).sd
+            spread = prior[name].sd / BROAD[name].sd
             variance = told[:, 2] - told[:, 1] ** 2
             if len(told) > 2 and np.sqrt(variance.mean()) < TOLD * spread:
                 ratio = (told[:, 1].var(ddof=1) + variance.mean()) / spread**2
@@ -82,7 +75,7 @@ def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__.split("\n")[0])
     parser.add_argument("--out", type=Path, help="JSON of `learning.py`")
-    parser.add_argument("--write", type=Path, help="module to write")
+    parser.add_argument("--write", type=Path, help="file to write")
     asked = parser.parse_args()
     store, tables = Store.open(asked.out), every_table()
     known = store.parts.setdefault("evidence", {})

@@ -9,9 +9,10 @@ from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
+from population import population, together
 
 from lawsmith.surface import BROAD, Prior, fit_surface
-from lawsmith.surface.learning import Evidence, Part, evidence, population, together
+from lawsmith.surface.learning import Evidence, Part, evidence
 
 if TYPE_CHECKING:
     from holdout import Table

@@ -36,13 +36,14 @@ from typing import Any
 import numpy as np
 from holdout import by_law, split, tables
 from left_out import LeftOut
+from population import population
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.policies import Method, Policy
 from lawsmith.runs import Runs
 from lawsmith.surface import BROAD, PUBLIC, Prior, fit_surface
-from lawsmith.surface.learning import evidence, population
+from lawsmith.surface.learning import evidence
 from lawsmith.surface.mixture import Mixture
 from lawsmith.surface.surface import Surface
 from lawsmith.threads import one_thread

@@ -263,8 +263,8 @@ def test_each_cut_is_a_fit_of_the_runs_below_it() -> None:
     judged = cuts[1].judged
     want = alone.predict({"N": made.grid.N[judged], "D": made.grid.D[judged]})
     np.testing.assert_allclose(found.cuts[1].predicted, want, rtol=1e-9)
-    np.testing.assert_array_equal(found.cuts[1].loss, loss[judged])
-    assert len(found.score.loss) == sum(len(cut.judged) for cut in cuts)
+    np.testing.assert_array_equal(found.cuts[1].measured, loss[judged])
+    assert len(found.score.measured) == sum(len(cut.judged) for cut in cuts)
 
 
 def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:
@@ -274,7 +274,9 @@ def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:
     assert cuts[0].name == "0.5"
     for cut, runs in zip(cuts, surface_on_cuts(made, cuts, 0.95), strict=True):
         np.testing.assert_array_equal(runs.rows, cut.judged)
-        np.testing.assert_array_equal(runs.loss, made.runs.config_loss(len(made.grid))[cut.judged])
+        np.testing.assert_array_equal(
+            runs.measured, made.runs.config_loss(len(made.grid))[cut.judged]
+        )
         assert runs.rms_error < 0.02
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
-from lawsmith.answer import Answer, Target
+from lawsmith.answer import Answer, Forecast, Target
 from lawsmith.answer.cautions import verdict
 from lawsmith.errors import LawsmithError
 from lawsmith.stopping import StopRule, parse_rule
@@ -40,12 +40,27 @@ def test_anything_else_is_refused_with_an_example(text):
         parse_rule(text)
 
 
+def answer_of(found: Forecast) -> Answer:
+    return Answer(
+        study="",
+        level=0.95,
+        n_runs=20,
+        largest=1e21,
+        forecasts=(found,),
+        left_out=np.arange(0),
+        held_out=None,
+        warnings=(),
+        verdict="",
+        surface=None,
+    )
+
+
 def known_to(low: float, high: float, run: float = 0.5) -> Answer:
     """An answer of 2.0 at 1e25 FLOPs."""
     found = forecast(
         target=Target(1e25), low=low, high=high, run_low=low - run, run_high=high + run
     )
-    return Answer("", 0.95, 20, 0, 1e21, (found,), np.arange(0), None, (), "", None)
+    return answer_of(found)
 
 
 def test_a_rule_is_on_the_interval_of_the_loss_and_not_of_a_run():
@@ -70,6 +85,6 @@ def test_a_rule_at_a_compute_that_was_not_asked_for_is_a_slip():
 
 def test_a_size_of_that_compute_is_not_the_best_at_it():
     sized = forecast(target=Target(1e25, 1e12, 1e25 / 6e12))
-    answer = Answer("", 0.95, 20, 0, 1e21, (sized,), np.arange(0), None, (), "", None)
+    answer = answer_of(sized)
     with pytest.raises(LawsmithError, match="target"):
         StopRule(1e25, 0.5).met(answer)

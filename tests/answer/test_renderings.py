@@ -282,7 +282,7 @@ def test_held_out_runs_are_counted_alike(table):
     told = table.told["held_out_runs"]
     n, inside = len(judged.rows), int(judged.inside.sum())
     assert (told["n"], told["n_inside"]) == (n, inside)
-    assert [run["loss"] for run in told["runs"]] == pytest.approx(judged.loss.tolist())
+    assert [run["loss"] for run in told["runs"]] == pytest.approx(judged.measured.tolist())
     words = f"Held out: {inside} of {n} held-out best runs inside their 95% intervals"
     for text in (table.text, table.page, table.made.summary(), table.made._repr_html_()):
         assert words in reading.words(text)

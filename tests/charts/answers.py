@@ -59,16 +59,13 @@ class Surface:
     def __init__(self, factor: float = 1.0):
         self.factor = factor
 
-    def mixture_best(self, C: float):
+    def mixture_best(self, C: float, n_ratios: int = 121):
         middle = np.log(self.factor * best_loss(C))
         return SimpleNamespace(quantile=lambda p, *, run: middle + 2 * SD * (p - 0.5))
 
-    def mixtures_best(self, C: np.ndarray):
-        return [self.mixture_best(one) for one in C]
-
     def best(self, C: float, *, level: float):
         assert level == LEVEL
-        return SimpleNamespace(where=SimpleNamespace(scales=scales_at(C), hp=hp_at(C)))
+        return SimpleNamespace(scales=scales_at(C), hp=hp_at(C))
 
 
 def forecast(target: Target, *, half: float = 0.09) -> Forecast:

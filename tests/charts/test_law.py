@@ -130,7 +130,7 @@ def test_a_run_that_all_but_diverged_does_not_stretch_the_axis(make_study, compu
 
 
 def test_the_axis_holds_every_fitted_and_held_out_point(demo):
-    points = [*demo.loss[demo.frontier], *demo.score.loss]
+    points = [*demo.loss[demo.frontier], *demo.score.measured]
     assert loss_top(demo) >= max(points)
 
 

@@ -29,7 +29,7 @@ def test_residuals_of_fitted_points_agree_with_the_fit(compute_law):
 def test_held_out_points_come_from_the_score(compute_law):
     points, score = residuals_data(compute_law).points, compute_law.score
     held = points[points["kind"] == HELD_OUT]
-    np.testing.assert_allclose(held["residual"], 100 * (score.loss / score.predicted - 1))
+    np.testing.assert_allclose(held["residual"], 100 * (score.measured / score.predicted - 1))
     assert held["change"].isna().all()
 
 

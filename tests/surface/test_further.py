@@ -51,8 +51,8 @@ def test_experts_that_cost_nothing_are_best_at_the_end_of_what_was_tried(mixture
     best = surface.at(N=3e9, D=1e11)
     assert best.loss == pytest.approx(true, rel=0.02)
     assert best.low < true < best.high
-    assert best.where.hp["experts"].centre == pytest.approx(64.0)
-    assert "experts" in best.where.at_edge
+    assert best.hp["experts"].centre == pytest.approx(64.0)
+    assert "experts" in best.at_edge
     dense = get_law("moe").predict(EXAMPLES["moe"], {"N": 3e9, "D": 1e11, "experts": 1.0})[0]
     assert surface.at(N=3e9, D=1e11, hp={"experts": 1.0}).loss == pytest.approx(dense, rel=0.02)
 
@@ -66,10 +66,10 @@ def test_an_answer_may_use_experts_that_are_candidates_and_not_yet_tried(mixture
     true = get_law("moe").predict(EXAMPLES["moe"], {"N": 3e9, "D": 1e11, "experts": 64.0})[0]
     best = surface.at(N=3e9, D=1e11)
     assert best.low < true < best.high
-    assert best.where.hp["experts"].centre == pytest.approx(64.0)
-    assert "experts" in best.where.at_edge
+    assert best.hp["experts"].centre == pytest.approx(64.0)
+    assert "experts" in best.at_edge
     only = fit_surface(grid.subset(made), Runs.from_losses(np.arange(len(made)), loss[made]))
-    assert only.at(N=3e9, D=1e11).where.hp["experts"].centre == pytest.approx(8.0)
+    assert only.at(N=3e9, D=1e11).hp["experts"].centre == pytest.approx(8.0)
 
 
 def test_experts_that_are_paid_for_are_weighed_against_parameters(mixture) -> None:
@@ -86,14 +86,12 @@ def test_experts_that_are_paid_for_are_weighed_against_parameters(mixture) -> No
         law.predict(params, {"N": N, "D": 1e21 / (6 * N * X**0.5), "experts": X}).min()
         for X in tried
     ]
-    assert pytest.approx(1e21) == best.C
     assert best.low < min(least) < best.high
-    experts = best.where.hp["experts"]
+    experts = best.hp["experts"]
     assert experts.near_low * 0.99 <= tried[int(np.argmin(least))] <= experts.near_high * 1.01
-    assert best.where.at_edge == ()  # no model has fewer experts than one
-    middle = best.where
-    cost = 6 * middle.scales["N"].centre * middle.scales["D"].centre
-    assert cost * middle.hp["experts"].centre ** 0.5 == pytest.approx(1e21, rel=1e-6)
+    assert best.at_edge == ()  # no model has fewer experts than one
+    cost = 6 * best.scales["N"].centre * best.scales["D"].centre
+    assert cost * best.hp["experts"].centre ** 0.5 == pytest.approx(1e21, rel=1e-6)
     assert surface.mixture_best(1e21).quantile(0.5, run=False) == pytest.approx(
         np.log(best.loss), abs=0.003
     )

@@ -99,8 +99,8 @@ def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
         member.__dict__["noise"] = noise  # the same in all rows, as the closed form has it
         K = 0.002**2 * (member.data.trunk[:, None] == member.data.trunk) + np.diag(noise)
         precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
-        assert member.n_witnesses == pytest.approx(precision * K[0, 0])
-        assert 5.0 < member.n_witnesses < len(member.data)
+        assert member.n_independent == pytest.approx(precision * K[0, 0])
+        assert 5.0 < member.n_independent < len(member.data)
 
 
 def test_runs_on_one_line_and_rows_off_it_tell_N_and_D_apart():

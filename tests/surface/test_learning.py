@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from importlib.util import module_from_spec, spec_from_file_location
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -10,9 +12,15 @@ import pytest
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Surface, fit, learn_from_surfaces
 from lawsmith.surface.data import observe
 from lawsmith.surface.fit import UNLIKE, fit_observed, shares
-from lawsmith.surface.learning import Evidence, evidence, population
+from lawsmith.surface.learning import Evidence, evidence
 from lawsmith.surface.prior import Number, Prior, known_name, local, reducible, share_shift
 
+SPEC = spec_from_file_location(
+    "population", Path(__file__).parents[2] / "benchmarks" / "population.py"
+)
+SCRIPT = module_from_spec(SPEC)
+SPEC.loader.exec_module(SCRIPT)
+population = SCRIPT.population
 WRONG = {name: Number(3.0, 0.05) for name in ("exponent_N", "exponent_C")}
 
 

@@ -9,8 +9,8 @@ from typing import Any
 import numpy as np
 
 from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
-from lawsmith.answer.payload import warning_payload
 from lawsmith.answer.records import HeldOutRuns
+from lawsmith.answer.text import warning_payload
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 

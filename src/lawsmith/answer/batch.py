@@ -24,8 +24,8 @@ from lawsmith.surface import Surface
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.prior import known_name
 
-OVERHEAD = 0.2
-N_BATCHES, N_DRAWS = 25, 400
+OVERHEAD = 0.2  # as Zhang et al. have it
+N_BATCHES, N_DRAWS = 25, 400  # batches between the least and the largest one; draws of the surface
 
 
 @dataclass(frozen=True)
@@ -88,10 +88,9 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
 
 def _draws(surface: Surface, axis: Axis, batches: FloatArray, N: float, D: float) -> FloatArray:
     """(n, 2·N_BATCHES) log losses at D, then at D and the overhead."""
-    member = surface.members[int(np.argmax(surface.weight))]
     tokens = np.repeat([D, (1.0 + OVERHEAD) * D], N_BATCHES)
     scales = {"N": np.full(len(tokens), N), "D": tokens}
-    at = surface.best_hp(member, scales, {axis.name: np.tile(batches, 2)})
+    at = surface.best_hp(surface.heaviest, scales, {axis.name: np.tile(batches, 2)})
     return surface.sample(scales, surface.frame.hp_of(at), N_DRAWS, np.random.default_rng(0))
 
 

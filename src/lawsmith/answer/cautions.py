@@ -1,25 +1,27 @@
-"""What a reader of an answer must be warned of, and one line on how far to trust it."""
+"""Warnings about an answer, and one line on how far to trust it."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Any, NamedTuple
 
 import numpy as np
 from scipy.special import bdtrc
 
 from lawsmith.answer.records import Forecast, HeldOutRuns
-from lawsmith.arrays import BoolArray, FloatArray
-from lawsmith.formats import digits, flops, number, percent, plural
+from lawsmith.answer.text import distance
+from lawsmith.arrays import FloatArray
+from lawsmith.formats import flops, number, percent, plural
 from lawsmith.grid import Grid
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import OddRun
 
-FEW_RUNS = 20
-FEW_HELD_OUT = 5
+FEW_RUNS = 20  # by judgement: with fewer the prior says most
+FEW_HELD_OUT = 5  # below, even no miss at all says little of intervals of 95 %
 FAR = "the interval is as wide as such distances were in public studies. A larger run narrows it"
 RARE = 0.05  # a chance below which misses count as more than bad luck
-FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval
+FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval up to which it is called so, by judgement
 
 
 def warnings(
@@ -31,13 +33,12 @@ def warnings(
     level: float,
 ) -> list[Diagnostic]:
     """Every warning of an answer, each once."""
-    found = [few_runs(n_runs), few_held_out(held_out), missed_held_out(held_out, level)]
+    found = [few_runs(n_runs), few_held_out(held_out), missed(held_out, level)]
     for forecast in forecasts:
         found += [
             checks.extrapolation_decades(forecast.target.label, forecast.decades, FAR),
             allocation_extrapolated(forecast, grid, loss),
             best_at_edge(forecast),
-            ratio_not_run(forecast, grid, loss),
             above_observed(forecast, grid, loss),
         ]
     return each_once(found)
@@ -57,19 +58,19 @@ def few_runs(n: int) -> Diagnostic | None:
         return None
     return Diagnostic(
         "few_runs",
-        f"{plural(n, 'run')} with a loss: most of what is said comes from what studies are like in "
-        f"general. Some {FEW_RUNS} and more say it themselves",
+        f"{plural(n, 'run')} with a loss: most of the answer comes from what other studies are "
+        f"like. With {FEW_RUNS} or more it follows from the runs themselves",
         {"n_runs": n},
     )
 
 
 def odd_run(run: OddRun) -> Diagnostic:
-    """A run that does not belong to the others."""
+    """A run with a loss far below what the other runs predict."""
     return Diagnostic(
         "odd_run",
         f"a run of {flops(run.C)} FLOPs has a loss of {number(run.loss)}, "
         f"{percent(1.0 - run.loss / run.expected, 2)} below what the others say, and moves the "
-        "answer. Check it, and leave it out if it was made otherwise",
+        "answer. Check it, and leave it out if it was trained in another way",
         {"compute": run.C, "loss": run.loss, "expected": run.expected},
     )
 
@@ -96,58 +97,47 @@ def few_held_out(held_out: HeldOutRuns | None) -> Diagnostic | None:
     )
 
 
-def missed_held_out(held_out: HeldOutRuns | None, level: float) -> Diagnostic | None:
-    """Whether held-out runs were missed."""
+def missed(
+    held_out: HeldOutRuns | None,
+    level: float,
+    kind: str = "best run",
+    interval: str = "of the answer on this study",
+) -> Diagnostic | None:
+    """More runs outside their intervals than chance explains, if each misses 1 − level."""
     if held_out is None:
         return None
-    return missed(held_out.inside, level, "best run", "of the answer on this study")
-
-
-def missed(inside: BoolArray, level: float, kind: str, interval: str) -> Diagnostic | None:
-    """More runs outside their intervals than chance explains, if each misses 1 − level."""
-    n, out = len(inside), int((~inside).sum())
+    n, out = len(held_out.rows), int((~held_out.inside).sum())
     if bdtrc(out - 1, n, 1.0 - level) >= RARE:
         return None
     return Diagnostic(
         "held_out_missed",
         f"{out} of {plural(n, kind)} held out lie outside their intervals: do not trust the "
-        f"interval {interval} before it is known why",
+        f"interval {interval} until you know why",
         {"n_held_out": n, "n_missed": out},
     )
 
 
 def allocation_extrapolated(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether the best D/N lies outside those that were run."""
-    ratio = forecast.scales.get("D/N")
-    if ratio is None or forecast.target.sized:
-        return None
-    run = np.isfinite(loss)
-    return checks.allocation_extrapolated(
-        "of the answer",
-        forecast.target.label,
-        ratio.centre,
-        grid.D[run] / grid.N[run],
-        at_edge="N" in forecast.at_edge,
-    )
-
-
-def ratio_not_run(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether the D/N of a target that gives both lies outside those that were run.
+    """Whether the best D/N, or that of a target that gives both, lies outside those that were run.
 
     A loss that follows from a curve of its own needs no run there.
     """
-    ratio = forecast.scales.get("D/N")
-    if ratio is None or not forecast.target.sized or forecast.source:
+    ratio, target = forecast.scales.get("D/N"), forecast.target
+    if ratio is None or forecast.source:
         return None
     run = np.isfinite(loss)
     tried = grid.D[run] / grid.N[run]
+    if not target.sized:
+        edge = "N" in forecast.at_edge
+        of, label = "of the answer", target.label
+        return checks.allocation_extrapolated(of, label, ratio.centre, tried, at_edge=edge)
     low, high = float(tried.min()), float(tried.max())
     near = checks.SAME_RATIO
     if low * (1 - near) <= ratio.centre <= high * (1 + near):
         return None
     return Diagnostic(
         "allocation_extrapolated",
-        f"{forecast.target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
+        f"{target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
         f"{number(low, 3)} to {number(high, 3)} that were run: run some there before you rely on "
         "this loss",
         {"ratio": ratio.centre, "least_run": low, "largest_run": high},
@@ -192,44 +182,50 @@ def best_at_edge(forecast: Forecast) -> Diagnostic | None:
     )
 
 
-# What speaks against an answer, in the order it is said.
-WHY = {
-    "held_out_missed": "held-out runs were missed",
-    "odd_run": "a run does not belong to the others",
-    "few_runs": "there are few runs",
-    "allocation_extrapolated": "its D/N was not run",
-    "answer_above_observed": "a cheaper run has less loss",
-    "best_at_edge": "the best hyperparameters are at the edge",
-}
-DOUBTS = frozenset(("held_out_missed", "few_runs", "odd_run"))  # with which nothing is firm
+class Doubts(NamedTuple):
+    """What a verdict follows from.
+
+    firm, rough   half-widths of an interval up to which it is called so
+    grave         codes of warnings with which nothing is firm
+    why           what speaks against an answer, by code, in the order it is said
+    """
+
+    firm: float
+    rough: float
+    grave: frozenset[str]
+    why: Mapping[str, str]
+
+
+OF_LOSS = Doubts(
+    firm=FIRM,
+    rough=ROUGH,
+    grave=frozenset(("held_out_missed", "few_runs", "odd_run")),
+    why={
+        "held_out_missed": "held-out runs were missed",
+        "odd_run": "a run does not belong to the others",
+        "few_runs": "there are few runs",
+        "allocation_extrapolated": "its D/N was not run",
+        "answer_above_observed": "a cheaper run has less loss",
+        "best_at_edge": "the best hyperparameters are at the edge",
+    },
+)
 
 
 def verdict(forecasts: Sequence[Forecast], found: Sequence[Diagnostic], level: float) -> str:
     """How far to trust the first forecast, and why."""
     if not forecasts:
         return ""
-    first = forecasts[0]
-    codes = {warning.code for warning in found}
-    word = trust(first.half_width, FIRM, ROUGH, doubted=bool(codes & DOUBTS))
-    known = f"the loss there is known to ±{percent(first.half_width, 2)} at {percent(level)}"
-    return verdict_line(word, first.target.label, first.decades, known, because(codes, WHY))
+    width = percent(forecasts[0].half_width, 2)
+    known = f"the loss there is known to ±{width} at {percent(level)}"
+    return verdict_line(forecasts[0], known, found, OF_LOSS)
 
 
-def trust(width: float, firm: float, rough: float, *, doubted: bool) -> str:
-    """One word for an interval of that half-width."""
-    word = "Firm" if width <= firm else "Rough" if width <= rough else "Open"
-    return "Rough" if word == "Firm" and doubted else word
-
-
-def because(codes: set[str], why: Mapping[str, str]) -> list[str]:
-    """The words of the warnings there are."""
-    return [words for code, words in why.items() if code in codes]
-
-
-def verdict_line(word: str, target: str, decades: float, known: str, told: list[str]) -> str:
-    """The one line: how far to trust what is said of a target, how it is known, and why."""
-    beyond = "inside the data"
-    if decades > 0.0:
-        beyond = f"{digits(decades, '.1f')} decades beyond the largest run"
-    text = f"{word}: {target} is {beyond}, and {known}"
-    return f"{text}; {', '.join(told)}." if told else f"{text}."
+def verdict_line(forecast: Any, known: str, found: Sequence[Diagnostic], doubts: Doubts) -> str:
+    """The one line: how far to trust a forecast of an answer, how it is known, and why."""
+    codes, width = {warning.code for warning in found}, forecast.half_width
+    word = "Firm" if width <= doubts.firm else "Rough" if width <= doubts.rough else "Open"
+    if word == "Firm" and codes & doubts.grave:
+        word = "Rough"
+    text = f"{word}: {forecast.target.label} is {distance(forecast.decades)}, and {known}"
+    reasons = ", ".join(words for code, words in doubts.why.items() if code in codes)
+    return f"{text}; {reasons}." if reasons else f"{text}."

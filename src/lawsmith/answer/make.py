@@ -16,7 +16,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.frontier import frontier
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface import PUBLIC, Prior, Range, Surface, fit_surface
+from lawsmith.surface import PUBLIC, Prior, Surface, fit_surface
 from lawsmith.threads import one_thread
 
 LEAST_RUNS = 4  # finished with a loss: fewer tell neither a level nor a slope
@@ -47,7 +47,9 @@ def answer(
     others     other losses of ``runs``, in their order; what a pending run has of them may say
                what its own loss will be. Not used beside ``along``
     """
-    kept = _used(runs, held_out)
+    held = np.empty(0, dtype=np.int64) if held_out is None else held_out
+    open_runs = ~np.isin(runs.index, held)
+    kept = runs.finished & open_runs  # a pending run must not narrow an interval
     used = runs.take(kept)
     done = used.of(State.DONE)
     if len(done) < LEAST_RUNS:
@@ -56,20 +58,21 @@ def answer(
     with one_thread():
         model = None
         if along is not None:
-            model = _model(along.of(kept), grid, used, targets, held_out, level)
+            model = _model(along.of(kept), grid, used, targets, held, level)
         resting = used if along is not None else thinned(grid, used)
         inferred = None if model is None else model.inferred
-        surface = fit_surface(*_candidates(grid, resting, held_out), prior, inferred=inferred)
+        surface = fit_surface(*_candidates(grid, resting, held), prior, inferred=inferred)
         related = None
         if others and along is None:
-            seen = _seen(grid, runs, held_out)
-            beside = {name: values[seen] for name, values in others.items()}
-            kept_runs = runs.take(seen)
-            related, rows = relate(surface, grid, kept_runs, beside)
+            pending = open_runs & (runs.state == State.PENDING.value)
+            both = (kept & _spread_over(grid, runs.index, MOST_BESIDE)) | pending
+            beside = {name: values[both] for name, values in others.items()}
+            related, rows = relate(surface, grid, runs.take(both), beside)
             if rows is not None:
-                surface = fit_surface(*_candidates(grid, kept_runs, held_out), prior, inferred=rows)
+                pool, known = _candidates(grid, runs.take(both), held)
+                surface = fit_surface(pool, known, prior, inferred=rows)
         forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
-        judged = None if held_out is None else _judged(surface, model, grid, runs, held_out, level)
+        judged = _judged(surface, model, grid, runs, held, level)
         finding = None if model is None else model.finding(level)
     largest = float(grid.C[done.index].max())
     n_diverged = len(used.of(State.DIVERGED))
@@ -86,7 +89,7 @@ def answer(
         n_diverged=n_diverged,
         largest=largest,
         forecasts=forecasts,
-        left_out=np.arange(0) if held_out is None else held_out,
+        left_out=held,
         held_out=judged,
         warnings=tuple(found),
         verdict=verdict,
@@ -99,7 +102,7 @@ def answer(
 
 
 def default_target(grid: Grid, runs: Runs) -> Target:
-    """Where the loss is predicted if nobody says: the power of ten half a decade or more above."""
+    """The default target: the power of ten half a decade or more above the largest run."""
     done = runs.of(State.DONE)
     if not len(done):
         raise LawsmithError("answer", got="no finished run", want=f"at least {LEAST_RUNS}")
@@ -107,36 +110,21 @@ def default_target(grid: Grid, runs: Runs) -> Target:
     return Target(10.0 ** np.ceil(np.log10(largest) + 0.5))
 
 
-def _used(runs: Runs, held_out: IntArray | None) -> BoolArray:
-    """Finished runs that are not held out: what was only asked for must not narrow an interval."""
-    kept = runs.finished
-    return kept if held_out is None else kept & ~np.isin(runs.index, held_out)
-
-
-def _candidates(grid: Grid, runs: Runs, held_out: IntArray | None) -> tuple[Grid, Runs]:
-    """The grid without what is held out, which must not say how far hyperparameters range."""
-    if held_out is None:
+def _candidates(grid: Grid, runs: Runs, held_out: IntArray) -> tuple[Grid, Runs]:
+    """The grid without held-out rows, which must not decide how far hyperparameters range."""
+    if not len(held_out):
         return grid, runs
     rows = np.setdiff1d(np.arange(len(grid)), held_out)
     return grid.subset(rows), runs.select(rows)
 
 
-def _seen(grid: Grid, runs: Runs, held_out: IntArray | None) -> BoolArray:
-    """Runs that a relation between losses rests on: finished ones, and those that lack a loss."""
-    waiting = runs.state == State.PENDING.value
-    if held_out is not None:
-        waiting &= ~np.isin(runs.index, held_out)
-    kept = _used(runs, held_out) & spread_over(grid, runs.index, MOST_BESIDE)
-    return np.asarray(kept | waiting)
-
-
 def thinned(grid: Grid, runs: Runs) -> Runs:
     """The runs of at most MOST_CONFIGS configurations, chosen by compute and never by loss."""
-    kept = spread_over(grid, runs.index, MOST_CONFIGS)
+    kept = _spread_over(grid, runs.index, MOST_CONFIGS)
     return runs if kept.all() else runs.take(kept)
 
 
-def spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
+def _spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
     """(k,) which runs on rows ``index`` are of ``most`` configurations, a quarter the largest."""
     configs = np.unique(index)
     if len(configs) <= most:
@@ -159,36 +147,22 @@ def _model(
     grid: Grid,
     used: Runs,
     targets: Sequence[Target],
-    held_out: IntArray | None,
+    held_out: IntArray,
     level: float,
 ) -> CurveModel:
     """What curves say, of the trunks that targets and held-out runs need among others."""
     wanted = [float(target.N) for target in targets if target.N is not None]
-    if held_out is not None:
+    if len(held_out):
         wanted += np.unique(grid.N[held_out]).tolist()
     return fit_curves(along, grid, used, wanted, level)
 
 
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
     if target.sized:
-        found = surface.at(level=level, hp=dict(target.hp), **target.scales(surface.scale_names))
+        found = surface.at(level=level, hp=target.hp, **target.scales(surface.scale_names))
     else:
         found = surface.best(target.C, level=level, hp=target.hp)
-    where, given = found.where, target.hp
-    told = {k: Range(*[float(v)] * 5) for k, v in given.items() if k in where.hp}
-    forecast = Forecast(
-        target=target,
-        loss=found.loss,
-        low=found.low,
-        high=found.high,
-        run_low=found.run_low,
-        run_high=found.run_high,
-        decades=found.decades,
-        scales=where.scales,
-        hp={**where.hp, **told},
-        levels=where.levels,
-        at_edge=tuple(name for name in where.at_edge if name not in given),
-    )
+    forecast = Forecast(**vars(found), target=target)
     return forecast if model is None else from_curves(model, surface, forecast, level)
 
 
@@ -218,8 +192,6 @@ def _further_run(
         target = Target(float(grid.C[row]), float(grid.N[row]), float(grid.D[row]))
         found = _forecast(surface, model, target, level)
         return np.array([found.loss, found.run_low, found.run_high])
-    scales = {name: float(grid.column(name)[row]) for name in surface.scale_names}
-    mixture = surface.mixture_at(scales, surface.further_of(grid, row))
-    tail = 0.5 * (1.0 - level)
-    ends = (mixture.quantile(p, run=True) for p in (0.5, tail, 1.0 - tail))
-    return np.exp(np.fromiter(ends, dtype=np.float64))
+    mixture = surface.mixture_of(grid, row)
+    centre = np.exp(mixture.quantile(0.5, run=True))
+    return np.array([centre, *mixture.interval(level)[3:]])

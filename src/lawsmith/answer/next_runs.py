@@ -21,12 +21,11 @@ import numpy as np
 from lawsmith.arrays import FloatArray
 from lawsmith.surface import Surface
 from lawsmith.surface.data import Points, stack
-from lawsmith.surface.further import best_priced
 from lawsmith.surface.mixture import Mixture
 
-N_COMPUTES, N_RATIOS = 9, 41
-BELOW = 100.0  # least compute of a candidate, over the largest run's
-MOST = 0.5  # of the target's compute
+N_COMPUTES, N_RATIOS = 9, 41  # computes of candidates, and D/N on the line of each
+BELOW = 100.0  # the largest run's compute over the least of a candidate: cheaper ones say little
+MOST = 0.5  # of the target's compute, at most: who can pay that makes the target's run itself
 
 
 @dataclass(frozen=True)
@@ -54,7 +53,7 @@ def next_runs(surface: Surface, C: float, n: int, *, level: float = 0.95) -> tup
     log_target, top = float(np.log(C)), surface.frame.log_top
     highest = max(log_target + np.log(MOST), top - np.log(BELOW) / 2)
     computes = np.exp(np.linspace(top - np.log(BELOW), highest, N_COMPUTES))
-    target = _target(surface, C)
+    target = surface.best_of(*surface.along(C))
     mixture = surface.mixture(target)
     before = _half_width(mixture, level)
     found = []
@@ -78,24 +77,15 @@ def next_runs(surface: Surface, C: float, n: int, *, level: float = 0.95) -> tup
     return tuple(sorted(useful, key=lambda run: -run.narrowed / run.C)[:n])
 
 
-def _target(surface: Surface, C: float) -> list[Points]:
-    """The best place of each member at the target."""
-    given = best_priced(surface, C, {}).centres
-    line = surface.line(C, hp=given)
-    places = [surface.best_hp(member, line, given) for member in surface.members]
-    return surface.best_of(line, places)
-
-
 def _candidates(surface: Surface, C: float) -> tuple[dict[str, FloatArray], Points]:
     """Scales of runs of one cost with the D/N that were run, and their points at the best λ."""
-    given = best_priced(surface, C, {}).centres
+    given = surface.given_at(C)
     line = {k: np.asarray(v) for k, v in surface.line(C, N_RATIOS, given).items()}
     if surface.scale_names == ("N", "D") and len(line["N"]) > 1:
         ratio, (low, high) = np.log(line["D"] / line["N"]), surface.frame.ratio
         kept = (ratio >= low - 1e-9) & (ratio <= high + 1e-9)
         line = {name: values[kept] for name, values in line.items()}
-    member = surface.members[int(np.argmax(surface.weight))]
-    return line, surface.best_hp(member, line, given)
+    return line, surface.best_hp(surface.heaviest, line, given)
 
 
 def _after(
@@ -126,6 +116,5 @@ def _after(
 
 def _half_width(mixture: Mixture, level: float) -> float:
     """Of the interval of the loss, relative to it."""
-    ends = [mixture.quantile(p, run=False) for p in (0.5 - level / 2, 0.5, 0.5 + level / 2)]
-    low, centre, high = np.exp(ends)
-    return float(0.5 * (high - low) / centre)
+    centre, low, high, *_ = mixture.interval(level)
+    return 0.5 * (high - low) / centre

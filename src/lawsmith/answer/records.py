@@ -7,22 +7,23 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any, ClassVar, Protocol
 
 import numpy as np
 
+from lawsmith.answer import text
 from lawsmith.answer.related import OtherLosses
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.curves import Along, CurveFinding
-from lawsmith.digest import codes, short
+from lawsmith.digest import Digest, codes, short
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import count, flops, interval, number
+from lawsmith.formats import count, flops, number
 from lawsmith.grid import HeldOut
 from lawsmith.laws.diagnostics import Diagnostic
-from lawsmith.surface import Lesson, Range, Surface
+from lawsmith.surface import Estimate, Lesson, Surface
 
 if TYPE_CHECKING:
-    from lawsmith.answer.payload import Json
+    from lawsmith.answer.text import Json
     from lawsmith.datasets.frames import Frame
     from lawsmith.datasets.records import Study
 
@@ -55,11 +56,11 @@ class Target:
     @property
     def label(self) -> str:
         sizes = {"N": self.N, "D": self.D}
-        told = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
+        parts = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
         if not self.sized:
-            told = [f"{flops(self.C)} FLOPs"]
-        told += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
-        return ", ".join(told)
+            parts = [f"{flops(self.C)} FLOPs"]
+        parts += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
+        return ", ".join(parts)
 
     def scales(self, names: Sequence[str]) -> dict[str, float]:
         """The scales of those names; an error where it does not give one of them."""
@@ -90,7 +91,7 @@ def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
 
 
 @dataclass(frozen=True, repr=False)
-class Forecast:
+class Forecast(Estimate):
     """The loss of the best run at a target: one for each target of an `Answer`.
 
     loss               the noise-free loss: as likely higher as lower
@@ -111,17 +112,7 @@ class Forecast:
     True
     """
 
-    target: Target
-    loss: float
-    low: float
-    high: float
-    run_low: float
-    run_high: float
-    decades: float
-    scales: Mapping[str, Range]
-    hp: Mapping[str, Range]
-    levels: Mapping[str, str]
-    at_edge: tuple[str, ...] = ()
+    target: Target = field(kw_only=True)
     source: str = ""
 
     @property
@@ -129,10 +120,8 @@ class Forecast:
         return self.target.C
 
     def __repr__(self) -> str:
-        from lawsmith.answer.text import loss_text
-
-        ends = interval(self.low, self.high, loss_text)
-        return f"Forecast: {loss_text(self.loss)} {ends} at {self.target.label}"
+        loss, ends = text.loss_cells(self)
+        return f"Forecast: {loss} {ends} at {self.target.label}"
 
     @property
     def half_width(self) -> float:
@@ -144,30 +133,35 @@ class Forecast:
 class HeldOutRuns:
     """The best runs that were kept out, beside what the others say of them.
 
-    rows             of the study's grid, each the best of its compute among those held out
-    loss             (h,) of the run; predicted, low, high (h,) of one further run there
+    rows             of the study's grid, each the best of its compute (of its N and D, for tasks)
+    measured         (h,) the loss or accuracy of the run
+    predicted, low, high   (h,) of one further run there
     """
 
     rows: IntArray
     C: FloatArray
-    loss: FloatArray
+    measured: FloatArray
     predicted: FloatArray
     low: FloatArray
     high: FloatArray
 
     @property
     def inside(self) -> BoolArray:
-        return (self.low <= self.loss) & (self.loss <= self.high)
+        return (self.low <= self.measured) & (self.measured <= self.high)
 
     @property
     def error(self) -> float:
         """Median distance of the prediction from the run, relative."""
-        return float(np.median(np.abs(self.predicted / self.loss - 1.0)))
+        return float(np.median(np.abs(self.predicted / self.measured - 1.0)))
+
+    @property
+    def mean_error(self) -> float:
+        """Mean distance of the prediction from the run."""
+        return float(np.mean(np.abs(self.predicted - self.measured)))
 
     @property
     def mse(self) -> float:
-        """Mean square error of the loss."""
-        return float(np.mean((self.predicted - self.loss) ** 2))
+        return float(np.mean((self.predicted - self.measured) ** 2))
 
     @property
     def rmse(self) -> float:
@@ -176,7 +170,7 @@ class HeldOutRuns:
     @property
     def rms_error(self) -> float:
         """Root mean square of the relative distance."""
-        return float(np.sqrt(np.mean((self.predicted / self.loss - 1.0) ** 2)))
+        return float(np.sqrt(np.mean((self.predicted / self.measured - 1.0) ** 2)))
 
 
 @dataclass(frozen=True, eq=False)
@@ -188,8 +182,68 @@ class Origin:
     along: Along | None = None
 
 
-@dataclass(frozen=True, eq=False, repr=False)
-class Answer:
+class Wording(Protocol):
+    """A module with the words of an answer, for people, and its plain values, for ``--json``."""
+
+    def headline(self, answer: Any, forecast: Any, /) -> str: ...
+    def listing(self, answer: Any, /) -> Digest: ...
+    def payload(self, answer: Any, /) -> Json: ...
+    def forecast_row(self, forecast: Any, /) -> Json: ...
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class AnyAnswer:
+    """What answers for a loss and for a task have in common.
+
+    forecasts  one for each target, in their order
+    n_runs     finished runs it rests on, and how many of them diverged
+    largest    compute of the largest of them
+    held_out   the best runs that were kept out, beside their predictions
+    verdict    one line: how far to trust it, and why
+    """
+
+    study: str
+    level: float
+    n_runs: int
+    n_diverged: int = 0
+    largest: float
+    forecasts: tuple[Any, ...]
+    held_out: HeldOutRuns | None
+    warnings: tuple[Diagnostic, ...]
+    verdict: str
+    _words: ClassVar[Wording]
+
+    @property
+    def about(self) -> str:
+        """What it is for, in its title; '' for the loss of the study."""
+        return ""
+
+    def __repr__(self) -> str:
+        headlines = [self._words.headline(self, forecast) for forecast in self.forecasts]
+        warned = codes([warning.code for warning in self.warnings])
+        title = f"Answer of {self.study}{self.about}, from {text.rests_on(self)}"
+        return short(title, [line for line in (*headlines, self.verdict, *warned) if line])
+
+    def summary(self) -> str:
+        """The answer as text, as the terminal shows it."""
+        return self._words.listing(self).text()
+
+    def to_frame(self) -> Frame:
+        """One row a target: what is predicted there, with its intervals."""
+        from lawsmith.datasets.frames import frame_of
+
+        return frame_of(self._words.forecast_row(forecast) for forecast in self.forecasts)
+
+    def to_dict(self) -> Json:
+        """The answer as plain values, as ``--json`` has it."""
+        return self._words.payload(self)
+
+    def _repr_html_(self) -> str:
+        return self._words.listing(self).html()
+
+
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class Answer(AnyAnswer):
     """What the runs of a study say: the result of `fit`.
 
     forecasts  one for each target, in their order
@@ -214,30 +268,15 @@ class Answer:
     ['1e16 FLOPs', '1e17 FLOPs']
     """
 
-    study: str
-    level: float
-    n_runs: int
-    n_diverged: int
-    largest: float
     forecasts: tuple[Forecast, ...]
-    left_out: IntArray = field(repr=False)
-    held_out: HeldOutRuns | None
-    warnings: tuple[Diagnostic, ...]
-    verdict: str
-    surface: Surface = field(repr=False)
-    public: tuple[str, ...] = field(default=(), repr=False)
+    left_out: IntArray
+    surface: Surface
+    public: tuple[str, ...] = ()
     learnt_from: tuple[Lesson, ...] = ()
     curves: CurveFinding | None = None
     others: OtherLosses | None = None
     origin: Origin | None = None
-
-    def __repr__(self) -> str:
-        from lawsmith.answer.text import headline, rests_on
-
-        told = [headline(self, forecast) for forecast in self.forecasts]
-        named = codes([warning.code for warning in self.warnings])
-        title = f"Answer of {self.study}, from {rests_on(self)}"
-        return short(title, [line for line in (*told, self.verdict, *named) if line])
+    _words: ClassVar[Wording] = text
 
     def at(self, compute: float) -> Forecast:
         """The forecast at one of the targets that are a compute."""
@@ -247,27 +286,3 @@ class Answer:
                 return forecast
         known = ", ".join(f.target.label for f in self.forecasts) or "no target"
         raise LawsmithError("target", got=f"{compute:g}", want=known)
-
-    def summary(self) -> str:
-        """The answer as text, as the terminal shows it."""
-        from lawsmith.answer.text import listing
-
-        return listing(self).text()
-
-    def to_frame(self) -> Frame:
-        """One row a target: the loss with its intervals, then N, D and hyperparameters."""
-        from lawsmith.answer.payload import forecast_row
-        from lawsmith.datasets.frames import frame_of
-
-        return frame_of(forecast_row(forecast) for forecast in self.forecasts)
-
-    def to_dict(self) -> Json:
-        """The answer as plain values, as ``--json`` has it."""
-        from lawsmith.answer.payload import payload
-
-        return payload(self)
-
-    def _repr_html_(self) -> str:
-        from lawsmith.answer.text import listing
-
-        return listing(self).html()

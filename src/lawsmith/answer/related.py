@@ -22,6 +22,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import numpy as np
+from scipy.linalg import block_diag
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
 from lawsmith.grid import Grid
@@ -34,7 +35,7 @@ LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge
 MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
 # What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
 # scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
-# and of its slope.
+# and of its slope. These, CLEARLY and DRIFT were chosen on the studies of docs/tasks.md.
 LEVEL, SLOPE, CURVATURE, COORDINATE, BEND, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.004, 0.3
 # How far off a left-out run may be by the other loss, of how far off it is by the surface. A little
 # better is too little: beyond the runs that have both, the curve is less sure than about them.
@@ -147,15 +148,12 @@ def relate(
     """
     done = runs.state == State.DONE.value
     lacking = runs.state == State.PENDING.value
-    scales, hp, _ = columns_of(grid)
-    frame = frame_on(grid, runs)
-    at = frame.points(
-        {k: v[runs.index] for k, v in scales.items()}, {k: v[runs.index] for k, v in hp.items()}
-    )
+    scales, hp, _ = columns_of(grid, runs.index)
+    at = frame_on(grid, runs).points(scales, hp)
     logs = {name: np.log(np.where(v > 0.0, v, np.nan)) for name, v in others.items()}
     # Rows are placed by N and D; a study of C alone has none.
     curves = _curves(logs, np.log(runs.loss), done, at) if "D" in scales else {}
-    bar = CLEARLY * _typical(_left_out(surface))
+    bar = CLEARLY * _typical(surface.heaviest.left_out())
     relations, parts = [], []
     for name, curve in sorted(curves.items(), key=lambda one: _typical(one[1].left_out)):
         a = logs[name]
@@ -168,8 +166,8 @@ def relate(
         relations.append(Relation(name, n_shared, int(able.sum()), curve.scatter))
         parts.append((rows, *curve.predict(a[rows], at.take(rows))))
         lacking = lacking & ~able
-    told = OtherLosses(int((runs.state == State.PENDING.value).sum()), tuple(relations))
-    return told, _rows(parts, grid, runs) if parts else None
+    used = OtherLosses(int((runs.state == State.PENDING.value).sum()), tuple(relations))
+    return used, _rows(parts, grid, runs) if parts else None
 
 
 def _curves(
@@ -188,11 +186,6 @@ def _typical(left_out: FloatArray) -> float:
     return float(np.median(np.abs(left_out)))
 
 
-def _left_out(surface: Surface) -> FloatArray:
-    """How far rows lie from what the others say, by the member that counts most."""
-    return surface.members[int(np.argmax(surface.weight))].left_out()
-
-
 def _some(able: BoolArray, C: FloatArray) -> IntArray:
     rows = np.flatnonzero(able)
     return rows[np.argsort(C[rows], kind="stable")][evenly(len(rows), MOST_ROWS)]
@@ -200,19 +193,14 @@ def _some(able: BoolArray, C: FloatArray) -> IntArray:
 
 def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
     """Rows for the surface; what two relations err by is independent."""
-    rows = np.concatenate([part[0] for part in parts])
-    cov, start = np.zeros((len(rows), len(rows))), 0
-    for _, y, errors in parts:
-        stop = start + len(y)
-        cov[start:stop, start:stop] = errors
-        start = stop
-    scales, hp, _ = columns_of(grid)
-    of = runs.index[rows]
+    rows, y, errors = zip(*parts, strict=True)
+    of = runs.index[np.concatenate(rows)]
+    scales, hp, _ = columns_of(grid, of)
     return Inferred(
-        {name: values[of] for name, values in scales.items() if name != "C"},
-        {name: values[of] for name, values in hp.items()},
-        np.concatenate([part[1] for part in parts]),
-        cov,
-        np.full(len(rows), -1),
+        {name: values for name, values in scales.items() if name != "C"},
+        hp,
+        np.concatenate(y),
+        block_diag(*errors),
+        np.full(len(of), -1),
         np.full(len(runs), -1),
     )

@@ -21,8 +21,8 @@ from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import Surface
 
-NEAR = 0.01
-N_SIZES, N_TOKENS = 81, 81
+NEAR = 0.01  # of the total cost: what counts as as cheap
+N_SIZES, N_TOKENS = 81, 81  # that are tried: sizes 6 % apart
 SMALLEST, LARGEST = 1.0 / 50.0, 3.0  # of N, in units of the best N for training alone
 MOST_TOKENS = 300.0  # of D, in units of the best D for training alone
 
@@ -71,12 +71,12 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
         got = "experts that runs are paid for"
         raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
     found = surface.best(C)
-    N, D = found.where.scales["N"].centre, found.where.scales["D"].centre
+    N, D = found.scales["N"].centre, found.scales["D"].centre
     k = surface.frame.multiplier
     # The least mean at C, which may lie a little beside the answer's N: no model of this loss can
     # then seem cheaper to train than C.
     line = surface.line(C)
-    level = float(mean_loss(surface, line["N"], line["D"]).min())
+    level = float(_mean_loss(surface, line["N"], line["D"]).min())
     sizes = N * np.geomspace(SMALLEST, LARGEST, N_SIZES)
     longest = np.array([_tokens_for(surface, n, D, level) for n in sizes.tolist()])
     cost = k * sizes * longest + k / 3.0 * sizes * tokens
@@ -105,7 +105,7 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
 def _tokens_for(surface: Surface, N: float, D: float, level: float) -> float:
     """The D at which a model of N has that loss; infinite where it never has."""
     tokens = D * np.geomspace(1.0 / LARGEST**2, MOST_TOKENS, N_TOKENS)
-    loss = np.minimum.accumulate(mean_loss(surface, np.full(N_TOKENS, N), tokens))
+    loss = np.minimum.accumulate(_mean_loss(surface, np.full(N_TOKENS, N), tokens))
     below = np.flatnonzero(loss <= level)
     if not len(below):
         return np.inf
@@ -116,8 +116,8 @@ def _tokens_for(surface: Surface, N: float, D: float, level: float) -> float:
     return float(tokens[j - 1] * (tokens[j] / tokens[j - 1]) ** share)
 
 
-def mean_loss(surface: Surface, N: FloatArray, D: FloatArray) -> FloatArray:
+def _mean_loss(surface: Surface, N: FloatArray, D: FloatArray) -> FloatArray:
     """(q,) the surface's mean of log loss at N and D, at the best hyperparameters."""
-    places = [surface.best_hp(member, {"N": N, "D": D}, {}) for member in surface.members]
+    places = surface.places({"N": N, "D": D})
     means = [m.mean(at) for m, at in zip(surface.members, places, strict=True)]
     return np.asarray(surface.weight @ np.stack(means))

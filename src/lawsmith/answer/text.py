@@ -1,17 +1,25 @@
-"""An answer for people: rows of words and numbers, and a listing of all it says."""
+"""An answer in words, for people, and as plain values: what ``--json`` prints of it everywhere."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import asdict
+from typing import TYPE_CHECKING, Any, NamedTuple
 
-from lawsmith.answer.records import Answer, Forecast
-from lawsmith.answer.related import OtherLosses
-from lawsmith.curves import CurveFinding
 from lawsmith.curves.gain import GAIN_SD
-from lawsmith.digest import Columns, Digest, as_remarks
+from lawsmith.digest import Columns, Digest, Part, as_remarks
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Range
+
+if TYPE_CHECKING:
+    from lawsmith.answer.records import Answer, AnyAnswer, Forecast, HeldOutRuns
+    from lawsmith.answer.related import OtherLosses
+    from lawsmith.curves import CurveFinding
+
+Json = dict[str, Any]
+NO_ANSWER: Json = {"answers": [], "verdict": None, "held_out_runs": None, "answer_warnings": []}
+NUMBERS = ("loss", "low", "high", "run_low", "run_high", "decades")  # of a forecast
 
 
 class Line(NamedTuple):
@@ -76,13 +84,17 @@ def _line(name: str, found: Range, form: Callable[[float], str]) -> Line:
 def beyond(forecast: Forecast) -> str:
     """How far a target lies from the data, and the run whose curve its loss follows from."""
     source = f", from the curve of {forecast.source}" if forecast.source else ""
-    if forecast.decades <= 0.0:
-        return f"inside the data{source}"
-    ahead = digits(forecast.decades, ".1f")
-    return f"{ahead} decades of compute beyond the largest run{source}"
+    return f"{distance(forecast.decades, ' of compute')}{source}"
 
 
-def rests_on(answer: Answer) -> str:
+def distance(decades: float, of: str = "") -> str:
+    """'inside the data', '1.3 decades of compute beyond the largest run'."""
+    if decades <= 0.0:
+        return "inside the data"
+    return f"{digits(decades, '.1f')} decades{of} beyond the largest run"
+
+
+def rests_on(answer: AnyAnswer) -> str:
     """'909 runs, 3 of them diverged, up to 1.5e22 FLOPs'."""
     lost = f", {answer.n_diverged} of them diverged" if answer.n_diverged else ""
     return f"{plural(answer.n_runs, 'run')}{lost}, up to {flops(answer.largest)} FLOPs"
@@ -90,9 +102,9 @@ def rests_on(answer: Answer) -> str:
 
 def learnt_text(answer: Answer) -> str:
     """'14 public studies and last.csv (91 runs)'; '' where nothing was learnt from others."""
-    told = [f"{len(answer.public)} public studies"] if answer.public else []
-    told += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
-    return " and ".join([", ".join(told[:-1]), told[-1]] if len(told) > 1 else told)
+    teachers = [f"{len(answer.public)} public studies"] if answer.public else []
+    teachers += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
+    return " and ".join([", ".join(teachers[:-1]), teachers[-1]] if len(teachers) > 1 else teachers)
 
 
 def held_out_text(answer: Answer) -> str:
@@ -121,13 +133,13 @@ def curves_text(found: CurveFinding) -> str:
 
 def basis(answer: Answer) -> dict[str, str]:
     """What the answer rests on beside its runs, as far as there is any."""
-    told = {
+    texts = {
         "Held out": held_out_text(answer),
         "Learnt from": learnt_text(answer),
         "Curves": "" if answer.curves is None else curves_text(answer.curves),
         "Other losses": "" if answer.others is None else others_text(answer.others),
     }
-    return {name: text for name, text in told.items() if text}
+    return {name: text for name, text in texts.items() if text}
 
 
 def others_text(found: OtherLosses) -> str:
@@ -137,13 +149,14 @@ def others_text(found: OtherLosses) -> str:
     lacking = f"{plural(found.n_without, 'run')} without this loss"
     if not found.relations:
         return f"{lacking} left out, for no other loss says enough of it"
-    told = [
+    inferred = [
         f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
         f"scatter by {percent(one.scatter, 2)})"
         for one in found.relations
     ]
     left = found.n_without - sum(one.n_rows for one in found.relations)
-    return "; ".join([f"{lacking}: {told[0]}", *told[1:], *([f"{left} left out"] if left else [])])
+    inferred += [f"{left} left out"] if left else []
+    return f"{lacking}: {'; '.join(inferred)}"
 
 
 HEADS = ("", "value", "interval", "within 0.5% of the best")
@@ -158,10 +171,15 @@ def listing(answer: Answer) -> Digest:
         Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in answer.forecasts
     ]
     said = [f"{name}: {text}." for name, text in basis(answer).items()]
+    return digest_of(answer, [*tables, *said, *_ends(answer)])
+
+
+def digest_of(answer: AnyAnswer, parts: Sequence[Part]) -> Digest:
+    """The verdict, then ``parts``, then warnings."""
     verdict = [answer.verdict] if answer.verdict else []
     warned = as_remarks(WARNINGS, [(w.code, w.message) for w in answer.warnings])
-    parts = [*verdict, *tables, *said, *_ends(answer), *warned]
-    return Digest(f"Answer, from {rests_on(answer)}", parts)
+    title = f"Answer{answer.about}, from {rests_on(answer)}"
+    return Digest(title, [*verdict, *parts, *warned])
 
 
 def _ends(answer: Answer) -> list[Columns]:
@@ -179,3 +197,103 @@ def _ends(answer: Answer) -> list[Columns]:
     ]
     heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
     return [Columns("Ends of unfinished runs", heads, rows)] if rows else []
+
+
+def payload(answer: Answer) -> Json:
+    """``answers`` in the order of the targets, and what they rest on."""
+    made: Json = {
+        "answers": [forecast_payload(f, answer.level) for f in answer.forecasts],
+        "n_diverged": answer.n_diverged,
+        "held_out_runs": None if answer.held_out is None else held_out_payload(answer.held_out),
+        "learnt_from": {
+            "public": list(answer.public),
+            "studies": [lesson._asdict() for lesson in answer.learnt_from],
+        },
+        **shared_payload(answer),
+    }
+    if answer.others is not None:
+        made["other_losses"] = asdict(answer.others)
+    if answer.curves is not None:
+        made["curves"] = _curves_payload(answer.curves)
+        for one, forecast in zip(made["answers"], answer.forecasts, strict=True):
+            one["source"] = forecast.source or "surface"
+    return made
+
+
+def shared_payload(answer: AnyAnswer) -> Json:
+    """What answers of losses and of tasks both have."""
+    return {
+        "verdict": answer.verdict,
+        "level": answer.level,
+        "n_runs": answer.n_runs,
+        "largest_compute": answer.largest,
+        "answer_warnings": [warning_payload(w) for w in answer.warnings],
+    }
+
+
+def _curves_payload(found: CurveFinding) -> Json:
+    """What was used of losses along runs."""
+    return {
+        "n_trunks": found.n_trunks,
+        "n_branches": found.n_branches,
+        "gain": found.gain,
+        "noise": found.noise,
+        "decay_share": found.share,
+        "n_inferred": found.n_rows,
+        "ends": [asdict(end) for end in found.ends],
+        "notes": list(found.notes),
+    }
+
+
+def forecast_payload(forecast: Forecast, level: float) -> Json:
+    """One answer; ``interval`` of N, D, D/N and λ, ``near`` what costs at most 0.5 % more loss."""
+    scales = forecast.scales
+    return {
+        "compute": forecast.compute,
+        "N": scales["N"].centre if "N" in scales else forecast.target.N,
+        "D": scales["D"].centre if "D" in scales else forecast.target.D,
+        **{name: getattr(forecast, name) for name in NUMBERS},
+        "level": level,
+        "scales": {name: _range(r) for name, r in scales.items()},
+        "hyperparameters": {
+            **{name: _range(r) for name, r in forecast.hp.items()},
+            **{name: {"value": value} for name, value in forecast.levels.items()},
+        },
+        "at_edge": list(forecast.at_edge),
+    }
+
+
+def forecast_row(forecast: Forecast) -> Json:
+    """One answer as a flat row of a table; the ends of intervals as NAME_low and NAME_high."""
+    row: Json = {"target": forecast.target.label, "C": forecast.compute}
+    row |= {name: getattr(forecast, name) for name in NUMBERS}
+    for name, found in {**forecast.scales, **forecast.hp}.items():
+        row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
+    return {**row, **forecast.levels}
+
+
+def _range(found: Range) -> Json:
+    return {
+        "value": found.centre,
+        "interval": [found.low, found.high],
+        "near": [found.near_low, found.near_high],
+    }
+
+
+def held_out_payload(judged: HeldOutRuns) -> Json:
+    """Runs that were kept out, each beside its prediction."""
+    names = ("row", "compute", "loss", "predicted", "run_low", "run_high")
+    errors = {"median_error": judged.error, "rms_error": judged.rms_error}
+    return judged_payload(judged, names, errors)
+
+
+def judged_payload(judged: HeldOutRuns, names: Sequence[str], errors: Json) -> Json:
+    """How many runs lie in their intervals, errors, and every run under those names."""
+    rows = zip(*(column.tolist() for column in vars(judged).values()), strict=True)
+    runs = [dict(zip(names, row, strict=True)) for row in rows]
+    return {"n": len(runs), "n_inside": int(judged.inside.sum()), **errors, "runs": runs}
+
+
+def warning_payload(warning: Diagnostic) -> Json:
+    """A warning: its code, its sentence and its numbers."""
+    return {"code": warning.code, "message": warning.message, **dict(warning.numbers)}

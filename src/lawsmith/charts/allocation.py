@@ -53,8 +53,8 @@ def best_data(answered: Answered) -> BestData:
     rows = []
     computes = _computes(answer)
     for C in computes.tolist():
-        where = answer.surface.best(C, level=answer.level).where
-        found = {**where.scales, **where.hp}
+        best = answer.surface.best(C, level=answer.level)
+        found = {**best.scales, **best.hp}
         rows += [(name, C, *found[name]) for name in kept if name in found]
     names = ["quantity", "C", "value", "low", "high", "near_low", "near_high"]
     lines = pd.DataFrame(rows, columns=names)

@@ -32,6 +32,7 @@ from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.replay import Answers, Replayed, Trace
 from lawsmith.runs import Runs, State
+from lawsmith.surface.surface import FEW_RATIOS
 
 N_LINE = 15  # computes at which the best loss is worked out: it bends slowly
 
@@ -130,7 +131,8 @@ def _held_out(answer: Answer) -> pd.DataFrame:
     judged = answer.held_out
     if judged is None:
         return NONE
-    return pd.DataFrame({name: short(getattr(judged, str(name))) for name in NONE})
+    columns = (judged.C, judged.measured, judged.predicted, judged.low, judged.high)
+    return pd.DataFrame({k: short(v) for k, v in zip(NONE, columns, strict=True)})
 
 
 def _targets(answer: Answer) -> pd.DataFrame:
@@ -157,7 +159,9 @@ def _computes(
 def _line(answer: Answer, C: FloatArray) -> pd.DataFrame:
     tail = 0.5 * (1.0 - answer.level)
     # The end, where the answer is marked, is as exact as the answer.
-    mixtures = [*answer.surface.mixtures_best(C[:-1]), answer.surface.mixture_best(C[-1])]
+    surface = answer.surface
+    few = [surface.mixture_best(x, FEW_RATIOS) for x in C[:-1].tolist()]
+    mixtures = [*few, surface.mixture_best(float(C[-1]))]
     ends = {
         name: short(np.exp([m.quantile(p, run=False) for m in mixtures]))
         for name, p in (("loss", 0.5), ("low", tail), ("high", 1.0 - tail))

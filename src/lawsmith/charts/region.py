@@ -26,8 +26,7 @@ from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
 from lawsmith.surface.axes import Axis
-from lawsmith.surface.further import best_priced
-from lawsmith.surface.locate import guarded
+from lawsmith.surface.locate import mean_plus_sd
 
 N_VALUES = 21  # of each axis
 MOST_AXES = 3
@@ -108,14 +107,14 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
     q = len(next(iter(at.values())))
     given = dict(forecast.target.hp)
     if not forecast.target.sized:
-        given |= best_priced(surface, forecast.compute, given).centres
+        given = surface.given_at(forecast.compute, given)
     scales = {name: np.full(q, forecast.scales[name].centre) for name in surface.scale_names}
     if "N" in at:
         product = scales["N"] * scales["D"]
         scales = {"N": at["N"], "D": product / at["N"]}
     hp = {**given, **{name: values for name, values in at.items() if name != "N"}}
     members = [
-        (weight, guarded(member, surface.best_hp(member, scales, hp)))
+        (weight, mean_plus_sd(member, surface.best_hp(member, scales, hp)))
         for weight, member in zip(surface.weight, surface.members, strict=True)
         if weight >= LITTLE
     ]

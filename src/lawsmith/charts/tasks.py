@@ -10,6 +10,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Target
+from lawsmith.answer.text import rests_on
 from lawsmith.arrays import FloatArray
 from lawsmith.charts import draw
 from lawsmith.charts.draw import BAND, LINE, Channel, field, layer, mark, span
@@ -18,7 +19,7 @@ from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks.draws import draw_along, draw_at
-from lawsmith.tasks.text import chance_text, rests_on
+from lawsmith.tasks.text import chance_text
 
 ROOM = 0.04  # of the accuracy axis above and below what is drawn
 
@@ -78,7 +79,7 @@ def by_compute(answer: TaskAnswer) -> TaskData:
     judged = answer.held_out
     held = pd.DataFrame({"C": [], "accuracy": []})
     if judged is not None:
-        held = _runs("C", judged.C, judged.accuracy)
+        held = _runs("C", judged.C, judged.measured)
     most = max([float(data.C.max()), *[row[0] for row in targets], *held["C"]])
     x = np.geomspace(float(data.C.min()), most, N_LINE)
     surface = None if answer.loss is None else answer.loss.surface

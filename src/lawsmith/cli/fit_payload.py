@@ -10,8 +10,8 @@ from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
 from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.answer import Answer, HeldOutRuns
-from lawsmith.answer.payload import NO_ANSWER, forecast_payload, held_out_payload, warning_payload
 from lawsmith.answer.serving import Serving
+from lawsmith.answer.text import NO_ANSWER, forecast_payload, held_out_payload, warning_payload
 from lawsmith.cli.fit_run import Decided, Fitted
 from lawsmith.cli.options import compute_rule
 from lawsmith.cli.views import Drawn

@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 import typer
 
-from lawsmith.answer.payload import warning_payload
+from lawsmith.answer.text import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli.live import ImportRequest

@@ -10,8 +10,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith import __version__
-from lawsmith.answer.payload import NO_ANSWER
-from lawsmith.answer.text import listing
+from lawsmith.answer.text import NO_ANSWER, listing
 from lawsmith.cli import console as out
 from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest

@@ -52,7 +52,7 @@ SIZE, LENGTH, SLOPE = (np.log(1e-5), np.log(0.1)), (np.log(0.1), np.log(30.0)), 
 BOUNDS = (SIZE, LENGTH, SIZE, SIZE, SLOPE, SLOPE)
 BEND_LENGTH = 3.0  # e-folds of N or D, as the residual of a surface has before it is fitted
 ROUNDS, FIRST_ROUNDS = 6, 5
-# Scales are a tenth larger, as those of `surface.priors`: forms were compared on one published set
+# Scales are a tenth larger, as those of `surface.mixture`: forms were compared on one published set
 # of trunks (Gemstones), so these figures are a little too good for a study that is new.
 MARGIN = 1.1
 

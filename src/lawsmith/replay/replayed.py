@@ -12,8 +12,14 @@ from typing import TYPE_CHECKING, Any, Literal
 
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
-from lawsmith.answer.payload import NO_ANSWER, warning_payload
-from lawsmith.answer.text import headline, held_out_text, listing, loss_cells
+from lawsmith.answer.text import (
+    NO_ANSWER,
+    headline,
+    held_out_text,
+    listing,
+    loss_cells,
+    warning_payload,
+)
 from lawsmith.datasets.frames import frame_of
 from lawsmith.datasets.records import Study
 from lawsmith.digest import Columns, Digest, Part, short

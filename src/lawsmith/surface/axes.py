@@ -7,14 +7,16 @@ Shapes as in :mod:`lawsmith.surface.data`.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
 
-RECIPE = 0.5  # a λ whose SD at given scales is below this share of its SD is a recipe
+# A λ whose SD at given scales is below this share of its SD is a recipe: three quarters of its
+# variance follow the scales, so runs hardly tell its own effect from theirs.
+RECIPE = 0.5
 # Further scale axes, by the names that columns have.
 FURTHER: dict[str, tuple[str, ...]] = {
     "experts": ("experts", "n_experts", "num_experts", "sparsity"),
@@ -22,7 +24,9 @@ FURTHER: dict[str, tuple[str, ...]] = {
     "epochs": ("epochs", "n_epochs", "num_epochs"),
 }
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
-PRICED, PRICE_SD = 0.05, 0.05  # least power that counts; scatter of ln C above which there is none
+# The power of experts that runs cost counts from PRICED on, if ln C follows it to within PRICE_SD:
+# less is taken for the rounding of a table's own count of FLOPs.
+PRICED, PRICE_SD = 0.05, 0.05
 
 
 @dataclass(frozen=True)
@@ -66,10 +70,15 @@ class Axis:
         return float(np.exp(raw)) if self.kind in LOGS else float(raw * self.width)
 
 
+def known_as(column: str, names: Mapping[str, Collection[str]]) -> str:
+    """The key under which the name of a column is listed; '' if it is not."""
+    plain = column.lower().replace("-", "_").replace(" ", "_")
+    return next((known for known, usual in names.items() if plain in usual), "")
+
+
 def further_axis(name: str, values: AnyArray, logs: Mapping[str, FloatArray]) -> Axis | None:
     """The further scale axis that a column is; None for any other."""
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    kind = next((kind for kind, names in FURTHER.items() if plain in names), "")
+    kind = known_as(name, FURTHER)
     numbers = np.asarray(values).dtype.kind in "biuf" and bool((values > 0).all())
     if not kind or not numbers or ("N" if kind == "experts" else "D") not in logs:
         return None
@@ -113,9 +122,7 @@ def is_recipe(u: FloatArray, columns: list[FloatArray]) -> bool:
 
 def is_linear(u: FloatArray, columns: list[FloatArray]) -> bool:
     """Whether a hyperparameter follows a line in the logs of the scales."""
-    design = np.column_stack([np.ones(len(u)), *columns])
-    off = u - design @ np.linalg.lstsq(design, u, rcond=None)[0]
-    return bool(off.std() < RECIPE * u.std())
+    return residual_sd(u, *columns) < RECIPE * float(u.std())
 
 
 def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
@@ -158,11 +165,10 @@ def seen(axis: Axis, values: AnyArray) -> Axis:
     return replace(axis, tried=range_of(axis.coordinate(values)))
 
 
-def residual_sd(v: FloatArray, x: FloatArray) -> float:
-    """SD of ``v`` about its line in ``x``."""
-    x = x - x.mean()
-    slope = float(x @ v / max(float(x @ x), 1e-300))
-    return float(np.std(v - v.mean() - slope * x))
+def residual_sd(v: FloatArray, *columns: FloatArray) -> float:
+    """SD of ``v`` about its line in ``columns``."""
+    design = np.column_stack([np.ones(len(v)), *columns])
+    return float(np.std(v - design @ np.linalg.lstsq(design, v, rcond=None)[0]))
 
 
 def range_of(values: FloatArray) -> tuple[float, float]:

@@ -20,13 +20,13 @@ Notation and shapes
 Where D is a function of N in the whole table (one D for each N), N and D cannot be told apart. The
 surface is then a function of C, and N* at a C is read off that line. In the same way a
 hyperparameter that follows N and D throughout (a recipe) is left out: its effect is part of theirs.
-If it follows them in steps, the next step may come beyond the data; `priors.STEP` allows for that.
+If it follows them in steps, the next step may come beyond the data; `mixture.STEP` allows for that.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 
 import numpy as np
@@ -47,7 +47,9 @@ from lawsmith.surface.axes import (
 )
 from lawsmith.surface.tail import compress
 
-COLLINEAR = 0.15  # SD of ln D about a line in ln N below which D is a function of N
+# SD of ln D about a line in ln N below which D is a function of N: within 15 % of the line it says
+# too little of how the loss moves with D alone.
+COLLINEAR = 0.15
 
 
 @dataclass(frozen=True, eq=False)
@@ -105,12 +107,22 @@ class Frame:
         return tuple(a for a in self.axes if a.kind in FURTHER)
 
     @property
+    def experts(self) -> tuple[Axis, ...]:
+        """One axis at most: a table has one column of experts."""
+        return tuple(a for a in self.axes if a.kind == "experts")
+
+    @property
     def categorical(self) -> tuple[Axis, ...]:
         return tuple(a for a in self.axes if a.kind == "categorical")
 
     @property
     def s(self) -> int:
         return len(self.reference)
+
+    @property
+    def of_compute(self) -> bool:
+        """Whether the one scale axis is C."""
+        return self.collinear or self.names == ("C",)
 
     def log_cost(self, logs: Mapping[str, FloatArray], hp: Mapping[str, AnyArray]) -> FloatArray:
         """(q,) ln C of points given by the logs of their scale columns, and what they have else."""
@@ -160,6 +172,25 @@ class Frame:
     def _after(self, made: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) c of the largest run and (q, s) the reach, with one further run each."""
         return np.maximum(made.c, 0.0), np.maximum(self.reach, made.S[:, : self.s])
+
+    def moved(self, at: Points, axis: Axis, u: float | FloatArray) -> Points:
+        """The points with one axis at the coordinate ``u``, one for all or (q,).
+
+        The coordinate of a category is the place of its level among the levels.
+        """
+        if axis.levels:
+            before = self.categorical[: self.categorical.index(axis)]
+            start, n = sum(len(a.levels) for a in before), len(axis.levels)
+            G = at.G.copy()
+            G[:, start : start + n] = np.arange(n) == u
+            return replace(at, G=G)
+        if axis.kind in FURTHER:
+            j, S = self.s + self.further.index(axis), at.S.copy()
+            S[:, j] = u
+            return replace(at, S=S, c=at.c + axis.price * (S[:, j] - at.S[:, j]))
+        U = at.U.copy()
+        U[:, self.numeric.index(axis)] = u
+        return replace(at, U=U)
 
     def hp_of(self, at: Points) -> dict[str, AnyArray]:
         """The hyperparameters (q,) of points by name, as `points` takes them."""
@@ -290,7 +321,7 @@ def frame_of(
     done: IntArray,
     kinds: Mapping[str, str],
 ) -> Frame:
-    """The frame of n rows. ``done`` are those that say what is large and what is usual."""
+    """The frame of n rows. ``done`` are those that decide what is large and what is usual."""
     names = tuple(name for name in ("N", "D") if name in scales and np.ptp(scales[name]) > 0.0)
     if {"N", "D"} <= set(scales):
         names = ("N", "D")
@@ -350,9 +381,5 @@ def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: In
 
 def stack(parts: Sequence[Points]) -> Points:
     """The rows of all parts, in order."""
-    return Points(
-        np.concatenate([p.S for p in parts]),
-        np.concatenate([p.U for p in parts]),
-        np.concatenate([p.G for p in parts]),
-        np.concatenate([p.c for p in parts]),
-    )
+    columns = zip(*((p.S, p.U, p.G, p.c) for p in parts), strict=True)
+    return Points(*map(np.concatenate, columns))

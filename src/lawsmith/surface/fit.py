@@ -15,29 +15,32 @@ import numpy as np
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface import priors
 from lawsmith.surface.axes import seen
 from lawsmith.surface.data import Frame, Observed, frame_of, observe, with_rows
 from lawsmith.surface.inferred import Inferred, with_inferred
 from lawsmith.surface.member import Member, Plan, first_theta, fit_member, shape_of
+from lawsmith.surface.mixture import EFFECTIVE_ROWS
 from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.trend import size_of
+from lawsmith.surface.trend import TREND_FORMS
 
-UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
-FEW_ROWS = 140  # that the first rounds of a fit use
-FIRST_ROWS = 5_000  # that the trend by which rows are chosen is fitted to, at most
+# Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
+# below it, used by the first rounds of a fit, and by the trend by which rows are chosen (a square).
+UPPER_ROWS, LOWER_ROWS = 200, 130
+FEW_ROWS = 140
+FIRST_ROWS = 5_000
+# Forms and windows were chosen on the hold-outs of public studies that docs/truth.md lists.
 FORMS = ("early+joined", "early+iso")
 LINE_FORMS = ("early+power",)  # where there is one scale axis
-WINDOWS = (10.0,)  # factors of C below the top that windows reach, beside all of the data
-LEAST_UPPER = 20  # rows in it, at least
-TOP = np.log(4.0)  # the part of the data that members are judged by
+WINDOW = 10.0  # the factor of C below the top that the upper window reaches
+LEAST_UPPER = 20  # rows in it, at least: about twice as many as a law has numbers
+TOP = np.log(4.0)  # the part of the data that members are judged by: within a factor of 4 in C
 # Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
 # in sixteen after fourteen that were not.
 UNLIKE = 1.0 / 16.0
-NEGLIGIBLE = 0.01  # of the largest weight
+NEGLIGIBLE = 0.01  # of the largest weight: members that count less are dropped, for speed
 
 
 def fit(
@@ -89,12 +92,11 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
     trunk   the trunk of each finished run, as `observe` takes it
     """
     done = runs.finished
-    scales, hp, kinds = columns_of(grid)
-    rows = runs.index[done]
+    scales, hp, kinds = columns_of(grid, runs.index[done])
     return observe(
-        {name: values[rows] for name, values in scales.items()},
+        scales,
         runs.loss[done],
-        hp={name: values[rows] for name, values in hp.items()},
+        hp=hp,
         kinds=kinds,
         diverged=runs.state[done] == State.DIVERGED.value,
         frame=frame,
@@ -102,13 +104,15 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
     )
 
 
-def columns_of(grid: Grid) -> tuple[dict[str, AnyArray], dict[str, AnyArray], dict[str, str]]:
-    """Scales, hyperparameters and kinds of the rows of a grid, as `observe` takes them."""
+def columns_of(
+    grid: Grid, rows: IntArray | slice = slice(None)
+) -> tuple[dict[str, AnyArray], dict[str, AnyArray], dict[str, str]]:
+    """Scales, hyperparameters and kinds of rows of a grid, as `observe` takes them."""
     names = [name for name in ("N", "D") if name in grid.names]
-    scales: dict[str, AnyArray] = {name: grid.numbers(name) for name in names}
+    scales: dict[str, AnyArray] = {name: grid.numbers(name)[rows] for name in names}
     axes = [axis for axis in grid.axes if axis.name not in ("N", "D", "C")]
-    hp = {axis.name: grid.columns[axis.name] for axis in axes}
-    return {**scales, "C": grid.C}, hp, {axis.name: axis.kind for axis in axes}
+    hp = {axis.name: grid.columns[axis.name][rows] for axis in axes}
+    return {**scales, "C": grid.C[rows]}, hp, {axis.name: axis.kind for axis in axes}
 
 
 def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:
@@ -134,16 +138,16 @@ def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surfac
     """Members that know what studies are like and nothing of this one but its level of loss."""
     prior = local(prior, data.frame)
     members = []
-    for form in forms_of(data):
+    for form in _forms_of(data):
         shape = shape_of(Plan(form, "prior", level, prior), data)
         kernel, w = kernel_of(data.points, prior), np.ones(len(data))
         known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
         members.append(Member(f"{form}/prior", *known))
     weight = np.full(len(members), 1.0 / len(members))
-    return Surface(data.frame, tuple(members), weight, prior)
+    return Surface(data.frame, tuple(members), weight)
 
 
-def forms_of(data: Observed) -> tuple[str, ...]:
+def _forms_of(data: Observed) -> tuple[str, ...]:
     return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
@@ -151,7 +155,7 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
     """Fit every member and weigh them."""
     level = level_of(data)
     prior = local(prior, data.frame)
-    forms = forms_of(data)
+    forms = _forms_of(data)
     first = shape_of(Plan(forms[0], "all", level, prior), data)
     theta = first_theta(first, _spread(data, FIRST_ROWS))
     excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
@@ -173,12 +177,12 @@ def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
 
     members = fitted(prior)
     if not prior.learnt:
-        return Surface(data.frame, tuple(members), weights(members), prior)
+        return Surface(data.frame, tuple(members), weights(members))
     beside = fitted(local(BROAD, data.frame))
     weight = weights([*members, *beside]) * shares(members, beside)
-    much = weight > NEGLIGIBLE * weight.max()
-    found = tuple(m for m, ok in zip([*members, *beside], much, strict=True) if ok)
-    return Surface(data.frame, found, weight[much] / weight[much].sum(), prior)
+    counts = weight > NEGLIGIBLE * weight.max()
+    found = tuple(m for m, ok in zip([*members, *beside], counts, strict=True) if ok)
+    return Surface(data.frame, found, weight[counts] / weight[counts].sum())
 
 
 def _spread(data: Observed, most: int) -> Observed:
@@ -203,26 +207,22 @@ def _windows(data: Observed) -> dict[str, BoolArray]:
 
     A window with fewer sizes than its law has numbers would repeat the prior.
     """
-    found = {"all": np.ones(len(data), dtype=np.bool_)}
-    least = max(size_of(form) for form in forms_of(data))
-    for factor in WINDOWS:
-        upper = _upper(data, factor)
-        n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
-        if n_sizes < least:
-            continue
-        if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
-            found[f"{factor:g}"] = upper
+    found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
+    n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
+    enough = n_sizes >= max(len(TREND_FORMS[form].numbers) for form in _forms_of(data))
+    if enough and LEAST_UPPER <= upper.sum() < 0.9 * len(data):
+        found[f"{WINDOW:g}"] = upper
     return found
 
 
-def _upper(data: Observed, factor: float) -> BoolArray:
-    """Rows that cost more than the largest run by that factor less.
+def _upper(data: Observed) -> BoolArray:
+    """Rows that cost more than the largest run by WINDOW less.
 
     Inferred rows may lie far above the largest run. If they moved the window, it would lose the
     runs, and members of it would answer where they have seen nothing.
     """
     largest = data.points.c[data.first >= 0].max()
-    return np.asarray(data.points.c > largest - np.log(factor))
+    return np.asarray(data.points.c > largest - np.log(WINDOW))
 
 
 def level_of(data: Observed) -> float:
@@ -232,8 +232,8 @@ def level_of(data: Observed) -> float:
 
 
 def keep(data: Observed, excess: FloatArray) -> IntArray:
-    """Rows to fit, thinned apart in the last window and below it; what one leaves the other has."""
-    in_window = _upper(data, WINDOWS[-1])
+    """Rows to fit, thinned apart in the upper window and below; what one leaves the other has."""
+    in_window = _upper(data)
     upper, lower = np.flatnonzero(in_window), np.flatnonzero(~in_window)
     total = UPPER_ROWS + LOWER_ROWS
     n_upper = min(len(upper), max(UPPER_ROWS, total - len(lower)))
@@ -290,4 +290,4 @@ def _top_score(member: Member) -> float:
         return 0.0
     rows, given = np.flatnonzero(top), np.flatnonzero(~top)
     score = member.log_predictive(rows, given)
-    return score * min(1.0, priors.EFFECTIVE_ROWS / len(rows))
+    return score * min(1.0, EFFECTIVE_ROWS / len(rows))

@@ -1,29 +1,24 @@
-"""Learning a prior from studies: what runs tell of each number, and how much studies differ.
+"""Learning a prior from studies: what the runs of each say about its numbers.
 
 Notation
     number j   as in :mod:`lawsmith.surface.prior`: broad mean m₀ and SD s₀, in units of its own
     part       parameters of one member of a surface, as a normal likelihood: h, P with
                ln p(runs | z) = h·z − ½ zᵀPz, z = (parameter − m₀)/s₀. Parameters trade off against
-               each other (a larger E with a larger exponent), so they are told jointly
-    μ_j, τ_j   centre and spread of number j over studies
+               each other (a larger E with a larger exponent), so they are estimated jointly
+    μ_j, τ_j   centre and spread of number j over studies (`benchmarks/population.py` finds them)
     r          how much studies of one family share: a further study of the family has the
                correlation r with the ones before
-
-Studies are draws from N(μ, τ²), independently for each number. μ and τ are found by EM: what each
-study's numbers are given μ and τ, then μ and τ given those. Each study counts once. LEAST_STUDIES
-imagined ones with a spread of HALF the broad prior's keep τ from vanishing, and Student's t makes a
-spread that was learnt from few studies wider.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
 
 from lawsmith.arrays import FloatArray
-from lawsmith.surface.member import Member, compute_axis
+from lawsmith.surface.member import Member
 from lawsmith.surface.prior import (
     BROAD,
     LOG_C0,
@@ -41,22 +36,19 @@ from lawsmith.surface.prior import (
 from lawsmith.surface.process import ETA
 from lawsmith.surface.public import FAMILY, PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.trend import law_numbers
+from lawsmith.surface.trend import bowl_numbers, law_numbers
 
-LEAST_STUDIES, HALF = 2.0, 0.5
 # Where only N or D varies, the law is another one: its numbers are learnt from all laws.
 ALSO = {"E_C": ("E_1",), "term_C": ("term_1",), "exponent_N": ("exponent_1",)}
-# Not learnt: where D/N was run about its optimum is a choice, and today many runs are longer.
-CHOSEN = ("ratio", "effect")
-ROUNDS = 100  # of EM
-PEAK_SD = 0.5  # of the log of a best hyperparameter between studies of one family
+# SD of the log of a best hyperparameter between studies of one family, by judgement.
+PEAK_SD = 0.5
 
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one member of a surface tells; see the module's notation.
+    """What one member of a surface says about the numbers; see the module's notation.
 
-    names   for each parameter the numbers that it tells of, its own first
+    names   for each parameter the numbers that it is about, its own first
     weight  of the member among those of its form
     x       e-folds of compute of the study's reference above C₀
     """
@@ -73,7 +65,7 @@ Moments = dict[str, tuple[float, float, float]]  # number → 1, mean and mean s
 
 
 def evidence(surface: Surface) -> Evidence:
-    """What a surface that was fitted with the broad prior tells of its numbers."""
+    """What a surface that was fitted with the broad prior says about its numbers."""
     log_C = reference_compute(surface.frame)
     x = 0.0 if log_C is None else log_C - LOG_C0
     forms = [member.trend.form for member in surface.members]
@@ -82,19 +74,13 @@ def evidence(surface: Surface) -> Evidence:
     for member, weight in zip(surface.members, surface.weight.tolist(), strict=True):
         share = weight / float(whole[member.trend.form])
         z, cov = member.theta_posterior()
-        told = _theta_names(member)
-        k = len(told)  # what further axes do is particular to a study
-        parts.append(Part(told, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
+        names_of_theta = _theta_names(member)
+        k = len(names_of_theta)  # what further axes do is particular to a study
+        parts.append(Part(names_of_theta, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
         z, precision, kept = member.eta_posterior()
         names = [name for name, ok in zip(_eta_names(member), kept, strict=True) if ok]
         parts.append(Part(tuple(names), *_likelihood(z, precision), weight, x))
     return tuple(parts)
-
-
-def together(tables: Sequence[Evidence]) -> Evidence:
-    """One study's evidence from that of its tables, which count as one."""
-    n = len(tables)
-    return tuple(replace(part, weight=part.weight / n) for table in tables for part in table)
 
 
 def _likelihood(z: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -110,14 +96,11 @@ def _inverse(cov: FloatArray) -> FloatArray:
 
 
 def _theta_names(member: Member) -> tuple[tuple[str, ...], ...]:
-    """For each parameter of theta, the numbers that it tells of."""
+    """For each parameter of theta, the numbers that it is about."""
     data, s = member.data, member.trend.s
-    line = compute_axis(data)
-    own = law_numbers(member.trend.form, compute_axis=line)
+    own = law_numbers(member.trend.form, compute_axis=data.frame.of_compute)
     names: list[tuple[str, ...]] = [(n, *ALSO.get(n, ())) for n in own]
-    scales = ("N", "D") if s == 2 else ("C" if line else "N",) * s
-    parts = ["height", "centre"]
-    parts += [f"{what}_{scale}" for what in ("drift", "fade") for scale in scales]
+    parts = bowl_numbers(s, data.frame.of_compute)
     for axis in data.frame.numeric:
         known = known_name(axis.name)
         owners = (known, "bowl") if known else ("bowl",)
@@ -130,35 +113,12 @@ def _eta_names(member: Member) -> tuple[tuple[str, ...], ...]:
     return tuple((name,) for name in ("scale_length",) * s + ("hp_length",) * (n - s) + ETA)
 
 
-def broad(name: str) -> Number:
-    """The broad prior of a number; that of any bowl for a named one."""
-    kind = name.partition(".")[2]
-    return BROAD[name] if name in BROAD.numbers else BROAD[f"bowl.{kind}"]
-
-
-def population(studies: Mapping[str, Evidence]) -> Prior:
-    """The prior of a further study, from studies that differ."""
-    parts = [part for study in studies.values() for part in study]
-    names = dict.fromkeys(name for part in parts for own in part.names for name in own)
-    centre, spread = dict.fromkeys(names, 0.0), dict.fromkeys(names, 1.0)
-    count = dict.fromkeys(names, 0.0)
-    for _ in range(ROUNDS):
-        found = [_moments(parts, centre, spread) for parts in studies.values()]
-        for name in names:
-            told = np.array([study[name] for study in found if name in study])
-            centre[name], spread[name], count[name] = _centre_and_spread(told, spread[name])
-    numbers = dict(BROAD.numbers)
-    for name in (name for name in names if name not in CHOSEN):
-        numbers[name] = _number(name, centre[name], spread[name], count[name])
-    return Prior(numbers, public=tuple(studies))
-
-
-def _moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float]) -> Moments:
+def moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float]) -> Moments:
     """What the numbers of a study are, given centres and spreads."""
     sums: dict[str, FloatArray] = {}
     for part in parts:
         own = [names[0] for names in part.names]
-        move = np.array([share_shift(name, part.x) / broad(name).sd for name in own])
+        move = np.array([share_shift(name, part.x) / BROAD[name].sd for name in own])
         wide = np.array([share_spread(name, part.x) for name in own])
         m = np.array([centre[name] for name in own]) + move
         precision = (wide * np.array([spread[name] for name in own])) ** -2.0
@@ -172,33 +132,13 @@ def _moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float]
     return {name: (1.0, *(total[1:] / total[0]).tolist()) for name, total in sums.items()}
 
 
-def _centre_and_spread(told: FloatArray, before: float) -> tuple[float, float, float]:
-    """μ and τ in units of s₀, and the number of studies."""
-    _, mean, square = told.T
-    n = len(mean)
-    centre = float(mean.sum() / before**2) / (n / before**2 + 1.0)
-    squares = float((square - 2 * centre * mean + centre**2).sum())
-    variance = (squares + LEAST_STUDIES * HALF**2) / (n + LEAST_STUDIES)
-    return centre, float(np.sqrt(variance)), float(n)
-
-
-def _number(name: str, centre: float, spread: float, n: float) -> Number:
-    """The number of a further study: its spread, and what n studies do not tell of it."""
-    known = broad(name)
-    df = n + LEAST_STUDIES
-    wide = spread * np.sqrt((1.0 + 1.0 / n) * df / max(df - 2.0, 1.0))
-    mean = known.mean + centre * known.sd
-    value = float(np.exp(mean)) if known.log else mean
-    return Number(value, known.sd * float(min(wide, 1.0)), known.log)
-
-
 def moments_given(parts: Evidence, prior: Prior) -> Moments:
     """For each number (1, mean, mean square) in a study like those that a prior was learnt from."""
     names = dict.fromkeys(n for part in parts for own in part.names for n in own)
-    known = {name: (prior.numbers.get(name) or prior[_any_bowl(name)]) for name in names}
-    centre = {name: (known[name].mean - broad(name).mean) / broad(name).sd for name in names}
-    spread = {name: known[name].sd / broad(name).sd for name in names}
-    return _moments(parts, centre, spread)
+    known = {name: prior[name] for name in names}
+    centre = {name: (known[name].mean - BROAD[name].mean) / BROAD[name].sd for name in names}
+    spread = {name: known[name].sd / BROAD[name].sd for name in names}
+    return moments(parts, centre, spread)
 
 
 def learn_from_surfaces(studies: Mapping[Lesson, Surface], prior: Prior = PUBLIC) -> Prior:
@@ -209,42 +149,38 @@ def learn_from_surfaces(studies: Mapping[Lesson, Surface], prior: Prior = PUBLIC
     """
     found = [moments_given(evidence(surface), prior) for surface in studies.values()]
     numbers = dict(prior.numbers)
-    for name in dict.fromkeys(name for told in found for name in told):
+    for name in dict.fromkeys(name for moments_of in found for name in moments_of):
         if not name.endswith(".centre"):
-            told = np.array([study[name] for study in found if name in study])
-            numbers[name] = _in_family(name, numbers.get(name) or prior[_any_bowl(name)], told)
-    peaks = {**prior.peaks, **{k: v for s in studies.values() for k, v in peaks_of(s).items()}}
+            moments_of = np.array([study[name] for study in found if name in study])
+            numbers[name] = _in_family(name, prior[name], moments_of)
+    peaks = {**prior.peaks, **{k: v for s in studies.values() for k, v in _peaks_of(s).items()}}
     return replace(prior, numbers=numbers, learnt_from=(*prior.learnt_from, *studies), peaks=peaks)
 
 
-def _any_bowl(name: str) -> str:
-    return f"bowl.{name.partition('.')[2]}"
-
-
-def _in_family(name: str, number: Number, told: FloatArray) -> Number:
+def _in_family(name: str, number: Number, earlier: FloatArray) -> Number:
     """A number given those (1, mean, mean square) of earlier studies of the family."""
     r = FAMILY["shares" if name in SHARES else "others"]
-    unit = broad(name)
+    unit = BROAD[name]
     centre, spread = (number.mean - unit.mean) / unit.sd, number.sd / unit.sd
-    k, mean = len(told), told[:, 1]
+    k, mean = len(earlier), earlier[:, 1]
     gain = k * r / (k * r + 1.0 - r)
-    unsure = float((told[:, 2] - mean**2).mean()) / k
+    unsure = float((earlier[:, 2] - mean**2).mean()) / k
     variance = spread**2 * ((1.0 - r) * (1.0 + gain / k)) + gain**2 * unsure
     moved = unit.mean + unit.sd * (centre + gain * (float(mean.mean()) - centre))
     value = float(np.exp(moved)) if unit.log else moved
     return Number(value, unit.sd * float(np.sqrt(variance)), unit.log)
 
 
-def peaks_of(surface: Surface) -> dict[str, Peak]:
+def _peaks_of(surface: Surface) -> dict[str, Peak]:
     """The best value of each hyperparameter on a log axis, at the study's reference."""
     sizes = reference_sizes(surface.frame)
     if sizes is None:
         return {}
     found = {}
     for j, axis in enumerate(surface.frame.numeric):
-        told = np.array([_bottom(member, j) for member in surface.members])
-        mean = float(surface.weight @ told[:, 0])
-        variance = float(surface.weight @ (told[:, 1] ** 2 + (told[:, 0] - mean) ** 2))
+        bottoms = np.array([_bottom(member, j) for member in surface.members])
+        mean = float(surface.weight @ bottoms[:, 0])
+        variance = float(surface.weight @ (bottoms[:, 1] ** 2 + (bottoms[:, 0] - mean) ** 2))
         if axis.kind == "log" and axis.is_inside(mean):
             found[axis.name] = Peak(
                 axis.middle + mean, float(np.hypot(PEAK_SD, variance**0.5)), *sizes

@@ -15,30 +15,35 @@ interval always holds its centre.
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import TYPE_CHECKING, NamedTuple
 
 import numpy as np
 from scipy.special import ndtri
 
 from lawsmith.arrays import AnyArray, FloatArray
-from lawsmith.surface import priors
+from lawsmith.surface.axes import Axis
 from lawsmith.surface.data import Points
 from lawsmith.surface.member import Member
+from lawsmith.surface.mixture import DF, model_share
 
 if TYPE_CHECKING:
-    from lawsmith.surface.surface import Surface
+    from lawsmith.surface.surface import Given, Surface
 
 NEAR = 0.005  # of the best loss: what counts as as good
-N_DRAWS = 400
+N_DRAWS = 400  # ends of 95 % intervals then err by 7 % of the half-width
 N_VALUES = 81  # of a hyperparameter that are looked at for what is near the best
-BEYOND = 0.7  # how far beyond tried values and fitted optima one looks, in the coordinate of λ
+N_EXPERTS = 17  # values of the experts that are looked at: up to 64, some three for each doubling
+BEYOND = 0.7  # how far beyond tried values and fitted optima one looks: a factor of 2, for a log λ
 # Log loss per squared e-fold of D/N beyond those of the data: a fifth of what curves of one compute
 # usually bend by (`curve` in `prior` is per squared e-fold of the root of D/N). Enough to end a
 # curve that is flat for want of data, and too little to hide an optimum that the runs point to.
 RATIO_PRIOR = 0.001
-LINE_SD, LINE_NEAR = 0.8, 1.0  # e-folds of D/N about the only line that was run; as good as it
+# Where one line of N and D was run alone: SD of ln D/N of the best about it, and how far from it
+# costs little. The SD is by judgement (95 % within a factor of 5); an e-fold costs 0.005 where
+# curves bend as usual (five times RATIO_PRIOR), which is NEAR.
+LINE_SD, LINE_NEAR = 0.8, 1.0
 
 
 class Range(NamedTuple):
@@ -54,70 +59,92 @@ class Range(NamedTuple):
     near_high: float
 
 
-@dataclass(frozen=True)
-class Where:
-    """Of a best loss: scales by name (N, D, D/N, or the table's), numeric λ, categorical λ.
-
-    at_edge   names whose best value is at the end of what was looked at: the optimum is further out
-    """
-
-    scales: Mapping[str, Range]
-    hp: Mapping[str, Range]
-    levels: Mapping[str, str]
-    at_edge: tuple[str, ...]
+# Ranges of scales, ranges of λ, levels of categories, names at an edge: as an `Estimate` has them.
+Where = tuple[dict[str, Range], dict[str, Range], dict[str, str], tuple[str, ...]]
 
 
 def locate(
-    surface: Surface, line: Mapping[str, AnyArray], places: list[Points], level: float
+    surface: Surface, line: Mapping[str, AnyArray], places: list[Points], hp: Given, level: float
 ) -> Where:
-    """Where the least loss on ``line`` is."""
-    rng = np.random.default_rng(0)
-    counts = np.maximum(np.round(N_DRAWS * surface.weight), 1).astype(int)
+    """Where the least loss on ``line`` is; what ``hp`` gives is as given."""
     curve = surface.weight @ score(surface, line, places)
+    pick, bottoms = _drawn(surface, places, _ratio_prior(surface, line), seed=0)
+    scales = {
+        name: _best_range(partial(_between, values), curve, _between(values, pick), level)
+        for name, values in _with_ratio(line).items()
+    }
     best = int(np.argmin(curve))
-    prior = ratio_prior(surface, line)
-    drawn = [
-        draw_optima(member, at, prior, int(count), rng)
-        for member, at, count in zip(surface.members, places, counts, strict=True)
-    ]
-    pick, bottoms = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
-    near = np.flatnonzero(curve <= curve[best] + np.log1p(NEAR))
-    scales = {}
-    for name, values in with_ratio(line).items():
-        centre, optima = _between(values, vertex(curve[None])), _between(values, pick)
-        scales[name] = range_about(float(centre[0]), optima, values[near], level)
+    at = [place.take(np.array([best])) for place in places]
     edge = ["N"] if len(curve) > 1 and best in (0, len(curve) - 1) else []
-    hp, more = _hyperparameters(surface, places, best, bottoms, level)
-    return Where(scales, hp, _levels(surface, places, best), tuple(edge + more))
+    found: dict[str, Range] = {}
+    for drawn, axis in zip(bottoms.T, surface.frame.numeric, strict=True):
+        if axis.name in hp:
+            found[axis.name] = Range(*[float(hp[axis.name])] * 5)
+            continue
+        found[axis.name], ended = _of_hyperparameter(surface, at, axis, drawn, level)
+        edge += [axis.name] if ended else []
+    for axis in surface.frame.experts:
+        if axis.name not in hp:
+            values, rows = expert_values(axis), np.zeros(N_EXPERTS, dtype=np.int64)
+            moved = [surface.frame.moved(place.take(rows), axis, values) for place in at]
+            found[axis.name], ended = best_experts(surface, axis, moved, level)
+            edge += [axis.name] if ended else []
+    return scales, found, _levels(surface, at), tuple(edge)
 
 
-def about_line(where: Where, level: float) -> Where:
-    """The same where only one line of N and D was run: a prior says how far off it the best is."""
+def about_line(scales: Mapping[str, Range], level: float) -> dict[str, Range]:
+    """Scales where only one line of N and D was run: a prior says how far off it the best is."""
     half = LINE_SD * float(ndtri(0.5 + level / 2))
-    scales = {}
-    for name, r in where.scales.items():
+    found = {}
+    for name, r in scales.items():
         # At one compute, ln N and ln D change by half as much as ln D/N.
         share = 1.0 if name == "D/N" else 0.5
         ends = r.centre * np.exp(share * np.array([-half, half, -LINE_NEAR, LINE_NEAR]))
-        scales[name] = Range(r.centre, *ends.tolist())
-    return replace(where, scales=scales)
+        found[name] = Range(r.centre, *ends.tolist())
+    return found
+
+
+def best_experts(
+    surface: Surface, axis: Axis, places: list[Points], level: float
+) -> tuple[Range, bool]:
+    """The best experts, and whether they are at the end of what was tried.
+
+    places   for each member its best point at each of `expert_values`
+    """
+    values = expert_values(axis)
+    pick = _drawn(surface, places, np.zeros(N_EXPERTS), seed=1)[0]
+    at = partial(_at_index, values)
+    u = _best_range(at, surface.weight @ _mean_plus_sd_of_each(surface, places), at(pick), level)
+    found = Range(*map(axis.value, u))
+    dense = found.centre <= 1.0 + 1e-9  # no model has fewer experts than one
+    return found, not (axis.is_inside(u.centre) or dense)
+
+
+def expert_values(axis: Axis) -> FloatArray:
+    """(N_EXPERTS,) coordinates of the experts that are looked at."""
+    return np.linspace(axis.low, axis.high, N_EXPERTS)
 
 
 def score(surface: Surface, line: Mapping[str, AnyArray], places: list[Points]) -> FloatArray:
     """(m, q) what members choose a place on a line by; see the module's notation."""
-    found = [guarded(member, at) for member, at in zip(surface.members, places, strict=True)]
-    return np.stack(found) + ratio_prior(surface, line)
+    return _mean_plus_sd_of_each(surface, places) + _ratio_prior(surface, line)
 
 
-def guarded(member: Member, at: Points) -> FloatArray:
+def _mean_plus_sd_of_each(surface: Surface, places: list[Points]) -> FloatArray:
+    """(m, q) `mean_plus_sd` of each member, at its own places."""
+    both = zip(surface.members, places, strict=True)
+    return np.stack([mean_plus_sd(member, at) for member, at in both])
+
+
+def mean_plus_sd(member: Member, at: Points) -> FloatArray:
     """(q,) mean log loss plus one SD: what little is known of does not win for that."""
     mean, sd = member.mean_and_sd(at)
-    return np.asarray(mean + np.sqrt(priors.model_share(len(member.data))) * sd)
+    return np.asarray(mean + np.sqrt(model_share(len(member.data))) * sd)
 
 
-def ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
+def _ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
     """(q,) log loss that a prior adds where D/N is beyond those of the data."""
-    ratio = with_ratio(line).get("D/N")
+    ratio = _with_ratio(line).get("D/N")
     if ratio is None:
         return np.zeros(len(next(iter(line.values()))))
     low, high = surface.frame.ratio
@@ -125,13 +152,25 @@ def ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
     return np.asarray(RATIO_PRIOR * beyond**2)
 
 
+def _drawn(
+    surface: Surface, places: list[Points], prior: FloatArray, *, seed: int
+) -> tuple[FloatArray, FloatArray]:
+    """`draw_optima` of all members, of each as many as its weight says."""
+    rng = np.random.default_rng(seed)
+    counts = np.maximum(np.round(N_DRAWS * surface.weight), 1).astype(int).tolist()
+    each = zip(surface.members, places, counts, strict=True)
+    drawn = [draw_optima(member, at, prior, count, rng) for member, at, count in each]
+    pick, bottoms = (np.concatenate(parts) for parts in zip(*drawn, strict=True))
+    return pick, bottoms
+
+
 def draw_optima(
     member: Member, at: Points, prior: FloatArray, n: int, rng: np.random.Generator
 ) -> tuple[FloatArray, FloatArray]:
     """(n,) where on the line, as an index, each draw is best, and (n, h) its bottoms of bowls."""
     mean, cov = member.theta_and_residual(at)
-    tail = np.sqrt(priors.DF / rng.chisquare(priors.DF, size=(n, 1)))
-    # `priors.model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
+    tail = np.sqrt(DF / rng.chisquare(DF, size=(n, 1)))
+    # `model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
     drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(cov).T)
     p = member.trend.p
     theta = member.trend.mean + member.trend.sd * np.clip(drawn[:, :p], -6.0, 6.0)
@@ -158,13 +197,17 @@ def vertex(curves: FloatArray) -> FloatArray:
 
 
 def _between(values: FloatArray, index: FloatArray) -> FloatArray:
-    """Values (q,) of a line at indices between its points; a line is straight in logs."""
+    """Values of a line (q,) at indices between its points; a line is straight in logs."""
     if len(values) == 1:
-        return np.full(len(index), values[0])
-    return np.asarray(np.exp(np.interp(index, np.arange(len(values)), np.log(values))))
+        return np.full(len(index), values[0])  # as given, to the last digit
+    return np.asarray(np.exp(_at_index(np.log(values), index)))
 
 
-def with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
+def _at_index(values: FloatArray, index: FloatArray) -> FloatArray:
+    return np.interp(index, np.arange(len(values)), values)
+
+
+def _with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
     """The scales of a line, and D/N where there are both."""
     scales = {name: np.asarray(values, dtype=np.float64) for name, values in line.items()}
     if {"N", "D"} <= set(scales):
@@ -172,10 +215,19 @@ def with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
     return scales
 
 
-def range_about(centre: float, drawn: FloatArray, near: FloatArray, level: float) -> Range:
+def _best_range(
+    at: Callable[[FloatArray], FloatArray], curve: FloatArray, drawn: FloatArray, level: float
+) -> Range:
+    """Where a curve of losses (q,) is least.
+
+    at      values at indices between the points of the curve
+    drawn   (n,) values at which draws of the curve are least
+    """
+    centre = float(at(vertex(curve[None]))[0])
+    near = at(np.flatnonzero(curve <= curve.min() + np.log1p(NEAR)).astype(np.float64))
     low, high = np.quantile(drawn, [0.5 - level / 2, 0.5 + level / 2])
     return Range(
-        float(centre),
+        centre,
         float(min(low, centre)),
         float(max(high, centre)),
         float(min(near.min(), centre)),
@@ -183,47 +235,29 @@ def range_about(centre: float, drawn: FloatArray, near: FloatArray, level: float
     )
 
 
-def _hyperparameters(
-    surface: Surface, places: list[Points], best: int, drawn: FloatArray, level: float
-) -> tuple[dict[str, Range], list[str]]:
-    """λ* at the best point of the line, and which of them lie at the end of what was tried."""
-    found, edge = {}, []
-    at = [place.take(np.array([best])) for place in places]
-    for j, axis in enumerate(surface.frame.numeric):
-        bottoms = np.array([place.U[0, j] for place in at])
-        low = min(axis.low, float(bottoms.min())) - BEYOND
-        high = max(axis.high, float(bottoms.max())) + BEYOND
-        grid = np.linspace(low, high, N_VALUES)
-        curve = np.zeros(N_VALUES)
-        for weight, member, place in zip(surface.weight, surface.members, at, strict=True):
-            curve += weight * guarded(member, _along(place, j, grid))
-        near = grid[curve <= curve.min() + np.log1p(NEAR)]
-        centre = float(np.interp(vertex(curve[None])[0], np.arange(N_VALUES), grid))
-        u = range_about(centre, drawn[:, j], near, level)
-        found[axis.name] = Range(*(axis.value(v) for v in u))
-        if not axis.is_inside(centre):
-            edge.append(axis.name)
-    return found, edge
+def _of_hyperparameter(
+    surface: Surface, at: list[Points], axis: Axis, drawn: FloatArray, level: float
+) -> tuple[Range, bool]:
+    """λ* at the best point of the line, and whether it is at the end of what was tried.
+
+    drawn   (n,) coordinates of bottoms of its bowl
+    """
+    frame = surface.frame
+    j, rows = frame.numeric.index(axis), np.zeros(N_VALUES, dtype=np.int64)
+    ends = [axis.low, axis.high, *(float(place.U[0, j]) for place in at)]
+    grid = np.linspace(min(ends) - BEYOND, max(ends) + BEYOND, N_VALUES)
+    places = [frame.moved(place.take(rows), axis, grid) for place in at]
+    curve = surface.weight @ _mean_plus_sd_of_each(surface, places)
+    u = _best_range(partial(_at_index, grid), curve, drawn, level)
+    return Range(*map(axis.value, u)), not axis.is_inside(u.centre)
 
 
-def _along(place: Points, j: int, values: FloatArray) -> Points:
-    """One point repeated with its jth numeric hyperparameter at each of ``values``."""
-    rows = np.zeros(len(values), dtype=np.int64)
-    many = place.take(rows)
-    U = many.U.copy()
-    U[:, j] = values
-    return Points(many.S, U, many.G, many.c)
-
-
-def _levels(surface: Surface, places: list[Points], best: int) -> dict[str, str]:
+def _levels(surface: Surface, at: list[Points]) -> dict[str, str]:
     """The level of each category that has the most weight among members."""
-    share = sum(w * place.G[best] for w, place in zip(surface.weight, places, strict=True))
-    found, start = {}, 0
-    for axis in surface.frame.categorical:
-        stop = start + len(axis.levels)
-        found[axis.name] = axis.levels[int(np.argmax(np.asarray(share)[start:stop]))]
-        start = stop
-    return found
+    share = surface.weight @ np.concatenate([place.G for place in at])
+    most = Points(at[0].S, at[0].U, share[None], at[0].c)
+    levels = surface.frame.hp_of(most)
+    return {axis.name: str(levels[axis.name][0]) for axis in surface.frame.categorical}
 
 
 def root(cov: FloatArray) -> FloatArray:

@@ -18,8 +18,8 @@ from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.process import (
-    About,
     Kernel,
+    Linearised,
     cholesky,
     curvature,
     fit_eta,
@@ -32,8 +32,8 @@ from lawsmith.surface.process import (
 )
 from lawsmith.surface.trend import Trend, trend
 
-ROUNDS = 3
-FIRST_SD = 0.02  # scatter about the trend that the first fit assumes
+ROUNDS = 3  # of theta, eta and weights in turn; the last one has all rows
+FIRST_SD = 0.02  # of log loss about the trend, for the first fit; later ones find their own
 
 
 @dataclass(frozen=True, eq=False)
@@ -54,10 +54,11 @@ class Member:
     w: FloatArray
 
     @cached_property
-    def _linear(self) -> tuple[FloatArray, FloatArray]:
-        """(k,) y minus the linearised trend's prior mean, and F (k, p)."""
-        offset, F = self.linearised(self.data.points)
-        return self.data.y - offset, F
+    def _about(self) -> Linearised:
+        """The fitted rows about the linearised trend."""
+        at = self.data.points
+        offset, F = self.linearised(at)
+        return Linearised(self.data, self.data.y - offset, F, self._misfit(at), self.w)
 
     @cached_property
     def noise(self) -> FloatArray:
@@ -65,7 +66,7 @@ class Member:
         return row_noise(self.kernel, self.eta, self.data, self.w) + self.data.extra
 
     @cached_property
-    def n_witnesses(self) -> float:
+    def n_independent(self) -> float:
         """Rows that the member rests on, those of one trunk as far as they are independent.
 
         m rows with correlation r say as much of what they share as m/(1 + (m − 1)·r) others.
@@ -81,8 +82,7 @@ class Member:
     @cached_property
     def K(self) -> FloatArray:
         """(k, k) prior covariance of y."""
-        F = self._linear[1]
-        K = with_cov(self._residual(self.data.points) + F @ F.T, self.data)
+        K = self._residual(self.data.points) + self._about.prior
         K[np.diag_indices_from(K)] += self.noise
         return np.asarray(K)
 
@@ -92,23 +92,18 @@ class Member:
 
     @cached_property
     def alpha(self) -> FloatArray:
-        return solve(self.L, self._linear[0])
+        return solve(self.L, self._about.target)
 
     def _residual(self, at: Points, other: Points | None = None) -> FloatArray:
         """(q, ·) covariances of the residual; with the fitted rows if no others are given."""
         if other is None:
-            other, e = self.data.points, self._misfits
+            other, e = self.data.points, self._about.e
         else:
             e = self._misfit(other)
         return self.kernel.cross(self.eta, at, other, self._misfit(at), e)
 
     def _misfit(self, at: Points) -> FloatArray:
         return bowl_misfit(self.trend, self.anchor, at)
-
-    @cached_property
-    def _misfits(self) -> FloatArray:
-        """(k,) of the fitted rows."""
-        return self._misfit(self.data.points)
 
     def linearised(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) prior mean of the linearised trend, and F (q, p)."""
@@ -118,35 +113,34 @@ class Member:
     def mean(self, at: Points) -> FloatArray:
         """(q,) posterior mean of log loss."""
         offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
-        return np.asarray(offset + cross @ self.alpha)
+        return np.asarray(offset + (self._residual(at) + F @ self._about.F.T) @ self.alpha)
+
+    def _given_rows(self, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
+        """(q,) posterior mean, F (q, p), and V (k, q): VᵀV is what the rows take away."""
+        offset, F = self.linearised(at)
+        cross = self._residual(at) + F @ self._about.F.T
+        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
+        return offset + cross @ self.alpha, F, V
 
     def mean_and_sd(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and SD of log loss."""
-        offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
-        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
-        e = self._misfit(at)
-        prior = self.kernel.variance(self.eta, at, e) + (F**2).sum(axis=1)
-        variance = np.maximum(prior - (V**2).sum(axis=0), 0.0)
-        return offset + cross @ self.alpha, np.sqrt(variance)
+        mean, F, V = self._given_rows(at)
+        prior = self.kernel.variance(self.eta, at, self._misfit(at)) + (F**2).sum(axis=1)
+        return mean, np.sqrt(np.maximum(prior - (V**2).sum(axis=0), 0.0))
 
     def mean_and_cov(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and (q, q) covariance of log loss."""
-        offset, F = self.linearised(at)
-        cross = self._residual(at) + F @ self._linear[1].T
-        V = solve_triangular(self.L, cross.T, lower=True, check_finite=False)
-        prior = self._residual(at, at) + F @ F.T
-        return offset + cross @ self.alpha, prior - V.T @ V
+        mean, F, V = self._given_rows(at)
+        return mean, self._residual(at, at) + F @ F.T - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
-        """(q,) SD of the noise of one further run, with what is particular to its trunk."""
+        """(q,) SD of the noise of one further run, and of what is particular to its trunk."""
         noise = self.kernel.noise(self.eta, at.c)
         return np.sqrt(noise**2 + self.data.shared) if self.data.shared else noise
 
     def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
-        F = self._linear[1]
+        F = self._about.F
         cross = np.concatenate([F.T, self._residual(at)])
         prior = np.zeros((len(cross), len(cross)))
         p = self.trend.p
@@ -159,12 +153,12 @@ class Member:
     def log_evidence(self) -> float:
         """ln p(y, eta) but for a constant: to compare priors of one form on the same rows."""
         z = (self.eta - self.kernel.mean) / self.kernel.sd
-        value = -0.5 * float(self._linear[0] @ self.alpha + z @ z)
+        value = -0.5 * float(self._about.target @ self.alpha + z @ z)
         return value - float(np.log(np.diag(self.L)).sum() + np.log(self.kernel.sd).sum())
 
     def theta_posterior(self) -> tuple[FloatArray, FloatArray]:
         """Mean (p,) and covariance (p, p) of z."""
-        V = solve_triangular(self.L, self._linear[1], lower=True, check_finite=False)
+        V = solve_triangular(self.L, self._about.F, lower=True, check_finite=False)
         z = (self.theta - self.trend.mean) / self.trend.sd
         return z, np.eye(len(z)) - V.T @ V
 
@@ -173,9 +167,8 @@ class Member:
 
         The precision is the curvature at the most probable eta.
         """
-        about = About(*self._linear, self._misfits, self.w)
         mean, sd = self.kernel.mean, self.kernel.sd
-        H = curvature(self.kernel, self.data, about, self.eta) * np.outer(sd, sd)
+        H = curvature(self.kernel, self._about, self.eta) * np.outer(sd, sd)
         low, high = np.array(self.kernel.bounds()).T
         kept = (self.eta > low + 1e-6) & (self.eta < high - 1e-6)
         if not self.trend.h:
@@ -189,7 +182,7 @@ class Member:
 
     def log_predictive(self, rows: IntArray, given: IntArray) -> float:
         """ln p(y of ``rows`` | y of ``given``), under the hyperparameters of the whole fit."""
-        target = self._linear[0]
+        target = self._about.target
         L = cholesky(self.K[np.ix_(given, given)])
         cross = self.K[np.ix_(rows, given)]
         V = solve_triangular(L, cross.T, lower=True, check_finite=False)
@@ -214,7 +207,7 @@ def shape_of(plan: Plan, data: Observed) -> Trend:
         plan.form,
         data.points,
         plan.level,
-        compute_axis=compute_axis(data),
+        compute_axis=data.frame.of_compute,
         prior=plan.prior,
         spans=[axis.span for axis in data.frame.numeric],
         further=tuple(axis.kind for axis in data.frame.further),
@@ -254,8 +247,8 @@ def _round(
     value, J = shape.value_and_jac(theta, rows.points)
     target = rows.y - value - J @ (shape.mean - theta)
     e = bowl_misfit(shape, theta, rows.points)
-    about = About(target, J * shape.sd, e, w)
-    eta = fit_eta(kernel, rows, about, eta, steps)
+    about = Linearised(rows, target, J * shape.sd, e, w)
+    eta = fit_eta(kernel, about, eta, steps)
     noise = row_noise(kernel, eta, rows, w)
     residual = with_cov(kernel.cross(eta, rows.points, rows.points, e, e), rows)
     L = cholesky(residual + about.F @ about.F.T + np.diag(noise + rows.extra))
@@ -271,7 +264,7 @@ def bowl_misfit(shape: Trend, theta: FloatArray, at: Points) -> FloatArray:
 
 
 def first_theta(shape: Trend, data: Observed) -> FloatArray:
-    """The most probable theta when rows scatter independently about the trend; outliers let go."""
+    """The most probable theta if rows scatter independently about the trend, robust to outliers."""
     variance = FIRST_SD**2 + data.extra
     if data.cov is not None:
         variance = variance + np.diag(data.cov)
@@ -282,7 +275,3 @@ def first_theta(shape: Trend, data: Observed) -> FloatArray:
         weight = 5.0 / (4.0 + off**2 / (sd**2 + data.extra))
         theta = fit_theta(shape, (sd**2 + data.extra) / weight, data, theta)[1]
     return theta
-
-
-def compute_axis(data: Observed) -> bool:
-    return data.frame.collinear or data.frame.names == ("C",)

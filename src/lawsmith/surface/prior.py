@@ -28,7 +28,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.surface.axes import Axis
+from lawsmith.surface.axes import Axis, known_as
 from lawsmith.surface.data import Frame
 
 
@@ -42,7 +42,7 @@ class Number(NamedTuple):
     @property
     def mean(self) -> float:
         """Of the log, for a positive number."""
-        return float(np.log(self.centre)) if self.log else self.centre
+        return self.pair()[0]
 
     def pair(self, unit: float = 1.0) -> tuple[float, float]:
         """Mean and SD; a positive number is ``unit`` times as large."""
@@ -83,7 +83,9 @@ class Prior:
     hp: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Number:
-        return self.numbers[name]
+        """A number by its name; of a hyperparameter that is not known, that of any bowl."""
+        known = name if name in self.numbers else f"bowl.{name.partition('.')[2]}"
+        return self.numbers[known]
 
     @property
     def learnt(self) -> bool:
@@ -92,14 +94,9 @@ class Prior:
 
     def bowl(self, column: int, what: str) -> Number:
         """``what`` of the bowl of a numeric hyperparameter: its own, or that of any."""
-        if column >= len(self.hp):
-            return self.numbers[f"bowl.{what}"]
-        return self.bowl_of(self.hp[column], what)
-
-    def bowl_of(self, name: str, what: str) -> Number:
-        """The same by the name of the hyperparameter in its table."""
-        keys = (f"{name}:{what}", f"{known_name(name)}.{what}", f"bowl.{what}")
-        return next(self.numbers[key] for key in keys if key in self.numbers)
+        name = self.hp[column] if column < len(self.hp) else ""
+        own = f"{name}:{what}"
+        return self[own if own in self.numbers else f"{known_name(name)}.{what}"]
 
 
 NAMES = {
@@ -110,8 +107,7 @@ NAMES = {
 
 def known_name(name: str) -> str:
     """The name under which a prior knows a hyperparameter; '' for one that it cannot know."""
-    plain = name.lower().replace("-", "_").replace(" ", "_")
-    return next((known for known, names in NAMES.items() if plain in names), "")
+    return known_as(name, NAMES)
 
 
 # An average law: reducible over irreducible loss at C₀, and how fast it falls for an e-fold of C.
@@ -122,7 +118,7 @@ LOG_C0 = float(np.log(1e20))  # the middle of public studies, from which slopes 
 
 def reference_compute(frame: Frame) -> float | None:
     """ln C of the reference; None where the table has no compute."""
-    if frame.collinear or frame.names == ("C",):
+    if frame.of_compute:
         return float(frame.reference[0])
     if frame.names == ("N", "D"):
         return float(np.log(frame.multiplier) + frame.reference.sum())
@@ -147,23 +143,23 @@ def local(prior: Prior, frame: Frame) -> Prior:
     numbers = {name: _moved(name, number, away) for name, number in prior.numbers.items()}
     moved = replace(prior, numbers=numbers, hp=tuple(axis.name for axis in frame.numeric))
     sizes = reference_sizes(frame)
-    for axis in frame.numeric:
+    for j, axis in enumerate(frame.numeric):
         if sizes is not None and axis.name in prior.peaks and axis.kind == "log":
-            numbers[f"{axis.name}:centre"] = _centre(moved, axis, sizes)
+            numbers[f"{axis.name}:centre"] = _centre(moved, j, axis, sizes)
     return moved
 
 
-def _centre(prior: Prior, axis: Axis, sizes: tuple[float, float]) -> Number:
+def _centre(prior: Prior, j: int, axis: Axis, sizes: tuple[float, float]) -> Number:
     """Where a bowl's bottom is: about the middle of what was tried, and where it was before."""
     peak, span = prior.peaks[axis.name], axis.span
-    drifts = [prior.bowl_of(axis.name, f"drift_{scale}") for scale in "ND"]
+    drifts = [prior.bowl(j, f"drift_{scale}") for scale in "ND"]
     steps = [sizes[0] - peak.log_N, sizes[1] - peak.log_D]
     before = peak.log_value + sum(d.mean * step for d, step in zip(drifts, steps, strict=True))
     variance = peak.sd**2 + sum((d.sd * step) ** 2 for d, step in zip(drifts, steps, strict=True))
-    about = prior.bowl_of(axis.name, "centre")
-    told = np.array([about.mean, (before - axis.middle) / span])
+    about = prior.bowl(j, "centre")
+    centres = np.array([about.mean, (before - axis.middle) / span])
     weight = np.array([about.sd**-2, span**2 / variance])
-    return Number(float(weight @ told / weight.sum()), float(weight.sum() ** -0.5), log=False)
+    return Number(float(weight @ centres / weight.sum()), float(weight.sum() ** -0.5), log=False)
 
 
 def _moved(name: str, number: Number, away: float) -> Number:
@@ -236,3 +232,14 @@ BROAD = Prior(
         "noise_slope": _level(0.1, 0.15),
     }
 )
+
+# Mean and SD of what further scale axes do, by kind; not learnt, for few studies have them.
+# Of experts the gain, and how it moves with ln N and ln experts: e times the experts are worth
+# between nothing and as much as parameters, and nearly the same throughout a study. Of repeated
+# tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.
+_EPOCHS = ((float(np.log(15.0)), 1.0),)
+FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
+    "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
+    "unique_tokens": _EPOCHS,
+    "epochs": _EPOCHS,
+}

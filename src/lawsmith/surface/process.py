@@ -20,6 +20,7 @@ the best loss.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cached_property
 
 import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
@@ -30,10 +31,10 @@ from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.prior import BROAD, Prior
 from lawsmith.surface.trend import Trend
 
-TAIL_DF = 4.0  # of the noise of a run
+TAIL_DF = 4.0  # of the noise of a run, by judgement: heavy tails, with a finite variance
 ETA = ("bowl_misfit", "residual", "residual_slope", "noise", "noise_slope")  # in a prior
-LEAST, MOST = 1e-5, 0.3  # of a and σ
-MAX_SLOPE = 0.6
+LEAST, MOST = 1e-5, 0.3  # of a and σ: from less than the digits of a table to 30 % of the loss
+MAX_SLOPE = 0.6  # of both, for an e-fold of C: four times as large a decade of compute lower
 
 
 @dataclass(frozen=True, eq=False)
@@ -131,7 +132,7 @@ def cholesky(K: FloatArray) -> FloatArray:
 
 
 def row_noise(kernel: Kernel, eta: FloatArray, data: Observed, w: FloatArray) -> FloatArray:
-    """(k,) variance of each row's mean, without what is owed to compression."""
+    """(k,) variance of each row's mean, without that due to compression."""
     return np.asarray(kernel.noise(eta, data.points.c) ** 2 / (data.n_runs * w))
 
 
@@ -171,22 +172,19 @@ def fit_theta(
             if damping > 1e8:
                 break
             continue
-        settled = value - after < 1e-7 * (1.0 + abs(value))
+        converged = value - after < 1e-7 * (1.0 + abs(value))
         z, value, r, W, damping = trial, after, r_after, W_after, max(damping / 5.0, 1e-9)
-        if settled:
+        if converged:
             break
     return value, trend.mean + trend.sd * z
 
 
-def fit_eta(
-    kernel: Kernel, data: Observed, about: About, start: FloatArray, steps: int
-) -> FloatArray:
+def fit_eta(kernel: Kernel, about: Linearised, start: FloatArray, steps: int) -> FloatArray:
     """The most probable eta, the linearised trend integrated out."""
-    FF = with_cov(about.F @ about.F.T, data)
-    k = len(data)
+    k = len(about.data)
 
     def negative(eta: FloatArray) -> tuple[float, FloatArray]:
-        total, gradient = _negative(kernel, data, about, FF, eta)
+        total, gradient = _negative(kernel, about, eta)
         return total / k, gradient / k
 
     bounds = kernel.bounds()
@@ -203,54 +201,55 @@ def fit_eta(
 
 
 @dataclass(frozen=True, eq=False)
-class About:
+class Linearised:
     """Rows about a trend linearised at theta: y minus its prior mean, F, e and weights."""
 
+    data: Observed
     target: FloatArray
     F: FloatArray
     e: FloatArray
     w: FloatArray
 
+    @cached_property
+    def prior(self) -> FloatArray:
+        """(k, k) covariance of y without residual and noise."""
+        return with_cov(self.F @ self.F.T, self.data)
 
-def _negative(
-    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
-) -> tuple[float, FloatArray]:
+
+def _negative(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[float, FloatArray]:
     """Minus the log of eta's posterior density but for a constant, and its gradient."""
-    value, slopes = _log_density(kernel, data, about, FF, eta)
+    value, slopes = _log_density(kernel, about, eta)
     z = (eta - kernel.mean) / kernel.sd
-    more, more_slopes = _replicates(kernel, data, eta)
+    more, more_slopes = _replicates(kernel, about.data, eta)
     total = -value - more + 0.5 * float(z @ z)
     gradient = -slopes + z / kernel.sd
     gradient[-2:] -= more_slopes
     return total, gradient
 
 
-def curvature(kernel: Kernel, data: Observed, about: About, eta: FloatArray) -> FloatArray:
+def curvature(kernel: Kernel, about: Linearised, eta: FloatArray) -> FloatArray:
     """(e, e) second derivatives of `_negative` at eta, by differences of its gradient."""
-    FF = about.F @ about.F.T
     H = np.empty((len(eta), len(eta)))
     for j in range(len(eta)):
         step = np.zeros(len(eta))
         step[j] = 1e-3 * kernel.sd[j]
-        up, down = (_negative(kernel, data, about, FF, eta + s * step)[1] for s in (1, -1))
+        up, down = (_negative(kernel, about, eta + s * step)[1] for s in (1, -1))
         H[j] = (up - down) / (2.0 * step[j])
     return np.asarray(0.5 * (H + H.T))
 
 
-def _log_density(
-    kernel: Kernel, data: Observed, about: About, FF: FloatArray, eta: FloatArray
-) -> tuple[float, FloatArray]:
+def _log_density(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[float, FloatArray]:
     """ln p(y | eta) but for a constant, and its gradient.
 
     Done in place where it can be: for a few hundred rows, new memory costs as much as arithmetic.
     """
+    data, shared = about.data, kernel.shared
     c = np.minimum(data.points.c, 0.0)
     Z = data.points.X * np.exp(-eta[kernel.group])
-    shared = kernel.shared
     near = squares(Z[:, shared], Z[:, shared])
     M, D = _matern_parts(near, kernel.amplitude(eta, c))
     noise = row_noise(kernel, eta, data, about.w)
-    K = M + FF
+    K = M + about.prior
     if not shared.all():
         near += squares(Z[:, ~shared], Z[:, ~shared])
         M2, D2 = _matern_parts(near, np.exp(eta[-5]) * about.e)
@@ -317,11 +316,11 @@ def _by_length(G: FloatArray, Z: FloatArray) -> FloatArray:
 
 def _replicates(kernel: Kernel, data: Observed, eta: FloatArray) -> tuple[float, FloatArray]:
     """What replicates say of σ and γ_σ: log density of their deviations, t-distributed by row."""
-    told = (data.squares > 0.0) & (data.extra == 0.0)
-    if not told.any():
+    repeated = (data.squares > 0.0) & (data.extra == 0.0)
+    if not repeated.any():
         return 0.0, np.zeros(2)
-    dof, squares = data.n_runs[told] - 1.0, data.squares[told]
-    c = np.minimum(data.points.c[told], 0.0)
+    dof, squares = data.n_runs[repeated] - 1.0, data.squares[repeated]
+    c = np.minimum(data.points.c[repeated], 0.0)
     variance = kernel.noise(eta, c) ** 2
     ratio = squares / (TAIL_DF * variance)
     value = -0.5 * float((dof * np.log(variance) + (TAIL_DF + dof) * np.log1p(ratio)).sum())

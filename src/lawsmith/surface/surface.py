@@ -3,7 +3,7 @@
 Notation as in the modules below it. A surface is a mixture of members (forms of the trend, fitted
 to all rows or to the upper ones). Members are weighed by how well they predict the top of the data
 from what lies below it. At a target each is Student's t, with a variance that grows beyond the data
-(:mod:`lawsmith.surface.priors`); centres and intervals are quantiles of the mixture, so a centre
+(:mod:`lawsmith.surface.mixture`); centres and intervals are quantiles of the mixture, so a centre
 lies inside its interval.
 
     at(N, D)   noise-free loss of the best λ at N and D;  at(N, D, λ) of that λ
@@ -22,26 +22,34 @@ import numpy as np
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.surface import priors
-from lawsmith.surface.data import Frame, Points
-from lawsmith.surface.further import FEW_RATIOS, N_FURTHER, best_priced, moved_along, with_further
-from lawsmith.surface.locate import BEYOND, Where, about_line, guarded, locate, root, score
+from lawsmith.surface.axes import Axis
+from lawsmith.surface.data import Frame, Points, stack
+from lawsmith.surface.locate import (
+    BEYOND,
+    Range,
+    about_line,
+    best_experts,
+    expert_values,
+    locate,
+    mean_plus_sd,
+    root,
+    score,
+)
 from lawsmith.surface.member import Member
-from lawsmith.surface.mixture import Mixture
-from lawsmith.surface.prior import BROAD, Prior
+from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
-N_RATIOS = 121
-# A run that says less than the others do by FAR_BELOW (in logs) and has less than LET_GO of its
-# weight left is odd. No run of the tables of docs/truth.md is.
-FAR_BELOW, LET_GO = 0.05, 0.3
-NO_HP: Mapping[str, float | str] = MappingProxyType({})
-BLOCK = 4000  # rows of a grid that are worked out at once
-HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)
+N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and not where it is
+# A run is odd if its log loss is lower than the others predict by FAR_BELOW and its weight is below
+# SMALL_WEIGHT. No run of the tables of docs/truth.md is.
+FAR_BELOW, SMALL_WEIGHT = 0.05, 0.3
+Given = Mapping[str, float | str]  # hyperparameters and further scales by name
+NO_HP: Given = MappingProxyType({})
+HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # that λ is moved by in search of its best, then by half
 
 
 class OddRun(NamedTuple):
-    """A run, its loss, and the loss that the other runs let expect there."""
+    """A run, its loss, and the loss that the other runs predict there."""
 
     C: float
     loss: float
@@ -50,10 +58,16 @@ class OddRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The loss at a target: centre, interval of the truth, interval of a further run.
+    """The loss at a target, and where it is found.
 
-    decades  beyond the largest run, below 0 inside the data
-    where    N, D, D/N and λ of it, with intervals and what is as good
+    loss               the noise-free loss: as likely higher as lower
+    low, high          interval of that
+    run_low, run_high  interval of the loss of one further run, tuned as well
+    decades            of compute beyond the largest run, below 0 inside the data
+    scales             N, D and D/N of the best run; single values where the target gives them
+    hp, levels         its hyperparameters: numbers with intervals, and categories; as given where
+                       the target gives them
+    at_edge            names of those whose best value is at the end of what was tried
     """
 
     loss: float
@@ -61,10 +75,11 @@ class Estimate:
     high: float
     run_low: float
     run_high: float
-    level: float
-    C: float
     decades: float
-    where: Where
+    scales: Mapping[str, Range]
+    hp: Mapping[str, Range]
+    levels: Mapping[str, str]
+    at_edge: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
@@ -74,10 +89,9 @@ class Surface:
     frame: Frame
     members: tuple[Member, ...]
     weight: FloatArray
-    prior: Prior = BROAD
     # What was asked before: every chart is drawn at two widths, in a report and in a file.
     _best: dict[tuple[object, ...], Estimate] = field(default_factory=dict, init=False, repr=False)
-    _mixtures: dict[tuple[object, ...], tuple[Mixture, ...]] = field(
+    _mixtures: dict[tuple[float, int], Mixture] = field(
         default_factory=dict, init=False, repr=False
     )
 
@@ -85,46 +99,78 @@ class Surface:
     def scale_names(self) -> tuple[str, ...]:
         return self.frame.names
 
-    def at(
-        self, *, level: float = 0.95, hp: Mapping[str, float | str] | None = None, **scales: float
-    ) -> Estimate:
+    @property
+    def heaviest(self) -> Member:
+        """The member that counts most."""
+        return self.members[int(np.argmax(self.weight))]
+
+    def at(self, *, level: float = 0.95, hp: Given = NO_HP, **scales: float) -> Estimate:
         """The loss at N and D (or the scales of the table), best over the λ that is not given."""
         missing = [name for name in self.frame.names if name not in scales]
         if missing:
             raise LawsmithError("at", got=", ".join(scales) or "nothing", want=", ".join(missing))
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
-        return self._answer(line, hp or {}, level)
+        return self._answer(line, hp, level)
 
-    def best(
-        self, C: float, *, level: float = 0.95, hp: Mapping[str, float | str] = NO_HP
-    ) -> Estimate:
+    def best(self, C: float, *, level: float = 0.95, hp: Given = NO_HP) -> Estimate:
         """The loss of the best run that costs C, over the λ that is not given."""
         key = (C, level, *sorted(hp.items()))
         if key not in self._best:
             self._best[key] = self._find_best(C, hp, level)
         return self._best[key]
 
-    def _find_best(self, C: float, hp: Mapping[str, float | str], level: float) -> Estimate:
-        chosen = best_priced(self, C, hp, level)
-        given = {**hp, **chosen.centres}
-        answer = self._answer(self.line(C, hp=given), given, level)
-        where = about_line(answer.where, level) if self.frame.collinear else answer.where
-        return replace(answer, where=chosen.added_to(where))
+    def _find_best(self, C: float, hp: Given, level: float) -> Estimate:
+        paid, edge = self._best_paid(C, hp, level)
+        given = {**hp, **{name: found.centre for name, found in paid.items()}}
+        found = self._answer(self.line(C, hp=given), given, level)
+        scales = about_line(found.scales, level) if self.frame.collinear else found.scales
+        ends = (*found.at_edge, *edge)
+        return replace(found, scales=scales, hp={**found.hp, **paid}, at_edge=ends)
 
-    def expected(self, grid: Grid) -> FloatArray:
-        """(m,) the loss to expect of each row of a grid."""
-        scales = {name: grid.column(name) for name in self.frame.names}
-        at = self.frame.points(scales, {name: grid.column(name) for name in grid.hp})
-        # A few thousand at a time: a grid may have 100,000 rows, each with a covariance per run.
-        parts = [at.take(np.arange(i, min(i + BLOCK, len(at)))) for i in range(0, len(at), BLOCK)]
-        means = [np.stack([member.mean(part) for member in self.members]) for part in parts]
-        return np.asarray(np.exp(self.weight @ np.concatenate(means, axis=1)))
+    def _best_paid(self, C: float, hp: Given, level: float) -> tuple[dict[str, Range], list[str]]:
+        """The best experts at one compute, and whether they are at the end of what was tried.
+
+        Only where runs are paid for them: a compute then buys either those or parameters, so they
+        are looked for along runs of one cost, each at its best N, D and λ.
+        """
+        ranges, edge = {}, []
+        for axis in self.frame.experts:
+            if not axis.price or axis.name in hp:
+                continue
+            families = []
+            for u in expert_values(axis).tolist():
+                given = {**hp, axis.name: axis.value(u)}
+                line = self.line(C, FEW_RATIOS, given)
+                places = self.places(line, given)
+                best = np.array([int(np.argmin(self.weight @ score(self, line, places)))])
+                families.append([at.take(best) for at in places])
+            along = [stack(family) for family in zip(*families, strict=True)]
+            ranges[axis.name], ended = best_experts(self, axis, along, level)
+            edge += [axis.name] if ended else []
+        return ranges, edge
+
+    def given_at(self, C: float, hp: Given = NO_HP) -> dict[str, float | str]:
+        """``hp``, and the best experts where runs are paid for them and they are not given."""
+        paid = self._best_paid(C, hp, 0.95)[0]
+        return {**hp, **{name: found.centre for name, found in paid.items()}}
+
+    def along(self, C: float, n_ratios: int = N_RATIOS) -> tuple[dict[str, AnyArray], list[Points]]:
+        """Scales of points that cost C, and for each member these points at its best λ."""
+        given = self.given_at(C)
+        line = self.line(C, n_ratios, given)
+        return line, self.places(line, given)
+
+    def places(
+        self, scales: Mapping[str, AnyArray], hp: Mapping[str, float | str | FloatArray] = NO_HP
+    ) -> list[Points]:
+        """For each member the points at those scales, each at its best λ."""
+        return [self.best_hp(member, scales, hp) for member in self.members]
 
     def odd_runs(self) -> list[OddRun]:
-        """Runs far below what the others say, most of whose weight is let go; cheapest first."""
-        member = self.members[int(np.argmax(self.weight))]
+        """Runs far below what the others predict, whose weight is small; cheapest first."""
+        member = self.heaviest
         off = member.left_out()
-        odd = (member.w < LET_GO) & (off < -FAR_BELOW)
+        odd = (member.w < SMALL_WEIGHT) & (off < -FAR_BELOW)
         if member.data.cov is not None:  # what is inferred is no run
             odd &= np.diag(member.data.cov) <= (0.0 if member.data.own is None else member.data.own)
         rows = np.flatnonzero(odd)
@@ -133,41 +179,23 @@ class Surface:
         found = zip(C.tolist(), np.exp(y).tolist(), np.exp(y - off[rows]).tolist(), strict=True)
         return sorted(OddRun(*one) for one in found)
 
-    def mixture_at(
-        self, scales: Mapping[str, float], hp: Mapping[str, float | str] = NO_HP
-    ) -> Mixture:
+    def mixture_at(self, scales: Mapping[str, float], hp: Given = NO_HP) -> Mixture:
         """Of log loss at those scales and the best λ that is not given."""
         line = {name: np.array([scales[name]]) for name in self.frame.names}
-        return self.mixture([self.best_hp(member, line, hp) for member in self.members])
+        return self.mixture(self.places(line, hp))
 
-    def further_of(self, grid: Grid, row: int) -> dict[str, float | str]:
-        """The further scales of a row of a grid."""
-        return {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
+    def mixture_of(self, grid: Grid, row: int) -> Mixture:
+        """Of the log loss of a row of a grid if it were tuned: at its scales and the best λ."""
+        scales = {name: float(grid.numbers(name)[row]) for name in self.frame.names}
+        further = {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
+        return self.mixture_at(scales, further)
 
-    def mixture_best(self, C: float) -> Mixture:
-        """Of the best log loss at C."""
-        return self.mixtures_best(np.array([C]), n_ratios=N_RATIOS)[0]
-
-    def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> tuple[Mixture, ...]:
-        """Of the best log loss at each C, over so many D/N; together is faster."""
-        key = (n_ratios, *C.tolist())
+    def mixture_best(self, C: float, n_ratios: int = N_RATIOS) -> Mixture:
+        """Of the best log loss at C, over so many D/N."""
+        key = (C, n_ratios)
         if key not in self._mixtures:
-            self._mixtures[key] = self._find_mixtures(C, n_ratios)
+            self._mixtures[key] = self.mixture(self.best_of(*self.along(C, n_ratios)))
         return self._mixtures[key]
-
-    def _find_mixtures(self, C: FloatArray, n_ratios: int) -> tuple[Mixture, ...]:
-        chosen = [best_priced(self, c, NO_HP).centres for c in C.tolist()]
-        lines = [self.line(c, n_ratios, hp) for c, hp in zip(C.tolist(), chosen, strict=True)]
-        whole = {k: np.concatenate([line[k] for line in lines]) for k in self.frame.names}
-        q = len(whole[self.frame.names[0]]) // len(lines)
-        hp = {name: np.repeat([one[name] for one in chosen], q) for name in chosen[0]}
-        places = [self.best_hp(member, whole, hp) for member in self.members]
-        q = len(places[0]) // len(lines)
-        parts = np.arange(len(places[0])).reshape(len(lines), q)
-        return tuple(
-            self.mixture(self.best_of(line, [at.take(rows) for at in places]))
-            for line, rows in zip(lines, parts, strict=True)
-        )
 
     def posterior(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]
@@ -179,7 +207,7 @@ class Surface:
         off = np.stack(means) - mean
         spread = np.einsum("m,mi,mj->ij", self.weight, off, off)
         inner = np.tensordot(self.weight, np.stack(covs), axes=1)
-        return mean, inner * (priors.DF / (priors.DF - 2.0)) + spread
+        return mean, inner * (DF / (DF - 2.0)) + spread
 
     def sample(
         self,
@@ -195,7 +223,7 @@ class Surface:
         for member, count in zip(self.members, counts, strict=True):
             mean, cov = self._joint(member, at)
             normal = rng.standard_normal((count, len(at))) @ root(cov).T
-            tail = np.sqrt(priors.DF / rng.chisquare(priors.DF, size=(count, 1)))
+            tail = np.sqrt(DF / rng.chisquare(DF, size=(count, 1)))
             drawn.append(mean + tail * normal)
         return np.asarray(rng.permutation(np.concatenate(drawn)))
 
@@ -203,8 +231,8 @@ class Surface:
         """A member's mean and scale matrix; what lies beyond the data errs together."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        share = priors.model_share(member.n_witnesses)
-        more = np.sqrt(priors.beyond2(slope, a, h))
+        share = model_share(member.n_independent)
+        more = np.sqrt(beyond2(slope, a, h))
         return mean, share * cov + np.outer(more, more)
 
     def mixture(self, places: list[Points]) -> Mixture:
@@ -214,7 +242,7 @@ class Surface:
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            n = member.n_witnesses
+            n = member.n_independent
             parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
         return Mixture(self._weight_at(places), *parts)
 
@@ -229,9 +257,7 @@ class Surface:
         weight = self.weight * np.exp(below.min() - below)
         return np.asarray(weight / weight.sum())
 
-    def line(
-        self, C: float, n_ratios: int = N_RATIOS, hp: Mapping[str, float | str] = NO_HP
-    ) -> dict[str, AnyArray]:
+    def line(self, C: float, n_ratios: int = N_RATIOS, hp: Given = NO_HP) -> dict[str, AnyArray]:
         """Scales of points that cost C: many D/N where there are N and D, else the one.
 
         hp   values of the further axes that runs are paid for
@@ -263,56 +289,35 @@ class Surface:
         base = {a.name: np.full(q, a.levels[0] if a.levels else a.value(0.0)) for a in frame.axes}
         base |= {name: np.broadcast_to(value, q) for name, value in hp.items()}
         at = frame.points(scales, base)
-        free = [j for j, a in enumerate(frame.numeric) if a.name not in hp]
-        U = at.U.copy()
-        centres = member.trend.centres(member.theta, at.S)
-        U[:, free] = centres[:, free]
-        at = Points(at.S, U, at.G, at.c)
-        for axis in (a for a in frame.further if a.kind == "experts" and a.name not in hp):
-            values = np.linspace(axis.low, axis.high, N_FURTHER)
-            tried = [moved_along(frame, at, axis, float(v)) for v in values]
-            # Not `guarded`: more experts help, so they have no bottom, and few would win only
+        bottoms = dict(zip(frame.numeric, member.trend.centres(member.theta, at.S).T, strict=True))
+        for axis in (axis for axis in frame.numeric if axis.name not in hp):
+            at = frame.moved(at, axis, bottoms[axis])
+        for axis in (axis for axis in frame.experts if axis.name not in hp):
+            tried = [frame.moved(at, axis, u) for u in expert_values(axis).tolist()]
+            # Not `mean_plus_sd`: more experts help, so they have no bottom, and few would win only
             # because little is known of many.
             at = _least(member, tried, lambda member, at: member.mean_and_sd(at)[0])
-        for step in (1.0, 0.5) if free or frame.categorical else ():
-            at = self._sweep_levels(member, at, hp)
-            for j in free:
-                at = _least(member, self._tried(at, j, step, centres[:, j]))
+        swept = [a for a in (*frame.categorical, *frame.numeric) if a.name not in hp]
+        for step in (1.0, 0.5):
+            for axis in swept:
+                looked = self._looked_at(at, axis, step, bottoms)
+                at = _least(member, [frame.moved(at, axis, u) for u in looked])
         return at
 
-    def _tried(self, at: Points, j: int, step: float, centre: FloatArray) -> list[Points]:
-        """The points with their jth λ moved, as far as BEYOND what was tried or the bowl's bottom.
+    def _looked_at(
+        self, at: Points, axis: Axis, step: float, bottoms: Mapping[Axis, FloatArray]
+    ) -> list[float | FloatArray]:
+        """Coordinates of an axis that points are tried at: every level of a category; of a λ as far
+        as BEYOND what was tried or the bowl's bottom, and what was tried.
 
         The bottom drifts with scale, so far beyond the data it lies beyond what was tried.
         """
-        axis = self.frame.numeric[j]
-        low, high = np.minimum(axis.low, centre) - BEYOND, np.maximum(axis.high, centre) + BEYOND
-        moved = [np.clip(at.U[:, j] + k * step, low, high) for k in HP_STEPS]
-        seen = [np.full(len(at), u) for u in (axis.low, 0.0, axis.high)]
-        tried = []
-        for u in [*moved, *seen]:
-            U = at.U.copy()
-            U[:, j] = u
-            tried.append(Points(at.S, U, at.G, at.c))
-        return tried
-
-    def _sweep_levels(
-        self, member: Member, at: Points, hp: Mapping[str, float | str | FloatArray]
-    ) -> Points:
-        """Each point at its best level of each category that is not given."""
-        start = 0
-        for axis in self.frame.categorical:
-            stop = start + len(axis.levels)
-            if axis.name not in hp:
-                tried = []
-                for level in range(len(axis.levels)):
-                    G = at.G.copy()
-                    G[:, start:stop] = 0.0
-                    G[:, start + level] = 1.0
-                    tried.append(Points(at.S, at.U, G, at.c))
-                at = _least(member, tried)
-            start = stop
-        return at
+        if axis.levels:
+            return [float(level) for level in range(len(axis.levels))]
+        u, bottom = at.U[:, self.frame.numeric.index(axis)], bottoms[axis]
+        low, high = np.minimum(axis.low, bottom) - BEYOND, np.maximum(axis.high, bottom) + BEYOND
+        moved = [np.clip(u + k * step, low, high) for k in HP_STEPS]
+        return [*moved, axis.low, 0.0, axis.high]
 
     def best_of(self, line: Mapping[str, AnyArray], places: list[Points]) -> list[Points]:
         """The best point of each member on a line; see `locate.score`."""
@@ -321,49 +326,33 @@ class Surface:
         best = [np.argmin(s) for s in score(self, line, places)]
         return [at.take(np.array([i])) for at, i in zip(places, best, strict=True)]
 
-    def _answer(
-        self, line: Mapping[str, AnyArray], hp: Mapping[str, float | str], level: float
-    ) -> Estimate:
+    def _answer(self, line: Mapping[str, AnyArray], hp: Given, level: float) -> Estimate:
         """The least loss on a line of points, and where it is."""
-        places = [self.best_hp(member, line, hp) for member in self.members]
-        mixture = self.mixture(self.best_of(line, places))
-        tail = 0.5 * (1.0 - level)
-        centre = mixture.quantile(0.5, run=False)
-        ends = [mixture.quantile(p, run=False) for p in (tail, 1.0 - tail)]
-        run = [mixture.quantile(p, run=True) for p in (tail, 1.0 - tail)]
-        C = float(np.exp(places[0].c[0] + self.frame.log_top))
-        return Estimate(
-            loss=float(np.exp(centre)),
-            low=float(np.exp(min(ends[0], centre))),
-            high=float(np.exp(max(ends[1], centre))),
-            run_low=float(np.exp(min(run[0], ends[0], centre))),
-            run_high=float(np.exp(max(run[1], ends[1], centre))),
-            level=level,
-            C=C,
-            decades=float(places[0].c[0] / np.log(10.0)),
-            where=with_further(self, locate(self, line, places, level), line, hp, places, level),
-        )
+        places = self.places(line, hp)
+        numbers = self.mixture(self.best_of(line, places)).interval(level)
+        decades = float(places[0].c[0] / np.log(10.0))
+        return Estimate(*numbers, decades, *locate(self, line, places, hp, level))
 
 
 def _least(
     member: Member,
     tried: list[Points],
-    judge: Callable[[Member, Points], FloatArray] = guarded,
+    judge: Callable[[Member, Points], FloatArray] = mean_plus_sd,
 ) -> Points:
     """Of several sets of points, the best of each row, as ``judge`` says."""
-    parts = [[getattr(at, name) for at in tried] for name in ("S", "U", "G", "c")]
-    scores = judge(member, Points(*map(np.concatenate, parts))).reshape(len(tried), -1)
-    pick, rows = np.argmin(scores, axis=0), np.arange(scores.shape[1])
-    return Points(*(np.stack(part)[pick, rows] for part in parts))
+    every = stack(tried)
+    scores = judge(member, every).reshape(len(tried), -1)
+    n = scores.shape[1]
+    return every.take(np.argmin(scores, axis=0) * n + np.arange(n))
 
 
 def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(q,) slope, residual SD and e-folds beyond the data, as `priors.scale2` takes them."""
+    """(q,) slope, residual SD and e-folds beyond the data, as `scale2` takes them."""
     s = member.trend.s
     step = np.zeros(at.S.shape[1])
     step[:s] = 0.05 / max(s, 1)
     law = member.trend.law
     slope = (law(member.theta, at.S - step) - law(member.theta, at.S + step)) / 0.1
     a = member.kernel.amplitude(member.eta, at.c)
-    more = member.data.frame.n_stepwise * priors.STEP**2
+    more = member.data.frame.n_stepwise * STEP**2
     return np.abs(slope), np.sqrt(a**2 + more), member.data.frame.beyond(at)

@@ -1,4 +1,4 @@
-"""The upper tail of losses: what lies far above the best says "poor", and little more.
+"""The upper tail of losses, compressed: how far a poor run is above the best says little.
 
 Notation as in :mod:`lawsmith.surface.data`.
 """
@@ -11,15 +11,16 @@ from lawsmith.arrays import BoolArray, FloatArray
 
 WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
 DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
-MANY_CELLS = 1500
+MANY_CELLS = 1500  # rows are binned above, for each cell is compared with each other one
 
 
 def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:
-    """(k,) log losses with the upper tail compressed, and the variance (k,) owed to it.
+    """(k,) log losses with the upper tail compressed, and the variance (k,) due to that.
 
-    At its best, a run with no smaller N and no smaller D is no worse, so the least loss among runs
-    of no larger scale bounds what a run could have reached. What lies more than WIDTH above that
-    says "poor" and little more: it is squeezed into as much again, and trusted the less.
+    A well-tuned run with no smaller N and no smaller D is no worse, so the least loss among runs of
+    no larger scale bounds what a run could have reached. A loss more than WIDTH above that bound
+    only says that the run is poor: the excess is compressed to at most WIDTH more, and its weight
+    falls with it.
     """
     return _squeezed(y, np.minimum(y, _least_below(S, y)), diverged)
 

@@ -2,12 +2,10 @@
 
 Notation and shapes (S, U, G as in :mod:`lawsmith.surface.data`)
     n, d   columns of S: ln N and ln D from the reference; w = n + d (ln C), r = (d − n)/2
-    law    'joined'  ln(E + ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k)
-           'added'   the same with k = 1 (Hoffmann et al. 2022)
-           'iso'     ln(E + A·e^(−αw)) + q·e^(q₁w)·(r − r₀ − r₁w)², a parabola at each compute
-           'early+…' any of these plus t·e^(−δw), what runs that are too short or small lose
-           'power'   ln(E + A·e^(−αx)), one scale axis
-           'flat'    ln E, no scale axis
+    law    'early+joined'  ln(E + ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k)
+           'early+iso'     ln(E + A·e^(−αw)) + q·e^(q₁w)·(r − r₀ − r₁w)², a parabola at each compute
+           'early+power'   ln(E + A·e^(−αx)), one scale axis
+           each plus t·e^(−δw), what runs that are too short or small lose early
     further scales   experts act as parameters: n becomes n + v·(g + g₁·n + g₂·v), v = ln experts,
            centred. Repeated tokens are worth less: after e^t epochs d becomes
            d − t + ln(1 + R·(1 − e^(−(e^t − 1)/R))) (Muennighoff et al. 2023)
@@ -20,14 +18,15 @@ Priors come from :mod:`lawsmith.surface.prior` and the level of the loss near th
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.data import Points
-from lawsmith.surface.prior import BROAD, SHARES, Prior
+from lawsmith.surface.prior import BROAD, FURTHER_PRIORS, SHARES, Prior
 
 
 @dataclass(frozen=True, eq=False)
@@ -48,27 +47,25 @@ class Trend:
 
     @property
     def n_law(self) -> int:
-        return size_of(self.form)
+        return len(TREND_FORMS[self.form].numbers)
 
     def value_and_jac(self, theta: FloatArray, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) log loss and J (q, p)."""
-        acting, moves = self.acting(theta, at.S)
+        acting, moves = self._acting(theta, at.S)
         total, columns = law_of(self.form, theta, acting)
-        start = self.n_law
-        for u in at.U.T:
-            share, more = bowl(theta[start : start + self._bowl_size], u, at.S[:, : self.s])
+        for j, u in enumerate(at.U.T):
+            share, more = bowl(self._of_bowl(theta, j), u, at.S[:, : self.s])
             total = total + share
             columns = [*columns, *more]
-            start += self._bowl_size
-        total = total + at.G @ theta[start : start + self.g]
+        total = total + at.G @ theta[self._end_of_bowls :][: self.g]
         more = [self._slope(theta, acting, j) * by for j, by in moves]
         return total, np.stack([*columns, *at.G.T, *more], axis=1)
 
     def law(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q,) the law alone: log loss at the bottom of every bowl."""
-        return law_of(self.form, theta, self.acting(theta, S)[0])[0]
+        return law_of(self.form, theta, self._acting(theta, S)[0])[0]
 
-    def acting(
+    def _acting(
         self, theta: FloatArray, S: FloatArray
     ) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
         """(q, s) scales as the law sees them; for each parameter of further axes the column that it
@@ -76,7 +73,7 @@ class Trend:
         if not self.further:
             return S, []
         acting, moves = S[:, : self.s].copy(), []
-        start = self.n_law + self.h * self._bowl_size + self.g
+        start = self._end_of_bowls + self.g
         for v, kind in zip(S[:, self.s :].T, self.further, strict=True):
             stop = start + len(FURTHER_PRIORS[kind])
             j, shift, slopes = shift_of(kind, theta[start:stop], v, S[:, : self.s])
@@ -94,17 +91,16 @@ class Trend:
 
     def height(self, theta: FloatArray, at: Points) -> FloatArray:
         """(q,) what the bowls add to log loss."""
-        total, start = np.zeros(len(at)), self.n_law
-        for u in at.U.T:
-            total += bowl(theta[start : start + self._bowl_size], u, at.S[:, : self.s])[0]
-            start += self._bowl_size
+        total = np.zeros(len(at))
+        for j, u in enumerate(at.U.T):
+            total += bowl(self._of_bowl(theta, j), u, at.S[:, : self.s])[0]
         return total
 
     def centres(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q, h) where the bowls have their bottoms."""
         out = np.empty((len(S), self.h))
         for j in range(self.h):
-            part = theta[self.n_law + j * self._bowl_size :]
+            part = self._of_bowl(theta, j)
             out[:, j] = part[1] + S[:, : self.s] @ part[2 : 2 + self.s]
         return out
 
@@ -113,15 +109,19 @@ class Trend:
     ) -> tuple[IntArray, FloatArray, FloatArray]:
         """Of the jth bowl: the places in theta of its centre's parameters (1 + s,), curvatures b
         (q,), and derivatives (q, 1 + s) of the centre by those parameters."""
-        start = self.n_law + j * self._bowl_size
-        part, S = theta[start : start + self._bowl_size], S[:, : self.s]
-        b = np.exp(np.clip(part[0] + S @ part[2 + self.s :], -50.0, 5.0))
+        S = S[:, : self.s]
+        start = self.n_law + j * (2 + 2 * self.s)
         places = np.arange(start + 1, start + 2 + self.s)
-        return places, np.asarray(b), np.column_stack([np.ones(len(S)), S])
+        return places, bend(self._of_bowl(theta, j), S), np.column_stack([np.ones(len(S)), S])
+
+    def _of_bowl(self, theta: FloatArray, j: int) -> FloatArray:
+        """The parameters of the jth bowl."""
+        size = 2 + 2 * self.s
+        return theta[self.n_law + j * size :][:size]
 
     @property
-    def _bowl_size(self) -> int:
-        return 2 + 2 * self.s
+    def _end_of_bowls(self) -> int:
+        return self.n_law + self.h * (2 + 2 * self.s)
 
 
 def joined(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
@@ -139,12 +139,6 @@ def joined(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArra
         slopes += [weight * share[:, j], -weight * share[:, j] * exponents[j] * S[:, j]]
     slopes.append(weight * k * (joint - (share * z).sum(axis=1)))
     return np.log(E + T), slopes
-
-
-def added(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-    """theta = ln E, ln A, ln α, ln B, ln β."""
-    value, slopes = joined(np.append(theta[:5], 0.0), S)
-    return value, slopes[:5]
 
 
 def power(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
@@ -165,39 +159,32 @@ def iso(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]
     return value + share, [*slopes, share, -2 * q * off, -2 * q * off * w, share * w]
 
 
-def flat(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
-    """theta = ln E."""
-    return np.full(len(S), theta[0]), [np.ones(len(S))]
+class TrendForm(NamedTuple):
+    """A form: what it is without the early loss, and its numbers in a prior, in theta's order."""
+
+    value: Callable[[FloatArray, FloatArray], tuple[FloatArray, list[FloatArray]]]
+    numbers: tuple[str, ...]
 
 
-_LAWS = {"joined": joined, "added": added, "iso": iso, "power": power, "flat": flat}
-_SIZES = {"joined": 6, "added": 5, "iso": 7, "power": 3, "flat": 1}
-
-
-def size_of(form: str) -> int:
-    """How many parameters a form has."""
-    kind = form.removeprefix("early+")
-    return _SIZES[kind] + (2 if kind != form else 0)
+EARLY = ("early", "early_rate")
+JOINED = ("E", "term_N", "exponent_N", "term_D", "exponent_D", "joint")
+OF_COMPUTE = ("E_C", "term_C", "exponent_C")
+PARABOLA = ("curve", "ratio", "ratio_drift", "curve_drift")
+TREND_FORMS = {
+    "early+joined": TrendForm(joined, (*JOINED, *EARLY)),
+    "early+iso": TrendForm(iso, (*OF_COMPUTE, *PARABOLA, *EARLY)),
+    "early+power": TrendForm(power, (*OF_COMPUTE, *EARLY)),
+}
 
 
 def law_of(form: str, theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
     """(q,) log loss of the form ``form`` and its derivatives, one column a parameter."""
-    kind = form.removeprefix("early+")
-    value, slopes = _LAWS[kind](theta, S)
-    if kind == form:
-        return value, slopes
-    log_size, log_rate = theta[_SIZES[kind] : _SIZES[kind] + 2]
+    law = TREND_FORMS[form]
+    value, slopes = law.value(theta, S)
+    log_size, log_rate = theta[len(law.numbers) - 2 : len(law.numbers)]
     rate, w = np.exp(log_rate), S.sum(axis=1)
     share = np.exp(np.minimum(log_size - rate * w, 2.0))
     return value + share, [*slopes, share, -share * rate * w]
-
-
-# Mean and SD of what further axes do: gain, its drift and bend; ln R.
-FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
-    "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),
-    "unique_tokens": ((float(np.log(15.0)), 1.0),),
-    "epochs": ((float(np.log(15.0)), 1.0),),
-}
 
 
 def shift_of(
@@ -215,10 +202,14 @@ def shift_of(
     return S.shape[1] - 1, v + np.log1p(worth), [slope]
 
 
+def bend(theta: FloatArray, S: FloatArray) -> FloatArray:
+    """(q,) b of a bowl."""
+    return np.asarray(np.exp(np.clip(theta[0] + S @ theta[2 + S.shape[1] :], -50.0, 5.0)))
+
+
 def bowl(theta: FloatArray, u: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
     """b·(u − centre)² and its derivatives by ln b, c, the drifts of c, those of ln b."""
-    s = S.shape[1]
-    b = np.exp(np.clip(theta[0] + S @ theta[2 + s : 2 + 2 * s], -50.0, 5.0))
+    s, b = S.shape[1], bend(theta, S)
     off = u - theta[1] - S @ theta[2 : 2 + s]
     square = b * off**2
     drifts = [-2 * b * off * S[:, j] for j in range(s)]
@@ -244,41 +235,27 @@ def trend(
     further        kinds of the further scale axes, the last columns of S
     """
     s, h, g = points.S.shape[1] - len(further), points.U.shape[1], points.G.shape[1]
-    found = _law_prior(form, level, prior, compute_axis=compute_axis)
-    scales = ("N", "D") if s == 2 else ("C" if compute_axis else "N",) * s
+    names = law_numbers(form, compute_axis=compute_axis)
+    found = [prior[name].pair(level if name in SHARES else 1.0) for name in names]
     for j, span in enumerate(spans):
-        centre = prior.bowl(j, "centre")
-        found += [prior.bowl(j, "height").pair(), (centre.mean * span, centre.sd * span)]
-        found += [prior.bowl(j, f"drift_{scale}").pair() for scale in scales]
-        found += [prior.bowl(j, f"fade_{scale}").pair() for scale in scales]
+        height, centre, *others = (prior.bowl(j, part) for part in bowl_numbers(s, compute_axis))
+        found += [height.pair(), (centre.mean * span, centre.sd * span)]
+        found += [number.pair() for number in others]
     found += [prior["effect"].pair()] * g
     found += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
     mean, sd = np.array(found, dtype=np.float64).T
     return Trend(form, s, h, g, mean, sd, further)
 
 
-LAW_NUMBERS = {
-    "joined": ("E", "term_N", "exponent_N", "term_D", "exponent_D", "joint"),
-    "added": ("E", "term_N", "exponent_N", "term_D", "exponent_D"),
-    "iso": ("E_C", "term_C", "exponent_C", "curve", "ratio", "ratio_drift", "curve_drift"),
-    "power": ("E_C", "term_C", "exponent_C"),
-}
-
-
 def law_numbers(form: str, *, compute_axis: bool) -> tuple[str, ...]:
-    """Names of a form's numbers, as a prior has them, in the order of theta; none of 'flat'."""
-    kind = form.removeprefix("early+")
-    names = LAW_NUMBERS.get(kind, ())
-    if kind == "power" and not compute_axis:
-        names = ("E_1", "term_1", "exponent_1")
-    return names if kind == form else (*names, "early", "early_rate")
+    """Names of a form's numbers, as a prior has them; those of N or D alone end in _1."""
+    names = TREND_FORMS[form].numbers
+    if form == "early+power" and not compute_axis:
+        return tuple(name.replace("_C", "_1") for name in names)
+    return names
 
 
-def _law_prior(
-    form: str, level: float, prior: Prior, *, compute_axis: bool
-) -> list[tuple[float, float]]:
-    """Means and SDs of the parameters of a law."""
-    if form == "flat":
-        return [(float(np.log(level)), prior["E"].sd)]
-    names = law_numbers(form, compute_axis=compute_axis)
-    return [prior[name].pair(level if name in SHARES else 1.0) for name in names]
+def bowl_numbers(s: int, compute_axis: bool) -> list[str]:
+    """Names of the numbers of a bowl on s scale axes, in the order of theta."""
+    scales = "ND" if s == 2 else "C" if compute_axis else "N"
+    return ["height", "centre", *(f"{what}_{x}" for what in ("drift", "fade") for x in scales)]

@@ -17,12 +17,11 @@ import numpy as np
 from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
-from lawsmith.surface import priors
 from lawsmith.surface.data import Points
-from lawsmith.surface.further import FEW_RATIOS, best_priced
 from lawsmith.surface.locate import score
 from lawsmith.surface.member import Member, bowl_misfit
-from lawsmith.surface.surface import Surface
+from lawsmith.surface.mixture import DF, model_share
+from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
 
@@ -30,8 +29,8 @@ N_PLACES = 5  # of a line's FEW_RATIOS points: a gain costs as much as it has pl
 
 
 def stretch(n: int) -> float:
-    """What the variance of a member fitted to n runs is multiplied with; see `surface.priors`."""
-    return priors.model_share(n) * priors.DF / (priors.DF - 2.0)
+    """What the variance of a member fitted to n runs is multiplied with; see `surface.mixture`."""
+    return model_share(n) * DF / (DF - 2.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -83,9 +82,7 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     A point is as likely as it is to be better than the one that is best by now. ``stretch`` is
     what a member's variance is multiplied with.
     """
-    given = best_priced(surface, C, {}).centres
-    line = surface.line(C, FEW_RATIOS, given)
-    along = [surface.best_hp(member, line, given) for member in surface.members]
+    line, along = surface.along(C, FEW_RATIOS)
     curve = surface.weight @ score(surface, line, along)
     best = int(np.argmin(curve))
     covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]

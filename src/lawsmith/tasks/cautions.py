@@ -1,4 +1,4 @@
-"""What a reader of a task's answer must be warned of, and one line on how far to trust it."""
+"""Warnings about a task's answer, and one line on how far to trust it."""
 
 from __future__ import annotations
 
@@ -6,26 +6,19 @@ from collections.abc import Sequence
 
 import numpy as np
 
-from lawsmith.answer.cautions import (
-    because,
-    each_once,
-    few_runs,
-    missed,
-    trust,
-    verdict_line,
-)
+from lawsmith.answer import HeldOutRuns
+from lawsmith.answer.cautions import Doubts, each_once, few_runs, missed, verdict_line
 from lawsmith.formats import number, percent
 from lawsmith.laws.diagnostics import Diagnostic, extrapolation_decades
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member
-from lawsmith.tasks.records import HeldOutScores, TaskForecast
+from lawsmith.tasks.records import TaskForecast
 from lawsmith.tasks.text import WAYS
 
 OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")  # they hold for the task too
-FIRM, ROUGH = 0.03, 0.08  # half-widths of an interval of accuracy
-OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance
-WAYS_APART = 0.05  # of accuracy: more than an interval that is FIRM has to a side
+OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance: about 1 in 40 by luck
+WAYS_APART = 0.05  # of accuracy: more than an interval that is firm has to a side
 FAR = (
     "no curve is known to hold so far out, and the interval grows with it. A larger run narrows it"
 )
@@ -36,13 +29,12 @@ def warnings(
     chance: Interval,
     members: Sequence[Member],
     forecasts: Sequence[TaskForecast],
-    held_out: HeldOutScores | None,
+    held_out: HeldOutRuns | None,
     level: float,
 ) -> list[Diagnostic]:
     """Every warning, each once."""
     found = [few_runs(len(data)), at_chance(data, chance, members)]
-    if held_out is not None:
-        found.append(missed(held_out.inside, level, "run", "on this task"))
+    found.append(missed(held_out, level, "run", "on this task"))
     for forecast in forecasts:
         label = forecast.target.label
         found.append(extrapolation_decades(label, forecast.decades, FAR))
@@ -84,22 +76,23 @@ def ways_disagree(forecast: TaskForecast) -> Diagnostic | None:
     )
 
 
-WHY = {
-    "at_chance": "all runs are near chance",
-    "held_out_missed": "held-out runs were missed",
-    "few_runs": "there are few runs",
-    "odd_run": "a run does not belong to the others",
-}
-DOUBTS = frozenset(("held_out_missed", "few_runs", "at_chance"))  # with which nothing is firm
+OF_ACCURACY = Doubts(
+    firm=0.03,
+    rough=0.08,
+    grave=frozenset(("held_out_missed", "few_runs", "at_chance")),
+    why={
+        "at_chance": "all runs are near chance",
+        "held_out_missed": "held-out runs were missed",
+        "few_runs": "there are few runs",
+        "odd_run": "a run does not belong to the others",
+    },
+)
 
 
 def verdict(forecasts: Sequence[TaskForecast], found: Sequence[Diagnostic], level: float) -> str:
     """How far to trust the first forecast, and why."""
     if not forecasts:
         return ""
-    first = forecasts[0]
-    codes = {warning.code for warning in found}
-    word = trust(first.half_width, FIRM, ROUGH, doubted=bool(codes & DOUBTS))
-    points = number(100.0 * first.half_width, 2)
+    points = number(100.0 * forecasts[0].half_width, 2)
     known = f"the accuracy there is known to ±{points} points at {percent(level)}"
-    return verdict_line(word, first.target.label, first.decades, known, because(codes, WHY))
+    return verdict_line(forecasts[0], known, found, OF_ACCURACY)

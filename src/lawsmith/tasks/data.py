@@ -3,21 +3,23 @@
 Notation and shapes
     k       runs that have an accuracy
     y       (k,) accuracy;  log_loss (k,), NaN where there is none
-    Z       (k, q) logs of the scales from those of the larger runs; q = 2 for N and D, else 1
+    logs    (k, q) logs of the scales; q = 2 for N and D, else 1
 """
 
 from __future__ import annotations
 
 from dataclasses import dataclass
+from typing import Literal
 
 import numpy as np
 
 from lawsmith.answer import LEAST_RUNS, Target
-from lawsmith.arrays import BoolArray, FloatArray, IntArray
+from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 
+Way = Literal["two steps", "direct"]
 RATIO_REACH = 2.5  # how far beyond the D/N of the runs the best one is sought, in e-folds
 
 
@@ -37,13 +39,13 @@ class Scales:
     log_top: float
     ratio: tuple[float, float]
 
-    def coordinates(self, logs: FloatArray) -> FloatArray:
-        """(k, q) of the logs (k, q) of scales; half of C's, for N and D grow by half of it each."""
-        return np.asarray((logs - np.array(self.origin)) * (0.5 if self.names == ("C",) else 1.0))
+    def places(self, logs: FloatArray) -> FloatArray:
+        """(…, q) places of logs of scales, from those of the larger runs; x itself for one scale.
 
-    def one_scale(self, log_C: float) -> float:
-        """The coordinate of a compute where there is one scale."""
-        return float(self.coordinates(np.array([[log_C - np.log(self.multiplier)]]))[0, 0])
+        Half of C's, for N and D grow by half of it each.
+        """
+        away = np.asarray(logs - np.array(self.origin))
+        return away if len(self.names) == 2 else away * (-0.5 if self.names == ("C",) else -1.0)
 
     def logs(self, target: Target) -> FloatArray:
         """(1, q) logs of the scales of a target that gives them."""
@@ -66,20 +68,18 @@ class Scored:
     C: FloatArray
     y: FloatArray
     log_loss: FloatArray
-    Z: FloatArray
+    logs: FloatArray
 
     def __len__(self) -> int:
         return len(self.y)
 
+    def places(self, way: Way) -> FloatArray:
+        """(k, q) what accuracy depends on by a way: log losses, or scales."""
+        return self.log_loss[:, None] if way == "two steps" else self.scales.places(self.logs)
+
     def take(self, rows: IntArray | BoolArray) -> Scored:
-        return Scored(
-            self.scales,
-            self.row[rows],
-            self.C[rows],
-            self.y[rows],
-            self.log_loss[rows],
-            self.Z[rows],
-        )
+        columns: tuple[AnyArray, ...] = (self.row, self.C, self.y, self.log_loss, self.logs)
+        return Scored(self.scales, *(column[rows] for column in columns))
 
 
 def scored(
@@ -100,9 +100,9 @@ def scored(
     _check(accuracy[known])
     row = runs.index[known]
     loss = np.log(runs.loss[known]) if with_loss else np.full(len(row), np.nan)
-    scales = scales_of(grid, row)
-    Z = scales.coordinates(np.log([grid.numbers(name)[row] for name in scales.names]).T)
-    return Scored(scales, row, grid.C[row], accuracy[known], loss, Z)
+    scales = _scales_of(grid, row)
+    logs = np.log([grid.numbers(name)[row] for name in scales.names]).T
+    return Scored(scales, row, grid.C[row], accuracy[known], loss, logs)
 
 
 def _check(y: FloatArray) -> None:
@@ -112,7 +112,7 @@ def _check(y: FloatArray) -> None:
         raise LawsmithError("accuracy", got=f"{bad[0]:g}", want="a fraction from 0 to 1", hint=hint)
 
 
-def scales_of(grid: Grid, row: IntArray) -> Scales:
+def _scales_of(grid: Grid, row: IntArray) -> Scales:
     names = tuple(name for name in ("N", "D") if name in grid.names) or ("C",)
     logs = np.log([grid.numbers(name)[row] for name in names])
     log_C = np.log(grid.C[row])
@@ -132,7 +132,7 @@ def best_of_cells(data: Scored) -> IntArray:
     Scale says what a well-tuned run scores; runs that differ in hyperparameters are not that.
     """
     by = np.where(np.isfinite(data.log_loss), data.log_loss, -data.y)
-    order = np.lexsort((by, *data.Z.T))
+    order = np.lexsort((by, *data.logs.T))
     first = np.ones(len(order), dtype=np.bool_)
-    first[1:] = (np.diff(data.Z[order], axis=0) != 0.0).any(axis=1)
+    first[1:] = (np.diff(data.logs[order], axis=0) != 0.0).any(axis=1)
     return np.sort(order[first])

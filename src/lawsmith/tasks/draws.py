@@ -11,10 +11,9 @@ from typing import NamedTuple
 import numpy as np
 
 from lawsmith.answer import Target
-from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.surface import Surface, priors
-from lawsmith.surface.mixture import Mixture
+from lawsmith.surface import Surface
 from lawsmith.tasks.members import Member
 from lawsmith.tasks.priors import DF
 
@@ -31,6 +30,17 @@ class TaskDraws(NamedTuple):
     measured: FloatArray
     member: IntArray
 
+    def interval(self, level: float) -> Interval:
+        """The median of the mean, and the interval of what one run measures, which holds it."""
+        centre = float(np.median(self.mean))
+        _, low, high = ends(self.measured, level)
+        return Interval(centre, min(low, centre), max(high, centre))
+
+    def of(self, members: BoolArray) -> TaskDraws:
+        """The draws of some members alone."""
+        own = members[self.member]
+        return TaskDraws(self.mean[own], self.measured[own], self.member[own])
+
 
 def draw_at(
     members: Sequence[Member], weight: FloatArray, surface: Surface | None, target: Target
@@ -38,7 +48,12 @@ def draw_at(
     """Draws of the accuracy at a target."""
     loss = np.full(N, np.nan)
     if surface is not None:
-        loss = log_losses(mixture_of(surface, target), N, np.random.default_rng(SEED))
+        mixture = (
+            surface.mixture_at(target.scales(surface.scale_names), target.hp)
+            if target.sized
+            else surface.mixture_best(target.C)
+        )
+        loss = mixture.sample_runs(N, np.random.default_rng(SEED))
     rng = np.random.default_rng(SEED + 1)
     which = rng.choice(len(members), size=N, p=weight)
     rows = rng.integers(len(members[0].u), size=N)
@@ -67,7 +82,7 @@ def draw_along(
     means, measured = [], []
     for j, count in zip(own, counts.tolist(), strict=True):
         part = members[j].take(rng.integers(len(members[j].u), size=count))
-        x = part.x_at(np.broadcast_to(log_loss, (count, len(log_loss))), rng)
+        x = part.x_at(log_loss[:, None], rng)
         mean, scale = part.accuracy(x)
         means.append(mean)
         measured.append(np.clip(mean + scale * rng.standard_t(DF, size=(count, 1)), 0.0, 1.0))
@@ -75,26 +90,12 @@ def draw_along(
 
 
 def _places(member: Member, target: Target, loss: FloatArray) -> FloatArray:
-    """What the member's x is made of: a loss, the target's scales, or the best ones at its C."""
+    """Places of a target: a loss of each draw, the target's scales, or the best ones at its C."""
     if member.way == "two steps":
-        return loss[:, None]
+        return loss[:, None, None]
     if target.sized:
-        return member.scales.coordinates(member.scales.logs(target))
+        return member.scales.places(member.scales.logs(target))
     return member.best_scales(float(np.log(target.C)))
-
-
-def mixture_of(surface: Surface, target: Target) -> Mixture:
-    """Of the log loss at a target."""
-    if not target.sized:
-        return surface.mixture_best(target.C)
-    return surface.mixture_at(target.scales(surface.scale_names), target.hp)
-
-
-def log_losses(mixture: Mixture, n: int, rng: np.random.Generator) -> FloatArray:
-    """(n,) log losses of a further run."""
-    sd = np.sqrt(mixture.truth + priors.RUN_NOISE * mixture.noise)
-    j = rng.choice(len(mixture.weight), size=n, p=mixture.weight)
-    return np.asarray(mixture.mean[j] + sd[j] * rng.standard_t(priors.DF, size=n))
 
 
 def ends(values: FloatArray, level: float) -> Interval:

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.answer import Answer, Target, answer
+from lawsmith.answer import Answer, HeldOutRuns, Target, answer
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.laws.uncertainty import Interval
@@ -15,14 +15,14 @@ from lawsmith.runs import Runs
 from lawsmith.surface import Surface
 from lawsmith.tasks import cautions
 from lawsmith.tasks.curve import Task
-from lawsmith.tasks.data import Scored, best_of_cells, scored
+from lawsmith.tasks.data import Scored, Way, best_of_cells, scored
 from lawsmith.tasks.draws import TaskDraws, draw_at, ends
-from lawsmith.tasks.members import Member, Way, fit_members
-from lawsmith.tasks.records import HeldOutScores, TaskAnswer, TaskForecast
-from lawsmith.tasks.weigh import weigh
+from lawsmith.tasks.members import Member, fit_members, weigh
+from lawsmith.tasks.records import TaskAnswer, TaskForecast
 from lawsmith.threads import one_thread
 
-SEED = 20
+LEAST_DRAWS = 100  # of a way, to say what it predicts by itself
+SEED = 20  # fixed, so that one table has one answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -111,13 +111,13 @@ class _Made:
     def forecast(self, target: Target, i: int) -> TaskForecast:
         """At the ith target."""
         drawn = draw_at(self.members, self.weight, self.surface, target)
-        centre, mean_low, mean_high = ends(drawn.mean, self.level)
-        _, low, high = ends(drawn.measured, self.level)
+        _, mean_low, mean_high = ends(drawn.mean, self.level)
+        value, low, high = drawn.interval(self.level)
         return TaskForecast(
             target=target,
-            value=centre,
-            low=min(low, centre),
-            high=max(high, centre),
+            value=value,
+            low=low,
+            high=high,
             mean_low=mean_low,
             mean_high=mean_high,
             decades=self.members[0].scales.decades(target),
@@ -126,17 +126,13 @@ class _Made:
         )
 
     def _ways(self, drawn: TaskDraws) -> dict[str, Interval]:
-        """What each way says by itself, where it has draws enough to say it."""
-        found: dict[str, Interval] = {}
-        for way in dict.fromkeys(member.way for member in self.members):
-            own = np.array([member.way == way for member in self.members])[drawn.member]
-            if own.sum() >= 100:
-                centre = float(np.median(drawn.mean[own]))
-                _, low, high = ends(drawn.measured[own], self.level)
-                found[way] = Interval(centre, min(low, centre), max(high, centre))
-        return found
+        """What each way predicts by itself, where it has enough draws."""
+        ways = [member.way for member in self.members]
+        parts = {way: drawn.of(np.array([w == way for w in ways])) for way in dict.fromkeys(ways)}
+        enough = {way: part for way, part in parts.items() if len(part.mean) >= LEAST_DRAWS}
+        return {way: part.interval(self.level) for way, part in enough.items()}
 
-    def judged(self, rest: ScoredRuns) -> HeldOutScores | None:
+    def judged(self, rest: ScoredRuns) -> HeldOutRuns | None:
         """Runs kept out, the best at each N and D, beside their predictions."""
         if not np.isfinite(rest.accuracy).any():
             return None
@@ -146,9 +142,8 @@ class _Made:
         for row in data.row.tolist():
             target = _target_at(data, rest.grid, row)
             drawn = draw_at(self.members, self.weight, self.surface, target)
-            _, low, high = ends(drawn.measured, self.level)
-            found.append((float(np.median(drawn.mean)), low, high))
-        return HeldOutScores(data.row, data.C, data.y, *np.array(found).T)
+            found.append(drawn.interval(self.level))
+        return HeldOutRuns(data.row, data.C, data.y, *np.array(found).T)
 
     def chance(self) -> Interval:
         """The floor of accuracy."""

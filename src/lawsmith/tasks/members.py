@@ -1,22 +1,32 @@
-"""Members: ways from a target to an accuracy, each a posterior of curves.
+"""Members: ways from a target to an accuracy, each a posterior of curves, and how much each counts.
 
 Notation and shapes as in `lawsmith.tasks.curve` and `lawsmith.tasks.data`.
 
     two steps   x is the log of a loss, which the surface of that loss gives at a target
     direct      x is minus a log scale: of N and D joined, or of the one scale there is
+    places      (k, q), or (b, k, q) where each draw has its own: x itself, or logs of N and D
 
 Each way is fitted to all runs and to the upper ones: small models may follow another curve. Beyond
 the best x that was run, x errs by DRIFT of the distance, for no curve is known to hold there.
+
+A member counts by how well it predicts the largest runs from the smaller ones. Runs within a factor
+TOP of the largest compute (and TOP_SHARE of all at least) are kept out; every member, and the
+surface of the loss, are fitted to the others. Those runs are not independent, so together they
+count as EFFECTIVE_ROWS at most. Where too few runs are left, all members count the same.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
-from typing import Literal
 
 import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import Grid
+from lawsmith.runs import Runs
+from lawsmith.surface import Surface, fit_surface
 from lawsmith.tasks import priors
 from lawsmith.tasks.curve import (
     N_PARAMS,
@@ -26,12 +36,15 @@ from lawsmith.tasks.curve import (
     mean_and_scale,
     shape_of,
 )
-from lawsmith.tasks.data import RATIO_REACH, Scales, Scored, best_of_cells
+from lawsmith.tasks.data import RATIO_REACH, Scales, Scored, Way, best_of_cells
 from lawsmith.tasks.smc import sample
 
-Way = Literal["two steps", "direct"]
 N_DRAWS = 1000  # means of so many err by 3 % of an SD
-MOST_RUNS = 200  # that a curve is fitted to
+MOST_RUNS = 200  # that a curve is fitted to, for speed
+LEAST_TOP, LEAST_BELOW = 3, 5  # runs to judge ways by, and to fit them to: one more than an answer
+TOP_SHARE = 0.15  # of the runs, at least: a table with one large run is judged by more than that
+MOST_TOP = 20  # runs that are predicted: together they count as EFFECTIVE_ROWS anyhow
+SEED = 21  # fixed, so that one table has one answer
 
 
 @dataclass(frozen=True, eq=False)
@@ -53,32 +66,25 @@ class Member:
 
     @property
     def shape(self) -> Shape:
-        return shape_of(self.u, self.task, self._prior, self.reference)
-
-    @property
-    def _prior(self) -> priors.Prior:
-        return priors.LOSS if self.way == "two steps" else priors.SCALE
+        prior = priors.LOSS if self.way == "two steps" else priors.SCALE
+        return shape_of(self.u, self.task, prior, self.reference)
 
     def take(self, rows: IntArray) -> Member:
         """With those draws, some perhaps more than once."""
         return replace(self, u=self.u[rows], best=self.best[rows])
 
-    def x_at(self, Z: FloatArray, rng: np.random.Generator) -> FloatArray:
-        """(b, k) x of places, with its error beyond the data.
-
-        Z   log losses (b, k) for two steps; scales (k, q), or (b, k, q) where each draw has its
-            own, for a direct way
-        """
-        x = Z if self.way == "two steps" else joined(self.u, Z)
+    def x_at(self, places: FloatArray, rng: np.random.Generator) -> FloatArray:
+        """(b, k) x of places, with its error beyond the data."""
+        x = joined(self.u, places)
         beyond = np.maximum(self.best[:, None] - x, 0.0)
         return np.asarray(x + priors.DRIFT * beyond * rng.standard_normal((len(self.u), 1)))
 
     def best_scales(self, log_C: float) -> FloatArray:
-        """(b, 1, q) coordinates of the best scales at a compute, at D/N near those run."""
+        """(b, 1, q) places of the best scales at a compute, at D/N near those run."""
         scales = self.scales
         if len(scales.names) == 1:
-            at = scales.one_scale(log_C)
-            return np.full((len(self.u), 1, 1), at)
+            logs = np.full((len(self.u), 1, 1), log_C - np.log(scales.multiplier))
+            return scales.places(logs)
         left = log_C - np.log(scales.multiplier) - float(np.sum(scales.origin))
         offset = scales.origin[1] - scales.origin[0]
         low, high = (end - offset for end in scales.ratio)
@@ -97,12 +103,12 @@ class Member:
         return float((top + np.log(np.exp(each - top).mean(axis=0))).sum())
 
 
-def joined(u: FloatArray, Z: FloatArray) -> FloatArray:
-    """(b, k) minus the log scale of places, Z (k, q) or (b, k, q)."""
-    if Z.shape[-1] == 1:
-        return np.asarray(np.zeros((len(u), 1)) - Z[..., 0])
+def joined(u: FloatArray, places: FloatArray) -> FloatArray:
+    """(b, k) x of places, without its error."""
+    if places.shape[-1] == 1:
+        return np.asarray(np.zeros((len(u), 1)) + places[..., 0])
     a, r = _join(u)
-    n, d = Z[..., 0] + r, Z[..., 1] - r
+    n, d = places[..., 0] + r, places[..., 1] - r
     return np.asarray((np.logaddexp(-a * n, -a * d) - np.log(2.0)) / a)
 
 
@@ -128,22 +134,17 @@ def fit_members(data: Scored, task: Task, ways: tuple[Way, ...], seed: int) -> l
 
 def fit_member(way: Way, window: str, data: Scored, task: Task, seed: int) -> Member:
     """The posterior of one way's curve."""
-    two = way == "two steps"
-    prior = priors.LOSS if two else priors.SCALE
-    reference = float(np.quantile(data.log_loss, 0.1)) if two else 0.0
-    d = N_PARAMS + (2 if not two and data.Z.shape[1] == 2 else 0)
-
-    def x(u: FloatArray) -> FloatArray:
-        return data.log_loss[None, :] if two else joined(u, data.Z)
+    reference = float(np.quantile(data.log_loss, 0.1)) if way == "two steps" else 0.0
+    places = data.places(way)
+    begun = Member(way, window, task, data.scales, np.empty(0), reference, np.empty(0))
 
     def log_likelihood(u: FloatArray) -> FloatArray:
-        shape = shape_of(u, task, prior, reference)
-        mean, scale = mean_and_scale(shape, x(u), task.questions)
+        mean, scale = replace(begun, u=u).accuracy(joined(u, places))
         return np.asarray(log_density(data.y, mean, scale).sum(axis=1))
 
+    d = N_PARAMS + (2 if places.shape[1] == 2 else 0)
     u = sample(log_likelihood, d, n=N_DRAWS, rng=np.random.default_rng(seed))
-    best = np.broadcast_to(x(u).min(axis=1), (N_DRAWS,))
-    return Member(way, window, task, data.scales, u, reference, np.asarray(best))
+    return replace(begun, u=u, best=joined(u, places).min(axis=1))
 
 
 def _rank(data: Scored, way: Way) -> FloatArray:
@@ -159,3 +160,51 @@ def _fewer(data: Scored, way: Way) -> Scored:
     half = MOST_RUNS // 2
     rest = order[half:][np.linspace(0, len(order) - half - 1, MOST_RUNS - half).astype(int)]
     return data.take(np.sort(np.concatenate([order[:half], rest])))
+
+
+def weigh(grid: Grid, runs: Runs, data: Scored, members: Sequence[Member]) -> FloatArray:
+    """(m,) weights, which sum to 1."""
+    even = np.full(len(members), 1.0 / len(members))
+    cut = _cut(data.C)
+    top = cut < data.C
+    if top.sum() < LEAST_TOP or (~top).sum() < LEAST_BELOW:
+        return even
+    below, rows = data.take(~top), data.take(top)
+    rows = rows.take(best_of_cells(rows))
+    rows = rows.take(np.argsort(-rows.C, kind="stable")[:MOST_TOP])
+    ways = tuple(dict.fromkeys(member.way for member in members))
+    try:
+        kept = runs.take(grid.C[runs.index] <= cut)
+        surface = fit_surface(grid, kept) if len(ways) > 1 else None
+    except LawsmithError:
+        return even
+    losses = None if surface is None else _losses(surface, grid, rows)
+    judged = fit_members(below, members[0].task, ways, SEED)
+    score = {(m.way, m.window): _score(m, rows, losses) for m in judged}
+    # A window that is too small below the cut is judged as the way's other one.
+    each = np.array([score.get((m.way, m.window), score[m.way, "all"]) for m in members])
+    each *= min(1.0, priors.EFFECTIVE_ROWS / len(rows))
+    found = np.exp(each - each.max())
+    return np.asarray(found / found.sum())
+
+
+def _cut(C: FloatArray) -> float:
+    """The compute above which runs are kept out."""
+    n = max(LEAST_TOP, int(np.ceil(TOP_SHARE * len(C))))
+    ordered = np.sort(C)
+    below = ordered[ordered < ordered[-n]] if n < len(C) else ordered[:0]
+    return float(min(C.max() / priors.TOP, below.max(initial=0.0)))
+
+
+def _losses(surface: Surface, grid: Grid, rows: Scored) -> FloatArray:
+    """(b, k) log losses that the surface expects of runs."""
+    rng = np.random.default_rng(SEED)
+    mixtures = [surface.mixture_of(grid, row) for row in rows.row.tolist()]
+    return np.stack([mixture.sample_runs(N_DRAWS, rng) for mixture in mixtures], axis=1)
+
+
+def _score(member: Member, rows: Scored, losses: FloatArray | None) -> float:
+    places = rows.places(member.way)
+    if member.way == "two steps" and losses is not None:
+        places = losses[:, :, None]
+    return member.log_predictive(rows.y, member.x_at(places, np.random.default_rng(SEED)))

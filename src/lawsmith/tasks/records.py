@@ -3,22 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
-
-import numpy as np
+from dataclasses import dataclass
+from typing import ClassVar
 
 from lawsmith.answer import Answer, Forecast, Target
-from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.digest import codes, short
-from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.answer.records import AnyAnswer, Wording
+from lawsmith.arrays import FloatArray
 from lawsmith.laws.uncertainty import Interval
+from lawsmith.tasks import text
 from lawsmith.tasks.curve import Task
 from lawsmith.tasks.data import Scored
 from lawsmith.tasks.members import Member
-
-if TYPE_CHECKING:
-    from lawsmith.datasets.frames import Frame
 
 
 @dataclass(frozen=True, eq=False)
@@ -49,29 +44,8 @@ class TaskForecast:
         return 0.5 * (self.high - self.low)
 
 
-@dataclass(frozen=True, eq=False)
-class HeldOutScores:
-    """Runs kept out, the best at each N and D: measured accuracy and prediction, (h,) each."""
-
-    rows: IntArray
-    C: FloatArray
-    accuracy: FloatArray
-    predicted: FloatArray
-    low: FloatArray
-    high: FloatArray
-
-    @property
-    def inside(self) -> BoolArray:
-        return (self.low <= self.accuracy) & (self.accuracy <= self.high)
-
-    @property
-    def error(self) -> float:
-        """Mean distance of the prediction from the measured accuracy."""
-        return float(np.mean(np.abs(self.predicted - self.accuracy)))
-
-
-@dataclass(frozen=True, eq=False, repr=False)
-class TaskAnswer:
+@dataclass(frozen=True, eq=False, repr=False, kw_only=True)
+class TaskAnswer(AnyAnswer):
     """What the runs of a study say of a task: the result of `fit_tasks`.
 
     via        the column of the loss; '' for the direct way alone
@@ -88,29 +62,19 @@ class TaskAnswer:
     ['1e22 FLOPs']
     """
 
-    study: str
     task: Task
     via: str
-    level: float
-    n_runs: int
-    largest: float
     chance: Interval
     forecasts: tuple[TaskForecast, ...]
-    held_out: HeldOutScores | None
-    warnings: tuple[Diagnostic, ...]
-    verdict: str
-    loss: Answer | None = field(repr=False)
-    data: Scored = field(repr=False)
-    members: tuple[Member, ...] = field(repr=False)
-    weight: FloatArray = field(repr=False)
+    loss: Answer | None
+    data: Scored
+    members: tuple[Member, ...]
+    weight: FloatArray
+    _words: ClassVar[Wording] = text
 
-    def __repr__(self) -> str:
-        from lawsmith.tasks.text import headline
-
-        headlines = [headline(self, forecast) for forecast in self.forecasts]
-        named = codes([warning.code for warning in self.warnings])
-        title = f"Answer of {self.study} for {self.task.name}, from {self.n_runs} runs"
-        return short(title, [line for line in (*headlines, self.verdict, *named) if line])
+    @property
+    def about(self) -> str:
+        return f" for {self.task.name}"
 
     @property
     def estimated_chance(self) -> bool:
@@ -122,27 +86,3 @@ class TaskAnswer:
         for member, weight in zip(self.members, self.weight.tolist(), strict=True):
             found[member.way] = found.get(member.way, 0.0) + weight
         return found
-
-    def summary(self) -> str:
-        """The answer as text."""
-        from lawsmith.tasks.text import listing
-
-        return listing(self).text()
-
-    def to_frame(self) -> Frame:
-        """One row a target: the accuracy with its intervals."""
-        from lawsmith.datasets.frames import frame_of
-        from lawsmith.tasks.text import forecast_row
-
-        return frame_of(forecast_row(forecast) for forecast in self.forecasts)
-
-    def to_dict(self) -> dict[str, Any]:
-        """The answer as plain values, as ``--json`` has it."""
-        from lawsmith.tasks.text import payload
-
-        return payload(self)
-
-    def _repr_html_(self) -> str:
-        from lawsmith.tasks.text import listing
-
-        return listing(self).html()

@@ -2,19 +2,27 @@
 
 from __future__ import annotations
 
-from typing import Any
+from typing import TYPE_CHECKING
 
-from lawsmith.answer.payload import table_rows, warning_payload
-from lawsmith.answer.text import WARNINGS, loss_text
-from lawsmith.digest import Columns, Digest, as_remarks
-from lawsmith.formats import flops, interval, percent, plural
+from lawsmith.answer.text import (
+    Json,
+    digest_of,
+    distance,
+    judged_payload,
+    loss_cells,
+    shared_payload,
+)
+from lawsmith.digest import Columns, Digest
+from lawsmith.formats import interval, percent, plural
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.tasks.records import HeldOutScores, TaskAnswer, TaskForecast
+
+if TYPE_CHECKING:
+    from lawsmith.tasks.records import TaskAnswer, TaskForecast
 
 HEADS = ("", "value", "interval")
 WAYS = {"two steps": "by way of the loss", "direct": "from scale alone"}
+NUMBERS = ("value", "low", "high", "mean_low", "mean_high", "decades")  # of a forecast
 Row = tuple[str, str, str]
-Json = dict[str, Any]
 
 
 def accuracy_text(value: float) -> str:
@@ -39,14 +47,8 @@ def lines(forecast: TaskForecast) -> list[Row]:
         found += [(f"  {WAYS[way]}", *ends) for way, ends in forecast.ways.items()]
     rows = [(what, accuracy_text(v), interval(a, b, accuracy_text)) for what, v, a, b in found]
     if forecast.loss is not None:
-        loss = forecast.loss
-        rows.append(("loss", loss_text(loss.loss), interval(loss.low, loss.high, loss_text)))
+        rows.append(("loss", *loss_cells(forecast.loss)))
     return rows
-
-
-def rests_on(found: TaskAnswer) -> str:
-    """'31 runs, up to 3.3e20 FLOPs'."""
-    return f"{plural(found.n_runs, 'run')}, up to {flops(found.largest)} FLOPs"
 
 
 def chance_text(found: TaskAnswer) -> str:
@@ -58,7 +60,7 @@ def chance_text(found: TaskAnswer) -> str:
     return f"Chance {accuracy_text(found.task.chance)}, {small}"
 
 
-def ways_text(found: TaskAnswer) -> str:
+def _ways_text(found: TaskAnswer) -> str:
     """How the ways are weighed."""
     weights = found.way_weights()
     if len(weights) == 1:
@@ -75,20 +77,18 @@ def held_out_text(found: TaskAnswer) -> str:
     if judged is None:
         return ""
     inside = f"{int(judged.inside.sum())} of {plural(len(judged.rows), 'held-out run')}"
-    error = f"mean error {100.0 * judged.error:.1f} points"
+    error = f"mean error {100.0 * judged.mean_error:.1f} points"
     return f"{inside} inside their {percent(found.level)} intervals, {error}"
 
 
 def beyond(forecast: TaskForecast) -> str:
     """How far a target lies from the data."""
-    if forecast.decades <= 0.0:
-        return "inside the data"
-    return f"{forecast.decades:.1f} decades of compute beyond the largest run"
+    return distance(forecast.decades, " of compute")
 
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    said = [chance_text(found), ways_text(found)]
+    said = [chance_text(found), _ways_text(found)]
     if found.held_out is not None:
         said.append(f"Held out: {held_out_text(found)}")
     return said
@@ -101,15 +101,16 @@ def listing(found: TaskAnswer) -> Digest:
     tables = [
         Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in found.forecasts
     ]
-    warned = as_remarks(WARNINGS, [(w.code, w.message) for w in found.warnings])
-    verdict = [found.verdict] if found.verdict else []
-    said = "\n".join(f"{sentence}." for sentence in remarks(found))
-    title = f"Answer for {found.task.name}, from {rests_on(found)}"
-    return Digest(title, [*verdict, *tables, said, *warned])
+    return digest_of(found, [*tables, "\n".join(f"{sentence}." for sentence in remarks(found))])
 
 
 def payload(found: TaskAnswer) -> Json:
     """``answers`` in the order of the targets, and what they rest on."""
+    names = ("row", "compute", "accuracy", "predicted", "low", "high")
+    judged = found.held_out
+    kept_out = None
+    if judged is not None:
+        kept_out = judged_payload(judged, names, {"mean_error": judged.mean_error})
     return {
         "metric": found.task.name,
         "via": found.via or None,
@@ -121,13 +122,9 @@ def payload(found: TaskAnswer) -> Json:
         },
         "questions": found.task.questions or None,
         "answers": [forecast_payload(f, found.level) for f in found.forecasts],
-        "verdict": found.verdict,
-        "level": found.level,
-        "n_runs": found.n_runs,
-        "largest_compute": found.largest,
         "weights": found.way_weights(),
-        "held_out_runs": None if found.held_out is None else held_out_payload(found.held_out),
-        "answer_warnings": [warning_payload(w) for w in found.warnings],
+        "held_out_runs": kept_out,
+        **shared_payload(found),
     }
 
 
@@ -140,15 +137,10 @@ def forecast_payload(forecast: TaskForecast, level: float) -> Json:
         "compute": target.C,
         "N": scales["N"].centre if "N" in scales else target.N,
         "D": scales["D"].centre if "D" in scales else target.D,
-        "value": forecast.value,
-        "low": forecast.low,
-        "high": forecast.high,
-        "mean_low": forecast.mean_low,
-        "mean_high": forecast.mean_high,
+        **{name: getattr(forecast, name) for name in NUMBERS},
         "run_low": forecast.low,
         "run_high": forecast.high,
         "level": level,
-        "decades": forecast.decades,
         "loss": None if loss is None else _ends(Interval(loss.loss, loss.low, loss.high)),
         "ways": {way: _ends(found) for way, found in forecast.ways.items()},
     }
@@ -160,24 +152,6 @@ def _ends(found: Interval) -> Json:
 
 def forecast_row(forecast: TaskForecast) -> Json:
     """One answer as a flat row of a table."""
-    return {
-        "target": forecast.target.label,
-        "C": forecast.target.C,
-        "accuracy": forecast.value,
-        "low": forecast.low,
-        "high": forecast.high,
-        "mean_low": forecast.mean_low,
-        "mean_high": forecast.mean_high,
-        "decades": forecast.decades,
-    }
-
-
-def held_out_payload(judged: HeldOutScores) -> Json:
-    """Runs that were kept out, each beside its prediction."""
-    names = ("row", "compute", "accuracy", "predicted", "low", "high")
-    return {
-        "n": len(judged.rows),
-        "n_inside": int(judged.inside.sum()),
-        "mean_error": judged.error,
-        "runs": table_rows(names, vars(judged).values()),
-    }
+    numbers = {name: getattr(forecast, name) for name in NUMBERS}
+    named = {"accuracy": numbers.pop("value"), **numbers}
+    return {"target": forecast.target.label, "C": forecast.target.C, **named}

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING
 
 from rich.console import Console
 
-from lawsmith.answer.payload import Json
+from lawsmith.answer.text import Json
 from lawsmith.cli import console as out
 from lawsmith.cli.console import working
 from lawsmith.errors import LawsmithError

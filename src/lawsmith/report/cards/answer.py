@@ -176,7 +176,7 @@ def _unseen(found: Answer) -> list[Part]:
         return []
     rows = []
     for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
-        C, loss, predicted = (float(v[i]) for v in (judged.C, judged.loss, judged.predicted))
+        C, loss, predicted = (float(v[i]) for v in (judged.C, judged.measured, judged.predicted))
         ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
         off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
         rows.append((flops(C), loss_text(loss), loss_text(predicted), off, ends, held))
