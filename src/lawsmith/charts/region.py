@@ -21,7 +21,7 @@ import pandas as pd
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
+from lawsmith.charts.draw import WIDE, field, layer, log_axis, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Surface
@@ -33,7 +33,7 @@ N_VALUES = 21  # of each axis
 MOST_AXES = 3
 ROOM = 0.5  # e-folds shown beyond what is within 0.5 % of the best
 LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # per cent above the best: style
-HEIGHT, SPACING, LEFT = 190, 24, 62
+HEIGHT = 190
 LITTLE = 0.05  # weight of a member that is not asked
 
 
@@ -126,17 +126,13 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
 def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
     """What costs at most 0.5, 1 and 2 % more loss than the best, over N and hyperparameters."""
     label, panels = region_data(answered)
-    n_columns = min(3 if width >= TWO_COLUMNS else 1, len(panels))
-    layout = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
+    room = draw.panels_of(width, len(panels), height=HEIGHT)
     lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
-    return layout.chart(
-        [_view(panel, layout.width) for panel in panels],
-        f"What is as good as the best: {answered.name}",
-        lines,
-    )
+    drawn = [_layers(panel, room.width) for panel in panels]
+    return room.abreast(drawn, f"What is as good as the best: {answered.name}", lines)
 
 
-def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
+def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:
     cells = panel.cells
     x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
     y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
@@ -151,8 +147,7 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
     where = {"x": field("a", x), "y": field("b", y)}
-    layers.append(layer(dot, mark("point", "map-best"), "best", **where))
-    return draw.view(layers, width=pixels, height=HEIGHT)
+    return [*layers, layer(dot, mark("point", "map-best"), "best", **where)]
 
 
 def _domain(cells: pd.DataFrame, key: str) -> tuple[float, float]:
