@@ -216,7 +216,7 @@ def test_a_breach_of_the_layers_is_seen(part, line):
         ("frontier.py", "from lawsmith.grid import Grid"),
         ("charts/answer.py", "from lawsmith.charts.law import fence"),
         ("charts/__init__.py", "from lawsmith.charts.save import write"),
-        ("report/cards/runs.py", "from lawsmith.report.cards.laws import place_of"),
+        ("report/cards/runs.py", "from lawsmith.report.cards.figures import place_of"),
         ("laws/fit.py", "from lawsmith.frontier import pareto"),
         ("laws/fit.py", "from .forms import Law\nfrom lawsmith.laws.forms import Law"),
         ("cli/fit.py", "import typer\nfrom lawsmith import __version__, charts"),

@@ -36,6 +36,7 @@ TITLES = {
 RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
 
 Channel = dict[str, Any]
+Panel = alt.LayerChart | alt.ConcatChart
 Symbol = Literal["point", "line", "area", "tick"]
 
 
@@ -79,7 +80,7 @@ class View:
         return view([*layers, *above], width=self.width, height=height, **more)
 
     def stack(
-        self, panels: Sequence[alt.Chart], heading: str, lines: Sequence[str], spacing: int = 14
+        self, panels: Sequence[Panel], heading: str, lines: Sequence[str], spacing: int = 14
     ) -> alt.VConcatChart:
         """The chart of panels above each other."""
         words = title(heading, lines, pixels=self.text)
@@ -90,7 +91,7 @@ class View:
     ) -> alt.VConcatChart:
         """The chart of panels side by side, given by their layers, with one key above them."""
         entries = entries_of(one for layers in panels for one in layers)
-        above = [key_view(entries, pixels=self.text)] if entries else []
+        above: list[Panel] = [key_view(entries, pixels=self.text)] if entries else []
         views = [view(layers, width=self.width, height=self.height) for layers in panels]
         rows = alt.concat(*views, columns=self.n_columns, spacing=SPACING)
         return self.stack([*above, rows], heading, lines, spacing=4)

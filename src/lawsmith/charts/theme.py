@@ -162,7 +162,7 @@ def _points(theme: Theme) -> dict[str, Style]:
     Runs by what became of them ('state-…') are told apart by shape first. On coloured squares
     ('map-…') an outline in the page's colour keeps points clear of any.
     """
-    outline = {"stroke": theme.background, "strokeWidth": 1.2}
+    outline: Style = {"stroke": theme.background, "strokeWidth": 1.2}
     scaled = {
         "cell": _dot(34),
         "cell-star": _dot(130, shape=STAR),

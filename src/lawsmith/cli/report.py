@@ -204,7 +204,7 @@ def show_report(source: Source, path: Path) -> None:
     console = out.stdout()
     out.prose(console, first.lead)
     for caution in first.cautions:
-        out.item(console, caution.code, caution.text)
+        out.item(console, caution.code, caution.message)
     size = path.stat().st_size / 1e6
     out.heading(console, f"Report, {size:.1f} MB, opens offline")
     out.paths(console, [path])

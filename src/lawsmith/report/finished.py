@@ -18,7 +18,7 @@ from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.replay import Replayed, Trace, answers_of
-from lawsmith.report.cards.runs import Column, run_table
+from lawsmith.report.cards.record import Column, run_table
 from lawsmith.report.finding import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Found, Record, Source, Spend

@@ -14,7 +14,7 @@ from lawsmith.analysis import Analysis
 from lawsmith.charts.timeline import Attempt
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
-from lawsmith.report.cards.runs import Column, run_table
+from lawsmith.report.cards.record import Column, run_table
 from lawsmith.report.finding import NONE_YET, runs_made
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Found, Live, Record, Source, Spend

@@ -12,6 +12,7 @@ from typing import Any
 
 from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
 from lawsmith.charts.page import bare, script_json
+from lawsmith.laws.diagnostics import Diagnostic
 
 Spec = Mapping[str, Any]
 Rows = tuple[tuple[str, ...], ...]
@@ -23,17 +24,9 @@ def _each(template: str, items: Sequence[str]) -> str:
     return "".join(template.format(escape(item)) for item in items)
 
 
-@dataclass(frozen=True)
-class Caution:
-    """Something a careful reader must know of what it stands beside; ``code`` names its kind."""
-
-    code: str
-    text: str
-
-
-def cautions_html(cautions: Sequence[Caution]) -> str:
-    """Cautions, each with its code, as a list."""
-    items = (f"<li><code>{escape(c.code)}</code> {escape(c.text)}</li>" for c in cautions)
+def cautions_html(cautions: Sequence[Diagnostic]) -> str:
+    """Warnings, each with its code, as a list."""
+    items = (f"<li><code>{escape(w.code)}</code> {escape(w.message)}</li>" for w in cautions)
     return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
 
 
@@ -45,7 +38,7 @@ class Figure:
     caption: str
     wide: Spec
     narrow: Spec
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Diagnostic, ...] = ()
 
     @property
     def html(self) -> str:
@@ -76,7 +69,7 @@ class Absent:
 
     name: str
     reason: str
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Diagnostic, ...] = ()
 
     @property
     def html(self) -> str:
@@ -275,7 +268,7 @@ class Card:
     title: str
     lead: str
     parts: tuple[Part, ...]
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Diagnostic, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -311,7 +304,7 @@ def without_empty(cards: Sequence[Card]) -> list[Card]:
 
 
 def figure(
-    name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Caution] = ()
+    name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Diagnostic] = ()
 ) -> Figure | Absent:
     """The chart that ``draw(width=…)`` gives, or why there is none."""
     try:

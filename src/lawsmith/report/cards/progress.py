@@ -10,19 +10,9 @@ from lawsmith import charts
 from lawsmith.answer.text import FORMS, loss_text
 from lawsmith.formats import flops, number, plural
 from lawsmith.journal import Trial
-from lawsmith.report.parts import (
-    Absent,
-    Card,
-    Caution,
-    Facts,
-    Figure,
-    Listing,
-    Log,
-    Part,
-    Tile,
-    Tiles,
-    figure,
-)
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.report import parts
+from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
 from lawsmith.report.source import Live, Source, hours_text, share_text
 from lawsmith.study.summary import best_of, failures_of, window_of
 
@@ -50,12 +40,12 @@ def progress(source: Source) -> Card | None:
     tiles = [Tile("Budget committed", committed, " of ".join(told))]
     counts = live.ledger.counts()
     tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
-    parts: list[Part] = [Tiles(tuple(tiles)), Facts(tuple(_facts(live)))]
+    shown: list[Part] = [Tiles(tuple(tiles)), parts.Facts(tuple(_facts(live)))]
     if under_way := live.ledger.open():
-        parts.append(_under_way(under_way))
+        shown.append(_under_way(under_way))
     ended = live.ledger.ended
     lead = f"Ended: {ENDED.get(ended, ended)}" if ended else _going(live)
-    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), cautions_of(live))
+    return Card("progress", "Where it stands", f"{lead}.", tuple(shown), cautions_of(live))
 
 
 def _going(live: Live) -> str:
@@ -95,15 +85,17 @@ def _report(trial: Trial) -> str:
     return f"{loss_text(value)} at {tokens:.3g} tokens"
 
 
-def cautions_of(live: Live) -> tuple[Caution, ...]:
+def cautions_of(live: Live) -> tuple[Diagnostic, ...]:
     """What is wrong with the record of a live study."""
     found = []
     if live.study.journal.torn:
-        found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
+        found.append(
+            Diagnostic("torn", "the journal's last line was torn by a crash and is left out")
+        )
     if live.history.strangers:
         n = plural(live.history.strangers, "run")
         found.append(
-            Caution("strangers", f"{n} without a matching candidate: not in the fit, not drawn")
+            Diagnostic("strangers", f"{n} without a matching candidate: not in the fit, not drawn")
         )
     return tuple(found)
 
@@ -133,14 +125,14 @@ def failures(source: Source) -> Card | None:
     found = () if live is None else failures_of(live.study, live.ledger, lines=TAIL)
     if not found:
         return None
-    parts: list[Part] = []
+    shown: list[Part] = []
     for one in found[-MOST:]:
         trial = one.trial
         reason = ": ".join(filter(None, (trial.reason, trial.detail)))
         title = f"{trial.name}, {trial.stage.value}: {reason} ({config_text(trial.config)})"
-        parts.append(Log(title, one.tail or "no log"))
+        shown.append(parts.Log(title, one.tail or "no log"))
     lead = "What failed or waits to be tried again, with the end of each log."
-    return Card("failures", "What failed", lead, tuple(parts))
+    return Card("failures", "What failed", lead, tuple(shown))
 
 
 def spend(source: Source) -> Card:

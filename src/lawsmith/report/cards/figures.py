@@ -1,19 +1,23 @@
-"""Cards that are charts: what is best at each compute, and a law that describes the runs."""
+"""Cards that are charts: a law, what is best at each compute, losses along runs, tasks."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import isnan
 
 from lawsmith import charts
 from lawsmith.analysis import Analysis
+from lawsmith.answer.text import curves_text, loss_text
 from lawsmith.charts.titles import EVERY, objective_text, point_name
-from lawsmith.formats import interval, number, percent, symbol
+from lawsmith.formats import count, flops, interval, number, percent, plural, symbol
+from lawsmith.journal import Trial
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.parts import Absent, Card, Caution, Facts, Figure, Listing, Part, figure
+from lawsmith.report.parts import Absent, Card, Facts, Figure, Listing, Notes, Part, figure
 from lawsmith.report.source import Source
+from lawsmith.tasks import TaskAnswer
+from lawsmith.tasks.text import accuracy_text, beyond, remarks
 
 Draw = Callable[..., charts.Chart]
 LETTERS = {
@@ -26,6 +30,14 @@ PLACES = {
     "isoflop_unbracketed": "isoflop",
     "influential_point": "residuals",
     "lack_of_fit": "residuals",
+}
+
+MOST_ROWS = 40  # of ends of curves, and of trunks that were stopped
+MOST_TASKS = 4  # that are drawn
+TASK_CAPTIONS = {
+    "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
+    "the band is the interval of one run.",
+    "loss": "The same against the loss by way of which accuracy is predicted.",
 }
 
 
@@ -46,7 +58,7 @@ def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Abse
     law = source.found.analysis
     if law is None:
         return Absent(name, source.found.why_no_law)
-    told = tuple(Caution(w.code, w.message) for w in law.warnings if place_of(w) == name)
+    told = tuple(w for w in law.warnings if place_of(w) == name)
     return figure(name, caption, partial(draw, law), cautions=told)
 
 
@@ -157,3 +169,105 @@ def _interval(found: Interval | None) -> str:
     if found is None:
         return "–"
     return "not identified" if isnan(found.low) else interval(found.low, found.high, number)
+
+
+def along(source: Source) -> Card | None:
+    """What was learnt from losses along runs; None where there are none."""
+    if source.found.curved is None or source.found.curved.answer.curves is None:
+        return None
+    found = source.found.curved.answer.curves
+    caption = (
+        "Lines: losses along runs. Dots: runs after a decay, joined to where they left their "
+        "trunk. Stars: predicted ends, of trunks if they were decayed now and of unfinished runs "
+        "at their horizon, with the interval of a further run."
+    )
+    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.found.curved))]
+    rows = tuple(
+        (
+            end.run,
+            end.kind,
+            count(end.N),
+            count(end.D),
+            loss_text(end.loss),
+            interval(end.run_low, end.run_high, loss_text),
+        )
+        for end in found.ends[:MOST_ROWS]
+    )
+    columns = ("run", "kind", "N", "D at the end", "loss", f"{percent(source.level)} interval")
+    if rows:
+        parts.append(Listing("ends", columns, rows, n_words=2))
+    text = curves_text(found)
+    words = f"{text[:1].upper()}{text[1:]}."
+    if source.live is not None and source.live.stopped:
+        stopped = source.live.stopped
+        words += f" {_saved_text(stopped, source.spend.budget)}"
+        parts.append(_stopped(stopped))
+    return Card("along", "Losses along runs", words, tuple(parts))
+
+
+def _saved_text(stopped: Sequence[Trial], budget: float | None) -> str:
+    saved = sum(trial.cost - trial.spend for trial in stopped)
+    share = f", {percent(saved / budget)} of the budget" if budget else ""
+    what = plural(len(stopped), "trunk")
+    return f"{what} stopped before the end: {flops(saved)} FLOPs saved{share}."
+
+
+def _stopped(stopped: Sequence[Trial]) -> Listing:
+    """What each trunk that was stopped had trained, and what its rest would have cost."""
+    rows = tuple(
+        (
+            trial.name,
+            count(float(trial.config["N"])),
+            count(trial.D),
+            "n/a" if trial.report is None else count(trial.report[0]),
+            "n/a" if trial.report is None else loss_text(trial.report[1]),
+            flops(trial.cost - trial.spend),
+        )
+        for trial in stopped[:MOST_ROWS]
+    )
+    columns = ("stopped", "N", "D planned", "last seen at", "loss there", "FLOPs saved")
+    return Listing("stopped", columns, rows, n_words=1)
+
+
+def tasks(source: Source) -> Card | None:
+    """What the runs say of tasks; None where none was asked for."""
+    if not source.found.tasks:
+        return None
+    first = source.found.tasks[0]
+    parts: list[Part] = [_accuracies(source, i) for i in range(len(first.forecasts))]
+    for answer in source.found.tasks[:MOST_TASKS]:
+        parts += _task_figures(answer, source.name)
+    lead = f"{plural(len(source.found.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
+    cautions = tuple(
+        Diagnostic(w.code, f"{answer.task.name}: {w.message}")
+        for answer in source.found.tasks
+        for w in answer.warnings
+    )
+    return Card("tasks", "Tasks", lead, tuple(parts), cautions)
+
+
+def _accuracies(source: Source, i: int) -> Listing:
+    """Every task at the ith target."""
+    first = source.found.tasks[0]
+    forecast = first.forecasts[i]
+    head = f"{forecast.target.label}, {beyond(forecast)}"
+    columns = (head, "accuracy", f"{percent(first.level)} interval of a run")
+    rows = []
+    for answer in source.found.tasks:
+        one = answer.forecasts[i]
+        ends = interval(one.low, one.high, accuracy_text)
+        rows.append((answer.task.name, accuracy_text(one.value), ends))
+    return Listing(f"tasks-{i + 1}", columns, tuple(rows))
+
+
+def _task_figures(answer: TaskAnswer, study: str) -> list[Part]:
+    drawn = {"compute": charts.accuracy_by_compute}
+    if answer.via:
+        drawn["loss"] = charts.accuracy_by_loss
+    found: list[Part] = [
+        figure(
+            f"{answer.task.name} by {kind}", TASK_CAPTIONS[kind], partial(draw, answer, study=study)
+        )
+        for kind, draw in drawn.items()
+    ]
+    return [*found, Notes(tuple(f"{remark}." for remark in remarks(answer)))]
