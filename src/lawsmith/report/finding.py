@@ -23,7 +23,7 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report.source import Found, Reason
+from lawsmith.report.source import Findings, Reason
 from lawsmith.runs import Runs, State
 from lawsmith.study.answer import answer_of, targets_of, tasks_of
 from lawsmith.study.asking import config_of, propose
@@ -46,15 +46,15 @@ def find_out(
     *,
     n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
-) -> Found:
+) -> Findings:
     """All there is to find out after a ledger's runs; of the way, while ``alive`` says True."""
-    found = find_answer(study, ledger, Found())
+    found = find_answer(study, ledger, Findings())
     found = find_next(study, ledger, found, n_next=n_next)
     found = find_laws(study, ledger, found)
     return find_way(study, ledger, found, memory, alive=alive)
 
 
-def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
+def find_answer(study: LiveStudy, ledger: Ledger, before: Findings) -> Findings:
     """The answer after a ledger's runs; the rest as it was found ``before``."""
     known = answer_of(study, ledger)
     if known.answer is None:
@@ -67,7 +67,9 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 
-def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N_NEXT) -> Found:
+def find_next(
+    study: LiveStudy, ledger: Ledger, found: Findings, *, n_next: int = N_NEXT
+) -> Findings:
     """The runs that would be asked for next."""
     why_not = too_many(study, ledger)
     asking = n_next and ledger.ended is None and not why_not
@@ -75,7 +77,7 @@ def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N
     return replace(found, reasons=following, why_not_next=why_not)
 
 
-def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
+def find_laws(study: LiveStudy, ledger: Ledger, found: Findings) -> Findings:
     """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
@@ -87,11 +89,11 @@ def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
 def find_way(
     study: LiveStudy,
     ledger: Ledger,
-    found: Found,
+    found: Findings,
     memory: Memory,
     *,
     alive: Callable[[], bool] = lambda: True,
-) -> Found:
+) -> Findings:
     """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
     targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
@@ -165,7 +167,7 @@ def ladder(first: int, last: int) -> list[int]:
     return [*counts, last] if last >= first else []
 
 
-def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
+def with_laws(found: Findings, study: Study, options: FitOptions) -> Findings:
     """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
     own, why_not = _analysed(study, options)
     sizes = own if can_allocate(options.law) else None

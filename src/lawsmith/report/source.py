@@ -114,7 +114,7 @@ class Live:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
+class Findings:
     """What takes a while to find out; of a live study, it may be of an earlier moment.
 
     answered   the answer and its runs; None with the reason ``why_no_answer``
@@ -152,7 +152,7 @@ class Source:
     spend: Spend
     runs: RunTable
     record: Record
-    found: Found
+    found: Findings
     attempts: tuple[Attempt, ...] = ()
     live: Live | None = None
 

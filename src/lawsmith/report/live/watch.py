@@ -22,7 +22,7 @@ from lawsmith.report.cards import CARDS, cards_of
 from lawsmith.report.finding import Memory, find_answer, find_laws, find_next, find_way
 from lawsmith.report.live.board import Board
 from lawsmith.report.of_live import live_source
-from lawsmith.report.source import Found, Record
+from lawsmith.report.source import Findings, Record
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
 
@@ -68,7 +68,7 @@ class Watch:
     file: Path
     board: Board
     record: Callable[[LiveStudy], Record]
-    _found: Found = field(default_factory=Found)
+    _found: Findings = field(default_factory=Findings)
     _trouble: str = ""
     _latest: tuple[object, ...] = ()
     _news: threading.Event = field(default_factory=threading.Event)
@@ -158,7 +158,7 @@ class Watch:
         """Whether no newer result waits; what is left of the way is then found out later."""
         return not self._stop.is_set() and self._latest == now
 
-    def _tell(self, found: Found) -> None:
+    def _tell(self, found: Findings) -> None:
         """What was found out, for the quick thread to show at once."""
         self._found = found
         self._news.set()
