@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from os.path import commonprefix
+from itertools import takewhile
 from pathlib import Path
 
 import pytest
@@ -144,7 +144,8 @@ def may_import_inside(source: Path, target: tuple[str, ...]) -> bool:
     own = PACKAGE.dotted(source)
     if own == target[: len(own)]:
         return True  # the __init__ of a folder
-    depth = len(commonprefix([own, target])) + 1
+    same = takewhile(lambda pair: pair[0] == pair[1], zip(own, target, strict=False))
+    depth = len(list(same)) + 1
     here, there = own[:depth], target[:depth]
     if here not in INNER_RANK:
         return True  # of a folder without rows
