@@ -142,7 +142,7 @@ def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:
     layers, least = [], 0.0
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
-        means = f"at most {top:g} % more loss"
+        means = f"at most {top:g}% more loss"
         layers.append(layer(part, mark("rect", LEVELS[top]), means, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])

@@ -37,7 +37,7 @@ MOST_TASKS = 4  # that are drawn
 TASK_CAPTIONS = {
     "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
     "the band is the interval of one run.",
-    "loss": "The same against the loss by way of which accuracy is predicted.",
+    "loss": "The same against the loss from which accuracy is predicted.",
 }
 
 
@@ -64,7 +64,7 @@ def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Abse
 
 def allocation(source: Source) -> Card:
     """How to divide compute between parameters and tokens."""
-    lead = "How to divide compute between parameters and tokens, by the answer's own surface."
+    lead = "How to divide compute between parameters and tokens, by the same surface as the answer."
     caption = (
         "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
         "what costs at most 0.5% more loss. Dots are the best runs so far."
@@ -81,8 +81,8 @@ def tuning(source: Source) -> Card:
         "costs at most 0.5% more loss, all at the best N and D. Dots are the best runs so far."
     )
     region = (
-        "At the first target: the darker a place, the less loss it costs beside the best one, the "
-        "star. Choose what suits you within the darkest region."
+        "At the first target: the star is best, and the darker a place, the closer its loss is to "
+        "the best. Choose what suits you within the darkest region."
     )
     parts = (
         of_answer(source, "hyperparameters", by_compute, charts.hyperparameters),
@@ -93,7 +93,7 @@ def tuning(source: Source) -> Card:
 
 def residuals(source: Source) -> Card:
     """What the law misses, and which runs it hangs on."""
-    lead = "What the law misses, and which points its prediction hangs on."
+    lead = "What the law misses, and which points its prediction depends on."
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "
         "point is left out, beside one standard error."
@@ -105,13 +105,13 @@ def residuals(source: Source) -> Card:
 def isoflop(source: Source) -> Card:
     """Best loss against size at equal compute, and against tokens at equal size."""
     lead = (
-        "Which size does best at equal compute, and what more tokens bring at equal size; of the "
-        "runs that were made."
+        "The runs that were made: which size is best at equal compute, and what more tokens bring "
+        "at equal size."
     )
     caption = (
         "Each curve joins runs of about the same compute, each the best of its size and tokens. "
         "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
-        "end of its curve: a size beyond may do better still."
+        "end of its curve: a size beyond it may be better still."
     )
     parts: list[Part] = [of_law(source, "isoflop", caption, charts.isoflop)]
     if source.found.analysis is not None and source.found.sizes is not None:

@@ -26,7 +26,7 @@ def runs(source: Source) -> Card:
     """All runs with their configuration, loss, and distance from the law."""
     n = source.runs.n_runs
     lead = (
-        f"{plural(n, 'run')}. Click on a column's head to sort by it; the filter takes words and "
+        f"{plural(n, 'run')}. Click on the head of a column to sort; the filter takes words and "
         "comparisons."
     )
     part = source.runs if n else parts.Absent("runs", "no run has been made yet")
