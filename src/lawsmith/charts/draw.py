@@ -1,4 +1,4 @@
-"""What every chart is made of: views, layers, axes, ordered colours, keys.
+"""The parts of every chart: views, layers, axes, ordered colours, keys.
 
 Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
 properties at every step, which made drawing four times slower. Altair validates them in the end.

@@ -152,7 +152,7 @@ def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:
 
 
 def loss_top(analysis: Analysis) -> float:
-    """The largest loss worth room on an axis: of the runs inside their fence, and of Π."""
+    """The top of the loss axis: the largest loss inside the `fence` or on a frontier."""
     scored = analysis.score.loss if analysis.score is not None else np.empty(0)
     points = np.concatenate([analysis.loss[analysis.frontier], scored])
     return max(fence(analysis.loss), float(points.max()))

@@ -97,7 +97,7 @@ def library() -> str:
 
 
 def bare(spec: Spec) -> Spec:
-    """What is the chart's own: the page adds data and configuration, and nothing is looked up."""
+    """The specification without its data and configuration, which the page adds once."""
     return {k: part for k, part in spec.items() if k not in ("config", "datasets", "$schema")}
 
 

@@ -3,8 +3,8 @@
 A panel has two of N and the hyperparameters. A point of it is a run of the target's compute with
 these two values: D follows from N, and what the panel does not show is at its best (in a panel
 without N, N and D are at their best). Its excess is what the surface expects it to lose, against
-the best point of the panel. A place of which little is known does not count as good for that: the
-expected loss is raised by one SD, as where the best is looked for.
+the best point of the panel. The expected loss is raised by one SD, as in the search for the best,
+so that a place does not look good only because little is known of it.
 """
 
 from __future__ import annotations
@@ -34,7 +34,7 @@ MOST_AXES = 3
 ROOM = 0.5  # e-folds shown beyond what is within 0.5 % of the best
 LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # per cent above the best: style
 HEIGHT = 190
-LITTLE = 0.05  # weight of a member that is not asked
+LITTLE = 0.05  # members of less weight are left out
 
 
 @dataclass(frozen=True)

@@ -152,7 +152,7 @@ def _apart(C: FloatArray, lane: IntArray) -> FloatArray:
 
 
 def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[str, str]]:
-    """What a reader is told of each attempt; column → what it is called.
+    """The texts of the tooltip of each attempt; column → what it is called.
 
     Configurations are in columns c0, c1, …: a study may call its axes anything, and Vega reads dots
     and brackets in a field's name.

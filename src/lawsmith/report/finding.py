@@ -1,4 +1,4 @@
-"""What takes a while to find out: the laws of any study; of a live one its answer, what is next.
+"""The results that take a while: the laws of any study; of a live one its answer, what is next.
 
 The answer comes first and by itself, since people wait for it; the rest follows.
 """
@@ -47,7 +47,7 @@ def find_out(
     n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
 ) -> Findings:
-    """All there is to find out after a ledger's runs; of the way, while ``alive`` says True."""
+    """All results of a ledger's runs; those of `find_way` as long as ``alive()``."""
     found = find_answer(study, ledger, Findings())
     found = find_next(study, ledger, found, n_next=n_next)
     found = find_laws(study, ledger, found)
@@ -55,7 +55,7 @@ def find_out(
 
 
 def find_answer(study: LiveStudy, ledger: Ledger, before: Findings) -> Findings:
-    """The answer after a ledger's runs; the rest as it was found ``before``."""
+    """The answer of a ledger's runs; the rest as it was ``before``."""
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
@@ -94,7 +94,7 @@ def find_way(
     *,
     alive: Callable[[], bool] = lambda: True,
 ) -> Findings:
-    """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
+    """What was known after fewer of the runs; no more is worked out once ``alive()`` is False."""
     targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
         return replace(found, moments=())
@@ -132,7 +132,7 @@ def moments(
     """What was known at ``target`` after more and more of the runs, each count looked at once.
 
     spend   what runs cost, as a share of the dense grid
-    memory  what is known from before; nothing is added once ``alive`` says False
+    memory  what is known from before; nothing is added once ``alive()`` is False
     """
     found, grid, runs = [], made.grid, made.runs
     for n in ladder(LEAST_RUNS, len(runs)):

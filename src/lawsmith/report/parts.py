@@ -65,7 +65,7 @@ def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
 
 @dataclass(frozen=True)
 class Absent:
-    """In the place of what cannot be made: why."""
+    """Why something is not shown, in its place."""
 
     name: str
     reason: str
@@ -90,7 +90,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Links:
-    """What is said elsewhere on the page: words before the links, then (text, name of its card)."""
+    """Links to other cards: the words before them, then (text, name of the card)."""
 
     text: str
     items: tuple[tuple[str, str], ...]
@@ -119,7 +119,7 @@ class Notes:
 
 @dataclass(frozen=True)
 class Tile:
-    """A number to be seen from afar: what it is, its value, and what qualifies it.
+    """A large number: what it is, its value, and what qualifies it.
 
     mark   a short warning that stands beside the value
     """

@@ -92,7 +92,7 @@ def tuning(source: Source) -> Card:
 
 
 def residuals(source: Source) -> Card:
-    """What the law misses, and which runs it hangs on."""
+    """What the law misses, and which runs it depends on."""
     lead = "What the law misses, and which points its prediction depends on."
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "

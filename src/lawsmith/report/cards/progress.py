@@ -146,7 +146,7 @@ def spend(source: Source) -> Card:
 
 
 def timeline(source: Source) -> Card:
-    """Which runs were made when, and the window they were chosen from."""
+    """When runs were made, and the window they were chosen from."""
     caption = "Above: the compute of each run, where it ended. Below: the compute spent so far."
     if source.live is not None and source.live.by_hand:
         caption += " A run launched by hand lasts from its proposal to its result."
