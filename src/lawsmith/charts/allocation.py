@@ -38,10 +38,6 @@ class BestData:
     lines: pd.DataFrame
     runs: pd.DataFrame
 
-    @property
-    def quantities(self) -> list[str]:
-        return list(dict.fromkeys(self.lines["quantity"]))
-
 
 @lru_cache(maxsize=4)  # two charts, each drawn at two widths
 def best_data(answered: Answered) -> BestData:
@@ -57,7 +53,7 @@ def best_data(answered: Answered) -> BestData:
     names = ["quantity", "C", "value", "low", "high", "near_low", "near_high"]
     lines = pd.DataFrame(rows, columns=names)
     lines = lines.assign(**{name: short(lines[name]) for name in names[1:]})
-    return BestData(lines, _runs(answered, list(dict.fromkeys(lines["quantity"])), computes[0]))
+    return BestData(lines, _runs(answered, [*lines["quantity"].unique()], computes[0]))
 
 
 def _computes(answer: Answer) -> FloatArray:
@@ -89,7 +85,7 @@ def allocation(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt
 def hyperparameters(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.VConcatChart:
     """The best hyperparameters against compute with what is as good, and those of the best runs."""
     answered = answered_of(found)
-    names = [name for name in best_data(answered).quantities if name not in SIZES]
+    names = [name for name in best_data(answered).lines["quantity"].unique() if name not in SIZES]
     if not names:
         raise ChartUnavailable("no hyperparameter on a log scale varies at given N and D")
     return _draw(answered, names, f"Best hyperparameters by compute: {answered.name}", width)

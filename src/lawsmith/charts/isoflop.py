@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -15,7 +14,6 @@ from lawsmith.charts.draw import WIDE, layer, mark
 from lawsmith.charts.runs import ChartUnavailable, called_in, short
 from lawsmith.datasets.records import study_name
 from lawsmith.formats import plural
-from lawsmith.grid import FloatArray, Grid, IntArray
 
 MIN_SIZES = 3  # a minimum needs a point on either side
 
@@ -37,15 +35,7 @@ class IsoflopData:
 
 def isoflop_data(analysis: Analysis) -> IsoflopData:
     """The isoFLOP chart's numbers; raises ChartUnavailable where no level has three sizes."""
-    study = analysis.study
-    return isoflops(study.grid, analysis.pool, analysis.loss, called_in(study))
-
-
-def isoflops(
-    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str] = ()
-) -> IsoflopData:
-    """The same of rows ``pool`` of a grid."""
-    cells, n_levels = _cells(grid, pool, loss, called)
+    cells, n_levels = _cells(analysis)
     whole = cells[cells.groupby("level")["N"].transform("nunique") >= MIN_SIZES]
     if whole.empty:
         most = int(cells.groupby("level")["N"].nunique().max())
@@ -56,15 +46,16 @@ def isoflops(
     return IsoflopData(whole, minima, n_levels - len(minima))
 
 
-def _cells(
-    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str]
-) -> tuple[pd.DataFrame, int]:
+def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
+    """The best run of each (N, D) with its level, and how many levels there are."""
+    grid, loss = analysis.study.grid, analysis.loss
     if not {"N", "D"} <= set(grid.names):
         raise ChartUnavailable("the runs have no N and D")
-    rows, level_of = isoflop_cells(grid, pool, loss)
+    rows, level_of = isoflop_cells(grid, analysis.pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
-    cells = runs.run_frame(grid, rows, loss, called).assign(level=short(level)[level_of])
+    cells = runs.run_frame(grid, rows, loss, called_in(analysis.study))
+    cells = cells.assign(level=short(level)[level_of])
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 

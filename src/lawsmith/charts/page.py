@@ -64,9 +64,7 @@ def theme_configs() -> str:
 
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
     """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
-    specs = {"wide": bare(wide), "narrow": bare(narrow)}
-    # Altair names data by their hash, so what both show is held once.
-    datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
+    specs, datasets = shared(wide, narrow)
     return fill(
         asset("chart.html"),
         head=head(html.escape(title), asset("chart.css")),
@@ -94,6 +92,15 @@ def library() -> str:
         part.write_text(script, encoding="utf-8")
         part.replace(kept)  # whole or not at all
     return script
+
+
+def shared(wide: Spec, narrow: Spec) -> tuple[dict[str, Spec], Spec]:
+    """Both specifications without data, by name; and the data of both, which are held once.
+
+    Altair names data by their hash.
+    """
+    datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
+    return {"wide": bare(wide), "narrow": bare(narrow)}, datasets
 
 
 def bare(spec: Spec) -> Spec:

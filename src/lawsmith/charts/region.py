@@ -24,8 +24,7 @@ from lawsmith.charts.answer import Answered
 from lawsmith.charts.draw import WIDE, field, layer, log_axis, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
-from lawsmith.surface import Surface
-from lawsmith.surface.axes import Axis
+from lawsmith.surface import Range, Surface
 from lawsmith.surface.further import best_priced
 from lawsmith.surface.locate import guarded
 
@@ -59,10 +58,10 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
         raise ChartUnavailable("no hyperparameter varies at given N and D")
     surface = answered.answer.surface
     numeric = [a for a in surface.frame.numeric if a.name not in forecast.target.hp]
-    axes = {a.name: _values(forecast, a) for a in numeric if a.kind == "log"}
+    axes = {a.name: _around(forecast.hp[a.name]) for a in numeric if a.kind == "log"}
     both = {"N", "D"} <= forecast.scales.keys() and not surface.frame.collinear
     if both and not forecast.target.sized:
-        axes = {"N": _around(forecast.scales["N"].near_low, forecast.scales["N"].near_high), **axes}
+        axes = {"N": _around(forecast.scales["N"]), **axes}
     names = list(axes)[:MOST_AXES]
     if len(names) < 2:
         raise ChartUnavailable("a region needs N or two hyperparameters on a log scale")
@@ -70,13 +69,9 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
     return forecast.target.label, tuple(panels)
 
 
-def _values(forecast: Forecast, axis: Axis) -> FloatArray:
-    found = forecast.hp[axis.name]
-    return _around(found.near_low, found.near_high)
-
-
-def _around(low: float, high: float) -> FloatArray:
+def _around(found: Range) -> FloatArray:
     """Values over what is as good as the best, and somewhat more."""
+    low, high = found.near_low, found.near_high
     half = 0.5 * float(np.log(high / low)) + ROOM
     middle = float(np.sqrt(low) * np.sqrt(high))
     return np.asarray(middle * np.exp(np.linspace(-half, half, N_VALUES)))

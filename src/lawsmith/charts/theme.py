@@ -8,7 +8,6 @@ readers; kinds of points differ in shape and lightness too, for greyscale.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
@@ -21,17 +20,11 @@ Style = dict[str, Any]
 FONT = "Helvetica Neue, Arial, sans-serif"
 
 
-def _star_path() -> str:
-    """A five-pointed star as an SVG path in [-1, 1]²; Vega has no star of its own."""
-    corners = []
-    for k in range(10):
-        radius = 1.0 if k % 2 == 0 else 0.42
-        angle = math.pi * k / 5
-        corners.append(f"{radius * math.sin(angle):.3f},{-radius * math.cos(angle):.3f}")
-    return "M" + "L".join(corners) + "Z"
-
-
-STAR = _star_path()
+# A five-pointed star as an SVG path in [-1, 1]²; Vega has no star of its own.
+STAR = (
+    "M0.000,-1.000L0.247,-0.340L0.951,-0.309L0.399,0.130L0.588,0.809L0.000,0.420"
+    "L-0.588,0.809L-0.399,0.130L-0.951,-0.309L-0.247,-0.340Z"
+)
 DASHED = {"strokeDash": [6, 4]}
 TITLE = {
     "anchor": "start",

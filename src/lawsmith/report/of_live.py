@@ -15,10 +15,11 @@ from lawsmith.charts.timeline import Attempt
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.report.cards.record import Column, run_table
-from lawsmith.report.finding import NONE_YET, runs_made
+from lawsmith.report.finding import NONE_YET
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Findings, Live, Record, Source, Spend
 from lawsmith.runs import State
+from lawsmith.study.earlier import runs_made
 from lawsmith.study.history import state_of
 from lawsmith.study.live import LiveStudy
 

@@ -11,10 +11,9 @@ from html import escape
 from typing import Any
 
 from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
-from lawsmith.charts.page import bare, script_json
+from lawsmith.charts.page import Spec, script_json, shared
 from lawsmith.laws.diagnostics import Diagnostic
 
-Spec = Mapping[str, Any]
 Rows = tuple[tuple[str, ...], ...]
 ABSENT = "absent"
 
@@ -43,16 +42,14 @@ class Figure:
     @property
     def html(self) -> str:
         """A place for the chart, its data, and beside it the caption and what to beware of."""
-        datasets = {**self.wide.get("datasets", {}), **self.narrow.get("datasets", {})}
-        told = {
-            "specs": {"wide": bare(dict(self.wide)), "narrow": bare(dict(self.narrow))},
-            "datasets": {name: by_column(rows) for name, rows in datasets.items()},
-        }
+        specs, datasets = shared(self.wide, self.narrow)
+        columns = {name: by_column(rows) for name, rows in datasets.items()}
+        data = script_json({"specs": specs, "datasets": columns})
         name, cautions = escape(self.name), cautions_html(self.cautions)
         return (
             f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
             "chart is drawn by a script.</noscript></div>"
-            f'<script type="application/json" class="data">{script_json(told)}</script>'
+            f'<script type="application/json" class="data">{data}</script>'
             f"<figcaption>{cautions}<p>{escape(self.caption)}</p></figcaption></figure>"
         )
 
