@@ -32,7 +32,7 @@ PLACES = {
     "lack_of_fit": "residuals",
 }
 
-MOST_ROWS = 40  # of ends of curves, and of trunks that were stopped
+MOST_ROWS = 20  # of ends of curves, and of trunks that were stopped
 MOST_TASKS = 4  # that are drawn
 TASK_CAPTIONS = {
     "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
@@ -196,6 +196,8 @@ def along(source: Source) -> Card | None:
     columns = ("run", "kind", "N", "D at the end", "loss", f"{percent(source.level)} interval")
     if rows:
         parts.append(Listing("ends", columns, rows, n_words=2))
+    if len(found.ends) > MOST_ROWS:
+        parts.append(Notes((f"{len(found.ends) - MOST_ROWS} more are not listed.",)))
     text = curves_text(found)
     words = f"{text[:1].upper()}{text[1:]}."
     if source.live is not None and source.live.stopped:
