@@ -1,4 +1,4 @@
-"""What cards are made of: values that know their HTML, in which every text is escaped.
+"""What cards are made of: values, and their HTML, in which every text is escaped.
 
 The data of charts and of the table of runs are JSON, which the page's script reads.
 """
@@ -18,17 +18,6 @@ Rows = tuple[tuple[str, ...], ...]
 ABSENT = "absent"
 
 
-def _each(template: str, items: Sequence[str]) -> str:
-    """``template`` of every text."""
-    return "".join(template.format(escape(item)) for item in items)
-
-
-def cautions_html(cautions: Sequence[Diagnostic]) -> str:
-    """Warnings, each with its code, as a list."""
-    items = (f"<li><code>{escape(w.code)}</code> {escape(w.message)}</li>" for w in cautions)
-    return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
-
-
 @dataclass(frozen=True)
 class Figure:
     """A chart as Vega-Lite specifications for a page and for a telephone."""
@@ -39,26 +28,6 @@ class Figure:
     narrow: Spec
     cautions: tuple[Diagnostic, ...] = ()
 
-    @property
-    def html(self) -> str:
-        """A place for the chart, its data, and beside it the caption and what to beware of."""
-        specs, datasets = shared(self.wide, self.narrow)
-        columns = {name: by_column(rows) for name, rows in datasets.items()}
-        data = script_json({"specs": specs, "datasets": columns})
-        name, cautions = escape(self.name), cautions_html(self.cautions)
-        return (
-            f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
-            "chart is drawn by a script.</noscript></div>"
-            f'<script type="application/json" class="data">{data}</script>'
-            f"<figcaption>{cautions}<p>{escape(self.caption)}</p></figcaption></figure>"
-        )
-
-
-def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
-    names = list(rows[0]) if rows else []
-    return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
-
 
 @dataclass(frozen=True)
 class Absent:
@@ -68,21 +37,12 @@ class Absent:
     reason: str
     cautions: tuple[Diagnostic, ...] = ()
 
-    @property
-    def html(self) -> str:
-        why = f'<p class="absent"><b>Not shown:</b> {escape(self.reason)}.</p>'
-        return f'<div id="absent-{escape(self.name)}">{why}{cautions_html(self.cautions)}</div>'
-
 
 @dataclass(frozen=True)
 class Words:
     """A paragraph."""
 
     text: str
-
-    @property
-    def html(self) -> str:
-        return f"<p>{escape(self.text)}</p>"
 
 
 @dataclass(frozen=True)
@@ -92,26 +52,12 @@ class Links:
     text: str
     items: tuple[tuple[str, str], ...]
 
-    @property
-    def html(self) -> str:
-        links = ", ".join(link_html(name, label) for label, name in self.items)
-        return f"<p>{escape(self.text)} {links}.</p>"
-
-
-def link_html(name: str, label: str) -> str:
-    """A link to the card called ``name``."""
-    return f'<a href="#card-{escape(name)}">{escape(label)}</a>'
-
 
 @dataclass(frozen=True)
 class Notes:
     """Remarks, a sentence each, smaller than what they are about."""
 
     items: tuple[str, ...]
-
-    @property
-    def html(self) -> str:
-        return f'<ul class="notes">{_each("<li>{}</li>", self.items)}</ul>'
 
 
 @dataclass(frozen=True)
@@ -126,15 +72,6 @@ class Tile:
     detail: str = ""
     mark: str = ""
 
-    @property
-    def html(self) -> str:
-        mark = f"<em>{escape(self.mark)}</em>" if self.mark else ""
-        # Not splitlines, which breaks at more than a line's end.
-        lines = [line for line in self.detail.split("\n") if line]
-        value = f"<strong>{escape(self.value)}</strong>{mark}"
-        more = _each("<small>{}</small>", lines)
-        return f'<div class="tile"><span>{escape(self.label)}</span>{value}{more}</div>'
-
 
 @dataclass(frozen=True)
 class Tiles:
@@ -142,21 +79,12 @@ class Tiles:
 
     tiles: tuple[Tile, ...]
 
-    @property
-    def html(self) -> str:
-        return f'<div class="tiles">{"".join(tile.html for tile in self.tiles)}</div>'
-
 
 @dataclass(frozen=True)
 class Facts:
     """What, and its value."""
 
     rows: tuple[tuple[str, str], ...]
-
-    @property
-    def html(self) -> str:
-        items = (f"<dt>{escape(what)}</dt><dd>{escape(value)}</dd>" for what, value in self.rows)
-        return f"<dl>{''.join(items)}</dl>"
 
 
 @dataclass(frozen=True)
@@ -168,22 +96,6 @@ class Listing:
     rows: Rows
     n_words: int = 1
 
-    @property
-    def html(self) -> str:
-        """A table in a frame of its own that scrolls, so that the page does not."""
-        heads = self._cells('<th scope="col"{}>{}</th>', self.columns)
-        rows = (f"<tr>{self._cells('<td{}>{}</td>', row)}</tr>" for row in self.rows)
-        name = escape(self.name)
-        return (
-            f'<div class="scroll" tabindex="0" role="region" aria-label="Table: '
-            f'{name.replace("-", " ")}"><table class="listing" id="table-{name}"><thead><tr>'
-            f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        )
-
-    def _cells(self, template: str, texts: Sequence[str]) -> str:
-        kinds = [' class="word"'] * self.n_words + [""] * len(texts)
-        return "".join(map(template.format, kinds, map(escape, texts)))
-
 
 @dataclass(frozen=True)
 class Log:
@@ -192,21 +104,12 @@ class Log:
     title: str
     text: str
 
-    @property
-    def html(self) -> str:
-        title = f"<summary>{escape(self.title)}</summary>"
-        return f"<details open>{title}<pre>{escape(self.text)}</pre></details>"
-
 
 @dataclass(frozen=True)
 class Command:
     """A line to be copied into a shell."""
 
     text: str
-
-    @property
-    def html(self) -> str:
-        return f'<pre class="command">{escape(self.text)}</pre>'
 
 
 @dataclass(frozen=True)
@@ -232,21 +135,6 @@ class RunTable:
     @property
     def n_runs(self) -> int:
         return len(self.columns[0].values)
-
-    @property
-    def html(self) -> str:
-        """The table of runs: the page's script fills it from the columns beside it."""
-        told = [vars(column) for column in self.columns]
-        return (
-            '<div class="runs"><div class="tools"><label>Filter <input type="search" '
-            'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
-            '<output aria-live="polite"></output></div>'
-            '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
-            '<table id="table-runs"><thead></thead><tbody></tbody></table></div>'
-            '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
-            'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'
-            f'<script type="application/json" class="data">{script_json(told)}</script></div>'
-        )
 
 
 Part = Figure | Absent | Words | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
@@ -278,13 +166,121 @@ class Card:
     @property
     def html(self) -> str:
         name = escape(self.name)
-        first, *rest = (part.html for part in self.parts)
+        first, *rest = map(part_html, self.parts)
         return (
             f'<section class="card" id="card-{name}" aria-labelledby="title-{name}">'
             f'<h2 id="title-{name}">{escape(self.title)}</h2>'
             f'<p class="lead">{escape(self.lead)}</p>'
-            f"{first}{cautions_html(self.cautions)}{''.join(rest)}</section>"
+            f"{first}{_cautions(self.cautions)}{''.join(rest)}</section>"
         )
+
+
+def part_html(part: Part) -> str:
+    """A part of a card as HTML, in which every text is escaped."""
+    match part:
+        case Figure():
+            return _figure(part)
+        case Absent(name, reason, cautions):
+            why = f'<p class="absent"><b>Not shown:</b> {escape(reason)}.</p>'
+            return f'<div id="absent-{escape(name)}">{why}{_cautions(cautions)}</div>'
+        case Words(text):
+            return f"<p>{escape(text)}</p>"
+        case Links(text, links):
+            found = ", ".join(link_html(name, label) for label, name in links)
+            return f"<p>{escape(text)} {found}.</p>"
+        case Notes(items):
+            return f'<ul class="notes">{_each("<li>{}</li>", items)}</ul>'
+        case Tiles(tiles):
+            return f'<div class="tiles">{"".join(map(_tile, tiles))}</div>'
+        case Facts(rows):
+            pairs = (f"<dt>{escape(what)}</dt><dd>{escape(value)}</dd>" for what, value in rows)
+            return f"<dl>{''.join(pairs)}</dl>"
+        case Listing():
+            return _listing(part)
+        case Log(title, text):
+            head = f"<summary>{escape(title)}</summary>"
+            return f"<details open>{head}<pre>{escape(text)}</pre></details>"
+        case Command(text):
+            return f'<pre class="command">{escape(text)}</pre>'
+        case RunTable():
+            return _run_table(part)
+
+
+def link_html(name: str, label: str) -> str:
+    """A link to the card called ``name``."""
+    return f'<a href="#card-{escape(name)}">{escape(label)}</a>'
+
+
+def _each(template: str, items: Sequence[str]) -> str:
+    """``template`` of every text."""
+    return "".join(template.format(escape(item)) for item in items)
+
+
+def _cautions(cautions: Sequence[Diagnostic]) -> str:
+    """Warnings, each with its code, as a list."""
+    items = (f"<li><code>{escape(w.code)}</code> {escape(w.message)}</li>" for w in cautions)
+    return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
+
+
+def _figure(part: Figure) -> str:
+    """A place for the chart, its data, and beside it the caption and what to beware of."""
+    specs, datasets = shared(part.wide, part.narrow)
+    columns = {name: by_column(rows) for name, rows in datasets.items()}
+    data = script_json({"specs": specs, "datasets": columns})
+    name, cautions = escape(part.name), _cautions(part.cautions)
+    return (
+        f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
+        "chart is drawn by a script.</noscript></div>"
+        f'<script type="application/json" class="data">{data}</script>'
+        f"<figcaption>{cautions}<p>{escape(part.caption)}</p></figcaption></figure>"
+    )
+
+
+def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
+    names = list(rows[0]) if rows else []
+    return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
+
+
+def _tile(tile: Tile) -> str:
+    mark = f"<em>{escape(tile.mark)}</em>" if tile.mark else ""
+    # Not splitlines, which breaks at more than a line's end.
+    lines = [line for line in tile.detail.split("\n") if line]
+    value = f"<strong>{escape(tile.value)}</strong>{mark}"
+    more = _each("<small>{}</small>", lines)
+    return f'<div class="tile"><span>{escape(tile.label)}</span>{value}{more}</div>'
+
+
+def _listing(part: Listing) -> str:
+    """A table in a frame of its own that scrolls, so that the page does not."""
+    kinds = [' class="word"'] * part.n_words + [""] * len(part.columns)
+
+    def cells(template: str, texts: Sequence[str]) -> str:
+        return "".join(map(template.format, kinds, map(escape, texts)))
+
+    heads = cells('<th scope="col"{}>{}</th>', part.columns)
+    rows = (f"<tr>{cells('<td{}>{}</td>', row)}</tr>" for row in part.rows)
+    name = escape(part.name)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table: '
+        f'{name.replace("-", " ")}"><table class="listing" id="table-{name}"><thead><tr>'
+        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _run_table(part: RunTable) -> str:
+    """The page's script fills the table from the columns beside it."""
+    columns = script_json([vars(column) for column in part.columns])
+    return (
+        '<div class="runs"><div class="tools"><label>Filter <input type="search" '
+        'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
+        '<output aria-live="polite"></output></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
+        '<table id="table-runs"><thead></thead><tbody></tbody></table></div>'
+        '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
+        'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'
+        f'<script type="application/json" class="data">{columns}</script></div>'
+    )
 
 
 def without_empty(cards: Sequence[Card]) -> list[Card]:
