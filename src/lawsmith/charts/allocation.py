@@ -105,6 +105,7 @@ def _panel(answered: Answered, name: str, pixels: int) -> list[alt.Chart]:
     y = log_axis(name, _domain(lines, best), pixels=HEIGHT, gap=26)
     near, dashed = "within 0.5% of the best loss", mark("line", "series-1-dashed", clip=True)
     names, value = runs.tooltip_names(answered.grid), field("value", y)
+    names |= {"value": name} if name == "D/N" else {}  # the only one that is no column of a run
     return [
         layer(lines, BAND, f"{percent(answered.answer.level)} interval", x=x, **span(y)),
         layer(lines, LINE, "best", x=x, y=value),
