@@ -81,8 +81,8 @@ def tuning(source: Source) -> Card:
         "costs at most 0.5% more loss, all at the best N and D. Dots are the best runs so far."
     )
     region = (
-        "At the first target: the star is best, and the stronger the colour, the closer the loss is "
-        "to the best. Choose what suits you within the strongest colour."
+        "At the first target: the star is best, and the stronger the colour, the closer the loss "
+        "is to the best. Choose what suits you within the strongest colour."
     )
     parts = (
         of_answer(source, "hyperparameters", by_compute, charts.hyperparameters),
