@@ -76,8 +76,8 @@ def table_source(
 def replay_source(replayed: Replayed, record: Record) -> Source:
     """The source of a report on a replay; its answers are worked out where it has none."""
     trace, task, study = replayed.trace, replayed.trace.task, observed_study(replayed)
-    told, steps = trace.settings.get("targets"), trace.steps
-    targets = tuple(map(target_of, told)) if isinstance(told, list) else ()
+    wanted, steps = trace.settings.get("targets"), trace.steps
+    targets = tuple(map(target_of, wanted)) if isinstance(wanted, list) else ()
     rows = [step.candidate for step in steps]
     answers = replayed.answers or answers_of(task, replayed.study, rows, targets)
     answered = None if answers is None else answered_in(trace, replayed.study, answers)
@@ -142,9 +142,9 @@ def _runs(
 
 def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
     """The replay in a file; ``reading`` adds what the file does not tell, such as column names."""
-    told = _read(path)
+    content = _read(path)
     try:
-        return _replayed(told, reading, progress)
+        return _replayed(content, reading, progress)
     except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
         got = f"{type(error).__name__}: {error}"
         raise _not_a_trace(path, got) from None
@@ -152,22 +152,22 @@ def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None =
 
 def _read(path: Path) -> Json:
     try:
-        told = read_json(read_bytes(path, limit=MAX_BYTES))
+        content = read_json(read_bytes(path, limit=MAX_BYTES))
     except OSError as error:
         raise LawsmithError(str(path), got=reason(error)) from None
     except ValueError as error:
         raise _not_a_trace(path, str(error)) from None
-    if not isinstance(told, dict) or "trace" not in told:
+    if not isinstance(content, dict) or "trace" not in content:
         raise _not_a_trace(path, "no key 'trace'")
-    return told
+    return content
 
 
 def _not_a_trace(path: Path, got: str) -> LawsmithError:
     return LawsmithError(str(path), got=got, want="what lawsmith replay --out writes")
 
 
-def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Replayed:
-    settings = dict(told["settings"])
+def _replayed(content: Json, reading: ReadOptions, progress: Progress | None) -> Replayed:
+    settings = dict(content["settings"])
     above = settings.get("diverged_above")
     own = ReadOptions(
         columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
@@ -178,15 +178,15 @@ def _replayed(told: Json, reading: ReadOptions, progress: Progress | None) -> Re
         diverged_above=math.inf if above is None else finite(above, where="diverged_above"),
         compute=str(settings.get("compute") or "auto"),
     )
-    study = load(str(told["study"]), own.then(reading), progress=progress)
+    study = load(str(content["study"]), own.then(reading), progress=progress)
     sources = [str(source) for source in settings.get("learn_from") or ()]
     task = replace(_task(study, settings), prior=prior_from(sources))
-    _check_same(task, told)
-    steps = tuple(_steps(task, told["trace"]))
+    _check_same(task, content)
+    steps = tuple(_steps(task, content["trace"]))
     if not steps:
         raise ValueError("no steps")
-    trace = Trace(task, str(told["method"]), int(told["seed"]), settings, steps)
-    return Replayed(study, trace, str(told.get("stopped", "")))
+    trace = Trace(task, str(content["method"]), int(content["seed"]), settings, steps)
+    return Replayed(study, trace, str(content.get("stopped", "")))
 
 
 def _task(study: Study, settings: Json) -> Task:
@@ -202,21 +202,21 @@ def _task(study: Study, settings: Json) -> Task:
     )
 
 
-def _check_same(task: Task, told: Json) -> None:
+def _check_same(task: Task, content: Json) -> None:
     """The table may have changed since, or be another of the same name."""
-    pool = told["pool"]
+    pool = content["pool"]
     same = len(task.pool) == pool["n"]
     if not same or not math.isclose(task.total_compute, pool["total_compute"], rel_tol=1e-9):
         got = f"a pool of {len(task.pool)} runs, {task.total_compute:.6g} FLOPs"
         want = f"{pool['n']} runs, {pool['total_compute']:.6g} FLOPs, as it was replayed"
-        hint = "give it its table of then; of an older replay, say --columns as it was told"
+        hint = "use the table as it was then; for an older replay, pass the same --columns"
         raise LawsmithError(task.study, got=got, want=want, hint=hint)
 
 
-def _steps(task: Task, told: list[Json]) -> Iterator[Step]:
+def _steps(task: Task, steps: list[Json]) -> Iterator[Step]:
     """What was run when; the laws fitted on the way are not read, for a report shows none."""
     rows: list[int] = []
-    for step in told:
+    for step in steps:
         rows.append(int(step["candidate"]))
         if not 0 <= rows[-1] < len(task.pool):
             raise ValueError(f"candidate {rows[-1]} of {len(task.pool)}")

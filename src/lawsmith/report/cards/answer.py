@@ -58,8 +58,8 @@ def _lead(source: Source) -> str:
     }[source.kind]
     if source.answer is None or not source.answer.forecasts:
         return f"{whole}; there is no answer yet."
-    told = words.headline(source.answer, source.answer.forecasts[0])
-    return f"{whole}: the best loss to expect is {told}."
+    summary = words.headline(source.answer, source.answer.forecasts[0])
+    return f"{whole}: the best loss to expect is {summary}."
 
 
 def _tiles(found: Answer, source: Source) -> list[Tile]:
@@ -87,11 +87,11 @@ def _unit(name: str, study: Study) -> str:
     if name in UNITS:
         return UNITS[name]
     column = study.columns.get(name, name)
-    told = "" if column == name else f" (column {column})"
+    named = "" if column == name else f" (column {column})"
     tried = study.grid.column(name)[study.runs.index]
     if study.grid.hp[name].dtype.kind != "f":
-        return f"of {plural(len(set(tried)), 'value')} tried{told}"
-    return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{told}"
+        return f"of {plural(len(set(tried)), 'value')} tried{named}"
+    return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{named}"
 
 
 def _rests_on(found: Answer, live: Live) -> str:
@@ -127,15 +127,15 @@ def _elsewhere(source: Source) -> list[Part]:
 
 
 def _caption(answered: Answered) -> str:
-    told = f"Grey: every run. {CAPTION}"
+    text = f"Grey: every run. {CAPTION}"
     if answered.whole is not None:
-        told = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
-        told += " The grey line is what all runs of the pool say."
+        text = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
+        text += " The grey line is what all runs of the pool say."
     if answered.answer.held_out is not None:
-        told += " Stars are the best of the runs held out, which the answer has not seen."
+        text += " Stars are the best of the runs held out, which the answer has not seen."
     if len(answered.answer.forecasts) > 1:
-        told += " The line ends at the nearest target beyond the runs."
-    return told
+        text += " The line ends at the nearest target beyond the runs."
+    return text
 
 
 def _against(answered: Answered) -> list[Part]:
@@ -182,17 +182,17 @@ def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
 
 def _cost_tiles(source: Source) -> list[Tile]:
     spend, dense = source.spend, "A dense grid"
-    told = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
+    detail = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
     whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
         whole = f"FLOPs: the {spend.n_dense} configurations run here, once each"
     else:
-        told.append(f"{share_text(spend.share)} of the dense grid")
+        detail.append(f"{share_text(spend.share)} of the dense grid")
         more = 0 < spend.share < 0.9995
         whole += f", {number(1 / spend.share, 3)} times as much" if more else ""
     if spend.budget is not None:
-        told.append(f"{share_text(spend.spent / spend.budget)} of the budget")
-    spent = Tile("Compute spent", flops(spend.spent), "\n".join(told))
+        detail.append(f"{share_text(spend.spent / spend.budget)} of the budget")
+    spent = Tile("Compute spent", flops(spend.spent), "\n".join(detail))
     return [spent, Tile(dense, flops(spend.dense), whole)]
 
 

@@ -58,8 +58,8 @@ def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Abse
     law = source.found.analysis
     if law is None:
         return Absent(name, source.found.why_no_law)
-    told = tuple(w for w in law.warnings if place_of(w) == name)
-    return figure(name, caption, partial(draw, law), cautions=told)
+    warnings = tuple(w for w in law.warnings if place_of(w) == name)
+    return figure(name, caption, partial(draw, law), cautions=warnings)
 
 
 def allocation(source: Source) -> Card:
@@ -124,12 +124,12 @@ def _curves_caption(source: Source, sizes: Analysis) -> str:
     points = "each point the best run at that many tokens"
     if point_name(sizes) == EVERY:
         points = "each point a run"
-    told = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
+    text = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
     if sizes.score is not None:
-        told += "; stars were held out of the fit"
+        text += "; stars were held out of the fit"
     if sizes is not source.found.analysis:
-        told += f". It is another law than {source.law.formula}, which has no sizes"
-    return f"{told}."
+        text += f". It is another law than {source.law.formula}, which has no sizes"
+    return f"{text}."
 
 
 def law(source: Source) -> Card:

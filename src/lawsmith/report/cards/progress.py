@@ -36,8 +36,8 @@ def progress(source: Source) -> Card | None:
     if live is None or spend.budget is None:
         return None
     committed = share_text(spend.spent / spend.budget)
-    told = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
-    tiles = [Tile("Budget committed", committed, " of ".join(told))]
+    amounts = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
+    tiles = [Tile("Budget committed", committed, " of ".join(amounts))]
     counts = live.ledger.counts()
     tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
     shown: list[Part] = [Tiles(tuple(tiles)), parts.Facts(tuple(_facts(live)))]

@@ -82,17 +82,19 @@ def _form(values: Column) -> str:
 
 def record(source: Source) -> Card:
     """Settings, versions, checksums, commands."""
-    told = source.record
-    shown: list[parts.Part] = [parts.Command(text) for text in told.commands]
-    if told.settings:
-        rows = tuple((key.replace("_", " "), _text(value)) for key, value in told.settings.items())
+    recorded = source.record
+    shown: list[parts.Part] = [parts.Command(text) for text in recorded.commands]
+    if recorded.settings:
+        rows = tuple(
+            (key.replace("_", " "), _text(value)) for key, value in recorded.settings.items()
+        )
         shown.append(parts.Facts(tuple(row for row in rows if row[1])))
-    if told.files:
-        files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in told.files)
+    if recorded.files:
+        files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in recorded.files)
         shown.append(parts.Listing("files", ("file", "sha256", "bytes"), files, n_words=2))
     else:
         shown.append(parts.Words("No file was read."))
-    shown.append(parts.Facts(_versions(told.made)))
+    shown.append(parts.Facts(_versions(recorded.made)))
     return Card(
         "record", "How to reproduce it", "Commands, settings, checksums, versions.", tuple(shown)
     )
