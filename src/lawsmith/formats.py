@@ -42,8 +42,8 @@ def digits(x: float, form: str) -> str:
 
 
 def scientific(x: float, digits: int = 3) -> str:
-    """``x`` as mantissa and exponent: 1.5e21, 2e-5."""
-    if not math.isfinite(x):
+    """``x`` as mantissa and exponent: 1.5e21, 2e-5; zero as 0."""
+    if not math.isfinite(x) or x == 0.0:
         return number(x, digits)
     mantissa, exponent = f"{x:.{digits - 1}e}".split("e")
     short = mantissa.rstrip("0").rstrip(".") if "." in mantissa else mantissa

@@ -28,7 +28,7 @@ from lawsmith.report.cards.answer import answer as answer_card
 from lawsmith.report.finding import find_answer
 from lawsmith.report.of_live import live_source
 from lawsmith.report.parts import Tiles, Words
-from lawsmith.report.source import Found
+from lawsmith.report.source import Findings
 from lawsmith.stopping import StopRule
 from lawsmith.study.answer import answer_of
 from tests.conftest import no_charts
@@ -134,7 +134,7 @@ def live(folder: Path) -> Shown:
     page = folder / "live.html"
     printed("report", folder / "live", "--out", page)
     ledger = study.read()
-    found = find_answer(study, ledger, Found())
+    found = find_answer(study, ledger, Findings())
     made = answer_of(study, ledger).answer
     assert made is not None
     assert found.answered is not None

@@ -47,7 +47,7 @@ def test_compute_runs_from_two_decades_below_the_largest_run_to_the_first_target
 
 def test_a_hyperparameter_on_a_log_scale_has_its_line_and_others_have_none(made):
     data = best_data(made)
-    assert data.quantities == [*SIZES, "lr"]
+    assert [*data.lines["quantity"].unique()] == [*SIZES, "lr"]
     lr = quantity(data.lines, "lr")
     np.testing.assert_allclose(lr["value"], 1e-3 * (lr["C"] / 1e20) ** -0.1, rtol=1e-5)
     np.testing.assert_allclose(lr["near_high"], 3 * lr["value"], rtol=1e-5)

@@ -5,7 +5,15 @@ from __future__ import annotations
 import pytest
 
 from lawsmith.datasets import ReadOptions
-from lawsmith.report import Found, Memory, Record, find_out, live_source, read_replay, replay_source
+from lawsmith.report import (
+    Findings,
+    Memory,
+    Record,
+    find_out,
+    live_source,
+    read_replay,
+    replay_source,
+)
 
 from . import sources
 
@@ -60,7 +68,7 @@ def live(study):
 def begun(tmp_path_factory):
     """A report on a live study without a run."""
     made = sources.live_study(tmp_path_factory.mktemp("begun"), n_runs=0)
-    return live_source(made, made.read(), Found(), Record())
+    return live_source(made, made.read(), Findings(), Record())
 
 
 @pytest.fixture(params=["table", "replay", "live", "begun"])

@@ -11,7 +11,7 @@ import pytest
 from lawsmith.charts.trunks import trunks_data
 from lawsmith.journal import Kind, make
 from lawsmith.report import Memory, Record, find_out, live_source
-from lawsmith.report.cards.along import along
+from lawsmith.report.cards.figures import along
 from lawsmith.report.parts import Listing
 from lawsmith.report.source import Source
 from lawsmith.study import LiveStudy

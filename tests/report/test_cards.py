@@ -11,11 +11,10 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 from lawsmith.report import CARDS, cards_of
-from lawsmith.report.cards.laws import PLACES
+from lawsmith.report.cards.figures import PLACES
 from lawsmith.report.parts import (
     Absent,
     Card,
-    Caution,
     Figure,
     Listing,
     Log,
@@ -225,7 +224,7 @@ def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
 def test_a_card_with_a_warning_is_not_empty():
     absent = Absent("law", "too few runs")
     assert Card("law", "Law", "Lead.", (absent,)).reasons == ("too few runs",)
-    assert Card("law", "Law", "Lead.", (absent,), (Caution("odd", "look"),)).reasons == ()
-    warned = replace(absent, cautions=(Caution("odd", "look"),))
+    assert Card("law", "Law", "Lead.", (absent,), (Diagnostic("odd", "look"),)).reasons == ()
+    warned = replace(absent, cautions=(Diagnostic("odd", "look"),))
     assert Card("law", "Law", "Lead.", (warned,)).reasons == ()
     assert Card("law", "Law", "Lead.", (absent, Words("more"))).reasons == ()

@@ -7,10 +7,10 @@ from html.parser import HTMLParser
 
 import pytest
 
+from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.parts import (
     Absent,
     Card,
-    Caution,
     Command,
     Facts,
     Figure,
@@ -51,7 +51,7 @@ class Tags(HTMLParser):
 
 def parts(text: str):
     """Every kind of part, saying ``text`` wherever it can say anything."""
-    caution = (Caution(text, text),)
+    caution = (Diagnostic(text, text),)
     spec = {"title": text, "datasets": {"d": [{"a": text, "b": 1.0}]}}
     return (
         Figure("f", text, spec, spec, caution),
@@ -70,8 +70,8 @@ def parts(text: str):
 
 @pytest.mark.parametrize("attack", [ATTACK, QUOTES, "</script><b>", "\u2028<!--"])
 def test_no_text_becomes_a_tag_or_ends_a_script(attack):
-    plain = Tags(Card("c", "t", "l", parts("word"), (Caution("code", "text"),)).html)
-    found = Tags(Card("c", attack, attack, parts(attack), (Caution(attack, attack),)).html)
+    plain = Tags(Card("c", "t", "l", parts("word"), (Diagnostic("code", "text"),)).html)
+    found = Tags(Card("c", attack, attack, parts(attack), (Diagnostic(attack, attack),)).html)
     assert [tag for tag, _ in found.tags] == [tag for tag, _ in plain.tags]
     assert [set(a) for _, a in found.tags] == [set(a) for _, a in plain.tags]
     assert "".join(found.words).count(attack) == "".join(plain.words).count("word") + 4

@@ -10,7 +10,7 @@ from scipy.stats import norm
 
 from lawsmith.formats import flops
 from lawsmith.policies import make_policy
-from lawsmith.report import Found, Memory, Record, cards_of, find_out, live_source
+from lawsmith.report import Findings, Memory, Record, cards_of, find_out, live_source
 from lawsmith.report.finding import GROWTH, as_text, ladder
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
@@ -81,7 +81,7 @@ def test_charts_name_the_trials_of_their_points(live, study):
 
 def test_what_is_found_may_be_of_an_earlier_moment(study):
     ledger = study.read()
-    source = live_source(study, ledger, Found(), Record())
+    source = live_source(study, ledger, Findings(), Record())
     assert source.answer is None
     assert source.runs.n_runs == len(ledger.trials)
     assert len(source.attempts) == len(ledger.trials)

@@ -14,7 +14,7 @@ from lawsmith.cli.status import status_payload
 from lawsmith.datasets import ReadOptions, load
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, make
-from lawsmith.report.cards.tasks import tasks as card
+from lawsmith.report.cards.figures import tasks as card
 from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.of_live import live_source
 from lawsmith.report.source import Record

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from lawsmith.charts.titles import task_name
 from lawsmith.laws.catalogue import get_law
 from lawsmith.replay import Task, prepare
 from lawsmith_paper.charts.data.subsets import SubsetsData
@@ -40,6 +39,7 @@ from lawsmith_paper.tables import (
     extrapolation_table,
     readings_table,
 )
+from lawsmith_paper.titles import task_name
 
 
 @dataclass(frozen=True)

@@ -9,11 +9,11 @@ import numpy as np
 import numpy.typing as npt
 
 from lawsmith.arrays import BoolArray
-from lawsmith.charts.titles import task_name
 from lawsmith.formats import number
 from lawsmith_paper.curves import Curves
 from lawsmith_paper.published import SPEEDUPS
 from lawsmith_paper.tables import FITS, Lines, Table, error, incumbent_error
+from lawsmith_paper.titles import task_name
 
 TARGET = "1e25"
 WITHIN = (0.5, 1.0, 2.0, 5.0)  # the goals: a prediction there, so many % off the full-pool law's

@@ -7,12 +7,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.charts.titles import task_name
 from lawsmith.grid import FloatArray
 from lawsmith.metrics import value_at
 from lawsmith_paper.curves import Curves, FitName, running_minimum
 from lawsmith_paper.published import COEFFICIENTS, EXTRAPOLATION, MeanSD
 from lawsmith_paper.tidy import ROUND
+from lawsmith_paper.titles import task_name
 
 Lines = Mapping[str, Sequence[Curves]]
 FITS: tuple[FitName, ...] = ("fantasized", "observed")

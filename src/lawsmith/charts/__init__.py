@@ -1,9 +1,9 @@
 """Charts of an answer, of a law (its runs, isoFLOP curves, residuals, …) and of a search.
 
-chart = charts.answer(Answered(name, answer, grid, runs))  # an Altair chart, for a notebook
-charts.law(analysis)                                       # the law that describes the runs
-charts.write_all("charts", answered, analysis)             # every chart as HTML and PNG
-charts.answer(replayed)                                    # of the runs that a replay chose
+chart = charts.answer(lawsmith.fit("runs.csv", targets=1e23))  # an Altair chart, for a notebook
+charts.answer(replayed)                                        # of the runs that a replay chose
+charts.law(analysis)                                           # the law that describes the runs
+charts.write(chart, "charts", "answer")                        # as HTML and PNG
 
 A chart is a module: first its numbers (``law_data``), then its drawing (``law``). What all are
 drawn with is in `lawsmith.charts.draw`, the colours in `lawsmith.charts.theme`. A chart that cannot
@@ -14,7 +14,6 @@ from __future__ import annotations
 
 from lawsmith.charts.allocation import allocation as allocation
 from lawsmith.charts.allocation import hyperparameters as hyperparameters
-from lawsmith.charts.answer import Answered as Answered
 from lawsmith.charts.answer import answer as answer
 from lawsmith.charts.curves import curves as curves
 from lawsmith.charts.draw import NARROW as NARROW
@@ -36,11 +35,8 @@ from lawsmith.charts.save import write_all as write_all
 from lawsmith.charts.save import write_tasks as write_tasks
 from lawsmith.charts.tasks import accuracy_by_compute as accuracy_by_compute
 from lawsmith.charts.tasks import accuracy_by_loss as accuracy_by_loss
-from lawsmith.charts.theme import DARK as DARK
-from lawsmith.charts.theme import LIGHT as LIGHT
 from lawsmith.charts.theme import PRINT as PRINT
 from lawsmith.charts.theme import THEMES as THEMES
 from lawsmith.charts.theme import themed as themed
 from lawsmith.charts.timeline import timeline as timeline
-from lawsmith.charts.trunks import Curved as Curved
 from lawsmith.charts.trunks import trunks as trunks

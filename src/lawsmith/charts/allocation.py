@@ -12,10 +12,10 @@ import pandas as pd
 
 from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
-from lawsmith.charts import draw
+from lawsmith.charts import draw, runs
 from lawsmith.charts.answer import Answered, answered_of
 from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, log_axis, mark, span
-from lawsmith.charts.runs import ChartUnavailable, run_points, short
+from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.grid import FloatArray
@@ -23,9 +23,7 @@ from lawsmith.replay.replayed import Replayed
 
 SIZES = ("N", "D", "D/N")
 N_LINE = 9  # computes at which the best values are worked out
-HEIGHT, SPACING = 230, 24
-LEFT = 62  # labels such as 300M take more room than losses
-MOST_COLUMNS = 3
+HEIGHT = 230
 
 
 @dataclass(frozen=True)
@@ -34,15 +32,11 @@ class BestData:
 
     lines   quantity, C, value, low, high (the interval), near_low, near_high (within 0.5 % of the
             best loss)
-    runs    quantity, C, loss, value[, run]: the best runs so far over the same computes
+    runs    `run_frame`, quantity, value: the best runs so far over the same computes
     """
 
     lines: pd.DataFrame
     runs: pd.DataFrame
-
-    @property
-    def quantities(self) -> list[str]:
-        return list(dict.fromkeys(self.lines["quantity"]))
 
 
 @lru_cache(maxsize=4)  # two charts, each drawn at two widths
@@ -59,7 +53,7 @@ def best_data(answered: Answered) -> BestData:
     names = ["quantity", "C", "value", "low", "high", "near_low", "near_high"]
     lines = pd.DataFrame(rows, columns=names)
     lines = lines.assign(**{name: short(lines[name]) for name in names[1:]})
-    return BestData(lines, _runs(answered, list(dict.fromkeys(lines["quantity"])), computes[0]))
+    return BestData(lines, _runs(answered, [*lines["quantity"].unique()], computes[0]))
 
 
 def _computes(answer: Answer) -> FloatArray:
@@ -72,11 +66,10 @@ def _computes(answer: Answer) -> FloatArray:
 def _runs(answered: Answered, names: Sequence[str], least: float) -> pd.DataFrame:
     grid, best = answered.grid, answered.best
     best = best[grid.C[best] >= least * (1 - 1e-9)]
-    points = run_points(grid, best, answered.loss, answered.called)
+    shown = runs.run_frame(grid, best, answered.loss, answered.called)
     values = {name: grid.numbers(name)[best] for name in names if name in grid.names}
     if "D/N" in names:
         values["D/N"] = grid.D[best] / grid.N[best]
-    shown = points.drop(columns=[name for name in ("N", "D") if name in points])
     parts = [shown.assign(quantity=name, value=short(v)) for name, v in values.items()]
     return pd.concat(parts or [shown.assign(quantity="", value=np.nan)], ignore_index=True)
 
@@ -92,45 +85,33 @@ def allocation(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt
 def hyperparameters(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.VConcatChart:
     """The best hyperparameters against compute with what is as good, and those of the best runs."""
     answered = answered_of(found)
-    names = [name for name in best_data(answered).quantities if name not in SIZES]
+    names = [name for name in best_data(answered).lines["quantity"].unique() if name not in SIZES]
     if not names:
         raise ChartUnavailable("no hyperparameter on a log scale varies at given N and D")
     return _draw(answered, names, f"Best hyperparameters by compute: {answered.name}", width)
 
 
 def _draw(answered: Answered, names: Sequence[str], heading: str, width: int) -> alt.VConcatChart:
-    data, level = best_data(answered), answered.answer.level
-    n_columns = min(MOST_COLUMNS, len(names)) if width >= draw.TWO_COLUMNS else 1
-    room = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
-    panels = [_panel(data, name, room.width, level) for name in names]
-    return room.chart(panels, heading, [f"from {rests_on(answered.answer)}"], below=0)
+    room = draw.panels_of(width, len(names), height=HEIGHT)
+    panels = [_panel(answered, name, room.width) for name in names]
+    return room.abreast(panels, heading, [f"from {rests_on(answered.answer)}"])
 
 
-def _panel(data: BestData, name: str, pixels: int, level: float) -> alt.LayerChart:
+def _panel(answered: Answered, name: str, pixels: int) -> list[alt.Chart]:
+    data = best_data(answered)
     lines = data.lines[data.lines["quantity"] == name].drop(columns="quantity")
-    runs = data.runs[data.runs["quantity"] == name].drop(columns="quantity")
-    x = field("C", log_axis("C", padded([*lines["C"], *runs["C"]]), pixels=pixels))
-    y = log_axis(name, _domain(lines, runs), pixels=HEIGHT, gap=26)
-    near = "within 0.5% of the best loss"
-    dashed = mark("line", "series-1-dashed", clip=True)
-    column = name if name in ("N", "D") else "value"  # which says how a tooltip writes it
-    shown = {"run": "run", "C": "C", column: name, "loss": "loss"}
-    runs = runs.rename(columns={"value": column})
-    tooltip = {key: text for key, text in shown.items() if key in runs}
-    layers = [
-        layer(lines, BAND, f"{percent(level)} interval", x=x, **span(y)),
-        layer(lines, LINE, "best", x=x, y=field("value", y)),
+    best = data.runs[data.runs["quantity"] == name].drop(columns="quantity")
+    x = field("C", log_axis("C", padded([*lines["C"], *best["C"]]), pixels=pixels))
+    y = log_axis(name, _domain(lines, best), pixels=HEIGHT, gap=26)
+    near, dashed = "within 0.5% of the best loss", mark("line", "series-1-dashed", clip=True)
+    names, value = runs.tooltip_names(answered.grid), field("value", y)
+    names |= {"value": name} if name == "D/N" else {}  # the only one that is no column of a run
+    return [
+        layer(lines, BAND, f"{percent(answered.answer.level)} interval", x=x, **span(y)),
+        layer(lines, LINE, "best", x=x, y=value),
         *[layer(lines, dashed, near, x=x, y=field(end, y)) for end in ("near_low", "near_high")],
-        layer(
-            runs,
-            mark("point", "fitted-many"),
-            "best run so far",
-            tooltip=tooltip,
-            x=x,
-            y=field(column, y),
-        ),
+        layer(best, mark("point", "fitted-many"), "best run so far", tooltip=names, x=x, y=value),
     ]
-    return draw.view(layers, width=pixels, height=HEIGHT)
 
 
 def _domain(lines: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:

@@ -12,20 +12,10 @@ import pandas as pd
 
 from lawsmith.answer import Answer
 from lawsmith.answer.text import held_out_text, rests_on
+from lawsmith.charts import runs
 from lawsmith.charts.draw import WIDE
-from lawsmith.charts.law import NONE, LossData, draw_losses, fence
-from lawsmith.charts.runs import (
-    FITTED,
-    HELD_OUT,
-    MAX_RUNS,
-    NOT_RUN,
-    RUN,
-    ChartUnavailable,
-    called_in,
-    off_scale,
-    rows_of,
-    short,
-)
+from lawsmith.charts.law import NONE, LossData, draw_losses, fence, off_scale
+from lawsmith.charts.runs import FITTED, HELD_OUT, MAX_RUNS, NOT_RUN, RUN, ChartUnavailable, short
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.formats import percent
 from lawsmith.frontier import frontier
@@ -67,13 +57,12 @@ class Answered:
         return known[frontier(self.grid.subset(known), self.loss[known], ("C",))]
 
 
-def answered_by(answer: Answer, study: Study, *, whole: Answer | None = None) -> Answered:
+def answered_by(answer: Answer, study: Study) -> Answered:
     """The answer by a study's runs, those that it kept out left out."""
-    kept = ~np.isin(study.runs.index, answer.left_out)
-    runs = study.runs
-    used = Runs(runs.index[kept], runs.loss[kept], np.asarray(runs.state[kept]))
-    name, called = study_name(study), called_in(study)
-    return Answered(name, answer, study.grid, used, whole, called=called)
+    made = study.runs
+    kept = ~np.isin(made.index, answer.left_out)
+    used = Runs(made.index[kept], made.loss[kept], np.asarray(made.state[kept]))
+    return Answered(study_name(study), answer, study.grid, used, called=runs.called_in(study))
 
 
 def answered_of(found: Answered | Answer | Replayed) -> Answered:
@@ -94,9 +83,9 @@ def answered_in(trace: Trace, study: Study, answers: Answers) -> Answered:
     pool, loss = trace.task.rows, study.runs.config_loss(len(study.grid))
     rows = pool[[step.candidate for step in trace.steps]]
     others = np.setdiff1d(pool, rows)
-    runs, rest = (Runs.from_losses(some, loss[some]) for some in (rows, others))
-    name, called = study_name(study), called_in(study)
-    return Answered(name, answers.chosen, study.grid, runs, answers.pool, rest, called)
+    made, rest = (Runs.from_losses(some, loss[some]) for some in (rows, others))
+    name, called = study_name(study), runs.called_in(study)
+    return Answered(name, answers.chosen, study.grid, made, answers.pool, rest, called)
 
 
 @lru_cache(maxsize=4)  # a chart is drawn at two widths
@@ -116,7 +105,7 @@ def answer_data(answered: Answered, *, max_runs: int = MAX_RUNS) -> LossData:
     return LossData(
         x="C",
         column="C",
-        runs=rows_of(grid, drawn, kinds, called, top=top, max_runs=max_runs),
+        runs=runs.rows_of(grid, drawn, kinds, called, top=top, max_runs=max_runs),
         line=_line(answer, along),
         targets=targets,
         off_scale=off_scale(grid, diverged, loss, top, called),
@@ -145,15 +134,15 @@ def _targets(answer: Answer) -> pd.DataFrame:
 
 
 def _computes(
-    runs: FloatArray, held_out: pd.Series[float], targets: pd.Series[float]
+    made: FloatArray, held_out: pd.Series[float], targets: pd.Series[float]
 ) -> FloatArray:
     """From the least compute to the nearest target beyond the runs, or a decade beyond them.
 
     A far target would squeeze the runs into a corner.
     """
-    most = float(max([runs.max(), *held_out]))
+    most = float(max([made.max(), *held_out]))
     beyond = [C for C in targets if most < C]
-    return np.geomspace(runs.min(), min(beyond, default=10 * most), N_LINE)
+    return np.geomspace(made.min(), min(beyond, default=10 * most), N_LINE)
 
 
 def _line(answer: Answer, C: FloatArray) -> pd.DataFrame:

@@ -9,16 +9,9 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis
-from lawsmith.charts import draw, titles
+from lawsmith.charts import draw, runs, titles
 from lawsmith.charts.draw import WIDE, layers_by, mark
-from lawsmith.charts.runs import (
-    HELD_OUT,
-    ChartUnavailable,
-    called_in,
-    run_kinds,
-    run_points,
-    short,
-)
+from lawsmith.charts.runs import HELD_OUT, ChartUnavailable, short
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
 
@@ -30,7 +23,7 @@ N_LINE = 60
 class CurvesData:
     """What the size curves show.
 
-    points  N, D, C, loss, predicted, held_out[, run]: the best run of each (N, D)
+    points  `run_frame`, predicted, held_out: the best run of each (N, D)
     lines   N, D, loss, held_out: the law at ``sizes``, over the tokens run near that size
     sizes   ascending; every N of the points, or some evenly spaced among many
     """
@@ -54,10 +47,10 @@ def _points(analysis: Analysis) -> pd.DataFrame:
     grid = analysis.study.grid
     held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
     rows = np.concatenate([analysis.frontier, held])
-    frame = run_points(grid, rows, analysis.loss, called_in(analysis.study))
+    frame = runs.run_frame(grid, rows, analysis.loss, runs.called_in(analysis.study))
     return frame.assign(
         predicted=short(analysis.fit.predict({"N": grid.N[rows], "D": grid.D[rows]})),
-        held_out=run_kinds(analysis)[rows] == HELD_OUT,
+        held_out=runs.run_kinds(analysis)[rows] == HELD_OUT,
     ).reset_index(drop=True)
 
 
@@ -107,8 +100,7 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
         True: (mark("point", "cell-star"), "held out"),
     }
     each = {"field": "N", "type": "ordinal"}
-    names = {name: name for name in ("run", "N", "D", "C", "loss") if name in data.points}
-    names["predicted"] = "law"
+    names = {**runs.tooltip_names(analysis.study.grid), "predicted": "law"}
     layers = [
         *layers_by(data.lines, "held_out", lines, detail=each, **where),
         *layers_by(data.points, "held_out", points, tooltip=names, **where),

@@ -1,4 +1,4 @@
-"""What every chart is made of: views, layers, axes, ordered colours, keys.
+"""The parts of every chart: views, layers, axes, ordered colours, keys.
 
 Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
 properties at every step, which made drawing four times slower. Altair validates them in the end.
@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Any, Literal
 
 import altair as alt
 import pandas as pd
@@ -21,6 +21,8 @@ WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
 TWO_COLUMNS = 560  # from this width there is room beside a view
 MARGIN = 24  # the theme's padding, both sides
 LEFT = 52  # the labels and title of a vertical axis
+WIDE_LEFT = 62  # the same of panels abreast: labels such as 300M take more room than losses
+SPACING = 24  # between panels abreast
 LEGEND = 70  # a legend beside a view
 MAX_SYMBOLS = 12  # of a legend; more values of a colour get round ones between
 MANY = 60  # points beyond which they are drawn smaller
@@ -34,6 +36,7 @@ TITLES = {
 RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
 
 Channel = dict[str, Any]
+Panel = alt.LayerChart | alt.ConcatChart
 Symbol = Literal["point", "line", "area", "tick"]
 
 
@@ -42,11 +45,18 @@ Symbol = Literal["point", "line", "area", "tick"]
 
 @dataclass(frozen=True)
 class View:
-    """The pixels of a chart with one view, or with views of one width above each other."""
+    """The pixels of a chart: of one view, or of several above each other or side by side.
+
+    width   of one view
+    legend  beside the view; 0 where it stands below or there is none
+    text    of the heading, and of a key that several views share
+    """
 
     width: int
     height: int
-    legend: int  # beside the view; 0 where it stands below or there is none
+    legend: int
+    text: int
+    n_columns: int = 1
 
     def log_x(self, name: str, values: Iterable[float], *, column: str = "") -> Channel:
         """A variable across, on a log scale that holds ``values``, from its own or any column."""
@@ -61,7 +71,7 @@ class View:
         self, layers: Sequence[alt.Chart], heading: str, lines: Sequence[str]
     ) -> alt.LayerChart:
         """The chart of one view: its key above it, above that the heading and lines."""
-        words = title(heading, lines, pixels=self.width + self.legend)
+        words = title(heading, lines, pixels=self.text)
         return themed(self.panel(layers, self.height, title=words), LIGHT)
 
     def panel(self, layers: Sequence[alt.Chart], height: int, **more: Any) -> alt.LayerChart:
@@ -70,58 +80,37 @@ class View:
         return view([*layers, *above], width=self.width, height=height, **more)
 
     def stack(
-        self,
-        panels: Sequence[alt.LayerChart],
-        heading: str,
-        lines: Sequence[str],
-        spacing: int = 14,
+        self, panels: Sequence[Panel], heading: str, lines: Sequence[str], spacing: int = 14
     ) -> alt.VConcatChart:
         """The chart of panels above each other."""
-        words = title(heading, lines, pixels=self.width)
+        words = title(heading, lines, pixels=self.text)
         return themed(alt.VConcatChart(vconcat=[*panels], spacing=spacing, title=words), LIGHT)
+
+    def abreast(
+        self, panels: Sequence[Sequence[alt.Chart]], heading: str, lines: Sequence[str]
+    ) -> alt.VConcatChart:
+        """The chart of panels side by side, given by their layers, with one key above them."""
+        entries = entries_of(one for layers in panels for one in layers)
+        above: list[Panel] = [key_view(entries, pixels=self.text)] if entries else []
+        views = [view(layers, width=self.width, height=self.height) for layers in panels]
+        rows = alt.concat(*views, columns=self.n_columns, spacing=SPACING)
+        return self.stack([*above, rows], heading, lines, spacing=4)
 
 
 def view_of(width: int, *, legend: bool = False) -> View:
     """The view of a chart that is ``width`` wide; a legend stands beside it where there is room."""
     wide = width >= TWO_COLUMNS
     beside = LEGEND if legend and wide else 0
-    return View(width - MARGIN - LEFT - beside, 400 if wide else 300, beside)
+    pixels = width - MARGIN - LEFT
+    return View(pixels - beside, 400 if wide else 300, beside, pixels)
 
 
-@dataclass(frozen=True)
-class Panels:
-    """The pixels of a chart with panels side by side.
-
-    width  of one panel; ``left`` pixels of labels and title stand before each
-    text   of the heading and of the key
-    """
-
-    n_columns: int
-    width: int
-    text: int
-    spacing: int
-
-    def chart(
-        self,
-        panels: Sequence[alt.LayerChart],
-        heading: str,
-        lines: Sequence[str],
-        *,
-        below: int = 4,
-    ) -> alt.VConcatChart:
-        """The chart: the key of all panels, if they have one, ``below`` pixels above them."""
-        entries = entries_of(cast(alt.Chart, one) for panel in panels for one in panel.layer)
-        above = [key_view(entries, pixels=self.text)] if entries else []
-        rows = alt.concat(*panels, columns=self.n_columns, spacing=self.spacing)
-        words = title(heading, lines, pixels=self.text)
-        return themed(alt.VConcatChart(vconcat=[*above, rows], spacing=below, title=words), LIGHT)
-
-
-def panels_of(width: int, n_columns: int, *, spacing: int, left: int, legend: int = 0) -> Panels:
-    """Panels abreast in a chart that is ``width`` wide, with ``legend`` pixels beside them all."""
-    inner = width - MARGIN - legend
-    pixels = (inner - spacing * (n_columns - 1)) // n_columns - left
-    return Panels(n_columns, pixels, inner - left, spacing)
+def panels_of(width: int, n_panels: int, *, height: int) -> View:
+    """Up to three panels abreast in a chart that is ``width`` wide, else one above the other."""
+    n_columns = min(3, n_panels) if width >= TWO_COLUMNS else 1
+    inner = width - MARGIN
+    pixels = (inner - SPACING * (n_columns - 1)) // n_columns - WIDE_LEFT
+    return View(pixels, height, 0, inner - WIDE_LEFT, n_columns)
 
 
 def named(what: str, name: str) -> str:
@@ -186,21 +175,29 @@ def layers_by(
     ]
 
 
-def edge_ticks(
-    frame: pd.DataFrame, names: Mapping[str, str], x: Channel, *, means: str
-) -> alt.Chart:
-    """Runs without a place on the loss axis, as ticks along its upper edge."""
-    tick = mark("tick", "off-scale", orient="vertical", size=9)
-    shown = {**names, "loss": "loss", "state": "state"}
-    return layer(frame, tick, means, tooltip=shown, x=x, y={"value": 4})
+def target_layers(
+    targets: pd.DataFrame, x: Channel, y: Channel, value: str = "loss"
+) -> list[alt.Chart]:
+    """Each target's interval, from low to high, and its value."""
+    names = {"label": "target", value: value, "low": "from", "high": "to"}
+    point = mark("point", "target")
+    return [
+        layer(targets, mark("rule", "target-bar", clip=True), x=x, **span(y)),
+        layer(targets, point, "target", tooltip=names, x=x, y=field(value, y)),
+    ]
 
 
 def tooltip_parts(
     frame: pd.DataFrame, names: Mapping[str, str]
 ) -> tuple[list[Channel], list[Channel]]:
-    """(transforms, tooltip): numbers written as people read them, text as it is."""
+    """(transforms, tooltip): numbers written as people read them, text as it is.
+
+    Names of columns that the frame does not have are passed over.
+    """
     transforms, shown = [], []
     for column, name in names.items():
+        if column not in frame:
+            continue
         text = column
         if pd.api.types.is_numeric_dtype(frame[column]):
             text = f"{column}_text"

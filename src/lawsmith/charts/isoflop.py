@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass
 
 import altair as alt
@@ -10,11 +9,11 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, isoflop_cells
-from lawsmith.charts import draw
+from lawsmith.charts import draw, runs
 from lawsmith.charts.draw import WIDE, layer, mark
-from lawsmith.charts.runs import ChartUnavailable, called_in, run_points, short
+from lawsmith.charts.runs import ChartUnavailable, called_in, short
 from lawsmith.datasets.records import study_name
-from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.formats import plural
 
 MIN_SIZES = 3  # a minimum needs a point on either side
 
@@ -23,7 +22,7 @@ MIN_SIZES = 3  # a minimum needs a point on either side
 class IsoflopData:
     """What the isoFLOP chart shows.
 
-    cells   level, C, N, D, loss[, run]: the best run of each (N, D), by level and then N;
+    cells   `run_frame` and level: the best run of each (N, D), by level and then N;
             ``level`` is the level's compute (the geometric mean of its cells')
     minima  the lowest of each level, rows of ``cells`` with ``bracketed``: not at either end
     n_thin  levels left out because fewer than three sizes were run there
@@ -36,36 +35,27 @@ class IsoflopData:
 
 def isoflop_data(analysis: Analysis) -> IsoflopData:
     """The isoFLOP chart's numbers; raises ChartUnavailable where no level has three sizes."""
-    study = analysis.study
-    return isoflops(study.grid, analysis.pool, analysis.loss, called_in(study))
-
-
-def isoflops(
-    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str] = ()
-) -> IsoflopData:
-    """The same of rows ``pool`` of a grid."""
-    cells, n_levels = _cells(grid, pool, loss, called)
+    cells, n_levels = _cells(analysis)
     whole = cells[cells.groupby("level")["N"].transform("nunique") >= MIN_SIZES]
     if whole.empty:
         most = int(cells.groupby("level")["N"].nunique().max())
-        sizes = f"{most} size" + ("s" if most != 1 else "")
-        raise ChartUnavailable(
-            f"no compute level has {MIN_SIZES} sizes or more: at most {sizes} at any of {n_levels}"
-        )
+        few = f"at most {plural(most, 'size')} at any of {n_levels}"
+        raise ChartUnavailable(f"no compute level has {MIN_SIZES} sizes or more: {few}")
     whole = whole.reset_index(drop=True)
     minima = pd.concat([_minimum(curve) for _, curve in whole.groupby("level")])
     return IsoflopData(whole, minima, n_levels - len(minima))
 
 
-def _cells(
-    grid: Grid, pool: IntArray, loss: FloatArray, called: Sequence[str]
-) -> tuple[pd.DataFrame, int]:
+def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
+    """The best run of each (N, D) with its level, and how many levels there are."""
+    grid, loss = analysis.study.grid, analysis.loss
     if not {"N", "D"} <= set(grid.names):
         raise ChartUnavailable("the runs have no N and D")
-    rows, level_of = isoflop_cells(grid, pool, loss)
+    rows, level_of = isoflop_cells(grid, analysis.pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
-    cells = run_points(grid, rows, loss, called).assign(level=short(level)[level_of])
+    cells = runs.run_frame(grid, rows, loss, called_in(analysis.study))
+    cells = cells.assign(level=short(level)[level_of])
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 
@@ -88,7 +78,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
         "color": draw.scale_color("level", data.cells["level"], beside=room.legend > 0),
     }
     each = {"field": "level", "type": "ordinal"}
-    names = {name: name for name in ("run", "level", "N", "D", "C", "loss") if name in data.cells}
+    names = runs.tooltip_names(analysis.study.grid)
     others = data.cells.drop(index=data.minima.index)  # a minimum is drawn once, as that
     lowest = {
         True: (mark("point", "minimum"), "lowest of its level"),
@@ -105,8 +95,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
 
 
 def _subtitle(data: IsoflopData) -> str:
-    n = len(data.minima)
-    text = f"{n} compute level{'s' if n != 1 else ''}, {len(data.cells)} (N, D) cells"
+    text = f"{plural(len(data.minima), 'compute level')}, {len(data.cells)} (N, D) cells"
     if data.n_thin:
         text += f" · {data.n_thin} levels with fewer than {MIN_SIZES} sizes not drawn"
     return text

@@ -15,27 +15,12 @@ import pandas as pd
 
 from lawsmith.analysis import Analysis, Prediction
 from lawsmith.answer.text import loss_text
-from lawsmith.charts import draw, titles
+from lawsmith.charts import draw, runs, titles
 from lawsmith.charts.draw import BAND, LINE, WIDE, Channel, field, layer, mark, span
-from lawsmith.charts.runs import (
-    FITTED,
-    HELD_OUT,
-    MAX_RUNS,
-    NOT_RUN,
-    RUN,
-    ChartUnavailable,
-    OffScale,
-    RunRows,
-    called_in,
-    column_names,
-    even,
-    off_scale,
-    off_scale_text,
-    run_rows,
-)
+from lawsmith.charts.runs import FITTED, HELD_OUT, MAX_RUNS, NOT_RUN, RUN, ChartUnavailable, RunRows
 from lawsmith.charts.ticks import padded
-from lawsmith.formats import interval, percent
-from lawsmith.grid import FloatArray
+from lawsmith.formats import interval, number, percent
+from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.laws.allocation import can_allocate, log_optimal_n
 from lawsmith.laws.law import Law
 from lawsmith.runs import State
@@ -47,7 +32,7 @@ NONE = pd.DataFrame({name: [] for name in ("C", "loss", "predicted", "low", "hig
 
 
 @dataclass(frozen=True)
-class LossData(OffScale):
+class LossData:
     """What a chart of losses against one variable shows: the law's, or the answer's.
 
     x          name of the horizontal variable
@@ -55,7 +40,7 @@ class LossData(OffScale):
     runs       on the axis
     line       x, loss, low, high; the last two NaN without an uncertainty
     targets    x, loss, low, high, label
-    off_scale  rows without a place on the loss axis: columns of ``runs``, state
+    off_scale  rows without a place on the loss axis: those of `off_scale`
     top        the largest loss on the axis
     threshold  x from which runs are held out; NaN where the split is not in x
     reference  x, loss: another line to compare with; may be empty
@@ -73,6 +58,14 @@ class LossData(OffScale):
     reference: pd.DataFrame
     held_out: pd.DataFrame
 
+    @property
+    def n_diverged(self) -> int:
+        return int((self.off_scale["state"] == "diverged").sum())
+
+    @property
+    def n_above(self) -> int:
+        return len(self.off_scale) - self.n_diverged
+
 
 def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
     """The law chart's numbers; raises ChartUnavailable for a law without one horizontal axis."""
@@ -81,22 +74,43 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
     values = grid.numbers(x)[np.isfinite(analysis.loss)]
     if values.min() == values.max():
         raise ChartUnavailable(f"all runs have one value of {x}")
-    column = next(column for column, name in column_names(grid).items() if name == x)
+    column = next(column for column, name in runs.column_names(grid).items() if name == x)
     targets = _targets(analysis.predictions, x).rename(columns={"x": column})
     top = loss_top(analysis)
     diverged = analysis.study.runs.of(State.DIVERGED).index
     return LossData(
         x=x,
         column=column,
-        runs=run_rows(analysis, top=top, max_runs=max_runs),
+        runs=runs.run_rows(analysis, top=top, max_runs=max_runs),
         line=_line(analysis, values, targets[column].to_numpy()).rename(columns={"x": column}),
         targets=targets,
-        off_scale=off_scale(grid, diverged, analysis.loss, top, called_in(analysis.study)),
+        off_scale=off_scale(grid, diverged, analysis.loss, top, runs.called_in(analysis.study)),
         top=top,
         threshold=_threshold(analysis, x),
         reference=NONE,
         held_out=NONE,
     )
+
+
+def off_scale(
+    grid: Grid, diverged: IntArray, loss: FloatArray, top: float, called: Sequence[str]
+) -> pd.DataFrame:
+    """Rows without a place on a loss axis: those that diverged, then those above ``top``.
+
+    Columns as of `run_frame`, the loss NaN where a run diverged, and state.
+    """
+    above = np.flatnonzero(loss > top)
+    known = np.full(len(loss), np.nan)
+    known[above] = loss[above]
+    frame = runs.run_frame(grid, np.concatenate([diverged, above]), known, called)
+    return frame.assign(state=["diverged"] * len(diverged) + ["above"] * len(above))
+
+
+def off_scale_text(data: LossData) -> str:
+    """'106 diverged, 3 above 4.5'."""
+    parts = [f"{data.n_diverged} diverged"] if data.n_diverged else []
+    parts += [f"{data.n_above} above {number(data.top, 3)}"] if data.n_above else []
+    return ", ".join(parts)
 
 
 def abscissa(law: Law) -> str:
@@ -138,7 +152,7 @@ def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:
 
 
 def loss_top(analysis: Analysis) -> float:
-    """The largest loss worth room on an axis: of the runs inside their fence, and of Π."""
+    """The top of the loss axis: the largest loss inside the `fence` or on a frontier."""
     scored = analysis.score.measured if analysis.score is not None else np.empty(0)
     points = np.concatenate([analysis.loss[analysis.frontier], scored])
     return max(fence(analysis.loss), float(points.max()))
@@ -186,8 +200,8 @@ def draw_losses(
     domain = _loss_domain(data, targets)
     y = draw.loss_axis(domain, pixels=room.height)
     where = {"x": x, "y": field("loss", y)}
-    edge = even(np.arange(len(data.off_scale)), data.off_scale["C"].to_numpy(), MAX_RUNS)
-    off = data.off_scale.iloc[edge]
+    off = data.off_scale
+    off = off.iloc[runs.even(np.arange(len(off)), off["C"].to_numpy(), MAX_RUNS)]
     many = len(data.runs.of(FITTED)) > draw.MANY
     styles = {
         NOT_RUN: "run",
@@ -195,9 +209,11 @@ def draw_losses(
         FITTED: "fitted-many" if many else "fitted",
         HELD_OUT: "held-out",
     }
-    names = {**data.runs.names, "loss": "loss"}
+    names = data.runs.names
     marks = {kind: (mark("point", style), means.get(kind, kind)) for kind, style in styles.items()}
-    *runs, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
+    *points, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
+    tick = mark("tick", "off-scale", orient="vertical", size=9)
+    edge = {"tooltip": {**names, "state": "state"}, "x": x, "y": {"value": 4}}
     unseen = {"C": "C", "loss": "loss of the run", "predicted": "predicted"}
     unseen |= {"low": f"{means['band']} from", "high": "to"}
     behind, star = mark("line", "law-behind", clip=True), mark("point", "held-out")
@@ -205,12 +221,13 @@ def draw_losses(
         layer(data.line.dropna(), BAND, means["band"], x=x, **span(y)),
         layer(data.reference, behind, means.get("reference", ""), **where),
         *_threshold_layers(data, x),
-        draw.edge_ticks(off, data.runs.names, x, means=off_scale_text(data)),
-        *runs,
+        layer(off, tick, off_scale_text(data), **edge),
+        *points,
         layer(data.line, LINE, means["line"], **where),
         held_out,
         layer(data.held_out, star, means.get(HELD_OUT, ""), tooltip=unseen, **where),
-        *target_layers(targets, x, y, domain),
+        *draw.target_layers(targets, x, y),
+        _label_layer(targets, x, y, domain),
     ]
     if data.runs.thinned:
         shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"
@@ -238,20 +255,14 @@ def _threshold_layers(data: LossData, x: Channel) -> list[alt.Chart]:
     ]
 
 
-def target_layers(
+def _label_layer(
     targets: pd.DataFrame, x: Channel, y: Channel, domain: tuple[float, float]
-) -> list[alt.Chart]:
-    """Each target's interval, its loss and their numbers; ``domain`` is that of the loss axis."""
-    names = {"label": "target", "loss": "loss", "low": "from", "high": "to"}
-    labels = target_labels(targets, domain)
-    bar, point = mark("rule", "target-bar", clip=True), mark("point", "target")
+) -> alt.Chart:
+    """The numbers of each target; ``domain`` is that of the loss axis."""
     # Below and to the left: a falling law leaves that corner free.
     note = mark("text", "note-ink", align="right", dx=-4, dy=13)
-    return [
-        layer(targets, bar, x=x, **span(y)),
-        layer(targets, point, "target", tooltip=names, x=x, y=field("loss", y)),
-        layer(labels, note, x=x, y=field("place", y), text={"field": "text", "type": "nominal"}),
-    ]
+    text = {"field": "text", "type": "nominal"}
+    return layer(target_labels(targets, domain), note, x=x, y=field("place", y), text=text)
 
 
 def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.DataFrame:

@@ -85,10 +85,10 @@ def narrowing(
 def _subtitle(data: NarrowingData) -> str:
     first, last = data.points.iloc[0], data.points.iloc[-1]
     return (
-        f"± {_percent(first['half_width'])} after {int(first['n_runs'])} runs, "
-        f"± {_percent(last['half_width'])} after {int(last['n_runs'])}"
+        f"{_percent(first['half_width'])} after {int(first['n_runs'])} runs, "
+        f"{_percent(last['half_width'])} after {int(last['n_runs'])}"
     )
 
 
 def _percent(value: float) -> str:
-    return f"{digits(value, '.2g' if value < 10 else '.0f')} %"
+    return f"±{digits(value, '.2g' if value < 10 else '.0f')}%"

@@ -9,7 +9,10 @@ import html
 import json
 import os
 from contextlib import suppress
+from functools import cache
 from importlib.metadata import version
+from importlib.resources import files
+from string import Template
 from typing import Any
 
 import vl_convert
@@ -25,60 +28,24 @@ POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
 )
-HEAD = """<!DOCTYPE html>
-<html lang="en">
-<head>
-<meta charset="utf-8">
-<meta name="viewport" content="width=device-width, initial-scale=1">
-<meta name="referrer" content="no-referrer">
-<meta http-equiv="Content-Security-Policy" content="{policy}">
-<title>{title}</title>
-<style>
-{style}</style>
-</head>"""
-PAGE = """{head}
-<body>
-<div id="chart"></div>
-<script>{library}</script>
-<script>
-{{
-const specs = {specs};
-const datasets = {datasets};
-const configs = {configs};
-const dark = matchMedia("(prefers-color-scheme: dark)");
-const narrow = matchMedia("(max-width: 640px)");
-function draw(theme) {{
-  const chart = narrow.matches ? specs.narrow : specs.wide;
-  const spec = {{...chart, datasets, config: configs[theme]}};
-  return vegaEmbed("#chart", spec, {{
-    mode: "vega-lite",
-    renderer: "svg",
-    actions: {{export: true, source: false, compiled: false, editor: false}},
-    tooltip: {{theme: theme === "dark" ? "dark" : "light"}},
-  }});
-}}
-const redraw = () => draw(dark.matches ? "dark" : "light");
-dark.addEventListener("change", redraw);
-narrow.addEventListener("change", redraw);
-addEventListener("beforeprint", () => draw("print"));
-addEventListener("afterprint", redraw);
-redraw();
-}}
-</script>
-</body>
-</html>
-"""
 
 
-CHART_STYLE = """body { margin: 0; background: var(--page); }
-#chart { display: block; width: fit-content; max-width: 100%; margin: 0 auto; }
-"""
+@cache
+def asset(name: str, package: str = "lawsmith.charts") -> str:
+    """A file that pages of a package are made of: a template, a script, a style."""
+    return files(package).joinpath("assets", name).read_text(encoding="utf-8")
+
+
+def fill(template: str, **parts: str) -> str:
+    """A template with $names replaced; the parts may hold anything, braces and $ too."""
+    return Template(template).substitute(parts)
 
 
 def head(title: str, style: str, *, connect: str = "'none'") -> str:
     """A page down to its body. ``title`` is HTML; the style may use the themes' variables."""
     policy = POLICY.format(connect=connect)
-    return HEAD.format(policy=policy, title=title, style=theme_style() + style)
+    parts = {"policy": policy, "title": title, "style": theme_style() + style}
+    return fill(asset("head.html"), **parts).rstrip()
 
 
 def theme_style() -> str:
@@ -97,11 +64,10 @@ def theme_configs() -> str:
 
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
     """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
-    specs = {"wide": bare(wide), "narrow": bare(narrow)}
-    # Altair names data by their hash, so what both show is held once.
-    datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
-    return PAGE.format(
-        head=head(html.escape(title), CHART_STYLE),
+    specs, datasets = shared(wide, narrow)
+    return fill(
+        asset("chart.html"),
+        head=head(html.escape(title), asset("chart.css")),
         library=library(),
         specs=script_json(specs),
         datasets=script_json(datasets),
@@ -128,8 +94,17 @@ def library() -> str:
     return script
 
 
+def shared(wide: Spec, narrow: Spec) -> tuple[dict[str, Spec], Spec]:
+    """Both specifications without data, by name; and the data of both, which are held once.
+
+    Altair names data by their hash.
+    """
+    datasets = {**wide.get("datasets", {}), **narrow.get("datasets", {})}
+    return {"wide": bare(wide), "narrow": bare(narrow)}, datasets
+
+
 def bare(spec: Spec) -> Spec:
-    """What is the chart's own: the page adds data and configuration, and nothing is looked up."""
+    """The specification without its data and configuration, which the page adds once."""
     return {k: part for k, part in spec.items() if k not in ("config", "datasets", "$schema")}
 
 

@@ -3,8 +3,8 @@
 A panel has two of N and the hyperparameters. A point of it is a run of the target's compute with
 these two values: D follows from N, and what the panel does not show is at its best (in a panel
 without N, N and D are at their best). Its excess is what the surface expects it to lose, against
-the best point of the panel. A place of which little is known does not count as good for that: the
-expected loss is raised by one SD, as where the best is looked for.
+the best point of the panel. The expected loss is raised by one SD, as in the search for the best,
+so that a place does not look good only because little is known of it.
 """
 
 from __future__ import annotations
@@ -21,19 +21,18 @@ import pandas as pd
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.answer import Answered
-from lawsmith.charts.draw import TWO_COLUMNS, WIDE, field, layer, log_axis, mark
+from lawsmith.charts.draw import WIDE, field, layer, log_axis, mark
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.grid import FloatArray
-from lawsmith.surface import Surface
-from lawsmith.surface.axes import Axis
+from lawsmith.surface import Range, Surface
 from lawsmith.surface.locate import mean_plus_sd
 
 N_VALUES = 21  # of each axis
 MOST_AXES = 3
 ROOM = 0.5  # e-folds shown beyond what is within 0.5 % of the best
 LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # per cent above the best: style
-HEIGHT, SPACING, LEFT = 190, 24, 62
-LITTLE = 0.05  # weight of a member that is not asked
+HEIGHT = 190
+LITTLE = 0.05  # members of less weight are left out
 
 
 @dataclass(frozen=True)
@@ -58,10 +57,10 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
         raise ChartUnavailable("no hyperparameter varies at given N and D")
     surface = answered.answer.surface
     numeric = [a for a in surface.frame.numeric if a.name not in forecast.target.hp]
-    axes = {a.name: _values(forecast, a) for a in numeric if a.kind == "log"}
+    axes = {a.name: _around(forecast.hp[a.name]) for a in numeric if a.kind == "log"}
     both = {"N", "D"} <= forecast.scales.keys() and not surface.frame.collinear
     if both and not forecast.target.sized:
-        axes = {"N": _around(forecast.scales["N"].near_low, forecast.scales["N"].near_high), **axes}
+        axes = {"N": _around(forecast.scales["N"]), **axes}
     names = list(axes)[:MOST_AXES]
     if len(names) < 2:
         raise ChartUnavailable("a region needs N or two hyperparameters on a log scale")
@@ -69,13 +68,9 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
     return forecast.target.label, tuple(panels)
 
 
-def _values(forecast: Forecast, axis: Axis) -> FloatArray:
-    found = forecast.hp[axis.name]
-    return _around(found.near_low, found.near_high)
-
-
-def _around(low: float, high: float) -> FloatArray:
+def _around(found: Range) -> FloatArray:
     """Values over what is as good as the best, and somewhat more."""
+    low, high = found.near_low, found.near_high
     half = 0.5 * float(np.log(high / low)) + ROOM
     middle = float(np.sqrt(low) * np.sqrt(high))
     return np.asarray(middle * np.exp(np.linspace(-half, half, N_VALUES)))
@@ -125,17 +120,13 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
 def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
     """What costs at most 0.5, 1 and 2 % more loss than the best, over N and hyperparameters."""
     label, panels = region_data(answered)
-    n_columns = min(3 if width >= TWO_COLUMNS else 1, len(panels))
-    layout = draw.panels_of(width, n_columns, spacing=SPACING, left=LEFT)
+    room = draw.panels_of(width, len(panels), height=HEIGHT)
     lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
-    return layout.chart(
-        [_view(panel, layout.width) for panel in panels],
-        f"What is as good as the best: {answered.name}",
-        lines,
-    )
+    drawn = [_layers(panel, room.width) for panel in panels]
+    return room.abreast(drawn, f"What is as good as the best: {answered.name}", lines)
 
 
-def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
+def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:
     cells = panel.cells
     x = log_axis(panel.across, _domain(cells, "a"), pixels=pixels)
     y = log_axis(panel.up, _domain(cells, "b"), pixels=HEIGHT, gap=26)
@@ -145,13 +136,12 @@ def _view(panel: RegionPanel, pixels: int) -> alt.LayerChart:
     layers, least = [], 0.0
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
-        means = f"at most {top:g} % more loss"
+        means = f"at most {top:g}% more loss"
         layers.append(layer(part, mark("rect", LEVELS[top]), means, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
     where = {"x": field("a", x), "y": field("b", y)}
-    layers.append(layer(dot, mark("point", "map-best"), "best", **where))
-    return draw.view(layers, width=pixels, height=HEIGHT)
+    return [*layers, layer(dot, mark("point", "map-best"), "best", **where)]
 
 
 def _domain(cells: pd.DataFrame, key: str) -> tuple[float, float]:

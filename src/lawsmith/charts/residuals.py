@@ -9,9 +9,9 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.analysis import Analysis, influence_target
-from lawsmith.charts import draw, titles
+from lawsmith.charts import draw, runs, titles
 from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
-from lawsmith.charts.runs import FITTED, HELD_OUT, called_in, run_points, short
+from lawsmith.charts.runs import FITTED, HELD_OUT, short
 from lawsmith.formats import number
 from lawsmith.grid import FloatArray
 
@@ -22,8 +22,8 @@ HEIGHT = 180
 class ResidualsData:
     """What the residual chart shows, in per cent.
 
-    points          x, C, [N, D, run,] loss, predicted, kind, residual = 100·(loss/predicted − 1)
-                    and change: of the prediction at the target when the point is left out (fitted
+    points          `run_frame`, x, predicted, kind, residual = 100·(loss/predicted − 1) and
+                    change: of the prediction at the target when the point is left out (fitted
                     points only)
     x               'C', or the law's first input where all runs cost the same
     standard_error  of the prediction at the target; NaN without influence
@@ -61,7 +61,7 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
 def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
     grid, loss = analysis.study.grid, analysis.loss
     return (
-        run_points(grid, rows, loss, called_in(analysis.study))
+        runs.run_frame(grid, rows, loss, runs.called_in(analysis.study))
         .assign(x=short(grid.numbers(x)[rows]), predicted=short(predicted))
         .assign(residual=100 * (loss[rows] / predicted - 1))
         .reset_index(drop=True)
@@ -73,7 +73,7 @@ def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     data = residuals_data(analysis)
     room = draw.view_of(width)
     x = room.log_x(data.x, data.points["x"], column="x")
-    panels = [_influence_panel(data, x, room)] if data.has_influence else []
+    panels = [_influence_panel(data, analysis, x, room)] if data.has_influence else []
     above = {**x, "title": None} if panels else x  # said once, under the lower panel
     panels.insert(0, _residual_panel(data, analysis, above, room))
     heading = titles.heading("Residuals and influence", analysis)
@@ -90,20 +90,23 @@ def _residual_panel(
         FITTED: (mark("point", fitted), f"fitted: {point}"),
         HELD_OUT: (mark("point", "held-out"), f"held out: {point}"),
     }
-    names = _names(data) | {"loss": "loss", "predicted": "law", "residual": "residual (%)"}
+    names = runs.tooltip_names(analysis.study.grid)
+    names |= {"predicted": "law", "residual": "residual (%)"}
     where = {"x": x, "y": field("residual", y)}
     layers = draw.layers_by(data.points, "kind", marks, tooltip=names, **where)
     return room.panel([_zero(y), *layers], HEIGHT)
 
 
-def _influence_panel(data: ResidualsData, x: Channel, room: draw.View) -> alt.LayerChart:
+def _influence_panel(
+    data: ResidualsData, analysis: Analysis, x: Channel, room: draw.View
+) -> alt.LayerChart:
     frame = data.points[data.points["kind"] == FITTED].drop(columns="kind")
     error, most = data.standard_error, float(frame["change"].abs().max())
     # A standard error far above every change would press them flat: then it fills the panel.
     y = _signed_axis("Influence (%)", pd.Series([most, min(error, 2 * most)]))
     change = field("change", y)
     band = pd.DataFrame({"change": [-error], "high": [error]})
-    names = _names(data) | {"change": "change (%)"}
+    names = runs.tooltip_names(analysis.study.grid) | {"change": "change (%)"}
     one, out = f"one standard error ({number(error, 2)}%)", f"change at {data.target} when left out"
     ends = {"y": change, "y2": field("high")}
     layers = [
@@ -123,10 +126,6 @@ def _signed_axis(text: str, values: pd.Series[float]) -> Channel:
     """An axis about zero, symmetric so that signs compare by eye."""
     top = 1.1 * float(values.abs().max()) or 1.0
     return draw.linear_axis(text, (-top, top), n_ticks=7)
-
-
-def _names(data: ResidualsData) -> dict[str, str]:
-    return {name: name for name in ("run", "N", "D", "C") if name in data.points}
 
 
 def _subtitle(data: ResidualsData, analysis: Analysis) -> list[str]:

@@ -16,7 +16,6 @@ import pandas as pd
 from lawsmith.analysis import Analysis
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import number
 from lawsmith.grid import FloatArray, Grid, IntArray
 
 MAX_RUNS = 5_000
@@ -33,11 +32,10 @@ class ChartUnavailable(LawsmithError):
 
 @dataclass(frozen=True)
 class RunRows:
-    """Configurations with a loss, one a row: N, D, C, h0, h1, …, loss, kind and, where the runs
-    have names, run.
+    """Configurations with a loss, one a row: those of `run_frame`, and kind.
 
     frame    its index is the row of the study's grid
-    names    column → its name in the study, in the order a reader wants them
+    names    `tooltip_names`
     n_known  how many there are; ``frame`` holds fewer where they were thinned
     """
 
@@ -76,8 +74,8 @@ def rows_of(
     known = np.flatnonzero(np.isfinite(loss) & (loss <= top))
     behind = NOT_RUN if NOT_RUN in kinds[known] else RUN
     kept = keep_first(known, first=kinds[known] != behind, by=grid.C[known], n=max_runs)
-    frame = columns(grid, kept, column_names(grid)).assign(loss=short(loss[kept]), kind=kinds[kept])
-    return RunRows(with_names(frame, called), tooltip_names(grid, called), len(known))
+    frame = run_frame(grid, kept, loss, called).assign(kind=kinds[kept])
+    return RunRows(frame, tooltip_names(grid), len(known))
 
 
 def run_kinds(analysis: Analysis) -> np.ndarray:
@@ -113,74 +111,31 @@ def column_names(grid: Grid) -> dict[str, str]:
     return scale | {"C": "C"} | {f"h{k}": name for k, name in enumerate(grid.hp)}
 
 
+def tooltip_names(grid: Grid) -> dict[str, str]:
+    """What a reader is told of a run: its own name if it has one, `column_names`, its loss."""
+    return {"run": "run", **column_names(grid), "loss": "loss"}
+
+
 def called_in(study: Study) -> Sequence[str]:
     """(m,) what the runs of each configuration are called; empty where they have no names."""
     return study.config_names() if study.run_names else ()
 
 
-def with_names(frame: pd.DataFrame, called: Sequence[str]) -> pd.DataFrame:
-    """The frame, whose index is a row of the grid, with the names of the runs if they have any."""
-    return frame.assign(run=[called[row] for row in frame.index]) if called else frame
-
-
-def tooltip_names(grid: Grid, called: Sequence[str]) -> dict[str, str]:
-    """`column_names`, the run's own name before them where it has one."""
-    return ({"run": "run"} if called else {}) | column_names(grid)
-
-
-def columns(grid: Grid, rows: IntArray, names: Mapping[str, str]) -> pd.DataFrame:
-    """Those columns of those rows; text stays text."""
+def columns(grid: Grid, rows: IntArray) -> pd.DataFrame:
+    """The `column_names` of those rows of a grid, which are the index; text stays text."""
     table = {}
-    for field, name in names.items():
+    for field, name in column_names(grid).items():
         values = grid.column(name)[rows]
         table[field] = short(values) if values.dtype == np.float64 else values.astype(object)
     return pd.DataFrame(table, index=rows)
 
 
-def run_points(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
-    """[N, D,] C, loss[, run] of those rows of a grid."""
-    scales = [name for name in ("N", "D") if name in grid.names]
-    table: dict[str, FloatArray] = {name: grid.numbers(name)[rows] for name in scales}
-    table |= {"C": short(grid.C[rows]), "loss": short(loss[rows])}
-    return with_names(pd.DataFrame(table, index=rows), called)
+def run_frame(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
+    """`columns`, the loss and, where the runs have names, run."""
+    frame = columns(grid, rows).assign(loss=short(loss[rows]))
+    return frame.assign(run=[called[row] for row in rows]) if called else frame
 
 
 def short(values: Iterable[float], digits: int = 6) -> FloatArray:
-    """A few significant digits, all that a chart can show: it keeps the files small."""
+    """Rounded to ``digits`` significant digits: all a chart shows, and half the bytes of a page."""
     return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)
-
-
-def off_scale(
-    grid: Grid, diverged: IntArray, loss: FloatArray, top: float, called: Sequence[str]
-) -> pd.DataFrame:
-    """Rows without a place on a loss axis: those that diverged, then those above ``top``.
-
-    Columns as of `columns`, then loss, NaN where a run diverged, and state.
-    """
-    above = np.flatnonzero(loss > top)
-    rows = np.concatenate([diverged, above])
-    state = np.array(["diverged"] * len(diverged) + ["above"] * len(above), dtype=object)
-    frame = with_names(columns(grid, rows, column_names(grid)), called)
-    return frame.assign(loss=short(np.where(state == "above", loss[rows], np.nan)), state=state)
-
-
-class OffScale:
-    """Chart data whose ``off_scale`` lists the runs that diverged or lie above ``top``."""
-
-    off_scale: pd.DataFrame
-    top: float
-
-    @property
-    def n_diverged(self) -> int:
-        return int((self.off_scale["state"] == "diverged").sum())
-
-    @property
-    def n_above(self) -> int:
-        return len(self.off_scale) - self.n_diverged
-
-
-def off_scale_text(data: OffScale) -> str:
-    """'106 diverged, 3 above 4.5'."""
-    parts = [f"{data.n_diverged} diverged"] if data.n_diverged else []
-    parts += [f"{data.n_above} above {number(data.top, 3)}"] if data.n_above else []
-    return ", ".join(parts)

@@ -132,15 +132,11 @@ def write_tasks(
     """Write the charts of the answers for tasks; with several, named after each task too."""
     drawings = []
     for found in answers:
-        after = f"-{_plain(found.task.name)}" if len(answers) > 1 else ""
+        plain = re.sub(r"[^A-Za-z0-9_]+", "-", found.task.name).strip("-")
+        after = f"-{plain}" if len(answers) > 1 else ""
         for name, draw in TASK_CHARTS.items():
             drawings.append((f"{name}{after}", partial(draw, found, study=study)))
     return _write_each(drawings, directory, formats)
-
-
-def _plain(name: str) -> str:
-    """A name as part of a file's."""
-    return re.sub(r"[^A-Za-z0-9_]+", "-", name).strip("-")
 
 
 def _write_each(

@@ -143,16 +143,12 @@ def _draw_task(
     y = _accuracy_axis(data, room.height)
     where = {"x": x, "y": field("accuracy", y)}
     names = {data.x: "C" if data.x == "C" else answer.via, "accuracy": "accuracy"}
-    more = {"label": "target", "accuracy": "accuracy", "low": "from", "high": "to"}
-    bar = mark("rule", "target-bar", clip=True)
-    held_out, target = mark("point", "held-out"), mark("point", "target")
     layers = [
         layer(data.line, BAND, f"{percent(answer.level)} interval of a run", x=x, **span(y)),
         layer(data.runs, mark("point", "fitted-many"), "run", tooltip=names, **where),
         layer(data.line, LINE, "accuracy to expect", **where),
-        layer(data.held_out, held_out, "run held out", tooltip=names, **where),
-        layer(data.targets, bar, x=x, **span(y)),
-        layer(data.targets, target, "target", tooltip=more, **where),
+        layer(data.held_out, mark("point", "held-out"), "run held out", tooltip=names, **where),
+        *draw.target_layers(data.targets, x, y, "accuracy"),
     ]
     lines = [f"from {rests_on(answer)}", chance_text(answer)]
     return room.chart(layers, heading, lines)

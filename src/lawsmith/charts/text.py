@@ -1,4 +1,4 @@
-"""Text that fits a chart: titles broken into lines, by widths that are guessed, not measured."""
+"""Text that fits a chart: titles broken into lines, by estimated widths."""
 
 from __future__ import annotations
 

@@ -8,29 +8,43 @@ readers; kinds of points differ in shape and lightness too, for greyscale.
 
 from __future__ import annotations
 
-import math
 from dataclasses import dataclass
 from typing import Any, TypeVar, cast
 
 import altair as alt
 
 AnyChart = TypeVar("AnyChart", bound=alt.LayerChart | alt.ConcatChart | alt.VConcatChart)
+Style = dict[str, Any]
 
 # 'sans-serif' must stay: a font that is not there draws nothing in PNG.
 FONT = "Helvetica Neue, Arial, sans-serif"
 
 
-def _star_path() -> str:
-    """A five-pointed star as an SVG path in [-1, 1]²; Vega has no star of its own."""
-    corners = []
-    for k in range(10):
-        radius = 1.0 if k % 2 == 0 else 0.42
-        angle = math.pi * k / 5
-        corners.append(f"{radius * math.sin(angle):.3f},{-radius * math.cos(angle):.3f}")
-    return "M" + "L".join(corners) + "Z"
-
-
-STAR = _star_path()
+# A five-pointed star as an SVG path in [-1, 1]²; Vega has no star of its own.
+STAR = (
+    "M0.000,-1.000L0.247,-0.340L0.951,-0.309L0.399,0.130L0.588,0.809L0.000,0.420"
+    "L-0.588,0.809L-0.399,0.130L-0.951,-0.309L-0.247,-0.340Z"
+)
+DASHED = {"strokeDash": [6, 4]}
+TITLE = {
+    "anchor": "start",
+    "frame": "group",
+    "offset": 12,
+    "fontSize": 15,
+    "fontWeight": 600,
+    "lineHeight": 20,
+    "subtitleFontSize": 12,
+    "subtitleLineHeight": 17,
+    "subtitlePadding": 5,
+}
+AXIS = {
+    "titleFontSize": 12,
+    "titlePadding": 8,
+    "labelFlush": False,
+    "labelPadding": 6,
+    "ticks": False,
+}
+LEGEND = {"titleFontSize": 11, "gradientLength": 140, "symbolOpacity": 1, "symbolStrokeWidth": 2}
 
 
 @dataclass(frozen=True)
@@ -44,6 +58,7 @@ class Theme:
 
     name: str
     background: str
+    tint: str  # of what is set apart from the page
     ink: str  # titles, the law
     text: str  # labels and notes
     faint: str  # grid lines
@@ -57,6 +72,7 @@ class Theme:
 LIGHT = Theme(
     name="light",
     background="#ffffff",
+    tint="#f3f6f9",
     ink="#16191d",
     text="#4a5158",
     faint="#e6e8eb",
@@ -69,6 +85,7 @@ LIGHT = Theme(
 DARK = Theme(
     name="dark",
     background="#15181c",
+    tint="#1d2228",
     ink="#f1f3f5",
     text="#b4bbc2",
     faint="#2c3238",
@@ -81,6 +98,7 @@ DARK = Theme(
 PRINT = Theme(
     name="print",
     background="#ffffff",
+    tint="#f4f4f4",
     ink="#000000",
     text="#262626",
     faint="#dddddd",
@@ -98,156 +116,124 @@ def config(theme: Theme) -> dict[str, Any]:
     """The Vega-Lite configuration of a theme."""
     scheme, small, large = theme.ramp
     ramp = {"scheme": scheme, "extent": [small, large]}
+    labels = {"labelColor": theme.text, "labelFontSize": 11}
+    labels |= {"titleColor": theme.text, "titleFontWeight": "normal"}
     return {
         "background": theme.background,
         "font": FONT,
         "padding": 12,
         "view": {"stroke": None},
-        "title": _title(theme),
-        "axis": _axis(theme),
-        "legend": _legend(theme),
+        "title": {"color": theme.ink, "subtitleColor": theme.text, **TITLE},
+        "axis": {
+            **labels,
+            **AXIS,
+            **dict.fromkeys(("gridColor", "domainColor", "tickColor"), theme.faint),
+        },
+        "legend": {**labels, **LEGEND},
         "range": {"ordinal": ramp, "ramp": ramp, "heatmap": ramp},
         "style": styles(theme),
     }
 
 
-def _title(theme: Theme) -> dict[str, Any]:
-    return {
-        "anchor": "start",
-        "frame": "group",
-        "offset": 12,
-        "color": theme.ink,
-        "fontSize": 15,
-        "fontWeight": 600,
-        "lineHeight": 20,
-        "subtitleColor": theme.text,
-        "subtitleFontSize": 12,
-        "subtitleLineHeight": 17,
-        "subtitlePadding": 5,
-    }
-
-
-def _axis(theme: Theme) -> dict[str, Any]:
-    return {
-        "labelColor": theme.text,
-        "labelFontSize": 11,
-        "labelFlush": False,
-        "titleColor": theme.text,
-        "titleFontSize": 12,
-        "titleFontWeight": "normal",
-        "titlePadding": 8,
-        "gridColor": theme.faint,
-        "domainColor": theme.faint,
-        "tickColor": theme.faint,
-        "ticks": False,
-        "labelPadding": 6,
-    }
-
-
-def _legend(theme: Theme) -> dict[str, Any]:
-    return {
-        "labelColor": theme.text,
-        "labelFontSize": 11,
-        "titleColor": theme.text,
-        "titleFontSize": 11,
-        "titleFontWeight": "normal",
-        "symbolOpacity": 1,
-        "symbolStrokeWidth": 2,
-        "gradientLength": 140,
-    }
-
-
-def styles(theme: Theme) -> dict[str, dict[str, Any]]:
+def styles(theme: Theme) -> dict[str, Style]:
     """How each named style looks."""
-    marks = _points(theme) | _maps(theme) | _lines(theme)
-    return marks | _series(theme) | _texts(theme)
+    return _points(theme) | _lines(theme) | _areas(theme) | _series(theme) | _texts(theme)
 
 
-def _points(theme: Theme) -> dict[str, dict[str, Any]]:
-    """Points; those of a coloured scale ('cell', …) take their colour in keys from 'key-cell', …"""
-    dot = {"filled": True, "shape": "circle", "opacity": 1}
-    hollow = {"filled": False, "shape": "diamond", "opacity": 1}
-    scaled: dict[str, dict[str, Any]] = {
-        "cell": dot | {"size": 34},
-        "cell-star": dot | {"size": 130, "shape": STAR},
-        "cell-square": dot | {"size": 30, "shape": "square"},
-        "minimum": dot | {"size": 120, "shape": "diamond"},
-        "minimum-open": hollow | {"size": 110, "strokeWidth": 2},
+def _dot(size: float, color: str = "", shape: str = "circle", **more: Any) -> Style:
+    colored = {"color": color} if color else {}
+    return {"filled": True, "shape": shape, "opacity": 1, "size": size, **colored, **more}
+
+
+def _ring(size: float, color: str = "", shape: str = "circle", **more: Any) -> Style:
+    return _dot(size, color, shape, **more) | {"filled": False}
+
+
+def _points(theme: Theme) -> dict[str, Style]:
+    """Points; those of a coloured scale ('cell', …) take their colour in keys from 'key-cell', …
+
+    Runs by what became of them ('state-…') are told apart by shape first. On coloured squares
+    ('map-…') an outline in the page's colour keeps points clear of any.
+    """
+    outline: Style = {"stroke": theme.background, "strokeWidth": 1.2}
+    scaled = {
+        "cell": _dot(34),
+        "cell-star": _dot(130, shape=STAR),
+        "cell-square": _dot(30, shape="square"),
+        "minimum": _dot(120, shape="diamond"),
+        "minimum-open": _ring(110, shape="diamond", strokeWidth=2),
     }
     keys = {f"key-{name}": style | {"color": theme.text} for name, style in scaled.items()}
-    ring = hollow | {"shape": "circle"}
-    own = {
-        "run": dot | {"color": theme.run, "size": 14, "fillOpacity": 0.55},
-        "fitted": dot | {"color": theme.fitted, "size": 46},
-        "fitted-many": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.8},
-        "fantasized": ring | {"color": theme.fitted, "size": 46, "strokeWidth": 1.6},
-        "held-out": dot | {"color": theme.held_out, "size": 130, "shape": STAR},
-        "target": dot | {"color": theme.ink, "size": 70, "shape": "diamond"},
-        "chosen": dot | {"color": theme.fitted, "size": 22, "fillOpacity": 0.5},
-        "unfitted": ring | {"color": theme.text, "size": 34},
-        "envelope": ring | {"color": theme.ink, "size": 90},
-    }
-    # Runs by what became of them: told apart by shape first.
-    failed = {"color": theme.held_out, "shape": "cross", "size": 50, "strokeWidth": 1.6}
-    states = {
-        "state-initial": dot | {"color": theme.run, "shape": "square", "size": 30},
-        "state-done": dot | {"color": theme.fitted, "size": 26, "fillOpacity": 0.85},
-        "state-diverged": dot | {"color": theme.held_out, "shape": "triangle-up", "size": 44},
-        "state-failed": hollow | failed,
-        "state-retried": hollow | {"color": theme.run, "shape": "square", "size": 30},
-        "state-pending": ring | {"color": theme.fitted, "size": 44, "strokeWidth": 1.6},
-    }
-    return scaled | keys | own | states
-
-
-def _maps(theme: Theme) -> dict[str, dict[str, Any]]:
-    """Marks on coloured squares: an outline in the page's colour keeps them clear of any."""
-    outlined = {"filled": True, "opacity": 1, "stroke": theme.background, "strokeWidth": 1.2}
-    drift = {"color": theme.held_out, "strokeWidth": 1.6, "opacity": 1}
     return {
-        "map-run": outlined | {"color": theme.ink, "shape": "circle", "size": 16},
-        "map-best": outlined | {"color": theme.ink, "shape": STAR, "size": 150},
-        "map-drift": drift,
+        **scaled,
+        **keys,
+        "run": _dot(14, theme.run, fillOpacity=0.55),
+        "fitted": _dot(46, theme.fitted),
+        "fitted-many": _dot(26, theme.fitted, fillOpacity=0.8),
+        "fantasized": _ring(46, theme.fitted, strokeWidth=1.6),
+        "held-out": _dot(130, theme.held_out, STAR),
+        "target": _dot(70, theme.ink, "diamond"),
+        "chosen": _dot(22, theme.fitted, fillOpacity=0.5),
+        "unfitted": _ring(34, theme.text),
+        "envelope": _ring(90, theme.ink),
+        "map-run": _dot(16, theme.ink, **outline),
+        "map-best": _dot(150, theme.ink, STAR, **outline),
+        "state-initial": _dot(30, theme.run, "square"),
+        "state-done": _dot(26, theme.fitted, fillOpacity=0.85),
+        "state-diverged": _dot(44, theme.held_out, "triangle-up"),
+        "state-failed": _ring(50, theme.held_out, "cross", strokeWidth=1.6),
+        "state-retried": _ring(30, theme.run, "square"),
+        "state-pending": _ring(44, theme.fitted, strokeWidth=1.6),
     }
 
 
-def _lines(theme: Theme) -> dict[str, dict[str, Any]]:
-    dashed, thin = {"strokeDash": [6, 4]}, {"strokeWidth": 1, "strokeOpacity": 0.8}
-    curve = {"strokeWidth": 1.8, "opacity": 1}
+def _line(color: str, width: float, **more: Any) -> Style:
+    colored = {"color": color} if color else {}
+    return {"strokeWidth": width, "opacity": 1, **colored, **more}
+
+
+def _lines(theme: Theme) -> dict[str, Style]:
+    law, faded = _line(theme.ink, 2), {"strokeOpacity": 0.8}
+    curve, key = _line("", 1.8), _line(theme.text, 1.8)
     return {
-        "law": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
-        "law-behind": {"color": theme.ink, "strokeWidth": 6, "opacity": 1, "strokeOpacity": 0.25},
-        "band": {"color": theme.fitted, "fillOpacity": 0.18, "opacity": 1},
-        "region-half": {"color": theme.fitted, "fillOpacity": 0.85, "opacity": 1},
-        "region-1": {"color": theme.fitted, "fillOpacity": 0.45, "opacity": 1},
-        "region-2": {"color": theme.fitted, "fillOpacity": 0.18, "opacity": 1},
-        "band-grey": {"color": theme.text, "fillOpacity": 0.18, "opacity": 1},
-        "target-bar": {"color": theme.ink, "strokeWidth": 2, "opacity": 1},
+        "law": law,
+        "target-bar": law,
+        "law-behind": _line(theme.ink, 6, strokeOpacity=0.25),
+        "map-drift": _line(theme.held_out, 1.6),
         "off-scale": {"color": theme.run, "thickness": 1.5, "opacity": 1},
-        "reference": {"color": theme.text} | thin,
-        "threshold": {"color": theme.text, "strokeDash": [2, 3]} | thin,
-        "stem": {"color": theme.fitted, "opacity": 1, "strokeWidth": 1.5},
+        "reference": _line(theme.text, 1, **faded),
+        "threshold": _line(theme.text, 1, strokeDash=[2, 3], **faded),
+        "stem": _line(theme.fitted, 1.5),
         "curve": curve,
-        "curve-reached": {"color": theme.text, "strokeWidth": 1.2, "opacity": 1},
-        "curve-thin": curve | {"strokeWidth": 1.2, "strokeOpacity": 0.7},
-        "curve-dashed": curve | dashed,
-        "key-curve": curve | {"color": theme.text},
-        "key-curve-dashed": curve | {"color": theme.text} | dashed,
+        "curve-reached": _line(theme.text, 1.2),
+        "curve-thin": _line("", 1.2, strokeOpacity=0.7),
+        "curve-dashed": curve | DASHED,
+        "key-curve": key,
+        "key-curve-dashed": key | DASHED,
     }
 
 
-def _series(theme: Theme) -> dict[str, dict[str, Any]]:
+def _areas(theme: Theme) -> dict[str, Style]:
+    shades = {"band": 0.18, "region-2": 0.18, "region-1": 0.45, "region-half": 0.85}
+    areas = {name: _area(theme.fitted, opacity) for name, opacity in shades.items()}
+    return areas | {"band-grey": _area(theme.text, 0.18)}
+
+
+def _area(color: str, opacity: float) -> Style:
+    return {"color": color, "fillOpacity": opacity, "opacity": 1}
+
+
+def _series(theme: Theme) -> dict[str, Style]:
     """Things compared: 'series-0' a line, 'series-0-dashed', 'series-0-band' the area about it."""
-    found: dict[str, dict[str, Any]] = {}
+    found: dict[str, Style] = {}
     for k, color in enumerate(theme.series):
-        line = {"color": color, "strokeWidth": 1.8, "opacity": 1}
-        found[f"series-{k}"] = line
-        found[f"series-{k}-dashed"] = line | {"strokeDash": [4, 3], "strokeWidth": 1.6}
-        found[f"series-{k}-band"] = {"color": color, "fillOpacity": 0.1, "opacity": 1}
+        found[f"series-{k}"] = _line(color, 1.8)
+        found[f"series-{k}-dashed"] = _line(color, 1.6, strokeDash=[4, 3])
+        found[f"series-{k}-band"] = _area(color, 0.1)
     return found
 
 
-def _texts(theme: Theme) -> dict[str, dict[str, Any]]:
+def _texts(theme: Theme) -> dict[str, Style]:
     note = {"color": theme.text, "fontSize": 11, "baseline": "middle", "align": "left"}
     ink = note | {"color": theme.ink}
     return {"note": note, "note-ink": ink, "panel": ink | {"fontSize": 12}}
@@ -262,9 +248,8 @@ def themed(chart: AnyChart, theme: Theme) -> AnyChart:
 
 def variables(theme: Theme) -> str:
     """The colours of a page around charts, as CSS variables."""
-    tint = {"light": "#f3f6f9", "dark": "#1d2228", "print": "#f4f4f4"}[theme.name]
     return (
         f"--page: {theme.background}; --ink: {theme.ink}; --text: {theme.text}; "
         f"--faint: {theme.faint}; --accent: {theme.fitted}; --warm: {theme.held_out}; "
-        f"--tint: {tint};"
+        f"--tint: {theme.tint};"
     )

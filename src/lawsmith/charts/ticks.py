@@ -43,13 +43,13 @@ def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
 
 
 def _usable(low: float, high: float) -> tuple[float, float]:
-    """A range that has a logarithm and some width."""
+    """A range of positive numbers that is not empty."""
     low, high = _bounded(low), _bounded(high)
     return (low, high) if high > low * (1.0 + LEAST_STEP) else (low / 1.05, low * 1.05)
 
 
 def _bounded(value: float) -> float:
-    """A positive number whose square is one too."""
+    """The value, kept so far from 0 and infinity that its square is finite too."""
     return min(max(value, TINY), 1.0 / TINY) if not math.isnan(value) else 1.0
 
 

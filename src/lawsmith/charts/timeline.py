@@ -152,7 +152,7 @@ def _apart(C: FloatArray, lane: IntArray) -> FloatArray:
 
 
 def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[str, str]]:
-    """What a reader is told of each attempt; column → what it is called.
+    """The texts of the tooltip of each attempt; column → what it is called.
 
     Configurations are in columns c0, c1, …: a study may call its axes anything, and Vega reads dots
     and brackets in a field's name.
@@ -224,9 +224,9 @@ def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.Layer
     marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
     went_on = data.runs.loc[data.runs["end"] > data.runs["x"], ["x", "end", "at"]]
     layers = [
-        layer(data.window, window, "window: largest to choose from", x=x, y=field("C", y)),
+        layer(data.window, window, "largest compute to choose from", x=x, y=field("C", y)),
         layer(data.reached, reached, "largest so far", x=x, y=field("C", y)),
-        layer(went_on, mark("rule", "stem"), "from beginning to end", x=x, x2=field("end"), y=at),
+        layer(went_on, mark("rule", "stem"), "from start to end", x=x, x2=field("end"), y=at),
         *layers_by(data.runs, "state", marks, tooltip=data.names, x=field("end", axis), y=at),
     ]
     return room.panel(layers, HIGH)

@@ -6,28 +6,12 @@ import numpy as np
 
 from lawsmith.analysis import Analysis
 from lawsmith.charts.text import unbroken
-from lawsmith.datasets.records import Study, short_name, study_name
+from lawsmith.datasets.records import Study, study_name
 from lawsmith.formats import flops, scientific
 from lawsmith.grid import HeldOut
 from lawsmith.laws.objective import Objective
-from lawsmith.replay import Task
 
 EVERY = "every run"
-
-
-def task_name(task: Task) -> str:
-    """The study of a task in a title."""
-    return short_name(task.study, synthetic=task.synthetic)
-
-
-def task_heading(what: str, task: Task) -> str:
-    """'Recovery of the law: oellm-english, L(C) = E + A·C^α'."""
-    return f"{what}: {task_name(task)}, {unbroken(task.law.formula)}"
-
-
-def pool_text(task: Task) -> str:
-    """'pool of 879 runs, 1.83e23 FLOPs'."""
-    return f"pool of {len(task.pool)} runs, {flops(task.total_compute)} FLOPs"
 
 
 def heading(what: str, analysis: Analysis) -> str:

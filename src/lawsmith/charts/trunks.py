@@ -10,13 +10,14 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.answer import Answer
+from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
 from lawsmith.charts.draw import WIDE, Channel, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, short
 from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study, study_name
-from lawsmith.formats import percent, plural
+from lawsmith.formats import plural
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.trajectory import Curve
@@ -131,8 +132,9 @@ def trunks(curved: Curved, *, width: int = WIDE) -> alt.LayerChart:
     }
     y = draw.loss_axis(padded(losses), pixels=room.height)
     layers = [*_curves(data, channels, y), *_end_layers(ends, channels, y)]
-    heading = f"Losses along runs: {curved.name}"
-    return room.chart(layers, heading, _subtitle(data, curved))
+    left = [f"{plural(data.n_left, 'curve')} not shown"] if data.n_left else []
+    lines = [f"from {rests_on(curved.answer)}", *left]
+    return room.chart(layers, f"Losses along runs: {curved.name}", lines)
 
 
 def _curves(data: TrunksData, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
@@ -155,14 +157,3 @@ def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) ->
         layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
         layer(ends, star, text, tooltip=names, y=field("loss", y), **channels),
     ]
-
-
-def _subtitle(data: TrunksData, curved: Curved) -> list[str]:
-    found = curved.answer.curves
-    lines = []
-    if found is not None and found.n_branches:
-        by = f"{plural(found.n_branches, 'run')} of {plural(found.n_trunks, 'trunk')}"
-        lines.append(f"a decay takes {percent(found.gain, 2)} off the loss of a trunk, by {by}")
-    if data.n_left:
-        lines.append(f"{plural(data.n_left, 'curve')} not shown")
-    return lines

@@ -21,10 +21,9 @@ from lawsmith.replay import Trace
 from lawsmith.report import write_report
 from lawsmith.report.cards.answer import answer
 from lawsmith.report.finding import Memory, find_out
-from lawsmith.report.finished import replay_source, table_source
+from lawsmith.report.finished import FILE, read_replay, replay_source, table_source
 from lawsmith.report.of_live import live_source
 from lawsmith.report.source import File, Record, Source, files_of, study_files
-from lawsmith.report.trace_file import FILE, read_replay
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates import SURROGATES
@@ -204,7 +203,7 @@ def show_report(source: Source, path: Path) -> None:
     console = out.stdout()
     out.prose(console, first.lead)
     for caution in first.cautions:
-        out.item(console, caution.code, caution.text)
+        out.item(console, caution.code, caution.message)
     size = path.stat().st_size / 1e6
     out.heading(console, f"Report, {size:.1f} MB, opens offline")
     out.paths(console, [path])

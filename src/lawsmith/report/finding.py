@@ -1,4 +1,4 @@
-"""What takes a while to find out: the laws of any study; of a live one its answer, what is next.
+"""The results that take a while: the laws of any study; of a live one its answer, what is next.
 
 The answer comes first and by itself, since people wait for it; the rest follows.
 """
@@ -15,7 +15,6 @@ from lawsmith.answer import LEAST_RUNS, Target, answer
 from lawsmith.charts.answer import answered_by
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.trunks import Curved
-from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import digits, number, percent
@@ -23,10 +22,11 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report.source import Found, Reason
-from lawsmith.runs import Runs, State
+from lawsmith.report.source import Findings, Reason
+from lawsmith.runs import Runs
 from lawsmith.study.answer import answer_of, targets_of, tasks_of
 from lawsmith.study.asking import config_of, propose
+from lawsmith.study.earlier import runs_made
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.summary import too_many
 from lawsmith.study.trunks import along_of
@@ -46,16 +46,16 @@ def find_out(
     *,
     n_next: int = N_NEXT,
     alive: Callable[[], bool] = lambda: True,
-) -> Found:
-    """All there is to find out after a ledger's runs; of the way, while ``alive`` says True."""
-    found = find_answer(study, ledger, Found())
+) -> Findings:
+    """All results of a ledger's runs; those of `find_way` as long as ``alive()``."""
+    found = find_answer(study, ledger, Findings())
     found = find_next(study, ledger, found, n_next=n_next)
     found = find_laws(study, ledger, found)
     return find_way(study, ledger, found, memory, alive=alive)
 
 
-def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
-    """The answer after a ledger's runs; the rest as it was found ``before``."""
+def find_answer(study: LiveStudy, ledger: Ledger, before: Findings) -> Findings:
+    """The answer of a ledger's runs; the rest as it was ``before``."""
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
@@ -67,7 +67,9 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Found) -> Found:
     return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 
-def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N_NEXT) -> Found:
+def find_next(
+    study: LiveStudy, ledger: Ledger, found: Findings, *, n_next: int = N_NEXT
+) -> Findings:
     """The runs that would be asked for next."""
     why_not = too_many(study, ledger)
     asking = n_next and ledger.ended is None and not why_not
@@ -75,7 +77,7 @@ def find_next(study: LiveStudy, ledger: Ledger, found: Found, *, n_next: int = N
     return replace(found, reasons=following, why_not_next=why_not)
 
 
-def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
+def find_laws(study: LiveStudy, ledger: Ledger, found: Findings) -> Findings:
     """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
@@ -87,12 +89,12 @@ def find_laws(study: LiveStudy, ledger: Ledger, found: Found) -> Found:
 def find_way(
     study: LiveStudy,
     ledger: Ledger,
-    found: Found,
+    found: Findings,
     memory: Memory,
     *,
     alive: Callable[[], bool] = lambda: True,
-) -> Found:
-    """What was known on the way to the answer; as far as it is known when ``alive`` says False."""
+) -> Findings:
+    """What was known after fewer of the runs; no more is worked out once ``alive()`` is False."""
     targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
         return replace(found, moments=())
@@ -104,17 +106,6 @@ def find_way(
     level, target, prior = study.spec.law.level, Target(targets[0]), study.prior
     way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
     return replace(found, moments=way)
-
-
-def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
-    """The candidates and the runs that ended, as a study like any other."""
-    history, name = study.history(ledger), study.spec.name
-    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
-    kept = runs.state != State.PENDING.value
-    ended = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
-    names = tuple(np.array(history.names)[kept].tolist())
-    nothing, law = np.zeros(len(pool), dtype=np.bool_), study.law.name
-    return Study(name, name, pool, ended, ReadLog(len(ended)), nothing, law, run_names=names)
 
 
 def moments(
@@ -130,7 +121,7 @@ def moments(
     """What was known at ``target`` after more and more of the runs, each count looked at once.
 
     spend   what runs cost, as a share of the dense grid
-    memory  what is known from before; nothing is added once ``alive`` says False
+    memory  what is known from before; nothing is added once ``alive()`` is False
     """
     found, grid, runs = [], made.grid, made.runs
     for n in ladder(LEAST_RUNS, len(runs)):
@@ -165,7 +156,7 @@ def ladder(first: int, last: int) -> list[int]:
     return [*counts, last] if last >= first else []
 
 
-def with_laws(found: Found, study: Study, options: FitOptions) -> Found:
+def with_laws(found: Findings, study: Study, options: FitOptions) -> Findings:
     """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
     own, why_not = _analysed(study, options)
     sizes = own if can_allocate(options.law) else None

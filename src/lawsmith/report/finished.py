@@ -1,9 +1,12 @@
-"""A report's source from finished runs: of a table, of a catalogued study, or of a replay."""
+"""A report's source from finished runs: of a table, or of a replay, which is read from its file."""
 
 from __future__ import annotations
 
+import math
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
@@ -13,17 +16,29 @@ from lawsmith.charts.answer import answered_by, answered_in
 from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
 from lawsmith.charts.timeline import Attempt
 from lawsmith.charts.trunks import curved_by
+from lawsmith.costs import Apart, Trunks
 from lawsmith.curves import Along
-from lawsmith.datasets import ReadLog
+from lawsmith.datasets import ReadLog, ReadOptions, load
+from lawsmith.datasets.fetch import Progress
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.replay import Replayed, Trace, answers_of
-from lawsmith.report.cards.runs import Column, run_table
+from lawsmith.files import read_bytes, reason
+from lawsmith.grid import HeldOut
+from lawsmith.laws.catalogue import get_law
+from lawsmith.numbers import finite, read_json
+from lawsmith.plausible import SCALE
+from lawsmith.replay import Replayed, Step, Task, Trace, answers_of, prepare
+from lawsmith.replay.steps import make_step
+from lawsmith.report.cards.record import Column, run_table
 from lawsmith.report.finding import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Found, Record, Source, Spend
+from lawsmith.report.source import Findings, Record, Source, Spend
 from lawsmith.runs import Runs
+from lawsmith.study.earlier import prior_from
 
+FILE = "trace.json"  # what lawsmith replay --out writes
+MAX_BYTES = 512 * 2**20
+Json = dict[str, Any]
 TOO_FEW = "too few runs have finished"
 ROLES = {FITTED: "fitted", HELD_OUT: "held out"}
 
@@ -50,7 +65,7 @@ def table_source(
             why_not = str(error)
     answered = None if found is None else answered_by(found, study)
     curved = None if found is None or along is None else curved_by(found, study, along)
-    known = with_laws(Found(answered, why_not, curved), study, options)
+    known = with_laws(Findings(answered, why_not, curved), study, options)
     cost = float(study.grid.C[study.runs.index].sum())
     spend = Spend(cost, float(study.grid.C.sum()), len(study.runs), len(study.grid))
     called: Column = study.run_names or range(1, len(study.runs) + 1)
@@ -61,8 +76,8 @@ def table_source(
 def replay_source(replayed: Replayed, record: Record) -> Source:
     """The source of a report on a replay; its answers are worked out where it has none."""
     trace, task, study = replayed.trace, replayed.trace.task, observed_study(replayed)
-    told, steps = trace.settings.get("targets"), trace.steps
-    targets = tuple(map(target_of, told)) if isinstance(told, list) else ()
+    wanted, steps = trace.settings.get("targets"), trace.steps
+    targets = tuple(map(target_of, wanted)) if isinstance(wanted, list) else ()
     rows = [step.candidate for step in steps]
     answers = replayed.answers or answers_of(task, replayed.study, rows, targets)
     answered = None if answers is None else answered_in(trace, replayed.study, answers)
@@ -74,7 +89,7 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
     computes = tuple(target for target in targets if not target.sized)
     options = FitOptions(task.law, targets=computes[:1], force=bool(trace.settings.get("force")))
     why_not = TOO_FEW if answered is None else ""
-    found = with_laws(Found(answered, why_not, moments=way), study, options)
+    found = with_laws(Findings(answered, why_not, moments=way), study, options)
     spend = Spend(steps[-1].cost, task.total_compute, len(steps), len(task.pool))
     first: dict[str, Column] = {"run": [step.iteration for step in steps]}
     first |= {"name": list(study.run_names)} if study.run_names else {}
@@ -123,3 +138,95 @@ def _runs(
     first = {**first, "state": runs.state.tolist()}
     last = {"role": kinds[runs.index].tolist(), **last}
     return run_table(study.grid, runs.index, runs.loss, analysis, first=first, last=last)
+
+
+def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
+    """The replay in a file; ``reading`` adds what the file does not tell, such as column names."""
+    content = _read(path)
+    try:
+        return _replayed(content, reading, progress)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        got = f"{type(error).__name__}: {error}"
+        raise _not_a_trace(path, got) from None
+
+
+def _read(path: Path) -> Json:
+    try:
+        content = read_json(read_bytes(path, limit=MAX_BYTES))
+    except OSError as error:
+        raise LawsmithError(str(path), got=reason(error)) from None
+    except ValueError as error:
+        raise _not_a_trace(path, str(error)) from None
+    if not isinstance(content, dict) or "trace" not in content:
+        raise _not_a_trace(path, "no key 'trace'")
+    return content
+
+
+def _not_a_trace(path: Path, got: str) -> LawsmithError:
+    return LawsmithError(str(path), got=got, want="what lawsmith replay --out writes")
+
+
+def _replayed(content: Json, reading: ReadOptions, progress: Progress | None) -> Replayed:
+    settings = dict(content["settings"])
+    above = settings.get("diverged_above")
+    own = ReadOptions(
+        columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
+        ignore=tuple(str(name) for name in settings.get("ignore") or ()),
+        where=settings.get("where"),
+        drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
+        skip_bad_rows=bool(settings.get("skip_bad_rows")),
+        diverged_above=math.inf if above is None else finite(above, where="diverged_above"),
+        compute=str(settings.get("compute") or "auto"),
+    )
+    study = load(str(content["study"]), own.then(reading), progress=progress)
+    sources = [str(source) for source in settings.get("learn_from") or ()]
+    task = replace(_task(study, settings), prior=prior_from(sources))
+    _check_same(task, content)
+    steps = tuple(_steps(task, content["trace"]))
+    if not steps:
+        raise ValueError("no steps")
+    trace = Trace(task, str(content["method"]), int(content["seed"]), settings, steps)
+    return Replayed(study, trace, str(content.get("stopped", "")))
+
+
+def _task(study: Study, settings: Json) -> Task:
+    decay = settings.get("trunk_decay")
+    return prepare(
+        study,
+        get_law(str(settings["law"])),
+        hold_out=HeldOut.parse(str(settings["hold_out"])),
+        targets=[_scale(C) for C in settings["targets"] if not isinstance(C, dict)],
+        pricing=Apart() if decay is None else Trunks(finite(decay, where="trunk_decay")),
+        slice_by=str(settings.get("slice_by") or "C"),
+        force=bool(settings.get("force")),
+    )
+
+
+def _check_same(task: Task, content: Json) -> None:
+    """The table may have changed since, or be another of the same name."""
+    pool = content["pool"]
+    same = len(task.pool) == pool["n"]
+    if not same or not math.isclose(task.total_compute, pool["total_compute"], rel_tol=1e-9):
+        got = f"a pool of {len(task.pool)} runs, {task.total_compute:.6g} FLOPs"
+        want = f"{pool['n']} runs, {pool['total_compute']:.6g} FLOPs, as it was replayed"
+        hint = "use the table as it was then; for an older replay, pass the same --columns"
+        raise LawsmithError(task.study, got=got, want=want, hint=hint)
+
+
+def _steps(task: Task, steps: list[Json]) -> Iterator[Step]:
+    """What was run when; the laws fitted on the way are not read, for a report shows none."""
+    rows: list[int] = []
+    for step in steps:
+        rows.append(int(step["candidate"]))
+        if not 0 <= rows[-1] < len(task.pool):
+            raise ValueError(f"candidate {rows[-1]} of {len(task.pool)}")
+        window = step["window"]
+        window = math.nan if window is None else finite(window, where="window")
+        yield make_step(task, rows, window, (None, None), (math.nan, None))
+
+
+def _scale(value: object) -> float:
+    number = finite(value, where="target")
+    if not SCALE.hold(number):
+        raise LawsmithError("target", got=f"{number:g}", want=SCALE.want)
+    return number

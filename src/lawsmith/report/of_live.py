@@ -14,11 +14,12 @@ from lawsmith.analysis import Analysis
 from lawsmith.charts.timeline import Attempt
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
-from lawsmith.report.cards.runs import Column, run_table
-from lawsmith.report.finding import NONE_YET, runs_made
+from lawsmith.report.cards.record import Column, run_table
+from lawsmith.report.finding import NONE_YET
 from lawsmith.report.parts import RunTable
-from lawsmith.report.source import Found, Live, Record, Source, Spend
+from lawsmith.report.source import Findings, Live, Record, Source, Spend
 from lawsmith.runs import State
+from lawsmith.study.earlier import runs_made
 from lawsmith.study.history import state_of
 from lawsmith.study.live import LiveStudy
 
@@ -31,7 +32,7 @@ NONE_FITS = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
 
 
-def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) -> Source:
+def live_source(study: LiveStudy, ledger: Ledger, found: Findings, record: Record) -> Source:
     """The source of a report on a study as it stands; ``found`` may be of an earlier moment."""
     every = np.arange(len(study.grid))
     speed = study.spec.throughput
@@ -63,7 +64,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Found, record: Record) 
     )
 
 
-def _nothing_found(found: Found, live: Live) -> Found:
+def _nothing_found(found: Findings, live: Live) -> Findings:
     """The reason for all that is missing: no run of a candidate has finished."""
     why = NONE_FITS if live.ledger.counts()[Stage.FINISHED.value] else NONE_YET
     return replace(found, why_no_answer=why, why_no_law=why)

@@ -3,37 +3,19 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import partial
 from html import escape
-from importlib.resources import files
 from pathlib import Path
 
 from lawsmith.arrays import saturating
-from lawsmith.charts.page import head, library, theme_configs
+from lawsmith.charts.page import asset as asset_of
+from lawsmith.charts.page import fill, head, library, theme_configs
 from lawsmith.files import write_told
 from lawsmith.report.cards import cards_of
 from lawsmith.report.parts import Card, link_html, without_empty
 from lawsmith.report.source import Source
 
-PAGE = """{head}
-<body>
-<header><p class="kind">{kind}</p><h1>{title}</h1>{state}</header>
-<div class="columns">
-<nav class="contents" aria-label="Contents">{links}</nav>
-<main>
-{cards}
-</main>
-</div>
-<script>{library}</script>
-<script>
-{{
-const configs = {configs};
-{script}
-}}
-</script>
-</body>
-</html>
-"""
+asset = partial(asset_of, package="lawsmith.report")  # a file of the page's own
 STATE = '<p id="state" role="status" data-revision="{revision}">connected</p>'
 KINDS = {"table": "Study report", "replay": "Replay report", "live": "Live study"}
 
@@ -42,7 +24,8 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
     """The page of some cards as HTML; one of a ``revision`` asks where it came from for newer."""
     live = bool(revision)
     scripts = ["page.js", "runs.js", *(["live.js"] if live else []), "start.js"]
-    return PAGE.format(
+    return fill(
+        asset("page.html"),
         head=head(escape(title), asset("page.css"), connect="'self'" if live else "'none'"),
         title=escape(title),
         kind=escape(KINDS[kind]),
@@ -58,12 +41,6 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
 def links_html(cards: Sequence[Card]) -> str:
     """A link to each card."""
     return "".join(link_html(card.name, card.title) for card in cards)
-
-
-@cache
-def asset(name: str) -> str:
-    """A file of the page's own script or style."""
-    return files("lawsmith.report").joinpath("assets", name).read_text(encoding="utf-8")
 
 
 @saturating

@@ -1,4 +1,4 @@
-"""What cards are made of: values that know their HTML, in which every text is escaped.
+"""What cards are made of: values, and their HTML, in which every text is escaped.
 
 The data of charts and of the table of runs are JSON, which the page's script reads.
 """
@@ -11,30 +11,11 @@ from html import escape
 from typing import Any
 
 from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
-from lawsmith.charts.page import bare, script_json
+from lawsmith.charts.page import Spec, script_json, shared
+from lawsmith.laws.diagnostics import Diagnostic
 
-Spec = Mapping[str, Any]
 Rows = tuple[tuple[str, ...], ...]
 ABSENT = "absent"
-
-
-def _each(template: str, items: Sequence[str]) -> str:
-    """``template`` of every text."""
-    return "".join(template.format(escape(item)) for item in items)
-
-
-@dataclass(frozen=True)
-class Caution:
-    """Something a careful reader must know of what it stands beside; ``code`` names its kind."""
-
-    code: str
-    text: str
-
-
-def cautions_html(cautions: Sequence[Caution]) -> str:
-    """Cautions, each with its code, as a list."""
-    items = (f"<li><code>{escape(c.code)}</code> {escape(c.text)}</li>" for c in cautions)
-    return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
 
 
 @dataclass(frozen=True)
@@ -45,43 +26,16 @@ class Figure:
     caption: str
     wide: Spec
     narrow: Spec
-    cautions: tuple[Caution, ...] = ()
-
-    @property
-    def html(self) -> str:
-        """A place for the chart, its data, and beside it the caption and what to beware of."""
-        datasets = {**self.wide.get("datasets", {}), **self.narrow.get("datasets", {})}
-        told = {
-            "specs": {"wide": bare(dict(self.wide)), "narrow": bare(dict(self.narrow))},
-            "datasets": {name: by_column(rows) for name, rows in datasets.items()},
-        }
-        name, cautions = escape(self.name), cautions_html(self.cautions)
-        return (
-            f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
-            "chart is drawn by a script.</noscript></div>"
-            f'<script type="application/json" class="data">{script_json(told)}</script>'
-            f"<figcaption>{cautions}<p>{escape(self.caption)}</p></figcaption></figure>"
-        )
-
-
-def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
-    names = list(rows[0]) if rows else []
-    return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
+    cautions: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)
 class Absent:
-    """In the place of what cannot be made: why."""
+    """Why something is not shown, in its place."""
 
     name: str
     reason: str
-    cautions: tuple[Caution, ...] = ()
-
-    @property
-    def html(self) -> str:
-        why = f'<p class="absent"><b>Not shown:</b> {escape(self.reason)}.</p>'
-        return f'<div id="absent-{escape(self.name)}">{why}{cautions_html(self.cautions)}</div>'
+    cautions: tuple[Diagnostic, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -90,27 +44,13 @@ class Words:
 
     text: str
 
-    @property
-    def html(self) -> str:
-        return f"<p>{escape(self.text)}</p>"
-
 
 @dataclass(frozen=True)
 class Links:
-    """What is said elsewhere on the page: words before the links, then (text, name of its card)."""
+    """Links to other cards: the words before them, then (text, name of the card)."""
 
     text: str
     items: tuple[tuple[str, str], ...]
-
-    @property
-    def html(self) -> str:
-        links = ", ".join(link_html(name, label) for label, name in self.items)
-        return f"<p>{escape(self.text)} {links}.</p>"
-
-
-def link_html(name: str, label: str) -> str:
-    """A link to the card called ``name``."""
-    return f'<a href="#card-{escape(name)}">{escape(label)}</a>'
 
 
 @dataclass(frozen=True)
@@ -119,14 +59,10 @@ class Notes:
 
     items: tuple[str, ...]
 
-    @property
-    def html(self) -> str:
-        return f'<ul class="notes">{_each("<li>{}</li>", self.items)}</ul>'
-
 
 @dataclass(frozen=True)
 class Tile:
-    """A number to be seen from afar: what it is, its value, and what qualifies it.
+    """A large number: what it is, its value, and what qualifies it.
 
     mark   a short warning that stands beside the value
     """
@@ -136,15 +72,6 @@ class Tile:
     detail: str = ""
     mark: str = ""
 
-    @property
-    def html(self) -> str:
-        mark = f"<em>{escape(self.mark)}</em>" if self.mark else ""
-        # Not splitlines, which breaks at more than a line's end.
-        lines = [line for line in self.detail.split("\n") if line]
-        value = f"<strong>{escape(self.value)}</strong>{mark}"
-        more = _each("<small>{}</small>", lines)
-        return f'<div class="tile"><span>{escape(self.label)}</span>{value}{more}</div>'
-
 
 @dataclass(frozen=True)
 class Tiles:
@@ -152,21 +79,12 @@ class Tiles:
 
     tiles: tuple[Tile, ...]
 
-    @property
-    def html(self) -> str:
-        return f'<div class="tiles">{"".join(tile.html for tile in self.tiles)}</div>'
-
 
 @dataclass(frozen=True)
 class Facts:
     """What, and its value."""
 
     rows: tuple[tuple[str, str], ...]
-
-    @property
-    def html(self) -> str:
-        items = (f"<dt>{escape(what)}</dt><dd>{escape(value)}</dd>" for what, value in self.rows)
-        return f"<dl>{''.join(items)}</dl>"
 
 
 @dataclass(frozen=True)
@@ -178,22 +96,6 @@ class Listing:
     rows: Rows
     n_words: int = 1
 
-    @property
-    def html(self) -> str:
-        """A table in a frame of its own that scrolls, so that the page does not."""
-        heads = self._cells('<th scope="col"{}>{}</th>', self.columns)
-        rows = (f"<tr>{self._cells('<td{}>{}</td>', row)}</tr>" for row in self.rows)
-        name = escape(self.name)
-        return (
-            f'<div class="scroll" tabindex="0" role="region" aria-label="Table: '
-            f'{name.replace("-", " ")}"><table class="listing" id="table-{name}"><thead><tr>'
-            f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
-        )
-
-    def _cells(self, template: str, texts: Sequence[str]) -> str:
-        kinds = [' class="word"'] * self.n_words + [""] * len(texts)
-        return "".join(map(template.format, kinds, map(escape, texts)))
-
 
 @dataclass(frozen=True)
 class Log:
@@ -202,21 +104,12 @@ class Log:
     title: str
     text: str
 
-    @property
-    def html(self) -> str:
-        title = f"<summary>{escape(self.title)}</summary>"
-        return f"<details open>{title}<pre>{escape(self.text)}</pre></details>"
-
 
 @dataclass(frozen=True)
 class Command:
     """A line to be copied into a shell."""
 
     text: str
-
-    @property
-    def html(self) -> str:
-        return f'<pre class="command">{escape(self.text)}</pre>'
 
 
 @dataclass(frozen=True)
@@ -243,21 +136,6 @@ class RunTable:
     def n_runs(self) -> int:
         return len(self.columns[0].values)
 
-    @property
-    def html(self) -> str:
-        """The table of runs: the page's script fills it from the columns beside it."""
-        told = [vars(column) for column in self.columns]
-        return (
-            '<div class="runs"><div class="tools"><label>Filter <input type="search" '
-            'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
-            '<output aria-live="polite"></output></div>'
-            '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
-            '<table id="table-runs"><thead></thead><tbody></tbody></table></div>'
-            '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
-            'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'
-            f'<script type="application/json" class="data">{script_json(told)}</script></div>'
-        )
-
 
 Part = Figure | Absent | Words | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
 
@@ -275,7 +153,7 @@ class Card:
     title: str
     lead: str
     parts: tuple[Part, ...]
-    cautions: tuple[Caution, ...] = ()
+    cautions: tuple[Diagnostic, ...] = ()
 
     @property
     def reasons(self) -> tuple[str, ...]:
@@ -288,13 +166,121 @@ class Card:
     @property
     def html(self) -> str:
         name = escape(self.name)
-        first, *rest = (part.html for part in self.parts)
+        first, *rest = map(part_html, self.parts)
         return (
             f'<section class="card" id="card-{name}" aria-labelledby="title-{name}">'
             f'<h2 id="title-{name}">{escape(self.title)}</h2>'
             f'<p class="lead">{escape(self.lead)}</p>'
-            f"{first}{cautions_html(self.cautions)}{''.join(rest)}</section>"
+            f"{first}{_cautions(self.cautions)}{''.join(rest)}</section>"
         )
+
+
+def part_html(part: Part) -> str:
+    """A part of a card as HTML, in which every text is escaped."""
+    match part:
+        case Figure():
+            return _figure(part)
+        case Absent(name, reason, cautions):
+            why = f'<p class="absent"><b>Not shown:</b> {escape(reason)}.</p>'
+            return f'<div id="absent-{escape(name)}">{why}{_cautions(cautions)}</div>'
+        case Words(text):
+            return f"<p>{escape(text)}</p>"
+        case Links(text, links):
+            found = ", ".join(link_html(name, label) for label, name in links)
+            return f"<p>{escape(text)} {found}.</p>"
+        case Notes(items):
+            return f'<ul class="notes">{_each("<li>{}</li>", items)}</ul>'
+        case Tiles(tiles):
+            return f'<div class="tiles">{"".join(map(_tile, tiles))}</div>'
+        case Facts(rows):
+            pairs = (f"<dt>{escape(what)}</dt><dd>{escape(value)}</dd>" for what, value in rows)
+            return f"<dl>{''.join(pairs)}</dl>"
+        case Listing():
+            return _listing(part)
+        case Log(title, text):
+            head = f"<summary>{escape(title)}</summary>"
+            return f"<details open>{head}<pre>{escape(text)}</pre></details>"
+        case Command(text):
+            return f'<pre class="command">{escape(text)}</pre>'
+        case RunTable():
+            return _run_table(part)
+
+
+def link_html(name: str, label: str) -> str:
+    """A link to the card called ``name``."""
+    return f'<a href="#card-{escape(name)}">{escape(label)}</a>'
+
+
+def _each(template: str, items: Sequence[str]) -> str:
+    """``template`` of every text."""
+    return "".join(template.format(escape(item)) for item in items)
+
+
+def _cautions(cautions: Sequence[Diagnostic]) -> str:
+    """Warnings, each with its code, as a list."""
+    items = (f"<li><code>{escape(w.code)}</code> {escape(w.message)}</li>" for w in cautions)
+    return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
+
+
+def _figure(part: Figure) -> str:
+    """A place for the chart, its data, and beside it the caption and what to beware of."""
+    specs, datasets = shared(part.wide, part.narrow)
+    columns = {name: by_column(rows) for name, rows in datasets.items()}
+    data = script_json({"specs": specs, "datasets": columns})
+    name, cautions = escape(part.name), _cautions(part.cautions)
+    return (
+        f'<figure id="figure-{name}"><div class="chart" data-name="{name}"><noscript>This '
+        "chart is drawn by a script.</noscript></div>"
+        f'<script type="application/json" class="data">{data}</script>'
+        f"<figcaption>{cautions}<p>{escape(part.caption)}</p></figcaption></figure>"
+    )
+
+
+def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
+    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
+    names = list(rows[0]) if rows else []
+    return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
+
+
+def _tile(tile: Tile) -> str:
+    mark = f"<em>{escape(tile.mark)}</em>" if tile.mark else ""
+    # Not splitlines, which breaks at more than a line's end.
+    lines = [line for line in tile.detail.split("\n") if line]
+    value = f"<strong>{escape(tile.value)}</strong>{mark}"
+    more = _each("<small>{}</small>", lines)
+    return f'<div class="tile"><span>{escape(tile.label)}</span>{value}{more}</div>'
+
+
+def _listing(part: Listing) -> str:
+    """A table in a frame of its own that scrolls, so that the page does not."""
+    kinds = [' class="word"'] * part.n_words + [""] * len(part.columns)
+
+    def cells(template: str, texts: Sequence[str]) -> str:
+        return "".join(map(template.format, kinds, map(escape, texts)))
+
+    heads = cells('<th scope="col"{}>{}</th>', part.columns)
+    rows = (f"<tr>{cells('<td{}>{}</td>', row)}</tr>" for row in part.rows)
+    name = escape(part.name)
+    return (
+        f'<div class="scroll" tabindex="0" role="region" aria-label="Table: '
+        f'{name.replace("-", " ")}"><table class="listing" id="table-{name}"><thead><tr>'
+        f"{heads}</tr></thead><tbody>{''.join(rows)}</tbody></table></div>"
+    )
+
+
+def _run_table(part: RunTable) -> str:
+    """The page's script fills the table from the columns beside it."""
+    columns = script_json([vars(column) for column in part.columns])
+    return (
+        '<div class="runs"><div class="tools"><label>Filter <input type="search" '
+        'placeholder="done lr&gt;=0.001 N&lt;1B" spellcheck="false"></label>'
+        '<output aria-live="polite"></output></div>'
+        '<div class="scroll" tabindex="0" role="region" aria-label="Table: runs">'
+        '<table id="table-runs"><thead></thead><tbody></tbody></table></div>'
+        '<nav class="pages" aria-label="pages of runs"><button type="button" data-step="-1">'
+        'Previous</button><span></span><button type="button" data-step="1">Next</button></nav>'
+        f'<script type="application/json" class="data">{columns}</script></div>'
+    )
 
 
 def without_empty(cards: Sequence[Card]) -> list[Card]:
@@ -311,7 +297,7 @@ def without_empty(cards: Sequence[Card]) -> list[Card]:
 
 
 def figure(
-    name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Caution] = ()
+    name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Diagnostic] = ()
 ) -> Figure | Absent:
     """The chart that ``draw(width=…)`` gives, or why there is none."""
     try:

@@ -62,10 +62,10 @@ class File:
 
 @dataclass(frozen=True)
 class Record:
-    """What it takes to make the report again.
+    """What is needed to make the report again.
 
     commands  in the order they were, or are to be, given
-    settings  of whatever was run, as it was told
+    settings  of what was run
     made      when the report was made, as text
     """
 
@@ -114,8 +114,8 @@ class Live:
 
 
 @dataclass(frozen=True, eq=False)
-class Found:
-    """What takes a while to find out; of a live study, it may be of an earlier moment.
+class Findings:
+    """The results that take a while; of a live study, they may be of an earlier moment.
 
     answered   the answer and its runs; None with the reason ``why_no_answer``
     curved     losses along runs beside them; None without any
@@ -152,7 +152,7 @@ class Source:
     spend: Spend
     runs: RunTable
     record: Record
-    found: Found
+    found: Findings
     attempts: tuple[Attempt, ...] = ()
     live: Live | None = None
 
@@ -167,7 +167,7 @@ class Source:
 
     @property
     def level(self) -> float:
-        """Of the intervals."""
+        """Confidence level of the intervals."""
         if self.answer is not None:
             return self.answer.level
         return 0.95 if self.found.analysis is None else self.found.analysis.options.level
@@ -204,7 +204,7 @@ def hours_text(spend: Spend, compute: float) -> str:
 
 
 def share_text(share: float) -> str:
-    """'1%', '0.042%'; never 100 % of what is not all."""
+    """'1%', '0.042%'; never 100% of less than all."""
     if 0.9995 <= share < 1.0:
         return "99.9%"
     return percent(share, 3)

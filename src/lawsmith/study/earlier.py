@@ -12,6 +12,8 @@ import numpy as np
 from lawsmith.analysis import learn
 from lawsmith.datasets import ENTRIES, Entry, ReadLog, Study, load
 from lawsmith.errors import LawsmithError
+from lawsmith.journal import Ledger
+from lawsmith.runs import Runs, State
 from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.surface import PUBLIC, Prior
 
@@ -38,19 +40,22 @@ def earlier(
     path = Path(source) if folder is None else folder / source
     try:
         if path.is_dir() or path.suffix == ".toml":
-            return finished(open_study(path / "study.toml" if path.is_dir() else path), source)
+            live = open_study(path / "study.toml" if path.is_dir() else path)
+            return replace(runs_made(live, live.read()), name=source)
         return replace(load(source if folder is None else path, entries=entries), name=source)
     except LawsmithError as error:
         raise LawsmithError(f"learn from {source}: {error}") from None
 
 
-def finished(study: LiveStudy, name: str) -> Study:
-    """The runs of a live study as those of a table."""
-    history = study.history(study.read())
-    grid = study.pool(history.pool)
-    nowhere = np.zeros(len(grid), dtype=np.bool_)
-    log = ReadLog(len(history.pool_runs))
-    return Study(name, study.spec.name, grid, history.pool_runs, log, nowhere, study.law.name)
+def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
+    """The candidates and the runs that ended, as a study like any other."""
+    history, name = study.history(ledger), study.spec.name
+    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
+    kept = runs.state != State.PENDING.value
+    ended = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
+    names = tuple(np.array(history.names)[kept].tolist())
+    nothing, law = np.zeros(len(pool), dtype=np.bool_), study.law.name
+    return Study(name, name, pool, ended, ReadLog(len(ended)), nothing, law, run_names=names)
 
 
 def prior_of(study: LiveStudy) -> Prior:

@@ -16,7 +16,6 @@ from lawsmith.charts.draw import NARROW, WIDE, view_of
 from lawsmith.charts.page import bare, head, library, script_json, theme_configs
 from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
-from lawsmith.charts.titles import task_name
 from lawsmith.files import write_told
 from lawsmith.formats import flops, percent, plural
 from lawsmith_paper.charts.data.discovery import DiscoveryData
@@ -36,6 +35,7 @@ from lawsmith_paper.charts.draw.discovery import (
     run_kinds,
 )
 from lawsmith_paper.charts.draw.weighing import value_datasets, values
+from lawsmith_paper.titles import task_name
 
 Json = dict[str, Any]
 CHARTS = {"plane": plane, "values": values, "path": path}

@@ -4,31 +4,27 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable
 
-from lawsmith.report.cards.along import along
+from lawsmith.report.cards import figures, progress
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.cards.laws import allocation, isoflop, law, residuals, tuning
-from lawsmith.report.cards.progress import failures, progress, proposals, spend, timeline
-from lawsmith.report.cards.record import record
-from lawsmith.report.cards.runs import runs
-from lawsmith.report.cards.tasks import tasks
+from lawsmith.report.cards.record import record, runs
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Source
 
 # By the name of its place in the page. A card that a source has nothing for is None.
 CARDS: dict[str, Callable[[Source], Card | None]] = {
     "answer": answer,
-    "tasks": tasks,
-    "progress": progress,
-    "next": proposals,
-    "failures": failures,
-    "along": along,
-    "law": law,
-    "isoflop": isoflop,
-    "allocation": allocation,
-    "tuning": tuning,
-    "spend": spend,
-    "timeline": timeline,
-    "residuals": residuals,
+    "tasks": figures.tasks,
+    "progress": progress.progress,
+    "next": progress.proposals,
+    "failures": progress.failures,
+    "along": figures.along,
+    "law": figures.law,
+    "isoflop": figures.isoflop,
+    "allocation": figures.allocation,
+    "tuning": figures.tuning,
+    "spend": progress.spend,
+    "timeline": progress.timeline,
+    "residuals": figures.residuals,
     "runs": runs,
     "record": record,
 }

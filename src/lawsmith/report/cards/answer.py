@@ -6,34 +6,14 @@ import numpy as np
 
 from lawsmith import charts
 from lawsmith.answer import Answer, Forecast
-from lawsmith.answer.text import (
-    HEADS,
-    Line,
-    beyond,
-    headline,
-    held_out_text,
-    learnt_text,
-    lines,
-    loss_text,
-    rests_on,
-)
+from lawsmith.answer import text as words
 from lawsmith.charts.answer import Answered
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
-from lawsmith.report.cards.laws import of_answer, place_of
+from lawsmith.report import parts
+from lawsmith.report.cards.figures import of_answer, place_of
 from lawsmith.report.cards.progress import cautions_of
-from lawsmith.report.parts import (
-    Absent,
-    Card,
-    Caution,
-    Links,
-    Listing,
-    Notes,
-    Part,
-    Tile,
-    Tiles,
-    Words,
-)
+from lawsmith.report.parts import Card, Listing, Part, Tile, Tiles, Words
 from lawsmith.report.source import Live, Source, hours_text, share_text
 
 TITLE = "The answer"
@@ -49,25 +29,24 @@ CAPTION = (
 def answer(source: Source) -> Card:
     """What the study says, in the numbers a decision needs."""
     found = source.answer
-    parts: list[Part] = []
+    shown: list[Part] = []
     if found is None or not found.forecasts:
-        parts.append(Absent("answer", source.found.why_no_answer or "no target was named"))
+        shown.append(parts.Absent("answer", source.found.why_no_answer or "no target was named"))
     else:
-        parts += [Words(found.verdict), Tiles(tuple(_tiles(found, source)))]
-    parts.append(Tiles(tuple(_cost_tiles(source))))
+        shown += [Words(found.verdict), Tiles(tuple(_tiles(found, source)))]
+    shown.append(Tiles(tuple(_cost_tiles(source))))
     if found is not None:
-        parts += [_listing(found, i) for i in range(1, len(found.forecasts))]
-    parts += _elsewhere(source)
+        shown += [_listing(found, i) for i in range(1, len(found.forecasts))]
+    shown += _elsewhere(source)
     if source.found.answered is not None:
-        parts.append(of_answer(source, "answer", _caption(source.found.answered), charts.answer))
-        parts += _against(source.found.answered)
-    if found is not None and (learnt := learnt_text(found)):
-        parts.append(Words(f"Learnt from: {learnt}."))
+        shown.append(of_answer(source, "answer", _caption(source.found.answered), charts.answer))
+        shown += _against(source.found.answered)
+    if found is not None and (learnt := words.learnt_text(found)):
+        shown.append(Words(f"Learnt from: {learnt}."))
     notes = tuple(_sentence(note) for note in source.study.notes)
-    parts += [Notes(notes)] if notes else []
-    told = (*source.study.warnings, *(() if found is None else found.warnings))
-    own = tuple(Caution(w.code, w.message) for w in told)
-    return Card("answer", TITLE, _lead(source), tuple(parts), own)
+    shown += [parts.Notes(notes)] if notes else []
+    own = (*source.study.warnings, *(() if found is None else found.warnings))
+    return Card("answer", TITLE, _lead(source), tuple(shown), own)
 
 
 def _lead(source: Source) -> str:
@@ -79,23 +58,23 @@ def _lead(source: Source) -> str:
     }[source.kind]
     if source.answer is None or not source.answer.forecasts:
         return f"{whole}; there is no answer yet."
-    told = headline(source.answer, source.answer.forecasts[0])
-    return f"{whole}: the best loss to expect is {told}."
+    summary = words.headline(source.answer, source.answer.forecasts[0])
+    return f"{whole}: the best loss to expect is {summary}."
 
 
 def _tiles(found: Answer, source: Source) -> list[Tile]:
     """One of the loss, then one of everything that gets it."""
     first = found.forecasts[0]
     level = percent(found.level)
-    loss, run, *others = lines(first)
+    loss, run, *others = words.lines(first)
     detail = [f"{level} interval {loss.interval}", f"of one further run {run.interval}"]
-    detail += [beyond(first)]
+    detail += [words.beyond(first)]
     detail += [] if source.live is None else [_rests_on(found, source.live)]
     tiles = [Tile(f"Best loss at {first.target.label}", loss.value, "\n".join(detail))]
     return tiles + [_tile(line, level, first, source.study) for line in others]
 
 
-def _tile(line: Line, level: str, forecast: Forecast, study: Study) -> Tile:
+def _tile(line: words.Line, level: str, forecast: Forecast, study: Study) -> Tile:
     detail = [_unit(line.what, study)]
     detail += [f"{level} interval {line.interval}"] if line.interval else []
     detail += [f"within 0.5% of the best: {line.near}"] if line.near else []
@@ -108,11 +87,11 @@ def _unit(name: str, study: Study) -> str:
     if name in UNITS:
         return UNITS[name]
     column = study.columns.get(name, name)
-    told = "" if column == name else f" (column {column})"
+    named = "" if column == name else f" (column {column})"
     tried = study.grid.column(name)[study.runs.index]
     if study.grid.hp[name].dtype.kind != "f":
-        return f"of {plural(len(set(tried)), 'value')} tried{told}"
-    return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{told}"
+        return f"of {plural(len(set(tried)), 'value')} tried{named}"
+    return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{named}"
 
 
 def _rests_on(found: Answer, live: Live) -> str:
@@ -128,9 +107,9 @@ def _rests_on(found: Answer, live: Live) -> str:
 def _listing(found: Answer, i: int) -> Listing:
     """A further target as a table."""
     forecast = found.forecasts[i]
-    head = f"{forecast.target.label}, {beyond(forecast)}"
-    columns = [head, HEADS[1], f"{percent(found.level)} {HEADS[2]}", HEADS[3]]
-    rows = [tuple(line) for line in lines(forecast)]
+    head = f"{forecast.target.label}, {words.beyond(forecast)}"
+    columns = [head, words.HEADS[1], f"{percent(found.level)} {words.HEADS[2]}", words.HEADS[3]]
+    rows = [tuple(line) for line in words.lines(forecast)]
     if any(row[0] in forecast.at_edge for row in rows):
         columns.append("note")
         rows = [(*row, AT_EDGE if row[0] in forecast.at_edge else "") for row in rows]
@@ -144,29 +123,29 @@ def _elsewhere(source: Source) -> list[Part]:
     found += [(warning.code, "tasks") for one in source.found.tasks for warning in one.warnings]
     found += [] if source.live is None else [(c.code, "progress") for c in cautions_of(source.live)]
     items = tuple((f"{code} ({place})", place) for code, place in dict.fromkeys(found))
-    return [Links("Warnings further down:", items)] if items else []
+    return [parts.Links("Warnings further down:", items)] if items else []
 
 
 def _caption(answered: Answered) -> str:
-    told = f"Grey: every run. {CAPTION}"
+    text = f"Grey: every run. {CAPTION}"
     if answered.whole is not None:
-        told = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
-        told += " The grey line is what all runs of the pool say."
+        text = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
+        text += " The grey line is what all runs of the pool say."
     if answered.answer.held_out is not None:
-        told += " Stars are the best of the runs held out, which the answer has not seen."
+        text += " Stars are the best of the runs held out, which the answer has not seen."
     if len(answered.answer.forecasts) > 1:
-        told += " The line ends at the nearest target beyond the runs."
-    return told
+        text += " The line ends at the nearest target beyond the runs."
+    return text
 
 
 def _against(answered: Answered) -> list[Part]:
     """The answer beside runs it has not seen, and beside that of the whole pool."""
-    found, whole, parts = answered.answer, answered.whole, list[Part]()
+    found, whole, shown = answered.answer, answered.whole, list[Part]()
     if found.held_out is not None:
-        parts.append(Words(f"Held out: {held_out_text(found)}."))
+        shown.append(Words(f"Held out: {words.held_out_text(found)}."))
     if whole is not None and found.forecasts:
-        parts.append(Words(_beside(found.forecasts[0], whole.forecasts[0], whole)))
-    return [*parts, *_unseen(found)]
+        shown.append(Words(_beside(found.forecasts[0], whole.forecasts[0], whole)))
+    return [*shown, *_unseen(found)]
 
 
 def _unseen(found: Answer) -> list[Part]:
@@ -177,9 +156,9 @@ def _unseen(found: Answer) -> list[Part]:
     rows = []
     for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
         C, loss, predicted = (float(v[i]) for v in (judged.C, judged.measured, judged.predicted))
-        ends = interval(float(judged.low[i]), float(judged.high[i]), loss_text)
+        ends = interval(float(judged.low[i]), float(judged.high[i]), words.loss_text)
         off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
-        rows.append((flops(C), loss_text(loss), loss_text(predicted), off, ends, held))
+        rows.append((flops(C), words.loss_text(loss), words.loss_text(predicted), off, ends, held))
     level = f"{percent(found.level)} interval of a run"
     heads = (
         "FLOPs of a run not seen",
@@ -194,26 +173,26 @@ def _unseen(found: Answer) -> list[Part]:
 
 def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
     off = percent(abs(ours.loss / all_runs.loss - 1.0), 2)
-    ends = interval(all_runs.low, all_runs.high, loss_text)
+    ends = interval(all_runs.low, all_runs.high, words.loss_text)
     return (
-        f"The whole pool ({rests_on(whole)}) says {loss_text(all_runs.loss)} {ends} at "
+        f"The whole pool ({words.rests_on(whole)}) says {words.loss_text(all_runs.loss)} {ends} at "
         f"{ours.target.label}: the runs chosen are {off} from it."
     )
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
     spend, dense = source.spend, "A dense grid"
-    told = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
+    detail = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
     whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
         whole = f"FLOPs: the {spend.n_dense} configurations run here, once each"
     else:
-        told.append(f"{share_text(spend.share)} of the dense grid")
+        detail.append(f"{share_text(spend.share)} of the dense grid")
         more = 0 < spend.share < 0.9995
         whole += f", {number(1 / spend.share, 3)} times as much" if more else ""
     if spend.budget is not None:
-        told.append(f"{share_text(spend.spent / spend.budget)} of the budget")
-    spent = Tile("Compute spent", flops(spend.spent), "\n".join(told))
+        detail.append(f"{share_text(spend.spent / spend.budget)} of the budget")
+    spent = Tile("Compute spent", flops(spend.spent), "\n".join(detail))
     return [spent, Tile(dense, flops(spend.dense), whole)]
 
 

@@ -8,27 +8,17 @@ from math import isfinite, nan
 
 from lawsmith import charts
 from lawsmith.answer.text import FORMS, loss_text
-from lawsmith.formats import flops, number, plural
+from lawsmith.formats import count, flops, number, plural
 from lawsmith.journal import Trial
-from lawsmith.report.parts import (
-    Absent,
-    Card,
-    Caution,
-    Facts,
-    Figure,
-    Listing,
-    Log,
-    Part,
-    Tile,
-    Tiles,
-    figure,
-)
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.report import parts
+from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
 from lawsmith.report.source import Live, Source, hours_text, share_text
 from lawsmith.study.summary import best_of, failures_of, window_of
 
 NO_ORDER = (
-    "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
-    "them would have told"
+    "a table does not say in which order its runs were made; lawsmith replay shows what fewer runs "
+    "would have told"
 )
 
 ENDED = {
@@ -46,32 +36,32 @@ def progress(source: Source) -> Card | None:
     if live is None or spend.budget is None:
         return None
     committed = share_text(spend.spent / spend.budget)
-    told = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
-    tiles = [Tile("Budget committed", committed, " of ".join(told))]
+    amounts = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
+    tiles = [Tile("Budget committed", committed, " of ".join(amounts))]
     counts = live.ledger.counts()
     tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
-    parts: list[Part] = [Tiles(tuple(tiles)), Facts(tuple(_facts(live)))]
+    shown: list[Part] = [Tiles(tuple(tiles)), parts.Facts(tuple(_facts(live)))]
     if under_way := live.ledger.open():
-        parts.append(_under_way(under_way))
+        shown.append(_under_way(under_way))
     ended = live.ledger.ended
     lead = f"Ended: {ENDED.get(ended, ended)}" if ended else _going(live)
-    return Card("progress", "Where it stands", f"{lead}.", tuple(parts), cautions_of(live))
+    return Card("progress", "Where it stands", f"{lead}.", tuple(shown), cautions_of(live))
 
 
 def _going(live: Live) -> str:
     if live.driver is None and live.by_hand:
-        return "Runs are launched by hand; lawsmith ask and lawsmith tell go on from here"
+        return "Runs are launched by hand. Continue with lawsmith ask and lawsmith tell"
     if live.driver is None:
-        return "No driver is at work; lawsmith run goes on from here"
+        return "No driver is running. Continue with lawsmith run"
     return f"Driven by {live.driver}"
 
 
 def _facts(live: Live) -> list[tuple[str, str]]:
     reached, largest = window_of(live.study, live.history)
-    window = "no run has a result yet"
+    text = "no run has a result yet"
     if reached is not None:
-        window = f"runs of up to {flops(reached)} FLOPs so far; candidates up to {flops(largest)}"
-    found = [("window", window)]
+        text = f"up to {flops(reached)} FLOPs so far; candidates have up to {flops(largest)}"
+    found = [("window", text)]
     best, n_excluded = best_of(live.ledger), int(live.history.excluded.sum())
     if best is not None and best.loss is not None:
         config = config_text(best.config)
@@ -92,19 +82,20 @@ def _report(trial: Trial) -> str:
     if trial.report is None:
         return "–"
     tokens, value = trial.report
-    return f"{loss_text(value)} at {tokens:.3g} tokens"
+    return f"{loss_text(value)} at {count(tokens)} tokens"
 
 
-def cautions_of(live: Live) -> tuple[Caution, ...]:
+def cautions_of(live: Live) -> tuple[Diagnostic, ...]:
     """What is wrong with the record of a live study."""
     found = []
     if live.study.journal.torn:
-        found.append(Caution("torn", "the journal's last line was torn by a crash and is left out"))
+        text = "the last line of the journal is incomplete after a crash and is ignored"
+        found.append(Diagnostic("torn", text))
     if live.history.strangers:
-        n = plural(live.history.strangers, "run")
-        found.append(
-            Caution("strangers", f"{n} without a matching candidate: not in the fit, not drawn")
+        text = (
+            f"{plural(live.history.strangers, 'run')} match no candidate: not in the fit, not drawn"
         )
+        found.append(Diagnostic("strangers", text))
     return tuple(found)
 
 
@@ -133,14 +124,14 @@ def failures(source: Source) -> Card | None:
     found = () if live is None else failures_of(live.study, live.ledger, lines=TAIL)
     if not found:
         return None
-    parts: list[Part] = []
+    shown: list[Part] = []
     for one in found[-MOST:]:
         trial = one.trial
         reason = ": ".join(filter(None, (trial.reason, trial.detail)))
         title = f"{trial.name}, {trial.stage.value}: {reason} ({config_text(trial.config)})"
-        parts.append(Log(title, one.tail or "no log"))
-    lead = "What failed or waits to be tried again, with the end of each log."
-    return Card("failures", "What failed", lead, tuple(parts))
+        shown.append(parts.Log(title, one.tail or "no log"))
+    lead = "Runs that failed or will be tried again, with the end of each log."
+    return Card("failures", "What failed", lead, tuple(shown))
 
 
 def spend(source: Source) -> Card:
@@ -149,21 +140,21 @@ def spend(source: Source) -> Card:
     whole = None if source.found.answered is None else source.found.answered.whole
     known = whole.forecasts[0].loss if whole is not None and whole.forecasts else nan
     draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=known)
-    lead = "How the answer came closer as compute was spent."
+    lead = "How the interval of the answer narrowed as compute was spent."
     part = _in_order(source, "narrowing", caption, draw)
     return Card("spend", "What the compute bought", lead, (part,))
 
 
 def timeline(source: Source) -> Card:
-    """Which runs were made when, and the window they were chosen from."""
-    caption = "Above: the compute of each run, where it ended. Below: all that was spent so far."
+    """When runs were made, and the window they were chosen from."""
+    caption = "Above: the compute of each run, where it ended. Below: the compute spent so far."
     if source.live is not None and source.live.by_hand:
-        caption += " A run launched by hand counts from being asked for to being told."
+        caption += " A run launched by hand lasts from its proposal to its result."
     if len({a.window for a in source.attempts if isfinite(a.window)}) > 1:
-        caption += " The window is the largest compute that a run could be chosen from."
+        caption += " The dotted line is the window: the largest compute that a run could have."
     until = 0.0 if source.live is None else source.live.until
     draw = partial(charts.timeline, source.attempts, until=until, name=source.name)
-    lead = "Which runs were made when, and how far up in compute they went."
+    lead = "When each run was made, and its compute."
     part = _in_order(source, "timeline", caption, draw)
     return Card("timeline", "Runs over time", lead, (part,))
 

@@ -1,33 +1,102 @@
-"""What it takes to make the report again: commands, settings, files with checksums, versions."""
+"""What can be looked up: the table of every run, and what it takes to make the report again."""
 
 from __future__ import annotations
 
 import platform
+from collections.abc import Mapping, Sequence
 from importlib.metadata import PackageNotFoundError, version
 
+import numpy as np
+
 from lawsmith import __version__
-from lawsmith.formats import number
-from lawsmith.report.parts import Card, Command, Facts, Listing, Part, Words
+from lawsmith.analysis import Analysis
+from lawsmith.charts.runs import short
+from lawsmith.formats import number, plural
+from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
+from lawsmith.report import parts
+from lawsmith.report.parts import Card, RunColumn, RunTable
 from lawsmith.report.source import Source
 
 PACKAGES = ("numpy", "scipy", "pandas", "altair", "vl-convert-python")
+Column = Sequence[float | str | None]
+FORMS = {"N": "count", "D": "count", "C": "flops"}
+
+
+def runs(source: Source) -> Card:
+    """All runs with their configuration, loss, and distance from the law."""
+    n = source.runs.n_runs
+    lead = (
+        f"{plural(n, 'run')}. Click on the head of a column to sort; the filter takes words and "
+        "comparisons."
+    )
+    part = source.runs if n else parts.Absent("runs", "no run has been made yet")
+    return Card("runs", "Every run", lead, (part,))
+
+
+def run_table(
+    grid: Grid,
+    index: IntArray,
+    loss: FloatArray,
+    analysis: Analysis | None,
+    *,
+    first: Mapping[str, Column],
+    last: Mapping[str, Column],
+) -> RunTable:
+    """One row a run on the rows ``index`` of ``grid``.
+
+    loss          (k,) of each run, NaN where there is none
+    analysis      the law whose prediction stands beside the loss
+    first, last   columns before and after those of the grid, by name
+    """
+    scale = [name for name in ("N", "D") if name in grid.names]
+    names = [*scale, "C", *grid.hp]
+    columns = [RunColumn(name, _form(values), values) for name, values in first.items()]
+    columns += [_column(name, grid.column(name)[index]) for name in names]
+    columns.append(RunColumn("loss", "loss", _plain(loss)))
+    if analysis is not None:
+        inputs = {name: grid.numbers(name)[index] for name in analysis.law.inputs}
+        law = analysis.fit.predict(inputs)
+        columns.append(RunColumn("law", "loss", _plain(law)))
+        columns.append(RunColumn("above law (%)", "percent", _plain(100 * (loss / law - 1), 4)))
+    columns += [RunColumn(name, _form(values), values) for name, values in last.items()]
+    return RunTable(tuple(columns))
+
+
+def _column(name: str, values: AnyArray) -> RunColumn:
+    if values.dtype == np.float64:
+        return RunColumn(name, FORMS.get(name, "number"), _plain(values))
+    return RunColumn(name, "text", [str(value) for value in values])
+
+
+def _plain(values: FloatArray, digits: int = 6) -> Column:
+    """Numbers of a few digits, None where there is none; whole ones without a point."""
+    return [
+        None if not np.isfinite(v) else int(v) if v == int(v) and abs(v) < 1e15 else float(v)
+        for v in short(values, digits)
+    ]
+
+
+def _form(values: Column) -> str:
+    return "text" if any(isinstance(value, str) for value in values) else "number"
 
 
 def record(source: Source) -> Card:
     """Settings, versions, checksums, commands."""
-    told = source.record
-    parts: list[Part] = [Command(text) for text in told.commands]
-    if told.settings:
-        rows = tuple((key.replace("_", " "), _text(value)) for key, value in told.settings.items())
-        parts.append(Facts(tuple(row for row in rows if row[1])))
-    if told.files:
-        files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in told.files)
-        parts.append(Listing("files", ("file", "sha256", "bytes"), files, n_words=2))
+    recorded = source.record
+    shown: list[parts.Part] = [parts.Command(text) for text in recorded.commands]
+    if recorded.settings:
+        rows = tuple(
+            (key.replace("_", " "), _text(value)) for key, value in recorded.settings.items()
+        )
+        shown.append(parts.Facts(tuple(row for row in rows if row[1])))
+    if recorded.files:
+        files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in recorded.files)
+        shown.append(parts.Listing("files", ("file", "sha256", "bytes"), files, n_words=2))
     else:
-        parts.append(Words("No file was read."))
-    parts.append(Facts(_versions(told.made)))
+        shown.append(parts.Words("No file was read."))
+    shown.append(parts.Facts(_versions(recorded.made)))
     return Card(
-        "record", "How to reproduce it", "Commands, settings, checksums, versions.", tuple(parts)
+        "record", "How to reproduce it", "Commands, settings, checksums, versions.", tuple(shown)
     )
 
 

@@ -40,7 +40,7 @@ HEADERS = {
 
 @dataclass
 class Site:
-    """A board and the token without which nothing of it is told."""
+    """A board, and the token that every request needs."""
 
     board: Board
     title: str
@@ -48,7 +48,7 @@ class Site:
     closing: bool = False
 
     def knows(self, request: Any) -> bool:
-        """Whether the address has the token; told in the same time whatever it has."""
+        """Whether the address has the token, compared in constant time."""
         given = str(request.path_params["token"])
         return secrets.compare_digest(given.encode(), self.token.encode())
 

@@ -21,7 +21,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class News:
-    """What a page that has ``since`` is to change.
+    """What changed after a revision.
 
     cards   (name, HTML) of those that changed
     order   the names of all, from top to bottom
@@ -68,7 +68,7 @@ class Board:
             self.state = state
 
     def news(self, since: int) -> News:
-        """What changed after a revision; 0 for all."""
+        """What changed after the revision ``since``; 0 for all."""
         with self._lock:
             known = [self._shown[name] for name in self.order if name in self._shown]
             cards = without_empty([one.card for one in known])

@@ -1,4 +1,4 @@
-"""Watching a live study: what changed is on the board at once, what takes thought soon after.
+"""Watching a live study: what changed is on the board at once, what takes a while soon after.
 
 Two threads, each with a study object of its own. The quick one reads the journal every third of a
 second and redraws what is cheap, and the answer with how many runs it rests on; the other works
@@ -22,7 +22,7 @@ from lawsmith.report.cards import CARDS, cards_of
 from lawsmith.report.finding import Memory, find_answer, find_laws, find_next, find_way
 from lawsmith.report.live.board import Board
 from lawsmith.report.of_live import live_source
-from lawsmith.report.source import Found, Record
+from lawsmith.report.source import Findings, Record
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
 
@@ -34,7 +34,7 @@ REST = (*FINDS, *(name for name in CARDS if name not in QUICK))
 
 @dataclass
 class Opened:
-    """A study as its file says now: opened again when the file is another one than before."""
+    """A study by its file, opened again when the file changed."""
 
     file: Path
     _mark: tuple[int, ...] = ()
@@ -50,7 +50,7 @@ class Opened:
 
 
 def _mark(file: Path) -> tuple[int, ...]:
-    """What tells a file from one that was edited or put in its place; () where there is none."""
+    """Changes when the file is edited or replaced; () where there is none."""
     try:
         found = file.stat()
     except OSError:
@@ -68,7 +68,7 @@ class Watch:
     file: Path
     board: Board
     record: Callable[[LiveStudy], Record]
-    _found: Found = field(default_factory=Found)
+    _found: Findings = field(default_factory=Findings)
     _trouble: str = ""
     _latest: tuple[object, ...] = ()
     _news: threading.Event = field(default_factory=threading.Event)
@@ -102,7 +102,7 @@ class Watch:
             try:
                 study = opened.study()
                 ledger, found = study.read(), self._found
-                self._latest = _matter(study, ledger)
+                self._latest = _inputs(study, ledger)
                 now = (ledger.n_events, study.digest(), found)
                 if now != seen:
                     self._show(study, ledger, QUICK)
@@ -112,7 +112,7 @@ class Watch:
                 opened = Opened(self.file)
                 self.board.say(f"error: {error}")
             except Exception as error:  # an error in one card must not end the page
-                self._trouble = _slip(error)
+                self._trouble = _error_text(error)
                 self.board.say(f"live{self._trouble}")
 
     def _think(self) -> None:
@@ -125,12 +125,12 @@ class Watch:
             try:
                 study = opened.study()
                 ledger = study.read()
-                now = _matter(study, ledger)
+                now = _inputs(study, ledger)
                 if seen is None or now[0] != seen[0]:
                     memory = Memory()  # an edit of the study file changes targets, prices, …
                 if now != seen:
                     seen = now  # also where it fails: the same would fail again
-                    self._tell(find_answer(study, ledger, self._found))
+                    self._share(find_answer(study, ledger, self._found))
                     self._trouble = ""
                     waiting += [name for name in REST if name not in waiting]
                 if waiting:
@@ -139,18 +139,18 @@ class Watch:
             except LawsmithError:
                 opened = Opened(self.file)  # told by the other thread, which reads the same files
             except Exception as error:  # an error in one card must not end the page
-                self._trouble = _slip(error)
+                self._trouble = _error_text(error)
             self._stop.wait(PAUSE)
 
     def _do(self, name: str, study: LiveStudy, ledger: Ledger, memory: Memory) -> None:
         """One piece of the rest: something to find out, or a card to draw."""
         if name == FIND_NEXT:
-            self._tell(find_next(study, ledger, self._found))
+            self._share(find_next(study, ledger, self._found))
         elif name == FIND_LAWS:
-            self._tell(find_laws(study, ledger, self._found))
+            self._share(find_laws(study, ledger, self._found))
         elif name == FIND_WAY:
-            free = partial(self._free, _matter(study, ledger))
-            self._tell(find_way(study, ledger, self._found, memory, alive=free))
+            free = partial(self._free, _inputs(study, ledger))
+            self._share(find_way(study, ledger, self._found, memory, alive=free))
         else:
             self._show(study, ledger, (name,))
 
@@ -158,8 +158,8 @@ class Watch:
         """Whether no newer result waits; what is left of the way is then found out later."""
         return not self._stop.is_set() and self._latest == now
 
-    def _tell(self, found: Found) -> None:
-        """What was found out, for the quick thread to show at once."""
+    def _share(self, found: Findings) -> None:
+        """Give results to the quick thread, which shows them at once."""
         self._found = found
         self._news.set()
 
@@ -170,7 +170,7 @@ class Watch:
                 self.board.put([name], cards_of(source, [name]))
 
 
-def _matter(study: LiveStudy, ledger: Ledger) -> tuple[object, ...]:
+def _inputs(study: LiveStudy, ledger: Ledger) -> tuple[object, ...]:
     """What an answer depends on: not that a run began, nor every loss that it reports on the way.
 
     A trunk's losses are looked at whenever it has left a checkpoint.
@@ -180,7 +180,7 @@ def _matter(study: LiveStudy, ledger: Ledger) -> tuple[object, ...]:
     return study.digest(), len(ledger.trials), settled, saved, len(ledger.excluded), ledger.ended
 
 
-def _slip(error: Exception) -> str:
+def _error_text(error: Exception) -> str:
     return f"; a card could not be made ({type(error).__name__}: {error})"
 
 

@@ -166,7 +166,7 @@ def _path(frames: Sequence[Frame]) -> pd.DataFrame:
 def _runs(trace: Trace, x: str) -> pd.DataFrame:
     rows = np.array([step.candidate for step in trace.steps], dtype=np.int64)
     pool = trace.task.pool
-    frame = columns(pool, rows, column_names(pool))
+    frame = columns(pool, rows)
     return frame.assign(
         run=np.arange(1, len(rows) + 1),
         x=short(pool.numbers(x)[rows]),

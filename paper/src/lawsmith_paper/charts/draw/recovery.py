@@ -7,7 +7,6 @@ from collections.abc import Sequence
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts import titles
 from lawsmith.charts.draw import (
     MARGIN,
     TWO_COLUMNS,
@@ -27,6 +26,7 @@ from lawsmith.charts.text import title as title_of
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
 from lawsmith.charts.ticks import flops_label, number_label, padded
 from lawsmith.errors import LawsmithError
+from lawsmith_paper import titles
 from lawsmith_paper.charts.data.recovery import (
     FITS,
     Panel,

@@ -5,7 +5,6 @@ from __future__ import annotations
 import altair as alt
 import pandas as pd
 
-from lawsmith.charts import titles
 from lawsmith.charts.draw import (
     MARGIN,
     TWO_COLUMNS,
@@ -24,6 +23,7 @@ from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.charts.ticks import padded
 from lawsmith.replay import Task
+from lawsmith_paper import titles
 from lawsmith_paper.charts.data.subsets import Subset, SubsetsData, subsets_data
 
 HEIGHT, SPACING = 220, 22

@@ -1,0 +1,275 @@
+"""Cards that are charts: a law, what is best at each compute, losses along runs, tasks."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+from functools import partial
+from math import isnan
+
+from lawsmith import charts
+from lawsmith.analysis import Analysis
+from lawsmith.answer.text import curves_text, loss_text
+from lawsmith.charts.titles import EVERY, objective_text, point_name
+from lawsmith.formats import count, flops, interval, number, percent, plural, symbol
+from lawsmith.journal import Trial
+from lawsmith.laws.diagnostics import Diagnostic
+from lawsmith.laws.uncertainty import Interval
+from lawsmith.report.parts import Absent, Card, Facts, Figure, Listing, Notes, Part, figure
+from lawsmith.report.source import Source
+from lawsmith.tasks import TaskAnswer
+from lawsmith.tasks.text import accuracy_text, beyond, remarks
+
+Draw = Callable[..., charts.Chart]
+LETTERS = {
+    "C": "the training compute in FLOPs",
+    "N": "the number of parameters",
+    "D": "the number of training tokens",
+}
+# The card that each warning about the law concerns; one that is not listed stands with the law.
+PLACES = {
+    "isoflop_unbracketed": "isoflop",
+    "influential_point": "residuals",
+    "lack_of_fit": "residuals",
+}
+
+MOST_ROWS = 20  # of ends of curves, and of trunks that were stopped
+MOST_TASKS = 4  # that are drawn
+TASK_CAPTIONS = {
+    "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
+    "the band is the interval of one run.",
+    "loss": "The same against the loss from which accuracy is predicted.",
+}
+
+
+def place_of(warning: Diagnostic) -> str:
+    """The card that a warning about the law stands in."""
+    return PLACES.get(warning.code, "law")
+
+
+def of_answer(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
+    """The chart ``draw`` of the answer, or why there is none."""
+    if source.found.answered is None:
+        return Absent(name, source.found.why_no_answer)
+    return figure(name, caption, partial(draw, source.found.answered))
+
+
+def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
+    """The chart ``draw`` of the law, with the warnings that belong there, or why there is none."""
+    law = source.found.analysis
+    if law is None:
+        return Absent(name, source.found.why_no_law)
+    warnings = tuple(w for w in law.warnings if place_of(w) == name)
+    return figure(name, caption, partial(draw, law), cautions=warnings)
+
+
+def allocation(source: Source) -> Card:
+    """How to divide compute between parameters and tokens."""
+    lead = "How to divide compute between parameters and tokens, by the same surface as the answer."
+    caption = (
+        "The best N, D and D/N for each compute with their intervals, and between the dashed lines "
+        "what costs at most 0.5% more loss. Dots are the best runs so far."
+    )
+    part = of_answer(source, "allocation", caption, charts.allocation)
+    return Card("allocation", "Dividing compute", lead, (part,))
+
+
+def tuning(source: Source) -> Card:
+    """Where the best hyperparameters lie, and how they move with scale."""
+    lead = "Which hyperparameters to use, and how the best ones drift as compute grows."
+    by_compute = (
+        "The best value for each compute with its interval, and between the dashed lines what "
+        "costs at most 0.5% more loss, all at the best N and D. Dots are the best runs so far."
+    )
+    region = (
+        "At the first target: the star is best, and the stronger the colour, the closer the loss "
+        "is to the best. Choose what suits you within the strongest colour."
+    )
+    parts = (
+        of_answer(source, "hyperparameters", by_compute, charts.hyperparameters),
+        of_answer(source, "region", region, charts.region),
+    )
+    return Card("tuning", "Hyperparameters", lead, parts)
+
+
+def residuals(source: Source) -> Card:
+    """What the law misses, and which runs it depends on."""
+    lead = "What the law misses, and which points its prediction depends on."
+    caption = (
+        "Above: how far each point lies from the law. Below: how the prediction moves when the "
+        "point is left out, beside one standard error."
+    )
+    part = of_law(source, "residuals", caption, charts.residuals)
+    return Card("residuals", "Residuals and influence", lead, (part,))
+
+
+def isoflop(source: Source) -> Card:
+    """Best loss against size at equal compute, and against tokens at equal size."""
+    lead = (
+        "The runs that were made: which size is best at equal compute, and what more tokens bring "
+        "at equal size."
+    )
+    caption = (
+        "Each curve joins runs of about the same compute, each the best of its size and tokens. "
+        "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
+        "end of its curve: a size beyond it may be better still."
+    )
+    parts: list[Part] = [of_law(source, "isoflop", caption, charts.isoflop)]
+    if source.found.analysis is not None and source.found.sizes is not None:
+        draw = partial(charts.curves, source.found.sizes)
+        parts.append(figure("curves", _curves_caption(source, source.found.sizes), draw))
+    return Card("isoflop", "At equal compute", lead, tuple(parts))
+
+
+def _curves_caption(source: Source, sizes: Analysis) -> str:
+    points = "each point the best run at that many tokens"
+    if point_name(sizes) == EVERY:
+        points = "each point a run"
+    text = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
+    if sizes.score is not None:
+        text += "; stars were held out of the fit"
+    if sizes is not source.found.analysis:
+        text += f". It is another law than {source.law.formula}, which has no sizes"
+    return f"{text}."
+
+
+def law(source: Source) -> Card:
+    """A law that describes the runs, with its own band: not the answer."""
+    form = source.law
+    known = [f"{name} {LETTERS[name]}" for name in form.inputs if name in LETTERS]
+    letters = f", where L is the best loss, {', '.join(known)}" if known else ""
+    floor = " E is the loss that no scale gets below." if "E" in form.names else ""
+    caption = (
+        "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
+        "interval, which assumes that its form is right; the answer above does not. Hover over a "
+        "point to see the run."
+    )
+    parts: list[Part] = [of_law(source, "law", caption, charts.law)]
+    if source.found.analysis is not None:
+        parts += _fit(source.found.analysis)
+    lead = f"{form.formula}{letters}.{floor}"
+    return Card("law", "A law that describes the runs", lead, tuple(parts))
+
+
+def _fit(found: Analysis) -> list[Part]:
+    """Its parameters, and how they were fitted."""
+    level, fit = found.options.level, found.fit
+    known = {} if found.uncertainty is None else found.uncertainty.params(level)
+    rows = tuple(
+        (symbol(name), number(value, 5), _interval(known.get(name)))
+        for name, value in fit.params.items()
+    )
+    columns = ("parameter", "fitted", f"{percent(level)} interval")
+    facts = [("objective", objective_text(fit.objective)), ("points", f"{fit.n_points}")]
+    fixed = [f"{symbol(k)} = {number(v)}" for k, v in fit.fixed.items()]
+    facts += [("fixed", ", ".join(fixed))] if fixed else []
+    return [Listing("parameters", columns, rows), Facts(tuple(facts))]
+
+
+def _interval(found: Interval | None) -> str:
+    if found is None:
+        return "–"
+    return "not identified" if isnan(found.low) else interval(found.low, found.high, number)
+
+
+def along(source: Source) -> Card | None:
+    """What was learnt from losses along runs; None where there are none."""
+    if source.found.curved is None or source.found.curved.answer.curves is None:
+        return None
+    found = source.found.curved.answer.curves
+    caption = (
+        "Lines: losses along runs. Dots: runs after a decay, joined to where they left their "
+        "trunk. Stars: predicted ends, of trunks if they were decayed now and of unfinished runs "
+        "at their horizon, with the interval of a further run."
+    )
+    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.found.curved))]
+    rows = tuple(
+        (
+            end.run,
+            end.kind,
+            count(end.N),
+            count(end.D),
+            loss_text(end.loss),
+            interval(end.run_low, end.run_high, loss_text),
+        )
+        for end in found.ends[:MOST_ROWS]
+    )
+    columns = ("run", "kind", "N", "D at the end", "loss", f"{percent(source.level)} interval")
+    if rows:
+        parts.append(Listing("ends", columns, rows, n_words=2))
+    if len(found.ends) > MOST_ROWS:
+        parts.append(Notes((f"{len(found.ends) - MOST_ROWS} more are not listed.",)))
+    text = curves_text(found)
+    words = f"{text[:1].upper()}{text[1:]}."
+    if source.live is not None and source.live.stopped:
+        stopped = source.live.stopped
+        words += f" {_saved_text(stopped, source.spend.budget)}"
+        parts.append(_stopped(stopped))
+    return Card("along", "Losses along runs", words, tuple(parts))
+
+
+def _saved_text(stopped: Sequence[Trial], budget: float | None) -> str:
+    saved = sum(trial.cost - trial.spend for trial in stopped)
+    share = f", {percent(saved / budget)} of the budget" if budget else ""
+    what = plural(len(stopped), "trunk")
+    return f"{what} stopped before the end: {flops(saved)} FLOPs saved{share}."
+
+
+def _stopped(stopped: Sequence[Trial]) -> Listing:
+    """What each trunk that was stopped had trained, and what its rest would have cost."""
+    rows = tuple(
+        (
+            trial.name,
+            count(float(trial.config["N"])),
+            count(trial.D),
+            "n/a" if trial.report is None else count(trial.report[0]),
+            "n/a" if trial.report is None else loss_text(trial.report[1]),
+            flops(trial.cost - trial.spend),
+        )
+        for trial in stopped[:MOST_ROWS]
+    )
+    columns = ("stopped", "N", "D planned", "last seen at", "loss there", "FLOPs saved")
+    return Listing("stopped", columns, rows, n_words=1)
+
+
+def tasks(source: Source) -> Card | None:
+    """What the runs say of tasks; None where none was asked for."""
+    if not source.found.tasks:
+        return None
+    first = source.found.tasks[0]
+    parts: list[Part] = [_accuracies(source, i) for i in range(len(first.forecasts))]
+    for answer in source.found.tasks[:MOST_TASKS]:
+        parts += _task_figures(answer, source.name)
+    lead = f"{plural(len(source.found.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
+    cautions = tuple(
+        Diagnostic(w.code, f"{answer.task.name}: {w.message}")
+        for answer in source.found.tasks
+        for w in answer.warnings
+    )
+    return Card("tasks", "Tasks", lead, tuple(parts), cautions)
+
+
+def _accuracies(source: Source, i: int) -> Listing:
+    """Every task at the ith target."""
+    first = source.found.tasks[0]
+    forecast = first.forecasts[i]
+    head = f"{forecast.target.label}, {beyond(forecast)}"
+    columns = (head, "accuracy", f"{percent(first.level)} interval of a run")
+    rows = []
+    for answer in source.found.tasks:
+        one = answer.forecasts[i]
+        ends = interval(one.low, one.high, accuracy_text)
+        rows.append((answer.task.name, accuracy_text(one.value), ends))
+    return Listing(f"tasks-{i + 1}", columns, tuple(rows))
+
+
+def _task_figures(answer: TaskAnswer, study: str) -> list[Part]:
+    drawn = {"compute": charts.accuracy_by_compute}
+    if answer.via:
+        drawn["loss"] = charts.accuracy_by_loss
+    found: list[Part] = [
+        figure(
+            f"{answer.task.name} by {kind}", TASK_CAPTIONS[kind], partial(draw, answer, study=study)
+        )
+        for kind, draw in drawn.items()
+    ]
+    return [*found, Notes(tuple(f"{remark}." for remark in remarks(answer)))]
