@@ -29,6 +29,7 @@ from lawsmith.surface.locate import BEYOND, Where, about_line, guarded, locate, 
 from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import Mixture
 from lawsmith.surface.prior import BROAD, Prior
+from lawsmith.threads import one_thread
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
 N_RATIOS = 121
@@ -85,6 +86,7 @@ class Surface:
     def scale_names(self) -> tuple[str, ...]:
         return self.frame.names
 
+    @one_thread()
     def at(
         self, *, level: float = 0.95, hp: Mapping[str, float | str] | None = None, **scales: float
     ) -> Estimate:
@@ -95,6 +97,7 @@ class Surface:
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
         return self._answer(line, hp or {}, level)
 
+    @one_thread()
     def best(
         self, C: float, *, level: float = 0.95, hp: Mapping[str, float | str] = NO_HP
     ) -> Estimate:
@@ -111,6 +114,7 @@ class Surface:
         where = about_line(answer.where, level) if self.frame.collinear else answer.where
         return replace(answer, where=chosen.added_to(where))
 
+    @one_thread()
     def expected(self, grid: Grid) -> FloatArray:
         """(m,) the loss to expect of each row of a grid."""
         scales = {name: grid.column(name) for name in self.frame.names}
@@ -120,6 +124,7 @@ class Surface:
         means = [np.stack([member.mean(part) for member in self.members]) for part in parts]
         return np.asarray(np.exp(self.weight @ np.concatenate(means, axis=1)))
 
+    @one_thread()
     def odd_runs(self) -> list[OddRun]:
         """Runs far below what the others say, most of whose weight is let go; cheapest first."""
         member = self.members[int(np.argmax(self.weight))]
@@ -133,6 +138,7 @@ class Surface:
         found = zip(C.tolist(), np.exp(y).tolist(), np.exp(y - off[rows]).tolist(), strict=True)
         return sorted(OddRun(*one) for one in found)
 
+    @one_thread()
     def mixture_at(
         self, scales: Mapping[str, float], hp: Mapping[str, float | str] = NO_HP
     ) -> Mixture:
@@ -148,6 +154,7 @@ class Surface:
         """Of the best log loss at C."""
         return self.mixtures_best(np.array([C]), n_ratios=N_RATIOS)[0]
 
+    @one_thread()
     def mixtures_best(self, C: FloatArray, *, n_ratios: int = FEW_RATIOS) -> tuple[Mixture, ...]:
         """Of the best log loss at each C, over so many D/N; together is faster."""
         key = (n_ratios, *C.tolist())
@@ -169,6 +176,7 @@ class Surface:
             for line, rows in zip(lines, parts, strict=True)
         )
 
+    @one_thread()
     def posterior(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]
     ) -> tuple[FloatArray, FloatArray]:
@@ -181,6 +189,7 @@ class Surface:
         inner = np.tensordot(self.weight, np.stack(covs), axes=1)
         return mean, inner * (priors.DF / (priors.DF - 2.0)) + spread
 
+    @one_thread()
     def sample(
         self,
         scales: Mapping[str, AnyArray],
