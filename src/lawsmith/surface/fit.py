@@ -25,6 +25,7 @@ from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import size_of
+from lawsmith.threads import one_thread
 
 UPPER_ROWS, LOWER_ROWS = 200, 130  # kept of the last window and of what lies below it, at most
 FEW_ROWS = 140  # that the first rounds of a fit use
@@ -147,6 +148,7 @@ def forms_of(data: Observed) -> tuple[str, ...]:
     return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
+@one_thread()
 def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
     """Fit every member and weigh them."""
     level = level_of(data)
