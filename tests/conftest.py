@@ -14,6 +14,7 @@ from pathlib import Path
 from types import ModuleType
 
 import pytest
+from threadpoolctl import threadpool_limits
 
 from lawsmith.cli.views import Drawn
 from lawsmith.datasets import ENTRIES, Entry, ReadOptions, Study, entry, load
@@ -30,6 +31,18 @@ for _number, _usual in (
 ):
     if signal.getsignal(_number) is signal.SIG_IGN:
         signal.signal(_number, _usual)
+
+
+@pytest.fixture(autouse=True, scope="session")
+def one_thread() -> Iterator[None]:
+    """One thread for linear algebra, here and in processes that tests start.
+
+    Tests run in several processes side by side, whose threads would wait for each other.
+    """
+    with threadpool_limits(limits=1), pytest.MonkeyPatch.context() as patch:
+        for name in ("OMP_NUM_THREADS", "OPENBLAS_NUM_THREADS"):
+            patch.setenv(name, "1")
+        yield
 
 
 @pytest.fixture(scope="session")

@@ -3,10 +3,19 @@
 from __future__ import annotations
 
 import threading
+from collections.abc import Iterator
 
-from threadpoolctl import threadpool_info
+import pytest
+from threadpoolctl import threadpool_info, threadpool_limits
 
 from lawsmith.threads import one_thread
+
+
+@pytest.fixture(autouse=True)
+def two_threads() -> Iterator[None]:
+    """Outside the blocks, where all tests have one."""
+    with threadpool_limits(limits=2):
+        yield
 
 
 def counts() -> set[int]:
@@ -28,7 +37,7 @@ def test_a_block_inside_another_thread_s_block_does_not_lift_its_limit():
         leave.set()
         thread.join()  # it began first and ends first
         assert counts() == {1}
-    assert counts() == before
+    assert counts() == before == {2}
 
 
 def test_the_limit_is_lifted_after_an_error():

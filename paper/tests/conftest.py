@@ -27,9 +27,9 @@ from tests.cli.conftest import Result, json_of_replay, typed
 from tests.cli.conftest import sweep as sweep
 from tests.conftest import caches as caches
 from tests.conftest import data_dir as data_dir
+from tests.conftest import one_thread as one_thread
 from tests.conftest import own_cache as own_cache
 from tests.conftest import published_of
-from tests.surrogates.conftest import one_thread as one_thread
 
 
 @pytest.fixture

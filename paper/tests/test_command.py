@@ -24,6 +24,7 @@ from lawsmith_paper.work import Failure, Progress
 
 TINY = ("--seeds", 1, "--iterations", 13, "--jobs", 1)
 FULL = ("main", "--seeds", "2", "--iterations", "60", "--no-page")
+PATIENCE = 120.0  # seconds, before a test says that nothing happens
 
 
 @pytest.fixture(scope="module")
@@ -218,8 +219,8 @@ def start(out: Path, *more: object, **options: object) -> subprocess.Popen[str]:
     return subprocess.Popen([str(word) for word in command], start_new_session=True, **pipes)
 
 
-def wait_until(met: Callable[[], bool], seconds: float) -> bool:
-    deadline = time.monotonic() + seconds
+def wait_until(met: Callable[[], bool]) -> bool:
+    deadline = time.monotonic() + PATIENCE
     while time.monotonic() < deadline:
         if met():
             return True
@@ -250,13 +251,13 @@ def undisturbed(tmp_path_factory) -> Iterator[Path]:
 def test_a_run_that_was_killed_goes_on_to_the_table_of_one_that_was_not(undisturbed, tmp_path):
     process = start(tmp_path)
     # In the middle: the first job has ended, and others have not.
-    assert wait_until(lambda: n_finished(tmp_path) > 0, 60)
+    assert wait_until(lambda: n_finished(tmp_path) > 0)
     os.kill(process.pid, signal.SIGKILL)
     assert process.wait() == -signal.SIGKILL
     assert 0 < n_finished(tmp_path) < 4
     assert not (tmp_path / "results.parquet").exists()
     try:  # what it had started does not outlive it
-        assert wait_until(lambda: alive(process.pid) == [], 10), alive(process.pid)
+        assert wait_until(lambda: alive(process.pid) == []), alive(process.pid)
     finally:
         with suppress(ProcessLookupError):
             os.killpg(process.pid, signal.SIGKILL)
@@ -270,7 +271,7 @@ def test_a_run_that_was_killed_goes_on_to_the_table_of_one_that_was_not(undistur
 
 def test_ctrl_c_stops_with_130_and_keeps_what_is_finished(undisturbed, tmp_path):
     process = start(tmp_path)
-    assert wait_until(lambda: n_finished(tmp_path) > 0, 60)
+    assert wait_until(lambda: n_finished(tmp_path) > 0)
     os.killpg(process.pid, signal.SIGINT)  # as a terminal sends it: to all of the group
     out, err = process.communicate(timeout=120)
     assert process.returncode == 130
@@ -288,7 +289,7 @@ def test_ctrl_c_stops_with_130_and_keeps_what_is_finished(undisturbed, tmp_path)
         table.sort_values([*key, "fit", "budget"]).reset_index(drop=True),
         whole.merge(kept, on=key).sort_values([*key, "fit", "budget"]).reset_index(drop=True),
     )
-    assert wait_until(lambda: alive(process.pid) == [], 10)
+    assert wait_until(lambda: alive(process.pid) == [])
 
 
 def test_a_terminal_sees_a_bar_on_stderr_and_stdout_stays_pure(tmp_path):

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import re
+from dataclasses import replace
 
 import numpy as np
 import pandas as pd
@@ -52,7 +53,7 @@ def test_a_headline_lies_inside_its_own_interval(answers, name):
 
 
 @pytest.mark.parametrize("name", TABLES)
-def test_there_is_one_best_N_for_one_fit(answers, studies, name):
+def test_there_is_one_best_N_for_one_fit(answers, name):
     """Once: 44B on the terminal and 54B in the report, each with an interval of its own."""
     made = answers[name]
     f = made.forecasts[0]
@@ -62,12 +63,19 @@ def test_there_is_one_best_N_for_one_fit(answers, studies, name):
     (first, *_) = made.to_dict()["answers"]
     assert first["N"] == N.centre
     assert first["scales"]["N"]["interval"] == [N.low, N.high]
-    only = answer(studies[name].grid, studies[name].runs, [TARGET])
-    lines = best_data(answered_by(only, studies[name])).lines
+
+
+@pytest.mark.parametrize("name", ["sweep", "6 runs"])
+def test_a_chart_has_the_best_N_of_the_answer(answers, studies, name):
+    """Once: 44B on the terminal and 54B in a chart."""
+    assert answers[name].largest < TARGET.C / 10  # or the chart has no line there
+    lines = best_data(
+        answered_by(replace(answers[name], forecasts=answers[name].forecasts[:1]), studies[name])
+    ).lines
     drawn = lines[(lines["quantity"] == "N") & np.isclose(lines["C"], TARGET.C, rtol=1e-6)]
     columns = ["value", "low", "high", "near_low", "near_high"]
-    if made.largest < TARGET.C / 10:
-        assert drawn[columns].to_numpy().tolist() == [pytest.approx(tuple(N), rel=1e-4)]
+    N = answers[name].forecasts[0].scales["N"]
+    assert drawn[columns].to_numpy().tolist() == [pytest.approx(tuple(N), rel=1e-4)]
 
 
 def test_no_interval_of_the_best_N_has_zero_width():

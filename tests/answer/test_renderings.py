@@ -1,7 +1,7 @@
 """One answer, however it is shown: on the terminal, as JSON, on a page, in a notebook, in a chart.
 
 A table, a replay and a live study are each asked once by every way there is. What is read back must
-be the same numbers, to the digits shown.
+be the numbers of the Answer, to the digits shown.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 
 from lawsmith.analysis import FitOptions
-from lawsmith.answer import Answer, Target, answer
+from lawsmith.answer import Answer, Forecast, Target, answer
 from lawsmith.charts import answer as draw_answer
 from lawsmith.charts.answer import Answered, answer_data, answered_by
 from lawsmith.cli import main
@@ -69,6 +69,10 @@ class Shown:
     @property
     def labels(self) -> list[str]:
         return [f.target.label for f in self.made.forecasts]
+
+    @property
+    def codes(self) -> list[str]:
+        return [w.code for w in self.made.warnings]
 
 
 @pytest.fixture(scope="module")
@@ -153,23 +157,22 @@ def shown(request) -> Shown:
     return request.getfixturevalue(request.param)
 
 
-def expected(told: Any) -> dict[str, tuple[float, ...] | str]:
-    """What a reader is to find of one of the JSON's answers."""
-    found = {
-        "best loss": (told["loss"], told["low"], told["high"]),
-        "one further run": (told["loss"], told["run_low"], told["run_high"]),
+def expected(f: Forecast) -> dict[str, tuple[float, ...] | str]:
+    """What a reader is to find of a forecast."""
+    scales = {} if f.target.sized else f.scales
+    ranges = {name: tuple(r) for name, r in {**scales, **f.hp}.items()}
+    return {
+        "best loss": (f.loss, f.low, f.high),
+        "one further run": (f.loss, f.run_low, f.run_high),
+        **ranges,
+        **f.levels,
     }
-    sized = all(r["interval"] == [r["value"]] * 2 for r in told["scales"].values())
-    ranges = {**({} if sized else told["scales"]), **told["hyperparameters"]}
-    for name, r in ranges.items():
-        found[name] = (r["value"], *r["interval"], *r["near"]) if "near" in r else r["value"]
-    return found
 
 
 def check(read: dict[str, reading.Read], shown: Shown) -> None:
     assert list(read) == shown.labels
-    for told, found in zip(shown.told["answers"], read.values(), strict=True):
-        wanted = expected(told)
+    for f, found in zip(shown.made.forecasts, read.values(), strict=True):
+        wanted = expected(f)
         assert list(found) == list(wanted)
         for what, numbers in wanted.items():
             digits = 5.1e-4 if what in ("best loss", "one further run") else 5.1e-3
@@ -195,84 +198,72 @@ def test_the_json_is_the_answer(shown):
             assert ends == pytest.approx(tuple(r), rel=1e-9)
     assert set(shown.told) >= ABOUT
     assert shown.told["verdict"] == shown.made.verdict
-    assert [w["code"] for w in shown.told["answer_warnings"]] == [
-        w.code for w in shown.made.warnings
-    ]
+    assert [w["code"] for w in shown.told["answer_warnings"]] == shown.codes
     assert (shown.told["n_runs"], shown.told["n_diverged"]) == (
         *(shown.made.n_runs, shown.made.n_diverged),
     )
 
 
-def test_the_terminal_shows_the_numbers_of_the_json(shown):
+def test_the_terminal_shows_the_numbers_of_the_answer(shown):
     check(reading.of_text(shown.text, shown.labels), shown)
-    assert shown.told["verdict"] in reading.words(shown.text)
-    codes = [w["code"] for w in shown.told["answer_warnings"]]
-    assert reading.codes_of_text(shown.text) == codes
-    assert len(codes) >= 1
+    assert shown.made.verdict in reading.words(shown.text)
+    assert reading.codes_of_text(shown.text) == shown.codes
+    assert len(shown.codes) >= 1
 
 
-def test_a_summary_shows_the_numbers_of_the_json(shown):
+def test_a_summary_shows_the_numbers_of_the_answer(shown):
     text = shown.made.summary()
     check(reading.of_text(text, shown.labels), shown)
-    assert shown.told["verdict"] in text.splitlines()
-    for warning in shown.told["answer_warnings"]:
-        assert f"{warning['code']}: {warning['message']}" in text.splitlines()
+    assert shown.made.verdict in text.splitlines()
+    for warning in shown.made.warnings:
+        assert f"{warning.code}: {warning.message}" in text.splitlines()
 
 
-def test_a_notebook_shows_the_numbers_of_the_json(shown):
+def test_a_notebook_shows_the_numbers_of_the_answer(shown):
     html = shown.made._repr_html_()
     check(reading.of_tables(html), shown)
-    assert shown.told["verdict"] in reading.words(html)
-    for warning in shown.told["answer_warnings"]:
-        assert f"<code>{warning['code']}</code>" in html
+    assert shown.made.verdict in reading.words(html)
+    for code in shown.codes:
+        assert f"<code>{code}</code>" in html
 
 
-def test_the_page_of_a_report_shows_the_numbers_of_the_json(shown):
+def test_the_page_of_a_report_shows_the_numbers_of_the_answer(shown):
     check(reading.of_page(shown.page), shown)
-    assert shown.told["verdict"] in reading.words(reading.section(shown.page))
-    assert reading.codes_of_page(shown.page) == [w["code"] for w in shown.told["answer_warnings"]]
+    assert shown.made.verdict in reading.words(reading.section(shown.page))
+    assert reading.codes_of_page(shown.page) == shown.codes
 
 
 def test_the_card_of_a_report_is_made_of_the_answer(shown):
     card = answer_card(shown.source)
-    first = shown.told["answers"][0]
-    ends = f"[{first['low']:#.4g}, {first['high']:#.4g}]"
-    label = shown.made.forecasts[0].target.label
-    assert f"is {first['loss']:#.4g} at {label}, 95% interval {ends}." in card.lead
+    first = shown.made.forecasts[0]
+    ends = f"[{first.low:#.4g}, {first.high:#.4g}]"
+    assert f"is {first.loss:#.4g} at {first.target.label}, 95% interval {ends}." in card.lead
     words = next(part for part in card.parts if isinstance(part, Words))
-    assert words.text == shown.told["verdict"]
+    assert words.text == shown.made.verdict
     (tile, *_) = next(part for part in card.parts if isinstance(part, Tiles)).tiles
     assert tile.label == f"Best loss at {shown.labels[0]}"
-    assert tile.value == f"{first['loss']:#.4g}"
-    assert [c.code for c in card.cautions] == [w["code"] for w in shown.told["answer_warnings"]]
+    assert tile.value == f"{first.loss:#.4g}"
+    assert [c.code for c in card.cautions] == shown.codes
 
 
-def test_the_answer_chart_marks_the_numbers_of_the_json(shown):
+def test_the_answer_chart_marks_the_numbers_of_the_answer(shown):
     data = answer_data(shown.answered)
-    computes = [
-        told
-        for told, f in zip(shown.told["answers"], shown.made.forecasts, strict=True)
-        if not f.target.sized
+    names = ["C", "loss", "low", "high"]
+    wanted = [
+        [f.compute, f.loss, f.low, f.high] for f in shown.made.forecasts if not f.target.sized
     ]
-    names = ["loss", "low", "high"]
-    assert data.targets[names].to_numpy().tolist() == [
-        pytest.approx([told[name] for name in names], rel=1e-6) for told in computes
-    ]
-    assert data.targets["C"].tolist() == pytest.approx([told["compute"] for told in computes])
-    end = data.line.iloc[-1]
-    assert [end["C"], *end[names]] == pytest.approx(
-        [computes[0][name] for name in ("compute", *names)], rel=1e-4
-    )
+    assert data.targets[names].to_numpy().tolist() == [pytest.approx(w, rel=1e-6) for w in wanted]
+    assert data.line.iloc[-1][names].tolist() == pytest.approx(wanted[0], rel=1e-4)
     drawn = str(draw_answer(shown.answered).to_dict()["datasets"])
     assert f"{data.targets['loss'].iloc[0]}" in drawn
 
 
-def test_a_stop_rule_holds_the_interval_of_the_json_against_its_share(shown):
-    first = shown.told["answers"][0]
-    half = (first["high"] - first["low"]) / 2 / first["loss"]
-    assert StopRule(first["compute"], 1.0001 * half).met(shown.made)
-    assert not StopRule(first["compute"], 0.9999 * half).met(shown.made)
-    told = float(shown.told["verdict"].partition("±")[2].partition("%")[0])
+def test_a_stop_rule_holds_the_interval_of_the_answer_against_its_share(shown):
+    first = shown.made.forecasts[0]
+    half = (first.high - first.low) / 2 / first.loss
+    assert StopRule(first.compute, 1.0001 * half).met(shown.made)
+    assert not StopRule(first.compute, 0.9999 * half).met(shown.made)
+    told = float(shown.made.verdict.partition("±")[2].partition("%")[0])
     assert told == pytest.approx(100 * half, rel=0.051)
 
 
@@ -297,9 +288,9 @@ def test_a_replay_holds_nothing_out_when_told_so(replay):
 def test_a_replays_whole_pool_is_shown_beside_it(replay):
     whole = replay.answered.whole
     assert whole is not None
-    told = replay.told["whole_pool"]["answers"][0]
-    assert told["loss"] == pytest.approx(whole.forecasts[0].loss, rel=1e-9)
-    ends = f"{told['loss']:#.4g} [{told['low']:#.4g}, {told['high']:#.4g}]"
+    told, f = replay.told["whole_pool"]["answers"][0], whole.forecasts[0]
+    assert told["loss"] == pytest.approx(f.loss, rel=1e-9)
+    ends = f"{f.loss:#.4g} [{f.low:#.4g}, {f.high:#.4g}]"
     assert ends in reading.words(replay.text)
     assert ends in reading.words(reading.section(replay.page))
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import shutil
-import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -58,11 +57,9 @@ class Tab:
         self.dialogs.append(dialog.message)
         dialog.dismiss()
 
-    def open(self, url: str) -> float:
-        """Load a page; the seconds until its load event."""
-        began = time.monotonic()
+    def open(self, url: str) -> None:
+        """Load a page, up to its load event."""
         self.page.goto(url)
-        return time.monotonic() - began
 
     def run(self, expression: str) -> Any:
         """The value of a JavaScript expression; of a promise once it has one."""

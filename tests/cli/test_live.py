@@ -8,7 +8,6 @@ import signal
 import socket
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 
@@ -287,7 +286,7 @@ def test_telling_and_excluding_while_a_driver_runs_lose_nothing(lawsmith, tmp_pa
     file = study.layout.file
     asked = lawsmith("ask", file, "-n", 4, "--json").json
     driver = start(file, "--quiet")
-    time.sleep(0.5)
+    until_file(study.layout.attempt("t0005", 1) / "result.json")  # those asked for are left to us
     for run in asked:
         assert lawsmith("tell", file, "--trial", run["trial"], "--loss", 2.5).code == 0
     assert lawsmith("exclude", file, "--where", "D > 1e9 and lr > 0.002").code == 0

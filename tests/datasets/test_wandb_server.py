@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -111,10 +110,8 @@ def test_a_history_that_never_comes_is_an_error_and_no_hang(server: Server, monk
     monkeypatch.setattr(wandb, "TIMEOUT", 1)
     monkeypatch.setattr(wandb, "CONNECT", 1)
     server.stalls = "RunParquetHistory"
-    start = time.monotonic()
     with pytest.raises(LawsmithError, match=r"got no answer within 1 s, want .* \(try again"):
         read_tracked(PROJECT, histories=True)
-    assert time.monotonic() - start < 30
 
 
 def test_what_is_wrong_is_said_in_one_line(server: Server, monkeypatch):

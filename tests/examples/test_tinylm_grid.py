@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import os
-import signal
 import subprocess
 import sys
 import time
@@ -115,7 +113,7 @@ def test_a_kill_loses_only_what_was_under_way(corpus, tmp_path, whole):
     results = tmp_path / "rows.jsonl"
     while child.poll() is None and not (results.exists() and results.stat().st_size):
         time.sleep(0.01)
-    os.kill(child.pid, signal.SIGKILL)
+    child.kill()
     child.wait()
     before = results.read_text()
     assert before

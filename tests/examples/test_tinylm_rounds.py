@@ -23,6 +23,7 @@ from tests.examples.conftest import TINYLM  # noqa: E402
 from tests.examples.test_tinylm_commands import command  # noqa: E402
 from tests.examples.tiny import CONTEXT, rows_of, small_corpus, small_size, write_corpus  # noqa: E402
 
+PATIENCE = 120.0  # seconds, before the test says that nothing happens
 STUDY = """
 name = "rounds"
 [[model]]
@@ -165,21 +166,27 @@ def test_the_script_goes_on_with_the_round_that_was_under_way(tmp_path: Path):
     words = [str(TINYLM / "live" / "study.sh"), str(tmp_path / "study.toml"), str(folder), "x", "2"]
     script = subprocess.Popen(words, env=env)
     first = folder / "x-001.asked.json"
-    deadline = time.monotonic() + 60
-    while not first.exists() and time.monotonic() < deadline:
-        time.sleep(0.05)
-    script.kill()
-    script.wait()
+    try:
+        wait_for(first)
+    finally:
+        script.kill()
+        script.wait()
     asked = json.loads(first.read_text())
     told = [{"trial": one["trial"], "loss": 3.0} for one in asked]
     (folder / "x-001.told.json").write_text(json.dumps(told))
     script = subprocess.Popen(words, env=env)
     try:
-        while not (folder / "x-002.asked.json").exists() and time.monotonic() < deadline:
-            time.sleep(0.05)
+        wait_for(folder / "x-002.asked.json")
     finally:
         script.kill()
         script.wait()
     events = [json.loads(line) for line in (tmp_path / "journal.jsonl").read_text().splitlines()]
     assert [e["trial"] for e in events if e["event"] == "finished"] == ["t0001", "t0002"]
     assert [e["trial"] for e in events if e["event"] == "asked"][:2] == ["t0001", "t0002"]
+
+
+def wait_for(path: Path) -> None:
+    deadline = time.monotonic() + PATIENCE
+    while not path.exists():
+        assert time.monotonic() < deadline, f"no {path}"
+        time.sleep(0.05)

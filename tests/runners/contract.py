@@ -19,6 +19,7 @@ from typing import Any
 from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
 
 PATIENCE = 90.0  # seconds, before a test says that nothing happens
+UNTIL_GO = "while [ ! -e go ]; do sleep 0.05; done"  # a run that ends when the test says so
 
 
 @dataclass
@@ -123,20 +124,23 @@ class RunnerContract:
         assert [(job.folder / "mark").read_text() for job in jobs] == ["0\n", "1\n", "2\n", "3\n"]
 
     def test_a_run_submitted_again_is_not_started_again(self, place):
-        runner, job = place.make(), place.job("echo x >> starts; sleep 2")
+        runner, job = place.make(), place.job(f"echo x >> starts; {UNTIL_GO}")
         first = submitted(runner, [job])
         again = submitted(place.make(), [job])  # while it waits or runs, its handle forgotten
         assert again[0].handle == first[0].handle
+        (job.folder / "go").touch()
         until_ended(runner, first)
         submitted(place.make(), [job])  # and when it is over
         until_ended(runner, first)
         assert (job.folder / "starts").read_text() == "x\n"
 
     def test_a_run_outlives_a_driver_that_is_killed_before_it_could_note_the_handle(self, place):
-        jobs = [place.job("echo x >> starts; sleep 1; exit 5") for _ in range(2)]
+        jobs = [place.job(f"echo x >> starts; {UNTIL_GO}; exit 5") for _ in range(2)]
         kill_a_driver_after_submit(place, jobs)
         runner = place.make()
         found = submitted(runner, jobs)
+        for job in jobs:
+            (job.folder / "go").touch()
         assert [status.exit_code for status in until_ended(runner, found)] == [5, 5]
         assert [(job.folder / "starts").read_text() for job in jobs] == ["x\n", "x\n"]
 

@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from pathlib import Path
 
 import pytest
@@ -15,8 +14,8 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.runners import Ending, Job, Phase, make_runner
 from lawsmith.runners.local import LocalRunner
+from tests.runners.contract import UNTIL_GO, until_dead, until_file
 from tests.runners.contract import is_alive as alive
-from tests.runners.contract import until_file
 from tests.runners.waiting import ended, make_job, submit, wait_until
 
 
@@ -27,6 +26,12 @@ def local(folder: Path, line: str, **options: object) -> LocalRunner:
     return runner
 
 
+def kill(pid: int) -> None:
+    """End a process at once, and wait until it is gone."""
+    os.kill(pid, signal.SIGKILL)
+    until_dead(pid)
+
+
 def test_a_run_outlives_the_process_that_started_it(tmp_path: Path):
     script = (
         "import os, signal\n"
@@ -34,7 +39,7 @@ def test_a_run_outlives_the_process_that_started_it(tmp_path: Path):
         "from tests.runners.waiting import make_job\n"
         "from tests.runners.test_local import local\n"
         f"folder = Path({str(tmp_path)!r})\n"
-        "local(folder, 'sleep 0.5; echo done > done.txt').submit([make_job(folder)])\n"
+        f"local(folder, {UNTIL_GO + '; echo done > done.txt'!r}).submit([make_job(folder)])\n"
         "os.kill(os.getpid(), signal.SIGKILL)\n"
     )
     root = Path(__file__).parents[2]
@@ -42,6 +47,7 @@ def test_a_run_outlives_the_process_that_started_it(tmp_path: Path):
     assert died.returncode == -signal.SIGKILL
     runner, job = local(tmp_path, "true"), make_job(tmp_path)
     assert runner.poll([job])[job.name].phase is Phase.RUNNING
+    (job.folder / "go").touch()
     assert wait_until(runner, job, ended).ending is Ending.COMPLETED
     assert (job.folder / "done.txt").exists()
 
@@ -76,14 +82,12 @@ def test_a_trainer_that_ignores_term_is_killed_with_children_that_left_its_group
 
 
 def test_a_run_whose_wrapper_is_killed_is_not_started_twice(tmp_path: Path):
-    line = "echo x >> ran.txt; while [ ! -e go ]; do sleep 0.05; done"
-    runner = local(tmp_path, line)
+    runner = local(tmp_path, f"echo x >> ran.txt; {UNTIL_GO}")
     job = submit(runner, make_job(tmp_path))
     pids_file = job.folder / "pid.json"
     until_file(job.folder / "ran.txt")
     wait_until(runner, job, lambda _: pids_file.exists())
-    os.kill(json.loads(pids_file.read_text())["wrapper"], signal.SIGKILL)
-    time.sleep(0.1)
+    kill(json.loads(pids_file.read_text())["wrapper"])
     assert runner.poll([job])[job.name].phase is Phase.RUNNING
     runner.submit([job])
     assert (job.folder / "ran.txt").read_text() == "x\n"
@@ -97,8 +101,7 @@ def test_an_orphan_of_a_killed_wrapper_can_still_be_cancelled(tmp_path: Path):
     pids_file = job.folder / "pid.json"
     until_file(job.folder / "shell.txt")
     wait_until(runner, job, lambda _: pids_file.exists())
-    os.kill(json.loads(pids_file.read_text())["wrapper"], signal.SIGKILL)
-    time.sleep(0.1)
+    kill(json.loads(pids_file.read_text())["wrapper"])
     runner.cancel([job])
     assert wait_until(runner, job, lambda s: s.phase is not Phase.RUNNING)
     assert not alive(int((job.folder / "shell.txt").read_text()))

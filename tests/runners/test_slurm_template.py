@@ -179,7 +179,7 @@ def assert_harmless(body: str, value: str, folder: Path) -> None:
     except LawsmithError:
         return
     command = ["bash", "--norc", "-c", script]
-    subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=20)
+    subprocess.run(command, cwd=folder, check=False, capture_output=True, timeout=120)
     assert list(folder.iterdir()) == [], f"{value!r} was run in {body!r}"
 
 

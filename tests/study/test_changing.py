@@ -8,11 +8,12 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Stage
-from lawsmith.runners import Runner, make_runner
+from lawsmith.runners import Job, Runner, make_runner
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.changing import cancel, exclude, take_back
 from lawsmith.study.loop import Driver
 from tests.runners.contract import is_alive, until_file
+from tests.runners.waiting import ended, wait_until
 from tests.study.studies import N_CANDIDATES, shell, small_study
 from tests.study.test_asking import ask
 
@@ -68,11 +69,8 @@ def test_a_run_that_ended_before_it_was_stopped_keeps_its_result(tmp_path: Path)
     study.begin()
     runner = runner_of(study)
     Driver(study, runner).step()
-    until_file(study.layout.attempt("t0001", 1) / "result.json")
-    import time
-
-    while not (study.layout.attempt("t0001", 1) / "exit.json").exists():
-        time.sleep(0.01)
+    job = Job("t0001", study.layout.attempt("t0001", 1), {}, {})
+    wait_until(runner, job, ended)
     (event,) = cancel(study, runner, ["t0001"])
     assert (event["event"], event["loss"]) == ("finished", 3.5)
 

@@ -28,6 +28,7 @@ from lawsmith.laws.allocation import (
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Influence, Interval, influence
+from lawsmith.threads import one_thread
 
 UNIT_COST = 1.0  # what every run of a table without compute costs
 # Published isoFLOP runs miss their compute by a few percent: a level goes on while the next
@@ -37,6 +38,7 @@ GAP, SPAN = 0.04, 0.2
 
 
 @saturating
+@one_thread()
 def analyse(study: Study, options: FitOptions) -> Analysis:
     """Fit ``options.law`` to the frontier of the study's pool and say what can be said of it."""
     pool, held = split(study.grid, options.hold_out)

@@ -29,6 +29,7 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.uncertainty import refit
 from lawsmith.surface import PUBLIC, Prior
+from lawsmith.threads import one_thread
 
 if TYPE_CHECKING:
     from lawsmith.datasets.frames import Frame
@@ -64,6 +65,7 @@ def laws_for(study: Study) -> tuple[Law, ...]:
 
 
 @saturating
+@one_thread()
 def compare_laws(
     study: Study, options: FitOptions, laws: tuple[Law, ...] | None = None
 ) -> tuple[Comparison, ...]:

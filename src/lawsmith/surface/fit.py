@@ -25,6 +25,7 @@ from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import TREND_FORMS
+from lawsmith.threads import one_thread
 
 # Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
 # below it, used by the first rounds of a fit, and by the trend by which rows are chosen (a square).
@@ -151,6 +152,7 @@ def _forms_of(data: Observed) -> tuple[str, ...]:
     return FORMS if data.frame.s == 2 else LINE_FORMS
 
 
+@one_thread()
 def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
     """Fit every member and weigh them."""
     level = level_of(data)

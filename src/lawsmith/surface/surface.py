@@ -37,6 +37,7 @@ from lawsmith.surface.locate import (
 )
 from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
+from lawsmith.threads import one_thread
 
 RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
 N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and not where it is
@@ -104,6 +105,7 @@ class Surface:
         """The member that counts most."""
         return self.members[int(np.argmax(self.weight))]
 
+    @one_thread()
     def at(self, *, level: float = 0.95, hp: Given = NO_HP, **scales: float) -> Estimate:
         """The loss at N and D (or the scales of the table), best over the λ that is not given."""
         missing = [name for name in self.frame.names if name not in scales]
@@ -112,6 +114,7 @@ class Surface:
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
         return self._answer(line, hp, level)
 
+    @one_thread()
     def best(self, C: float, *, level: float = 0.95, hp: Given = NO_HP) -> Estimate:
         """The loss of the best run that costs C, over the λ that is not given."""
         key = (C, level, *sorted(hp.items()))
@@ -154,18 +157,21 @@ class Surface:
         paid = self._best_paid(C, hp, 0.95)[0]
         return {**hp, **{name: found.centre for name, found in paid.items()}}
 
+    @one_thread()
     def along(self, C: float, n_ratios: int = N_RATIOS) -> tuple[dict[str, AnyArray], list[Points]]:
         """Scales of points that cost C, and for each member these points at its best λ."""
         given = self.given_at(C)
         line = self.line(C, n_ratios, given)
         return line, self.places(line, given)
 
+    @one_thread()
     def places(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, float | str | FloatArray] = NO_HP
     ) -> list[Points]:
         """For each member the points at those scales, each at its best λ."""
         return [self.best_hp(member, scales, hp) for member in self.members]
 
+    @one_thread()
     def odd_runs(self) -> list[OddRun]:
         """Runs far below what the others predict, whose weight is small; cheapest first."""
         member = self.heaviest
@@ -179,6 +185,7 @@ class Surface:
         found = zip(C.tolist(), np.exp(y).tolist(), np.exp(y - off[rows]).tolist(), strict=True)
         return sorted(OddRun(*one) for one in found)
 
+    @one_thread()
     def mixture_at(self, scales: Mapping[str, float], hp: Given = NO_HP) -> Mixture:
         """Of log loss at those scales and the best λ that is not given."""
         line = {name: np.array([scales[name]]) for name in self.frame.names}
@@ -190,6 +197,7 @@ class Surface:
         further = {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
         return self.mixture_at(scales, further)
 
+    @one_thread()
     def mixture_best(self, C: float, n_ratios: int = N_RATIOS) -> Mixture:
         """Of the best log loss at C, over so many D/N."""
         key = (C, n_ratios)
@@ -197,6 +205,7 @@ class Surface:
             self._mixtures[key] = self.mixture(self.best_of(*self.along(C, n_ratios)))
         return self._mixtures[key]
 
+    @one_thread()
     def posterior(
         self, scales: Mapping[str, AnyArray], hp: Mapping[str, AnyArray]
     ) -> tuple[FloatArray, FloatArray]:
@@ -209,6 +218,7 @@ class Surface:
         inner = np.tensordot(self.weight, np.stack(covs), axes=1)
         return mean, inner * (DF / (DF - 2.0)) + spread
 
+    @one_thread()
     def sample(
         self,
         scales: Mapping[str, AnyArray],
