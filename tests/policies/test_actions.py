@@ -87,21 +87,20 @@ def test_the_rest_of_a_budget_is_not_spent_on_what_is_not_wanted():
 def test_a_run_is_stopped_where_it_is_not_on_the_envelope_and_another_is_worth_more(mean, stop):
     policy, way = frontier([0.0, 0.2, 0.1, 0.1], sd=0.01), ways([1.0] * 4, [1.0] * 4)
     rest = Rest(row=3, cost=2.0, mean=mean, scale=0.02, df=5.0)
-    found = judge_rest(policy, FOUR, RUN, way, rest, left=100.0)
-    assert found.stop is stop
+    stopped, values = judge_rest(policy, FOUR, RUN, way, rest, left=100.0)
+    assert stopped is stop
     # The envelope seen is ln 3; candidates are sure to have 1 + 2.6·0.01.
-    assert found.values["envelope"] == pytest.approx(np.exp(1.026))
+    assert values["envelope"] == pytest.approx(np.exp(1.026))
     chance = student.cdf((1.026 + np.log(1.003) - mean) / 0.02, 5)
-    assert found.values["chance of the envelope"] == pytest.approx(chance)
+    assert values["chance of the envelope"] == pytest.approx(chance)
 
 
 def test_a_run_goes_on_while_its_rest_is_worth_more_than_another():
     policy, way = frontier([0.0, 0.1, 0.1, 0.2], sd=0.01), ways([1.0] * 4, [1.0] * 4)
     way = replace(way, free=np.array([True, True, True, False]))
     rest = Rest(row=3, cost=0.5, mean=1.5, scale=0.02, df=5.0)
-    found = judge_rest(policy, FOUR, RUN, way, rest, left=100.0)
-    assert not found.stop
-    values = found.values
+    stopped, values = judge_rest(policy, FOUR, RUN, way, rest, left=100.0)
+    assert not stopped
     ratio = values["worth of its rest per FLOP"] / values["worth of the next per FLOP"]
     assert ratio == pytest.approx((0.2 / 0.1) ** 2 * 2.0 / 0.5)
 

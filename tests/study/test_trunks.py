@@ -17,10 +17,9 @@ from lawsmith.journal import Kind, Ledger, Stage, make
 from lawsmith.runners import Runner, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import propose, stops
 from lawsmith.study.changing import cancel, retry_failed
 from lawsmith.study.exporting import csv_text, curve_rows, rows_of
-from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
 from lawsmith.study.planning import plan
 from lawsmith.study.telling import Told, read_results, tell
@@ -48,9 +47,7 @@ def lines(study: LiveStudy) -> list[dict]:
 
 def ask(study: LiveStudy, n: int, by: str = "hand") -> list[dict]:
     study.begin()
-    return study.journal.update(
-        lambda ledger: asked_events(study, ledger, propose(study, ledger, n, by=by), by=by)
-    )
+    return study.journal.update(lambda ledger: propose(study, ledger, n, by=by))
 
 
 @pytest.fixture(scope="module")
@@ -195,7 +192,7 @@ def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Pa
     assert study.history(ledger).names == (branch["trial"],)
     after = propose(study, ledger, 1, by="hand")
     own = {branch["trial"], trunk["trial"]}
-    assert after[0].kind == "trunk" or after[0].parent in own
+    assert after[0]["kind"] == "trunk" or after[0]["parent"] in own
     # What was made by hand is where lawsmith cannot reach.
     assert stems_of(ledger, "run") == {}
     assert study.launched_by == "run"  # as its file has a runner

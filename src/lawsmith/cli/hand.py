@@ -50,15 +50,11 @@ def ask(
 
     For example: lawsmith ask study.toml -n 4 --json > round1.json
     """
-    from lawsmith.study.asking import asked_events, exhausted, propose
+    from lawsmith.study.asking import exhausted, propose
     from lawsmith.study.jobs import for_trainer
 
     opened = begun(study)
-    events = opened.journal.update(
-        lambda ledger: asked_events(
-            opened, ledger, propose(opened, ledger, n, by="hand"), by="hand"
-        )
-    )
+    events = opened.journal.update(lambda ledger: propose(opened, ledger, n, by="hand"))
     if not events:
         got = _NOTHING_LEFT[exhausted(opened, opened.journal.ledger)]
         raise LawsmithError(str(study), got=got, want="runs to ask for")

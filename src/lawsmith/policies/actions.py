@@ -160,39 +160,33 @@ class Rest:
     df: float
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a run is to be stopped, and the values that say so."""
-
-    stop: bool
-    values: dict[str, float]
-
-
 def judge_rest(
     policy: Frontier, grid: Grid, runs: Runs, ways: Ways, rest: Rest, *, left: float
-) -> Verdict:
-    """Whether letting a run go on is worth less per FLOP than the best action instead of it.
+) -> tuple[bool, dict[str, float]]:
+    """Whether a run is to be stopped, and the values that say so.
+
+    It is if letting it go on is worth less per FLOP than the best action instead of it.
 
     runs   without the run itself
     """
     other = _weigh(policy, grid, runs, ways, ways.free & unasked(grid, runs), left)
     if other is None or "answer" not in other.scores:
-        return Verdict(False, {})
+        return False, {}
     level = _level(grid, runs, other.posterior, rest.row)
     chance = float(stdtr(rest.df, (level + np.log1p(NEAR) - rest.mean) / rest.scale))
     values = {"expected end": float(np.exp(rest.mean)), "SD": float(np.exp(rest.mean) * rest.scale)}
     values |= {"envelope": float(np.exp(level)), "chance of the envelope": chance}
     if chance > HOPELESS:
-        return Verdict(False, values)
+        return False, values
     here = np.zeros(len(grid), dtype=np.bool_)
     here[rest.row] = True
     going = replace(ways, trunk=np.full(len(grid), rest.cost), decay=np.zeros(len(grid)))
     on = _weigh(policy, grid, runs, going, here, left)
     if on is None or "answer" not in on.scores:
-        return Verdict(False, values)
+        return False, values
     own, best = (float(np.exp(one.scores["answer"].max())) for one in (on, other))
     values |= {"worth of its rest per FLOP": own, "worth of the next per FLOP": best}
-    return Verdict(own < best, values)
+    return own < best, values
 
 
 def _level(grid: Grid, runs: Runs, posterior: Posterior, row: int) -> float:

@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -135,16 +136,23 @@ class Policy(ABC):
         *,
         allowed: BoolArray | None = None,
         left: float | None = None,
+        budget: float | None = None,
     ) -> list[Choice]:
         """Up to ``n`` distinct rows; each is pending when the next is chosen.
 
         A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
         come back when no more are left, and none when the grid is exhausted. ``allowed`` (m,) are
         the rows that may be asked, all by default. ``left`` are the FLOPs that may still be spent;
-        a row that costs more is not asked.
+        a row that costs more is not asked. The last of ``budget``, of which ``left`` is the rest,
+        would go to a long tail of cheap runs that teach nothing: once LEAST of it is left, and the
+        run that is wanted costs more, nothing is asked.
         """
         if n < 1:
             raise LawsmithError("ask", got=n, want="at least 1 run")
+        if budget is not None and left is not None and left <= LEAST * budget:
+            wanted = self.ask(grid, runs, 1, rng, allowed=allowed)
+            if not wanted or self.pricing.each(grid, runs.index)[wanted[0]] > left * SLACK:
+                return []
         chosen: list[Choice] = []
         while len(chosen) < n:
             now = with_pending(runs, [choice.row for choice in chosen])
@@ -162,18 +170,10 @@ class Policy(ABC):
         return chosen
 
     def ask(
-        self,
-        grid: Grid,
-        runs: Runs,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        allowed: BoolArray | None = None,
-        left: float | None = None,
+        self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator, **limits: Any
     ) -> list[int]:
-        """The rows of `choose`."""
-        found = self.choose(grid, runs, n, rng, allowed=allowed, left=left)
-        return [choice.row for choice in found]
+        """The rows of `choose`, with the same ``limits``: allowed, left and budget."""
+        return [choice.row for choice in self.choose(grid, runs, n, rng, **limits)]
 
     def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
         """(m,) rows that may be asked: those never asked before."""
@@ -194,29 +194,6 @@ def unasked(grid: Grid, runs: Runs) -> BoolArray:
         raise LawsmithError("runs", got=f"row {runs.index.max()}", want=f"rows below {len(grid)}")
     free[runs.index] = False
     return free
-
-
-def choose_within(
-    policy: Policy,
-    grid: Grid,
-    runs: Runs,
-    n: int,
-    rng: np.random.Generator,
-    *,
-    left: float,
-    budget: float,
-) -> list[Choice]:
-    """What ``policy`` chooses with ``left`` of a budget; nothing where the rest is too little.
-
-    The rest of a budget would go to a long tail of cheap runs that teach nothing. So once LEAST of
-    it is left, and the run that is wanted costs more, nothing is asked.
-    """
-    if left <= LEAST * budget:
-        wanted = policy.ask(grid, runs, 1, rng)
-        price = policy.pricing.each(grid, runs.index)
-        if not wanted or price[wanted[0]] > left * SLACK:
-            return []
-    return policy.choose(grid, runs, n, rng, left=left)
 
 
 def at_random(free: BoolArray, why: str, rng: np.random.Generator) -> Choice:

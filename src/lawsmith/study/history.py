@@ -128,11 +128,15 @@ def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entr
 
 def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
     """A trunk without a branch, at the candidate it is for; a finished one is no run."""
-    state = state_of(trial)
-    row = row_near(candidates, trial.config, trial.D / (1.0 - spec.trunks.decay), 1e-6)
+    state, row = state_of(trial), row_of_trunk(trial, candidates, spec.trunks.decay)
     if row is None or state is State.DONE:
         return []
     return [Entry((trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial)]
+
+
+def row_of_trunk(trial: Trial, candidates: Candidates, decay: float) -> int | None:
+    """The candidate that a trunk is for: a decay that leaves the trunk at its end ends there."""
+    return row_near(candidates, trial.config, trial.D / (1.0 - decay), 1e-6)
 
 
 def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: float) -> int | None:

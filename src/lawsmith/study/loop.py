@@ -22,9 +22,8 @@ from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
 from lawsmith.runners.base import Ending, Phase, Runner, Status
 from lawsmith.runners.results import read_progress
-from lawsmith.study.asking import asked_events, exhausted, propose
+from lawsmith.study.asking import exhausted, propose, stops
 from lawsmith.study.history import excluded_rows
-from lawsmith.study.hopeless import stops
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.outcomes import ended, events_of, orphaned, patience, progress_events
@@ -190,8 +189,7 @@ class Driver:
 
         def decide(ledger: Ledger) -> list[Event]:
             free = slots - self._n_busy(ledger)
-            found = propose(self.study, ledger, free) if free > 0 else []
-            return asked_events(self.study, ledger, found, by="run")
+            return propose(self.study, ledger, free) if free > 0 else []
 
         asked = self.study.journal.update(decide)
         # Not worked out again at every look while the last runs are waited for.

@@ -16,9 +16,10 @@ import numpy as np
 from lawsmith.curves.gain import GAIN
 from lawsmith.datasets.synthetic import Bowl, SyntheticSurface
 from lawsmith.grid import Grid
-from lawsmith.journal import Event, Journal, Kind, Ledger, make
+from lawsmith.journal import Event, Journal, Kind, Ledger, Trial, make
 from lawsmith.study.answer import answer_of, targets_of
-from lawsmith.study.asking import Proposal, asked_events, propose
+from lawsmith.study.asking import propose
+from lawsmith.study.history import row_of_trunk
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import branch_point
 
@@ -94,12 +95,11 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
     shares = list(SHARES)
     while shares:
         found = propose(own, ledger, own.spec.runner.slots)
-        events = asked_events(own, ledger, found, by="run")
-        for event in events:
+        for event in found:
             ledger.add(event)
-        for one, event in zip(found, events, strict=True):
-            for told in _told(own, losses, one, event):
-                ledger.add(told)
+        for event in found:
+            for result in _results(own, losses, ledger.trials[event["trial"]]):
+                ledger.add(result)
         share = ledger.spend / own.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
@@ -107,22 +107,24 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
         shares = [s for s in shares if s not in passed] if found else []
 
 
-def _told(study: LiveStudy, losses: Any, one: Proposal, event: Event) -> Iterator[Event]:
-    """What a run tells: a loss at its end and, of a trunk, at every point a branch may leave it.
+def _results(study: LiveStudy, losses: Any, trial: Trial) -> Iterator[Event]:
+    """The loss of a run at its end and, of a trunk, at every point where a branch may leave it.
 
     A trunk lies above the loss of its decays by what one is expected to take off.
     """
-    name, config = event["trial"], event["config"]
-    if one.kind != "trunk":
-        yield make(Kind.FINISHED, name, loss=float(losses[one.row]))
+    candidates, decay = study.candidates, study.spec.trunks.decay
+    if trial.kind != "trunk":
+        loss = float(losses[candidates.row_of(trial.config)])
+        yield make(Kind.FINISHED, trial.name, loss=loss)
         return
-    above, decay = float(np.exp(GAIN)), study.spec.trunks.decay
+    above = float(np.exp(GAIN))
     for D in np.unique(study.grid.D).tolist():
-        row = study.candidates.row_of({**config, "D": D})
+        row = candidates.row_of({**trial.config, "D": D})
         at = branch_point(D, decay)
-        if row is not None and (one.branch_at or 0.0) < at <= float(config["D"]):
-            yield make(Kind.REPORTED, name, tokens=at, loss=above * float(losses[row]))
-    yield make(Kind.FINISHED, name, loss=above * float(losses[one.row]))
+        if row is not None and trial.start < at <= trial.D:
+            yield make(Kind.REPORTED, trial.name, tokens=at, loss=above * float(losses[row]))
+    loss = above * float(losses[row_of_trunk(trial, candidates, decay)])
+    yield make(Kind.FINISHED, trial.name, loss=loss)
 
 
 def _point(study: LiveStudy, ledger: Ledger, draw: int, share: float) -> Point:

@@ -8,7 +8,7 @@ from lawsmith.journal import Event, Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
 from lawsmith.study.answer import Known, answer_of, tasks_of
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import propose
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
@@ -78,7 +78,6 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     trials = list(ledger.trials.values())
     settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
     by = study.launched_by
-    next_runs = propose(study, ledger, n_next, by=by) if n_next else []
     known = answer_of(study, ledger)
     return Summary(
         study=study,
@@ -96,7 +95,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         failures=failures_of(study, ledger),
         known=known,
         tasks=tasks_of(study, ledger, known.answer),
-        proposals=tuple(asked_events(study, ledger, next_runs, by=by)),
+        proposals=tuple(propose(study, ledger, n_next, by=by)) if n_next else (),
         why_not_next=why_not,
     )
 

@@ -20,16 +20,15 @@ from pydantic import Field
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_file
 from lawsmith.runners.base import Job, Phase, Status
-from lawsmith.runners.folder import note
+from lawsmith.runners.folder import note, own_folder
 from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
 from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
     Intent,
-    QueueView,
+    Shown,
     by_key,
-    key_of,
+    entries_of,
     left_by,
-    own,
     pick,
     read_exit,
     read_intent,
@@ -110,10 +109,10 @@ class SlurmRunner:
         """scancel those that wait or run; if Slurm does not answer, nothing happens."""
         try:
             queue = by_key(self.client.queue())
-            entries = [seen for job in jobs for seen in queue.entries.get(key_of(job), ())]
+            entries = [seen for job in jobs for seen in entries_of(queue, job)]
             ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
             for job in jobs:  # of a task that never began Slurm keeps no record
-                if own(job).is_dir():
+                if own_folder(job, "slurm").is_dir():
                     note(job, "slurm", "cancel")
             if ids:
                 self.client.cancel(ids)
@@ -182,7 +181,7 @@ class SlurmRunner:
     def _send(self, batch: Sequence[Job], plans: Mapping[str, Rendered]) -> dict[str, str]:
         """Submit one job or one array, its name on disk before."""
         name = batch_name(batch)
-        first = own(batch[0])
+        first = own_folder(batch[0], "slurm")
         for k, job in enumerate(batch):
             task, suffix = (None, "") if len(batch) == 1 else (k, f"-{k}")
             write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)
@@ -206,7 +205,7 @@ def batch_name(batch: Sequence[Job]) -> str:
     return f"{batch[0].name}.and-{len(batch) - 1}.{digest}"
 
 
-def _handle(job: Job, shown: QueueView) -> str:
+def _handle(job: Job, shown: Shown) -> str:
     """The id of the job's entry, or of the job that began it."""
     seen = pick(shown, job)
     return seen.id if seen is not None else read_owner(job)
