@@ -17,7 +17,7 @@ from typing import IO
 
 from lawsmith.errors import LawsmithError
 from lawsmith.files import open_file, reason
-from lawsmith.journal.events import VERSION, Event, Kind, check, parse, parse_lines, write_line
+from lawsmith.journal.events import VERSION, Event, Kind, check, parse, write_line
 from lawsmith.journal.fold import Ledger
 
 MAX_BYTES = 2**30
@@ -104,8 +104,9 @@ class Journal:
 
     def _take(self, lines: Sequence[bytes]) -> None:
         """Take in lines, each of which has an end."""
-        for line, values in zip(lines, parse_lines(lines), strict=True):
+        for line in lines:
             self._lines += 1
+            values = parse(line)
             where = f"{self.path}: line {self._lines}"
             if values is not None:
                 if self.ledger.n_events == 0:
