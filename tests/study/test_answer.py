@@ -8,10 +8,8 @@ import pytest
 
 from lawsmith.journal import Kind, make
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.answer import answer_of, answered, targets_of
-from lawsmith.study.checkup import check
-from lawsmith.study.planning import draw_surface, plan
-from lawsmith.study.summary import summarise
+from lawsmith.study.answer import answer_of, answered, summarise, targets_of
+from lawsmith.study.planning import check, draw_surface, plan
 from tests.study.studies import N_CANDIDATES, small_study
 from tests.study.test_asking import FRONTIER, ask, tell_all
 

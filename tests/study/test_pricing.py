@@ -9,7 +9,7 @@ import pytest
 
 from lawsmith.costs import Apart, Trunks
 from lawsmith.study.asking import propose
-from lawsmith.study.checkup import check
+from lawsmith.study.planning import check
 from tests.study.studies import N_CANDIDATES, small_study
 from tests.study.test_asking import ask, tell_all
 

@@ -185,8 +185,8 @@ def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Pa
     assert (trunk["kind"], trunk["parent"], trunk["branch_at"]) == ("trunk", None, None)
     assert (branch["kind"], branch["parent"]) == ("branch", trunk["trial"])
     assert branch["branch_at"] == trunk["config"]["D"] == max(trunk["save_at"])
-    tell(study, [Told(trunk["trial"], 4.0, {}, tokens) for tokens in (1e7, 2e7)])
-    tell(study, [Told(trunk["trial"], 4.0, {}), Told(branch["trial"], 3.9, {})])
+    tell(study, [Told(trunk["trial"], {"loss": 4.0, "tokens": n}) for n in (1e7, 2e7)])
+    tell(study, [Told(trunk["trial"], {"loss": 4.0}), Told(branch["trial"], {"loss": 3.9})])
     ledger = study.read()
     assert ledger.trials[trunk["trial"]].reports == ((1e7, 4.0), (2e7, 4.0))
     assert study.history(ledger).names == (branch["trial"],)
@@ -208,8 +208,8 @@ def test_a_file_tells_checkpoints_and_ends_of_decays(tmp_path: Path):
     told = read_results(path)
     assert [event["event"] for event in tell(study, told)] == ["saved", "passed"]
     assert tell(study, told) == []
-    with pytest.raises(LawsmithError, match="saved at -1"):
-        tell(study, [Told(trunk, None, {}, saved=-1.0)])
+    with pytest.raises(LawsmithError, match="got saved -1"):
+        tell(study, [Told(trunk, {"saved": -1.0})])
 
 
 def test_a_run_that_passes_several_decays_has_several_results(tmp_path: Path):

@@ -25,10 +25,9 @@ from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report.source import Found, Reason
 from lawsmith.runs import Runs, State
-from lawsmith.study.answer import answer_of, targets_of, tasks_of
+from lawsmith.study.answer import answer_of, targets_of, tasks_of, too_many
 from lawsmith.study.asking import propose
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import too_many
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
 

@@ -19,7 +19,7 @@ from lawsmith.numbers import finite, read_json
 from lawsmith.plausible import SCALE
 from lawsmith.replay import Replayed, Step, Task, Trace, prepare
 from lawsmith.replay.steps import make_step
-from lawsmith.study.earlier import prior_from
+from lawsmith.study.live import prior_from
 
 FILE = "trace.json"
 MAX_BYTES = 512 * 2**20

@@ -66,6 +66,11 @@ class Status:
     detail: str = ""
     exit_code: int | None = None
 
+    @property
+    def over(self) -> bool:
+        """Whether the job ended or is lost."""
+        return self.phase in (Phase.ENDED, Phase.LOST)
+
 
 class Runner(Protocol):
     """Where runs happen. Every method may be called again after a crash at any point."""

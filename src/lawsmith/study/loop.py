@@ -20,13 +20,13 @@ from lawsmith.files import check_room
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
-from lawsmith.runners.base import Ending, Phase, Runner, Status
+from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
 from lawsmith.runners.results import read_progress
 from lawsmith.study.asking import exhausted, propose, stops
 from lawsmith.study.history import excluded_rows
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.outcomes import ended, events_of, orphaned, patience, progress_events
+from lawsmith.study.outcomes import events_of, orphaned, patience, progress_events
 from lawsmith.study.trunks import ready
 
 StopRule = Callable[[Ledger], bool]
@@ -90,35 +90,30 @@ class Driver:
 
     def _collect(self) -> list[Event]:
         """Results and failures of the jobs that ended, reports of those that run."""
-        trials = [t for t in self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING)]
-        jobs = {t.name: job_of(self.study, self.ledger, t) for t in trials if t.handle}
-        if not jobs:
+        started = self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING)
+        under_way = [(t, job_of(self.study, self.ledger, t)) for t in started if t.handle]
+        if not under_way:
             return []
-        stopping = [jobs[t.name] for t in trials if t.stage is Stage.CANCELLING and t.handle]
+        stopping = [job for trial, job in under_way if trial.stage is Stage.CANCELLING]
         if stopping:
             self.runner.cancel(stopping)
-        statuses = self.runner.poll(list(jobs.values()))
-        found: list[Event] = []
-        for trial in trials:
-            if trial.name in jobs and jobs[trial.name].name in statuses:
-                found += self._news(trial, statuses[jobs[trial.name].name])
-        return self._record(found)
+        statuses = self.runner.poll([job for _, job in under_way])
+        told = [(trial, job) for trial, job in under_way if job.name in statuses]
+        news = (self._news(trial, job, statuses[job.name]) for trial, job in told)
+        return self._record([event for events in news for event in events])
 
-    def _news(self, trial: Trial, status: Status) -> list[Event]:
+    def _news(self, trial: Trial, job: Job, status: Status) -> list[Event]:
         """The events a status leads to."""
-        job = job_of(self.study, self.ledger, trial)
         steps, offset = read_progress(job.folder, self._offsets.get(job.name, 0))
         self._offsets[job.name] = offset
         found = progress_events(trial, steps)
-        over = ended(trial, job, status)
-        if over is None:
+        if not status.over:
             if status.phase is Phase.RUNNING and trial.stage is Stage.SUBMITTED:
                 found.insert(0, make(Kind.RUNNING, trial.name, attempt=trial.attempt))
             return found
-        events, has_result = events_of(self.study.spec, over)
-        if not has_result and over.ending is Ending.COMPLETED and self._may_appear(job.name):
-            return found
-        return [*found, *events]
+        events, has_result = events_of(self.study.spec, trial, job, status)
+        missing = not has_result and status.ending is Ending.COMPLETED
+        return found if missing and self._may_appear(job.name) else [*found, *events]
 
     def _may_appear(self, name: str) -> bool:
         """Whether a result may still come: on a shared disk it is seen a while after its job."""

@@ -24,7 +24,7 @@ from lawsmith.report.parts import (
     figure,
 )
 from lawsmith.report.source import Live, Source, hours_text, share_text
-from lawsmith.study.summary import best_of, failures_of, window_of
+from lawsmith.study.answer import best_of, failures_of, window_of
 
 NO_ORDER = (
     "a table does not tell in which order its runs were made; lawsmith replay shows what fewer of "
