@@ -122,7 +122,7 @@ def test_a_checkup_warns_of_what_is_odd(tmp_path: Path):
     assert "no target" in warnings("c", ("targets = [1e21]", ""))
     ratio = ("values = [1e8, 4e8, 1.6e9]", "per_param = [20]")
     assert "chinchilla" in warnings("d", ratio, ("[law]", '[law]\nname = "chinchilla"'))
-    assert "not to be found" in warnings("e", ('"/bin/sh"', '"no-such-program"'))
+    assert "is not found" in warnings("e", ('"/bin/sh"', '"no-such-program"'))
 
 
 def test_a_checkup_tells_a_placeholder_no_run_has(tmp_path: Path):

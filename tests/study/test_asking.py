@@ -13,7 +13,7 @@ from lawsmith.journal import Kind, make
 from lawsmith.policies import unasked
 from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.asking import exhausted, kept_values, propose
+from lawsmith.study.asking import exhausted, propose, rounded
 from tests.study.studies import N_CANDIDATES, small_study
 
 FRONTIER = (
@@ -158,7 +158,7 @@ def test_the_record_says_why_each_run_was_asked_and_by_which_values(tmp_path: Pa
 
 
 def test_a_value_that_is_no_number_is_null_on_record():
-    assert kept_values({"ei": -np.inf, "SD": 0.123456789}) == {"ei": None, "SD": 0.123457}
+    assert rounded({"ei": -np.inf, "SD": 0.123456789}) == {"ei": None, "SD": 0.123457}
 
 
 def test_the_first_line_of_the_record_has_the_method(tmp_path: Path):

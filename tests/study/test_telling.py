@@ -10,7 +10,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Stage, make
 from lawsmith.study import LiveStudy
 from lawsmith.study.changing import take_back
-from lawsmith.study.telling import Told, doubts, read_results, tell
+from lawsmith.study.telling import TrialResult, doubts, read_results, tell
 from tests.study.studies import small_study
 from tests.study.test_asking import ask
 
@@ -23,8 +23,8 @@ def study(tmp_path: Path) -> LiveStudy:
     return made
 
 
-def told(trial: str, loss: float | None, **values: object) -> Told:
-    return Told(trial, {**values, "loss": loss})
+def told(trial: str, loss: float | None, **values: object) -> TrialResult:
+    return TrialResult(trial, {**values, "loss": loss})
 
 
 def stage(study: LiveStudy, name: str = "t0001") -> Stage:
@@ -91,7 +91,7 @@ def test_a_run_that_lawsmith_launched_is_not_told_about(study: LiveStudy):
 
 
 def test_a_loss_with_tokens_is_one_on_the_way(study: LiveStudy):
-    tell(study, [Told("t0001", {"loss": 4.0, "tokens": 1e7})])
+    tell(study, [TrialResult("t0001", {"loss": 4.0, "tokens": 1e7})])
     trial = study.journal.ledger.trials["t0001"]
     assert (trial.open, trial.report, trial.loss) == (True, (1e7, 4.0), None)
 

@@ -126,7 +126,7 @@ def tell(
     else:
         numbers = {"loss": telling.number_of(loss, where="--loss")}
         numbers |= {"tokens": telling.number_of(tokens, where="--tokens")}
-        given = [telling.Told(str(trial), {**numbers, "metrics": _further(metric or [])})]
+        given = [telling.TrialResult(str(trial), {**numbers, "metrics": _further(metric or [])})]
     if not force:
         _ask_back(telling.doubts(opened, given))
     events = telling.tell(opened, given)

@@ -93,10 +93,10 @@ def now_text() -> str:
 def time_of(event: Event) -> datetime | None:
     """When an event happened; None where a hand-edited line does not tell."""
     try:
-        told = datetime.fromisoformat(str(event.get("time")))
+        moment = datetime.fromisoformat(str(event.get("time")))
     except ValueError:
         return None
-    return told if told.tzinfo else told.replace(tzinfo=UTC)
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
 
 
 def write_line(event: Event) -> bytes:

@@ -107,8 +107,8 @@ class Trial:
     @property
     def D(self) -> float:
         """Tokens at its end, from the start of its trunk; NaN where its configuration has none."""
-        told = self.config.get("D")
-        return float(told) if isinstance(told, int | float) else math.nan
+        D = self.config.get("D")
+        return float(D) if isinstance(D, int | float) else math.nan
 
     @property
     def start(self) -> float:
@@ -264,10 +264,11 @@ def _imported(event: Event, number: int) -> Trial:
 
 def _begun(trial: Trial, event: Event, number: int) -> dict[str, Any]:
     cancelling = trial.stage is Stage.CANCELLING
-    changes = {"stage": trial.stage if cancelling else Stage(event["event"]), "time": _time(event)}
+    stage = trial.stage if cancelling else Stage(event["event"])
+    changes: dict[str, Any] = {"stage": stage, "time": _time(event)}
     if event["event"] == Kind.SUBMITTED:
-        handed = {"attempt": int(event["attempt"]), "handle": str(event["handle"])}
-        changes |= {**handed, "started": True}
+        changes |= {"attempt": int(event["attempt"]), "handle": str(event["handle"])}
+        changes["started"] = True
     return changes
 
 
@@ -362,7 +363,7 @@ def _loss(event: Event) -> float | None:
 
 
 def _metrics(event: Event) -> dict[str, float]:
-    told = event.get("metrics")
-    pairs = told.items() if isinstance(told, dict) else ()
+    metrics = event.get("metrics")
+    pairs = metrics.items() if isinstance(metrics, dict) else ()
     found = {str(name): as_float(value) for name, value in pairs}
     return {name: number for name, number in found.items() if number is not None}

@@ -20,7 +20,7 @@ from lawsmith.files import open_file, reason
 from lawsmith.journal.events import VERSION, Event, Kind, check, parse, write_line
 from lawsmith.journal.fold import Ledger
 
-MAX_BYTES = 2**30
+MAX_BYTES = 2**30  # some five million events, a hundred times what the largest study has
 BLANK = b"\0 \t\r"  # what a line without an event may have
 
 
@@ -87,13 +87,7 @@ class Journal:
             hint = "was it edited while lawsmith was at work? start again"
             raise LawsmithError(str(self.path), got="a file that became shorter", hint=hint)
         file.seek(self._offset)
-        text = file.read(size - self._offset)
-        while text is not None and len(text) < size - self._offset:
-            more = file.read(size - self._offset - len(text))
-            if not more:
-                break
-            text += more
-        *whole, rest = (text or b"").split(b"\n")
+        *whole, rest = file.read().split(b"\n")
         self._take(whole)
         # A last line without its end is torn, unless it is all there: an editor may leave it so.
         said = bool(rest.strip(BLANK))

@@ -68,7 +68,7 @@ def _sign(descriptor: int) -> None:
 
 def _holder(text: bytes) -> str:
     try:
-        told = read_json(text.decode("utf-8", "replace"))
-        return f"process {int(told['pid'])} on {str(told['host'])[:100]}"
+        holder = read_json(text.decode("utf-8", "replace"))
+        return f"process {int(holder['pid'])} on {str(holder['host'])[:100]}"
     except (ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -17,7 +17,7 @@ from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 
 POLICIES = ("frontier", "window", "full")
-N_INIT = 10  # runs of an initial design where none is said; the surface needs none
+N_INIT = 10  # runs of an initial design where none is said, as published; the surface needs none
 
 MakeSurrogate = Callable[..., Surrogate | None]
 

@@ -15,7 +15,6 @@ from lawsmith.answer import LEAST_RUNS, Target, answer
 from lawsmith.charts.answer import answered_by
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.trunks import Curved
-from lawsmith.datasets import ReadLog
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import digits, number, percent
@@ -24,10 +23,10 @@ from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report.source import Found, Reason
-from lawsmith.runs import Runs, State
+from lawsmith.runs import Runs
 from lawsmith.study.answer import answer_of, targets_of, tasks_of, too_many
 from lawsmith.study.asking import propose
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, runs_made
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
 
@@ -103,17 +102,6 @@ def find_way(
     level, target, prior = study.spec.law.level, Target(targets[0]), study.prior
     way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
     return replace(found, moments=way)
-
-
-def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
-    """The candidates and the runs that ended, as a study like any other."""
-    history, name = study.history(ledger), study.spec.name
-    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
-    kept = runs.state != State.PENDING.value
-    ended = Runs(runs.index[kept], runs.loss[kept], runs.state[kept])
-    names = tuple(np.array(history.names)[kept].tolist())
-    nothing, law = np.zeros(len(pool), dtype=np.bool_), study.law.name
-    return Study(name, name, pool, ended, ReadLog(len(ended)), nothing, law, run_names=names)
 
 
 def moments(

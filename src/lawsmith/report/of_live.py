@@ -15,12 +15,12 @@ from lawsmith.charts.timeline import Attempt
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.report.cards.runs import Column, run_table
-from lawsmith.report.finding import NONE_YET, runs_made
+from lawsmith.report.finding import NONE_YET
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Found, Live, Record, Source, Spend
 from lawsmith.runs import State
 from lawsmith.study.history import state_of
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, runs_made
 
 _ENDS = (
     *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),

@@ -28,8 +28,8 @@ from lawsmith.numbers import as_float, read_json, shown
 from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
-MAX_BYTES = 16 * 2**20
-MAX_METRICS = 1000
+MAX_BYTES = 16 * 2**20  # of a result, and of progress that is read at once
+MAX_METRICS = 1000  # of a result: each is on record for ever
 TAIL_BYTES = 4 * 2**20  # of a log; the loss stands at its end
 RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", "log.txt"
 Value = float | int | str

@@ -14,18 +14,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
 
-TYPE_CHECKING = False  # typing takes longer to import than all the rest
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Mapping
-
 _STOP = False
-ROOM = 2048  # bytes of a file of ours, padded with blanks
+ROOM = 2048  # bytes of a file of ours, padded with blanks: its longest text has some 600
 
 
 def launch(
@@ -43,8 +40,6 @@ def launch(
     job       command, timeout and grace, for job.json; not env, whose keys belong on no disk
     first     what the new process does before it becomes this program
     """
-    import subprocess  # the program itself starts faster without
-
     put(os.path.join(folder, "job.json"), job)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(os.path.join(folder, "log.txt"), flags, 0o666), "ab") as log:
@@ -73,8 +68,6 @@ def main(folder: str, lock: int) -> None:
     """Run the command of ``folder`` to its end."""
     os.chdir(folder)
     signal.signal(signal.SIGTERM, _on_term)
-    for ignored in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)
     with open("job.json", encoding="utf-8") as file:
         job = json.load(file)
     try:
@@ -84,72 +77,42 @@ def main(folder: str, lock: int) -> None:
         print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
         return  # with nothing written, the run counts as never begun
     try:
-        child = start(job["command"], lock)
+        child = subprocess.Popen(job["command"], pass_fds=(lock,), process_group=0)
     except OSError as error:
         leave(127, "start", f"{job['command'][0][:500]}: {error.strerror or error}")
         return
-    write("pid.json", {"wrapper": os.getpid(), "command": child})
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    write("pid.json", {"wrapper": os.getpid(), "command": child.pid})
     code, why = wait(child, job["timeout"], job["grace"])
     leave(code, why, "")
 
 
-def start(command: list[str], lock: int) -> int:
-    """The process id of the command, leader of its own group; OSError if it cannot be started."""
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setpgid(0, 0)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
-            os.set_inheritable(lock, True)
-            os.execvp(command[0], command)
-        except OSError as error:
-            os.write(write_end, str(error.errno or 1).encode())
-        finally:
-            os._exit(127)
-    os.close(write_end)
-    failure = os.read(read_end, 16)
-    os.close(read_end)
-    if failure:
-        os.waitpid(child, 0)
-        raise OSError(int(failure), os.strerror(int(failure)))
-    return child
-
-
-def wait(child: int, timeout: float, grace: float) -> tuple[int, str]:
+def wait(child: subprocess.Popen[bytes], timeout: float, grace: float) -> tuple[int, str]:
     """(exit code as a shell counts it, why it ended); 0 is no time limit."""
     deadline = time.monotonic() + timeout if timeout else float("inf")
     pause = 0.002
-    while True:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return code_of(status), "exit"
+    while child.poll() is None:
         if _STOP or time.monotonic() > deadline:
             why = "cancelled" if _STOP else "timeout"
             return stop(child, grace), why
         # Short runs are noticed at once, long ones cost nothing.
         time.sleep(pause)
         pause = min(pause * 1.3, 0.25)
+    return code_of(child), "exit"
 
 
-def stop(child: int, grace: float) -> int:
+def stop(child: subprocess.Popen[bytes], grace: float) -> int:
     """Ask everything the command started to end, then make it."""
-    everything = family(child)
+    everything = family(child.pid)
     send(everything, signal.SIGTERM)
     deadline = time.monotonic() + grace
-    status: int | None = None
     while time.monotonic() < deadline:
-        if status is None:
-            found, left = os.waitpid(child, os.WNOHANG)
-            status = left if found else None
-        if status is not None and not any(map(alive, everything)):
-            return code_of(status)
+        if child.poll() is not None and not any(map(alive, everything)):
+            return code_of(child)
         time.sleep(0.02)
-    send(everything | family(child), signal.SIGKILL)
-    if status is None:
-        status = os.waitpid(child, 0)[1]
-    return code_of(status)
+    send(everything | family(child.pid), signal.SIGKILL)
+    return code_of(child)
 
 
 def family(child: int) -> set[int]:
@@ -205,8 +168,9 @@ def send(pids: set[int], number: signal.Signals) -> None:
                 pass  # it is gone
 
 
-def code_of(status: int) -> int:
-    code = os.waitstatus_to_exitcode(status)
+def code_of(child: subprocess.Popen[bytes]) -> int:
+    """The exit code, 128 and the signal where one ended it."""
+    code = child.wait()
     return code if code >= 0 else 128 - code
 
 

@@ -36,8 +36,8 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
     try:
         targets = [Target(C) for C in targets_of(study)]
         along = along_of(study, ledger)
-        told = along if any(usable(one) for one in along.curves) else None
-        found = answer(pool, runs, targets, study=name, level=level, prior=study.prior, along=told)
+        kept = along if any(usable(one) for one in along.curves) else None
+        found = answer(pool, runs, targets, study=name, level=level, prior=study.prior, along=kept)
         return Known(found)
     except LawsmithError as error:
         return Known(None, f"{error.got}, {error.want} are needed" if error.want else str(error))
@@ -46,8 +46,8 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
 def targets_of(study: LiveStudy) -> list[float]:
     """The computes at which the loss is predicted: the study's targets, and its stop rule's."""
     rule = stop_rule(study)
-    told = list(study.spec.law.targets)
-    return told if rule is None or rule.compute in told else [*told, rule.compute]
+    targets = list(study.spec.law.targets)
+    return targets if rule is None or rule.compute in targets else [*targets, rule.compute]
 
 
 def stop_rule(study: LiveStudy) -> StopRule | None:
@@ -91,7 +91,7 @@ def tasks_of(study: LiveStudy, ledger: Ledger, known: Answer | None) -> tuple[Ta
 # Runs times candidates up to which what comes next is worked out without being asked for: about
 # two seconds.
 NEXT_WORK = 3_000_000
-N_NEXT = 3
+N_NEXT = 3  # proposals that are shown unasked
 
 
 @dataclass(frozen=True)
@@ -135,11 +135,11 @@ class Summary:
 
 
 def too_many(study: LiveStudy, ledger: Ledger) -> str:
-    """Why what comes next is not worked out unasked; '' where that is quick."""
+    """Why what comes next is left out; '' where that is quick."""
     n, m = len(ledger.trials), len(study.grid)
     if n * m <= NEXT_WORK:
         return ""
-    return f"not worked out unasked for {n:,} trials on {m:,} candidates, which takes a while"
+    return f"left out: with {n:,} trials on {m:,} candidates it takes a while"
 
 
 def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summary:

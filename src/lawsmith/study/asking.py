@@ -1,8 +1,8 @@
 """What to do next: the runs that the policy wants, as far as the budget goes, and trunks to stop.
 
 A prefix of a trunk is believed only where branches have shown what a decay takes off
-(`Heard.trusted`) and the trunk has LEAST_SHARE of its way behind it. Runs with a schedule of their
-own are never stopped: their prefixes mislead.
+(`TrunkCurves.trusted`) and the trunk has LEAST_SHARE of its way behind it. Runs with a schedule of
+their own are never stopped: their prefixes mislead.
 """
 
 from __future__ import annotations
@@ -25,15 +25,15 @@ from lawsmith.study.history import row_of_trunk
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import (
     Cell,
-    Heard,
     Stem,
+    TrunkCurves,
     cell_of,
-    heard_of,
     roots_of,
     save_points,
     start_of,
     stems_of,
-    ways_of,
+    trunk_costs,
+    trunk_curves,
 )
 from lawsmith.threads import one_thread
 
@@ -87,11 +87,11 @@ def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
 def _actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
     """The trials of up to ``n`` actions of a study with trunks."""
     rows, pool, runs, left = _view(study, ledger)
-    ways = ways_of(study, ledger, rows, heard_of(study, ledger), by)
+    costs = trunk_costs(study, ledger, rows, trunk_curves(study, ledger), by)
     policy, stems, names = _frontier(study, pool), stems_of(ledger, by), _names(ledger)
     cells = [cell_of(study.candidates.configs[row]) for row in rows.tolist()]
     for _ in range(n):
-        action = choose_action(policy, pool, runs, ways, left=left, budget=study.budget)
+        action = choose_action(policy, pool, runs, costs, left=left, budget=study.budget)
         if action is None:
             return
         place = action.choice.row
@@ -100,7 +100,7 @@ def _actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
             yield asked
         runs = with_pending(runs, [place])
         busy = np.array([cell == cells[place] for cell in cells])
-        ways = replace(ways, free=ways.free & ~(busy & (ways.trunk > 0.0)))
+        costs = replace(costs, free=costs.free & ~(busy & (costs.trunk > 0.0)))
 
 
 def _trials(
@@ -113,8 +113,12 @@ def _trials(
     b, start, parent, there = start_of(study, stems, row)
     if not there:
         trunk = {**config, "D": b}
-        about = {"kind": "trunk", "parent": parent or None, "branch_at": start if parent else None}
-        about["save_at"] = list(save_points(study, config, start, b))
+        about = {
+            "kind": "trunk",
+            "parent": parent or None,
+            "branch_at": start if parent else None,
+            "save_at": list(save_points(study, config, start, b)),
+        }
         name = next(names)
         yield name, _asked(trunk, (b - start) * a_token, action.choice, about)
         start, parent = float(b), name
@@ -127,7 +131,7 @@ def _asked(
     config: dict[str, Any], cost: float, choice: Choice, about: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
     """What stands on record of a run that is asked for; ``about`` is of a trunk or a branch."""
-    why = {"why": choice.why, "values": kept_values(choice.values)}
+    why = {"why": choice.why, "values": rounded(choice.values)}
     return {"config": config, "cost": cost, **(about or {}), **why}
 
 
@@ -138,7 +142,7 @@ def _names(ledger: Ledger) -> Iterator[str]:
 
 def _view(study: LiveStudy, ledger: Ledger) -> View:
     history = study.history(ledger)
-    rows = looked_at(history.pool, history.runs.index)
+    rows = considered(history.pool, history.runs.index)
     left = study.budget - ledger.spend
     return View(rows, study.pool(rows), history.runs.select(rows), left)
 
@@ -150,7 +154,7 @@ def _frontier(study: LiveStudy, pool: Grid) -> Frontier:
     return policy
 
 
-def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
+def considered(pool: IntArray, asked: IntArray) -> IntArray:
     """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
 
     Which others is a fixed draw, so that the same study has the same ones.
@@ -163,7 +167,7 @@ def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
     return np.sort(np.concatenate([pool[with_run], others]))
 
 
-def kept_values(values: Mapping[str, float]) -> dict[str, float | None]:
+def rounded(values: Mapping[str, float]) -> dict[str, float | None]:
     """Values as the record has them: six digits, null where one is no number."""
     return {k: float(f"{v:.6g}") if np.isfinite(v) else None for k, v in values.items()}
 
@@ -181,14 +185,14 @@ def stops(study: LiveStudy, ledger: Ledger, names: list[str]) -> list[Event]:
     able = [trial for name in names if _may_be_judged(trial := ledger.trials[name])]
     if not able or not study.spec.trunks.stop:
         return []
-    heard = heard_of(study, ledger)
-    if not heard.trusted:
+    curves = trunk_curves(study, ledger)
+    if not curves.trusted:
         return []
     with one_thread():
-        verdicts = {trial.name: _verdict(study, ledger, heard, trial) for trial in able}
+        verdicts = {trial.name: _verdict(study, ledger, curves, trial) for trial in able}
     why = "its end is not on the envelope, and another run is worth more"
     return [
-        make(Kind.CANCELLING, name, reason=STOPPED, why=why, values=kept_values(values))
+        make(Kind.CANCELLING, name, reason=STOPPED, why=why, values=rounded(values))
         for name, (stop, values) in verdicts.items()
         if stop
     ]
@@ -201,24 +205,24 @@ def _may_be_judged(trial: Trial) -> bool:
 
 
 def _verdict(
-    study: LiveStudy, ledger: Ledger, heard: Heard, trial: Trial
+    study: LiveStudy, ledger: Ledger, curves: TrunkCurves, trial: Trial
 ) -> tuple[bool, dict[str, float]]:
     """Whether a trunk is to be stopped, and why; its curve may say nothing yet."""
-    index = heard.index(roots_of(ledger)[trial.name])
+    index = curves.index(roots_of(ledger)[trial.name])
     row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
-    if index is None or row is None or heard.trunks is None or trial.report is None:
+    if index is None or row is None or curves.trunks is None or trial.report is None:
         return False, {}
     rows, pool, runs, left = _view(study, ledger)
     place = int(np.searchsorted(rows, row))
     D = float(study.grid.D[row])
-    told = heard.trunks.foretell(np.array([index]), np.array([D]))
+    foretold = curves.trunks.foretell(np.array([index]), np.array([D]))
     rest = Rest(
         row=place,
         cost=(D - trial.report[0]) * float(study.grid.C[row]) / D,
-        mean=float(told.mean[0]),
-        scale=float(np.sqrt(told.cov[0, 0] + told.noise[0])),
-        df=float(told.df[0]),
+        mean=float(foretold.mean[0]),
+        scale=float(np.sqrt(foretold.cov[0, 0] + foretold.noise[0])),
+        df=float(foretold.df[0]),
     )
     others = runs.take((runs.index != place) | (runs.state != State.PENDING.value))
-    ways = ways_of(study, ledger, rows, heard, trial.by)
-    return judge_rest(_frontier(study, pool), pool, others, ways, rest, left=left)
+    costs = trunk_costs(study, ledger, rows, curves, trial.by)
+    return judge_rest(_frontier(study, pool), pool, others, costs, rest, left=left)

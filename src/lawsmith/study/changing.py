@@ -49,13 +49,13 @@ def retry_failed(study: LiveStudy) -> list[Event]:
 
     def decide(ledger: Ledger) -> list[Event]:
         found: dict[str, Event] = {}
-        told = {"reason": "by hand", "wait": 0.0}
+        values = {"reason": "by hand", "wait": 0.0}
         for trial in ledger.trials.values():
             failed = trial.stage is Stage.FAILED and trial.reason != "out_of_memory"
             orphan = trial.parent in found and trial.stage is Stage.CANCELLED and not trial.started
             if failed or orphan:
                 attempt = trial.attempt - orphan
-                found[trial.name] = make(Kind.RETRIED, trial.name, attempt=attempt, **told)
+                found[trial.name] = make(Kind.RETRIED, trial.name, attempt=attempt, **values)
         return list(found.values())
 
     return study.journal.update(decide)

@@ -105,9 +105,9 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
 
 def _metrics(entries: list[Entry]) -> dict[str, FloatArray]:
     """By name, (n,): of the end of each run, not of what it passed on its way."""
-    told = [e.trial.metrics if e.order == (False, e.trial.closed) else {} for e in entries]
-    names = dict.fromkeys(name for metrics in told for name in metrics)
-    return {name: np.array([metrics.get(name, np.nan) for metrics in told]) for name in names}
+    of_each = [e.trial.metrics if e.order == (False, e.trial.closed) else {} for e in entries]
+    names = dict.fromkeys(name for metrics in of_each for name in metrics)
+    return {name: np.array([metrics.get(name, np.nan) for metrics in of_each]) for name in names}
 
 
 def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:
@@ -165,9 +165,9 @@ def excluded_rows(events: list[Event], grid: Grid) -> BoolArray:
         try:
             out |= covered(event, grid)
         except LawsmithError as error:
-            told = event.get("where") or event.get("match")
+            exclusion = event.get("where") or event.get("match")
             hint = "bring back what it names, or take the line out of journal.jsonl"
-            got = f"{told!r}, which this study cannot read: {error}"
+            got = f"{exclusion!r}, which this study cannot read: {error}"
             raise LawsmithError("an exclusion on record", got=got, hint=hint) from None
     return out
 

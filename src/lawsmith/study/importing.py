@@ -87,13 +87,13 @@ class Imported:
     known: int
 
 
-def import_runs(study: LiveStudy, told: FinishedRows, *, source: str) -> Imported:
+def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Imported:
     """Put the runs of a table on record that are candidates and new.
 
     A run is known by its configuration and loss, so that a table may be imported again after it
     has grown. N and D, which tables round, may be off by the study's ``results.tolerance``.
     """
-    table = told.columns
+    table = past.columns
     rows = _matched(study.grid, table, study.spec.results.tolerance).tolist()
     losses = table["loss"].tolist()
     count = {"strangers": 0, "known": 0}
@@ -113,7 +113,7 @@ def import_runs(study: LiveStudy, told: FinishedRows, *, source: str) -> Importe
                 continue
             seen.add(values["key"])
             name = f"i{first + len(events):04d}"
-            metrics = {m: float(x[i]) for m, x in told.metrics.items() if np.isfinite(x[i])}
+            metrics = {m: float(x[i]) for m, x in past.metrics.items() if np.isfinite(x[i])}
             more = {"metrics": metrics} if metrics else {}
             events.append(make(Kind.IMPORTED, name, **values, source=source, **more))
         return events

@@ -21,6 +21,7 @@ from lawsmith.journal.events import VERSION
 from lawsmith.laws.catalogue import read_law
 from lawsmith.laws.law import Law
 from lawsmith.policies import Method, Policy, make_policy
+from lawsmith.runs import State
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
 from lawsmith.surface import PUBLIC, Prior
@@ -101,15 +102,15 @@ class LiveStudy:
     @cached_property
     def method(self) -> Method:
         """How runs are chosen."""
-        told, law = self.spec.policy, self.spec.law
+        policy, law = self.spec.policy, self.spec.law
         return Method(
-            policy=told.name,
-            surrogate=told.surrogate,
-            acquisition=told.acquisition,
-            kappa=told.kappa,
-            reach=told.reach,
-            n_init=told.n_init,
-            replicates=told.replicates,
+            policy=policy.name,
+            surrogate=policy.surrogate,
+            acquisition=policy.acquisition,
+            kappa=policy.kappa,
+            reach=policy.reach,
+            n_init=policy.n_init,
+            replicates=policy.replicates,
             target=law.targets[0] if law.targets else None,
             pricing=self.pricing,
         )
@@ -159,9 +160,9 @@ class LiveStudy:
 
     def read(self) -> Ledger:
         """The ledger as it is on disk, which must be this study's; nothing is written."""
-        told = self.journal.refresh().created
-        if told is not None and told["study"] != self.spec.name:
-            got = f"the journal of study {told['study']!r}"
+        created = self.journal.refresh().created
+        if created is not None and created["study"] != self.spec.name:
+            got = f"the journal of study {created['study']!r}"
             want = f"one of {self.spec.name!r}"
             hint = "every study has a folder of its own"
             raise LawsmithError(str(self.layout.journal), got=got, want=want, hint=hint)
@@ -222,19 +223,22 @@ def earlier(
     path = Path(source) if folder is None else folder / source
     try:
         if path.is_dir() or path.suffix == ".toml":
-            return finished(open_study(path / "study.toml" if path.is_dir() else path), source)
+            study = open_study(path / "study.toml" if path.is_dir() else path)
+            return replace(runs_made(study, study.read()), name=source)
         return replace(load(source if folder is None else path, entries=entries), name=source)
     except LawsmithError as error:
         raise LawsmithError(f"learn from {source}: {error}") from None
 
 
-def finished(study: LiveStudy, name: str) -> Study:
-    """The runs of a live study as those of a table."""
-    history = study.history(study.read())
-    grid = study.pool(history.pool)
-    nowhere = np.zeros(len(grid), dtype=np.bool_)
-    log = ReadLog(len(history.pool_runs))
-    return Study(name, study.spec.name, grid, history.pool_runs, log, nowhere, study.law.name)
+def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
+    """The candidates and the runs that ended, as a study like any other."""
+    history, name = study.history(ledger), study.spec.name
+    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
+    kept = runs.state != State.PENDING.value
+    names = tuple(np.array(history.names)[kept].tolist())
+    nothing, ended = np.zeros(len(pool), dtype=np.bool_), runs.take(kept)
+    log, law = ReadLog(len(ended)), study.law.name
+    return Study(name, name, pool, ended, log, nothing, law, run_names=names)
 
 
 def prior_of(study: LiveStudy) -> Prior:

@@ -30,7 +30,7 @@ from lawsmith.study.outcomes import events_of, orphaned, patience, progress_even
 from lawsmith.study.trunks import ready
 
 StopRule = Callable[[Ledger], bool]
-FIRST_PAUSE = 0.005
+FIRST_PAUSE = 0.005  # seconds; runs of a second are noticed at once, and pauses grow by half
 QUIET = 5.0  # seconds without news, after which the disk is looked at
 MAX_FAILURES = 5  # trials in a row that failed for good, before a person should have a look
 
@@ -98,8 +98,8 @@ class Driver:
         if stopping:
             self.runner.cancel(stopping)
         statuses = self.runner.poll([job for _, job in under_way])
-        told = [(trial, job) for trial, job in under_way if job.name in statuses]
-        news = (self._news(trial, job, statuses[job.name]) for trial, job in told)
+        seen = [(trial, job) for trial, job in under_way if job.name in statuses]
+        news = (self._news(trial, job, statuses[job.name]) for trial, job in seen)
         return self._record([event for events in news for event in events])
 
     def _news(self, trial: Trial, job: Job, status: Status) -> list[Event]:
@@ -159,19 +159,16 @@ class Driver:
         busy = len(self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING))
         again = [trial for trial in self._mine(Stage.WAITING) if _due(trial)]
         able = [trial for trial in [*self._mine(Stage.ASKED), *again] if self._ready(trial)]
-        due = able[: max(0, self.study.spec.runner.slots - busy)]
-        jobs = [job_of(self.study, self.ledger, trial) for trial in due]
-        if not jobs:
+        free = max(0, self.study.spec.runner.slots - busy)
+        due = [(trial, job_of(self.study, self.ledger, trial)) for trial in able[:free]]
+        if not due:
             return []
-        for trial, job in zip(due, jobs, strict=True):
+        for trial, job in due:
             prepare(self.study, trial, job)
-        handles = self.runner.submit(jobs)
+        handles = self.runner.submit([job for _, job in due])
+        started = [(trial, handles[job.name]) for trial, job in due if job.name in handles]
         return self._record(
-            [
-                make(Kind.SUBMITTED, t.name, attempt=t.attempt, handle=handles[job.name])
-                for t, job in zip(due, jobs, strict=True)
-                if job.name in handles
-            ]
+            [make(Kind.SUBMITTED, t.name, attempt=t.attempt, handle=h) for t, h in started]
         )
 
     def _ask(self) -> list[Event]:
@@ -261,10 +258,8 @@ def drive(driver: Driver, *, sleep: Callable[[float], None] = time.sleep) -> Ite
 
 def _due(trial: Trial) -> bool:
     """Whether the next attempt may begin; if the clock went back, it need not wait it out."""
-    if trial.stage is Stage.ASKED:
+    begun = time_of({"time": trial.time})
+    if begun is None:
         return True
-    told = time_of({"time": trial.time})
-    if told is None:
-        return True
-    since = (datetime.now(UTC) - told).total_seconds()
+    since = (datetime.now(UTC) - begun).total_seconds()
     return since >= trial.wait or since < 0

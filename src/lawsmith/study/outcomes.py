@@ -56,13 +56,13 @@ def events_of(spec: StudySpec, trial: Trial, job: Job, status: Status) -> tuple[
     completed = status.ending is Ending.COMPLETED
     config = {**trial.config, "trial": trial.name}
     result = read_result(job.folder, spec.results, config, completed=completed)
-    told = of_result(result)
-    kind, values = told or _of_ending(spec, trial, job, status, result.detail)
+    of_run = of_result(result)
+    kind, values = of_run or _of_ending(spec, trial, job, status, result.detail)
     found = progress_events(trial, [Progress(*report) for report in result.reports])
     found.append(with_trained(make(kind, trial.name, **values), trial, job))
     if values.get("reason") == "out_of_memory":
         found.append(_exclusion(spec, trial))
-    return found, told is not None
+    return found, of_run is not None
 
 
 def progress_events(trial: Trial, steps: Sequence[Progress], *, apart: float = 0.01) -> list[Event]:
@@ -75,19 +75,19 @@ def progress_events(trial: Trial, steps: Sequence[Progress], *, apart: float = 0
     last = trial.report[0] if trial.report else float("-inf")
     saved, passed = set(trial.saved), {tokens for tokens, _, _ in trial.passed}
     found: list[Event] = []
-    for told in steps:
-        tokens, loss = told.tokens, told.loss
+    for line in steps:
+        tokens, loss = line.tokens, line.loss
         if tokens is not None and loss is not None:
-            if told.final:
+            if line.final:
                 if tokens not in passed:
                     found.append(make(Kind.PASSED, trial.name, tokens=tokens, loss=loss))
                     passed.add(tokens)
             elif tokens >= last + step * (1 - 1e-9) and tokens > last:
                 found.append(make(Kind.REPORTED, trial.name, tokens=tokens, loss=loss))
                 last = tokens
-        if told.saved is not None and told.saved not in saved:
-            found.append(make(Kind.SAVED, trial.name, tokens=told.saved))
-            saved.add(told.saved)
+        if line.saved is not None and line.saved not in saved:
+            found.append(make(Kind.SAVED, trial.name, tokens=line.saved))
+            saved.add(line.saved)
     return found
 
 
@@ -101,10 +101,10 @@ def with_trained(event: Event, trial: Trial, job: Job) -> Event:
     finished = event["event"] == Kind.FINISHED
     if finished and trial.D > 0.0:
         steps.append(Progress(tokens=trial.D))
-    told = trained_by(steps, trial.begun)
-    if told is None or (finished and told == trial.D - trial.begun):
+    trained = trained_by(steps, trial.begun)
+    if trained is None or (finished and trained == trial.D - trial.begun):
         return event
-    return {**event, "trained": told}
+    return {**event, "trained": trained}
 
 
 def orphaned(trial: Trial, parent: Trial) -> Event:

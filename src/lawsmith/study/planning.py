@@ -68,10 +68,10 @@ def check(study: LiveStudy) -> Checkup:
     """Look a study over; a fault in the command is an error, something odd a warning."""
     C = study.grid.C
     stop_rule(study)
-    told = study.spec.runner
+    place = study.spec.runner
     runner = None
-    if told.model_fields_set:
-        runner = make_runner(told.kind, told.options, study.layout.folder)
+    if place.model_fields_set:
+        runner = make_runner(place.kind, place.options, study.layout.folder)
     rows = np.flatnonzero(InitialDesign(1).preferred(study.grid))
     n_init = min(study.method.n_first, len(C))
     found = Checkup(
@@ -119,7 +119,7 @@ def _warnings(found: Checkup) -> list[str]:
     if not spec.law.targets:
         out.append("no target: law.targets says at which compute the loss is to be predicted")
     if set(study.law.inputs) == {"N", "D"} and _fixed_ratio(study):
-        out.append(f"tokens per parameter are fixed, and {study.law.name} cannot be told from them")
+        out.append(f"tokens per parameter are fixed, so {study.law.name} cannot be identified")
     if found.command and spec.runner.kind == "local":
         out += _unused(study, found.command) + _not_found(found.command, study.layout.folder)
     return out
@@ -132,8 +132,8 @@ def _fixed_ratio(study: LiveStudy) -> bool:
 
 def _unused(study: LiveStudy, command: Sequence[str]) -> list[str]:
     """Axes that the command does not name; the trainer may read them from $LAWSMITH_CONFIG."""
-    told = str(study.spec.runner.options.get("command"))
-    unused = [name for name in study.spec.axes if f"{{{name}}}" not in told]
+    text = str(study.spec.runner.options.get("command"))
+    unused = [name for name in study.spec.axes if f"{{{name}}}" not in text]
     if not unused:
         return []
     names = ", ".join(unused)
@@ -142,12 +142,12 @@ def _unused(study: LiveStudy, command: Sequence[str]) -> list[str]:
 
 def _not_found(command: Sequence[str], folder: Path) -> list[str]:
     if shutil.which(command[0]) is None:
-        return [f"{command[0]} is not to be found on this machine"]
+        return [f"{command[0]} is not found on this machine"]
     missing = [arg for arg in command[1:] if arg.startswith(str(folder)) and not Path(arg).exists()]
     return [f"{path} does not exist" for path in missing]
 
 
-SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the budget, after which a draw is answered
 
 
 @dataclass(frozen=True)

@@ -19,15 +19,16 @@ from lawsmith.runners.results import Found, Result, progress_of, read_text, resu
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.outcomes import of_result, progress_events
 
-MAX_BYTES = 64 * 2**20
-FAR = 3.0  # times the largest loss so far, or below the smallest by as much
-MIN_KNOWN = 2
+MAX_BYTES = 64 * 2**20  # results of a million runs; what is larger is another file
+# A loss is doubted if it is FAR times above the largest so far, or below the smallest: losses of a
+# ladder of models lie within a factor of three, and a perplexity does not. One loss says no range.
+FAR, MIN_KNOWN = 3.0, 2
 METRICS = "metrics."  # before the name of a metric, in a column
 PROGRESS_KEYS = ("loss", "tokens", "saved")
 
 
 @dataclass(frozen=True)
-class Told:
+class TrialResult:
     """What a person tells of a trial: the object of a result file or, on the way, of progress."""
 
     trial: str
@@ -40,14 +41,14 @@ class Told:
         return self.values.get("tokens") is not None or self.values.get("saved") is not None
 
 
-def tell(study: LiveStudy, results: Sequence[Told]) -> list[Event]:
+def tell(study: LiveStudy, results: Sequence[TrialResult]) -> list[Event]:
     """Put results on record; the events that were new."""
     return study.journal.update(
-        lambda ledger: [event for told in results for event in _events(study, ledger, told)]
+        lambda ledger: [event for given in results for event in _events(study, ledger, given)]
     )
 
 
-def doubts(study: LiveStudy, results: Sequence[Told]) -> list[str]:
+def doubts(study: LiveStudy, results: Sequence[TrialResult]) -> list[str]:
     """Losses far from all that the study has, a sentence each: a slip of the keyboard, perhaps."""
     known = [t.loss for t in study.journal.ledger.trials.values() if t.stage is Stage.FINISHED]
     losses = [loss for loss in known if loss is not None]
@@ -55,34 +56,34 @@ def doubts(study: LiveStudy, results: Sequence[Told]) -> list[str]:
         return []
     low, high = min(losses), max(losses)
     found = []
-    for told in results:
-        result = result_of(told.values, study.spec.results, {})
-        if result.found is not Found.LOSS or result.loss is None or told.on_the_way:
+    for given in results:
+        result = result_of(given.values, study.spec.results, {})
+        if result.found is not Found.LOSS or result.loss is None or given.on_the_way:
             continue  # on the way a loss may be far above
         if not low / FAR <= result.loss <= high * FAR:
             seen = written(low) if low == high else f"{written(low)} to {written(high)}"
-            found.append(f"{told.trial}: a loss of {written(result.loss)}, after {seen} so far")
+            found.append(f"{given.trial}: a loss of {written(result.loss)}, after {seen} so far")
     return found
 
 
-def _events(study: LiveStudy, ledger: Ledger, told: Told) -> list[Event]:
-    trial = ledger.trials.get(told.trial)
+def _events(study: LiveStudy, ledger: Ledger, given: TrialResult) -> list[Event]:
+    trial = ledger.trials.get(given.trial)
     if trial is None:
-        hint = suggest(told.trial, ledger.trials) or "ask for one: lawsmith ask"
+        hint = suggest(given.trial, ledger.trials) or "ask for one: lawsmith ask"
         want = "a trial that was asked for"
-        raise LawsmithError(told.where, got=f"trial {told.trial!r}", want=want, hint=hint)
-    if told.on_the_way:
-        return _on_the_way(trial, told)
-    result = result_of(_with_metrics(study, told), study.spec.results, trial.config)
+        raise LawsmithError(given.where, got=f"trial {given.trial!r}", want=want, hint=hint)
+    if given.on_the_way:
+        return _on_the_way(trial, given)
+    result = result_of(_with_metrics(study, given), study.spec.results, trial.config)
     if result.found not in (Found.LOSS, Found.DIVERGED):
-        where = f"{told.where}: {trial.name}"
+        where = f"{given.where}: {trial.name}"
         raise LawsmithError(where, got=result.detail, want="a result of this trial")
     if trial.stage in (Stage.FINISHED, Stage.DIVERGED):
-        return _again(trial, told, result)
+        return _again(trial, given, result)
     if trial.by == "run" and trial.open:
         hint = f"its runner will tell; to stop it: lawsmith cancel … {trial.name}"
         got = f"a result of {trial.name}, which lawsmith is running"
-        raise LawsmithError(told.where, got=got, want="a trial asked for by hand", hint=hint)
+        raise LawsmithError(given.where, got=got, want="a trial asked for by hand", hint=hint)
     return _recorded(trial, result)
 
 
@@ -91,46 +92,46 @@ def _recorded(trial: Trial, result: Result) -> list[Event]:
     return [] if found is None else [make(found[0], trial.name, **found[1], by="hand")]
 
 
-def _with_metrics(study: LiveStudy, told: Told) -> dict[str, Any]:
-    """What is told, with columns that are called like a [[metric]] of the study as metrics."""
-    named = {one.name: told.values.get(one.name) for one in study.spec.metric}
-    where = f"{told.where}: {told.trial}"
+def _with_metrics(study: LiveStudy, given: TrialResult) -> dict[str, Any]:
+    """What is given, with columns that are called like a [[metric]] of the study as metrics."""
+    named = {one.name: given.values.get(one.name) for one in study.spec.metric}
+    where = f"{given.where}: {given.trial}"
     numbers = {k: number_of(v, where=f"{where}: {k}") for k, v in named.items() if v is not None}
-    return {**told.values, "metrics": {**numbers, **told.values.get("metrics", {})}}
+    return {**given.values, "metrics": {**numbers, **given.values.get("metrics", {})}}
 
 
-def _on_the_way(trial: Trial, told: Told) -> list[Event]:
+def _on_the_way(trial: Trial, given: TrialResult) -> list[Event]:
     """The events of a loss, the end of a decay or a checkpoint; none where it is known."""
-    where, step = f"{told.where}: {trial.name}", progress_of(told.values)
+    where, step = f"{given.where}: {trial.name}", progress_of(given.values)
     if step.saved is None and step.loss is None:
-        given = (f"{key} {told.values[key]}" for key in PROGRESS_KEYS if key in told.values)
+        got = (f"{key} {given.values[key]}" for key in PROGRESS_KEYS if key in given.values)
         want = "a loss and tokens above 0 that a run can have"
-        raise LawsmithError(where, got=", ".join(given), want=want)
+        raise LawsmithError(where, got=", ".join(got), want=want)
     if not trial.open:
         raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
     return progress_events(trial, [step], apart=0.0)
 
 
-def _again(trial: Trial, told: Told, result: Result) -> list[Event]:
+def _again(trial: Trial, given: TrialResult, result: Result) -> list[Event]:
     """The same result twice is one, but for new metrics; another loss is a mistake somewhere."""
     if result.loss == trial.loss:
         new = {k: x for k, x in result.metrics.items() if trial.metrics.get(k) != x}
         return _recorded(trial, replace(result, metrics=new)) if new else []
-    where = f"{told.where}: {trial.name}"
+    where = f"{given.where}: {trial.name}"
     known = "a divergence" if trial.stage is Stage.DIVERGED else f"{trial.loss:g}"
     got = "a divergence" if result.loss is None else f"{result.loss:g}"
     hint = f"to take the first one back: lawsmith exclude … --trial {trial.name}"
     raise LawsmithError(where, got=got, want=f"{known}, as told before", hint=hint)
 
 
-def read_results(path: Path) -> list[Told]:
+def read_results(path: Path) -> list[TrialResult]:
     """The results in a file: JSON (an object or a list), JSON lines, or CSV."""
     try:
         text = read_text(path, limit=MAX_BYTES)
     except (OSError, ValueError) as error:
         raise LawsmithError(str(path), got=reason(error), want="a file of results") from None
     rows = (_csv_rows if path.suffix.lower() in (".csv", ".tsv") else _json_rows)(path, text)
-    found = [_told(row, where=f"{path}: row {number}") for number, row in enumerate(rows, start=1)]
+    found = [_result_in(row, f"{path}: row {n}") for n, row in enumerate(rows, start=1)]
     if not found:
         raise LawsmithError(str(path), got="no result", want="at least one")
     return found
@@ -161,7 +162,7 @@ def _json_rows(path: Path, text: str) -> list[object]:
     return rows
 
 
-def _told(row: object, *, where: str) -> Told:
+def _result_in(row: object, where: str) -> TrialResult:
     """What a row tells, its numbers checked."""
     want = "an object with trial and loss"
     if not isinstance(row, dict) or not isinstance(row.get("trial"), str):
@@ -176,7 +177,7 @@ def _told(row: object, *, where: str) -> Told:
     for name, value in metrics.items():
         number_of(value, where=f"{where}: {name}", want="a number")
     config = row["config"] if isinstance(row.get("config"), dict) else {}
-    return Told(row["trial"], {**config, **row, "metrics": metrics}, where)
+    return TrialResult(row["trial"], {**config, **row, "metrics": metrics}, where)
 
 
 def number_of(

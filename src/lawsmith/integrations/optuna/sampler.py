@@ -39,8 +39,8 @@ from lawsmith.policies.base import Policy
 from lawsmith.threads import one_thread
 
 GRID = "lawsmith:grid"
-PAUSE = 0.05
-LOOKS = 100  # at the board, with a pause between: five seconds
+PAUSE = 0.05  # seconds between two looks at the board
+LOOKS = 100  # five seconds, after which a rival that has not settled may have died
 
 
 # To the type checker Optuna is unknown, as every extra is.
@@ -113,7 +113,6 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._check(study)
         board = TrialBoard(study, trial, self.diverged_above)
         wanted = trial.system_attrs.get("fixed_params")
-        _wait_in_line(board)
         row = claim_row(board, trial.number, self._rules(trial.number, wanted))
         if row is not None:
             study._storage.set_trial_user_attr(trial._trial_id, "C", float(self.grid.C[row]))
@@ -193,17 +192,6 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
                 return self._choice.ask(claims, rng)
 
         return Rules(choose, self._choice.rivals, lambda: time.sleep(PAUSE), LOOKS)
-
-
-def _wait_in_line(board: TrialBoard) -> None:
-    """Let trials that were asked for before choose first; claims are safe without, but then all
-    who ask at once choose the same row, and all but one in vain.
-    """
-    for _ in range(LOOKS):
-        board.read()
-        if not board.ahead:
-            return
-        time.sleep(PAUSE)
 
 
 def _stop(study: Study) -> bool:

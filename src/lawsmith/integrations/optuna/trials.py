@@ -19,7 +19,6 @@ import math
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import timedelta
 from typing import Any
 
 import numpy as np
@@ -37,8 +36,6 @@ from lawsmith.runs import Runs, State
 CLAIM = "lawsmith:claim"
 OVER = "lawsmith:over"
 DIVERGED = "diverged"
-# A trial that began this much earlier and has no row yet has lost its worker.
-_LATE = timedelta(seconds=60)
 
 
 def claims_of(trials: Sequence[FrozenTrial], diverged_above: float) -> dict[int, Claim]:
@@ -88,34 +85,21 @@ def runs_of(claims: Claims, retries: int) -> Runs:
 
 
 class TrialBoard:
-    """The board as one trial sees it.
-
-    ahead   how many trials that were asked for before this one are still choosing
-    """
+    """The board as one trial sees it."""
 
     def __init__(self, study: Study, trial: FrozenTrial, diverged_above: float) -> None:
         self._study, self._trial, self._diverged_above = study, trial, diverged_above
-        self.ahead = 0
 
     def read(self) -> Claims:
         """The claims of the other trials. Read from the storage: a cache would be a stale board."""
         trials = self._study.get_trials(deepcopy=False)
         others = [trial for trial in trials if trial.number != self._trial.number]
-        self.ahead = sum(map(self._is_ahead, others))
         return claims_of(others, self._diverged_above)
 
     def write(self, claim: Claim | None) -> None:
         """Put the trial's claim on its record."""
         values = None if claim is None else {"row": claim.row, "confirmed": claim.confirmed}
         self._study._storage.set_trial_system_attr(self._trial._trial_id, CLAIM, values)
-
-    def _is_ahead(self, other: FrozenTrial) -> bool:
-        if other.number > self._trial.number or other.state is not TrialState.RUNNING:
-            return False
-        began, ours = other.datetime_start, self._trial.datetime_start
-        if began is None or ours is None or ours - began > _LATE:
-            return False
-        return claimed(other)[0] is None and OVER not in other.system_attrs
 
 
 @dataclass(frozen=True)
@@ -131,9 +115,11 @@ class Chooser:
         """What the policy wants, of what can be paid for."""
         if not self.open_rows(claims).any():
             return None
-        within = {"left": self._left(claims), "budget": self.budget}
-        limits = {} if np.isinf(self.budget) else within
-        found = self.policy.choose(self.grid, runs_of(claims, self.retries), 1, rng, **limits)
+        runs, left = runs_of(claims, self.retries), self._left(claims)
+        if np.isinf(self.budget):
+            found = self.policy.choose(self.grid, runs, 1, rng)
+        else:
+            found = self.policy.choose(self.grid, runs, 1, rng, left=left, budget=self.budget)
         return found[0].row if found else None
 
     def enqueued(self, claims: Claims, params: Mapping[str, Any]) -> int | None:

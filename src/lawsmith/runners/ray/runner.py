@@ -152,7 +152,7 @@ class RayOptions(Table):
     env: dict[str, str] = Field(default_factory=dict)
 
 
-_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen
+_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen on a shared disk
 
 
 class RayRunner:

@@ -26,15 +26,15 @@ from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
     Intent,
     Shown,
-    by_key,
+    by_name,
     entries_of,
+    entry_of,
     left_by,
-    pick,
     read_exit,
     read_intent,
     read_owner,
     read_state,
-    status_alone,
+    status_from_folder,
     status_of,
     status_unknown,
     write_intent,
@@ -97,10 +97,10 @@ class SlurmRunner:
         if not jobs:
             return {}
         try:
-            queue = by_key(self.client.queue())
+            queue = by_name(self.client.queue())
         except SlurmAway as away:
             return {job.name: status_unknown(job, str(away)) for job in jobs}
-        shown = {job.name: pick(queue, job) for job in jobs}
+        shown = {job.name: entry_of(queue, job) for job in jobs}
         gone = [job for job in jobs if shown[job.name] is None]
         found = {job.name: self._seen(job, seen) for job in jobs if (seen := shown[job.name])}
         return found | self._gone(gone)
@@ -108,7 +108,7 @@ class SlurmRunner:
     def cancel(self, jobs: Sequence[Job]) -> None:
         """scancel those that wait or run; if Slurm does not answer, nothing happens."""
         try:
-            queue = by_key(self.client.queue())
+            queue = by_name(self.client.queue())
             entries = [seen for job in jobs for seen in entries_of(queue, job)]
             ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
             for job in jobs:  # of a task that never began Slurm keeps no record
@@ -129,11 +129,11 @@ class SlurmRunner:
 
     def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Handles of jobs that were submitted by a driver that died before it recorded it."""
-        queue = by_key(self.client.queue())
+        queue = by_name(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
         # Only with an intent on disk can one have been submitted and forgotten.
         names = {i.name for job in jobs if job.name not in found and (i := read_intent(job))}
-        known = by_key((self.client.accounts(names=names) or []) if names else [])
+        known = by_name((self.client.accounts(names=names) or []) if names else [])
         rest = [job for job in jobs if job.name not in found]
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
@@ -149,21 +149,19 @@ class SlurmRunner:
         """Jobs the controller does not know."""
         ids = {id_.partition("_")[0] for job in jobs if (id_ := read_owner(job) or job.handle)}
         try:
-            known = by_key((self.client.accounts(ids=ids) or []) if ids else [])
+            known = by_name((self.client.accounts(ids=ids) or []) if ids else [])
         except SlurmAway as away:
-            return {
-                job.name: status_alone(job) if read_exit(job) else status_unknown(job, str(away))
-                for job in jobs
-            }
-        return {job.name: self._gone_one(job, pick(known, job)) for job in jobs}
+            ended = {job.name: status_from_folder(job) for job in jobs if read_exit(job)}
+            return {job.name: status_unknown(job, str(away)) for job in jobs} | ended
+        return {job.name: self._gone_one(job, entry_of(known, job)) for job in jobs}
 
     def _gone_one(self, job: Job, seen: Seen | None) -> Status:
         if seen is None:
-            return status_alone(job)
+            return status_from_folder(job)
         status = status_of(job, seen)
         if status.phase is Phase.ENDED or read_exit(job) is None:
             return status
-        return status_alone(job)  # accounting missed its end
+        return status_from_folder(job)  # accounting missed its end
 
     def _batches(
         self, jobs: Sequence[Job], plans: Mapping[str, Rendered]
@@ -207,7 +205,7 @@ def batch_name(batch: Sequence[Job]) -> str:
 
 def _handle(job: Job, shown: Shown) -> str:
     """The id of the job's entry, or of the job that began it."""
-    seen = pick(shown, job)
+    seen = entry_of(shown, job)
     return seen.id if seen is not None else read_owner(job)
 
 

@@ -27,7 +27,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.files import read_bytes
 from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, value_text
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**20  # of a template; Slurm itself takes scripts of at most 4 MB
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHELLS = ("sh", "bash", "dash")  # others give a meaning to other places, see `bare_places`

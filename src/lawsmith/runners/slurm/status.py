@@ -23,7 +23,7 @@ from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.folder import code_text, is_noted, make_own_folder, own_folder, read_object
 from lawsmith.runners.slurm.client import Seen
 
-MAX_BYTES = 2**16
+MAX_BYTES = 2**16  # of the batch script's own files, which have a line each
 _ID = re.compile(r"\d+(_\d+)?")
 # What Slurm prints when it, or the kernel on its behalf, ends a job for its memory.
 _MEMORY = re.compile(rb"(?i)oom[-_ ]kill|out[- ]of[- ]memory|exceeded (job |step )?memory limit")
@@ -162,7 +162,7 @@ _STOPS = {
 }
 
 
-def by_key(entries: Iterable[Seen]) -> Shown:
+def by_name(entries: Iterable[Seen]) -> Shown:
     """The entries, put in order."""
     found: dict[tuple[str, int | None], list[Seen]] = {}
     for seen in entries:
@@ -176,7 +176,7 @@ def entries_of(shown: Shown, job: Job) -> Sequence[Seen]:
     return shown.get((intent.name, intent.task), ())
 
 
-def pick(shown: Shown, job: Job) -> Seen | None:
+def entry_of(shown: Shown, job: Job) -> Seen | None:
     """The entry that tells of the job: of the one that began, else of the one submitted."""
     own, owner = entries_of(shown, job), read_owner(job)
     for wanted in (owner, job.handle):
@@ -227,7 +227,7 @@ def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
     return Status(phase, ending, detail, code if phase is Phase.ENDED else None)
 
 
-def status_alone(job: Job) -> Status:
+def status_from_folder(job: Job) -> Status:
     """What the folder says, of a job that Slurm does not know or no longer knows."""
     left, owner = read_exit(job), read_owner(job)
     if left is not None:
