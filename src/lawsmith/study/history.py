@@ -120,18 +120,18 @@ def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entr
         if row is not None:
             found.append(Entry((False, number), row, loss, State.DONE, trial))
     row = candidates.row_of(trial.config)
-    if row is not None:
-        order = (trial.open, 0 if trial.open else trial.closed)
-        found.append(Entry(order, row, _loss(trial), state_of(trial), trial))
-    return found
+    return found if row is None else [*found, _entry(trial, row)]
 
 
 def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
     """A trunk without a branch, at the candidate it is for; a finished one is no run."""
-    state, row = state_of(trial), row_of_trunk(trial, candidates, spec.trunks.decay)
-    if row is None or state is State.DONE:
-        return []
-    return [Entry((trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial)]
+    row = row_of_trunk(trial, candidates, spec.trunks.decay)
+    return [] if row is None or trial.stage is Stage.FINISHED else [_entry(trial, row)]
+
+
+def _entry(trial: Trial, row: int) -> Entry:
+    loss = float("nan") if trial.loss is None else trial.loss
+    return Entry((trial.open, max(trial.closed, 0)), row, loss, state_of(trial), trial)
 
 
 def row_of_trunk(trial: Trial, candidates: Candidates, decay: float) -> int | None:
@@ -152,10 +152,6 @@ def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: f
 def state_of(trial: Trial) -> State:
     """What a trial is to a policy."""
     return _STATES.get(trial.stage, State.PENDING)
-
-
-def _loss(trial: Trial) -> float:
-    return float("nan") if trial.loss is None else trial.loss
 
 
 def excluded_rows(events: list[Event], grid: Grid) -> BoolArray:

@@ -151,25 +151,19 @@ def _matched(grid: Grid, table: Mapping[str, AnyArray], tolerance: float) -> Int
     if "N" not in table and "model" in table:
         shared.append("model")
     for name in (axis.name for axis in grid.axes):
-        if name not in table and not (name == "N" and "model" in table) and _varies(grid, name):
+        known = name in table or (name == "N" and "model" in table)
+        if not known and len(np.unique(grid.columns[name])) > 1:
             hint = f"say which: --columns {name}=NAME"
             raise LawsmithError("import", got=f"no column for {name}", want="one", hint=hint)
     found = np.full(len(table["row"]), -1, dtype=np.int64)
     for i in range(len(found)):
         off = np.zeros(len(grid))
         for name in shared:
-            off += _distance(grid.columns[name], table[name][i], _allowed(name, tolerance))
+            allowed = tolerance if name in ("N", "D") else 1e-6
+            off += _distance(grid.columns[name], table[name][i], allowed)
         if np.isfinite(off).any():
             found[i] = int(np.argmin(off))
     return found
-
-
-def _varies(grid: Grid, name: str) -> bool:
-    return len(np.unique(grid.columns[name])) > 1
-
-
-def _allowed(name: str, tolerance: float) -> float:
-    return tolerance if name in ("N", "D") else 1e-6
 
 
 def _distance(column: AnyArray, value: Any, allowed: float) -> FloatArray:
