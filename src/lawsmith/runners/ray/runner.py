@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import time
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -25,6 +25,8 @@ from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
 _log = logging.getLogger(__name__)
+Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
+_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen on a shared disk
 
 
 def load_ray() -> Any:
@@ -37,87 +39,6 @@ def load_ray() -> Any:
     return ray
 
 
-@dataclass(frozen=True)
-class Cluster:
-    """The cluster at ``address``; actors are named in ``namespace``."""
-
-    address: str
-    namespace: str
-
-    def connect(self) -> Any:
-        """Ray, connected. A cluster of one's own would die with this process: none is started."""
-        ray = load_ray()
-        if ray.is_initialized():
-            return ray
-        try:
-            ray.init(
-                address=self.address,
-                namespace=self.namespace,
-                log_to_driver=False,
-                logging_level="ERROR",
-            )
-        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
-            got = f"{' '.join(str(error).split())[:200]}"
-            hint = "start one with: ray start --head"
-            where = f"Ray cluster {self.address}"
-            raise LawsmithError(where, got=got, want="a running cluster", hint=hint) from None
-        _quieten(ray)
-        # The keeper and what it calls travel by value: nodes need no lawsmith.
-        for module in (keeper, wrapper):
-            ray.cloudpickle.register_pickle_by_value(module)
-        return ray
-
-    def start(self, name: str, options: Mapping[str, Any], *args: Any, **kwargs: Any) -> str:
-        """The id of the actor ``name``, which is started unless it is there."""
-        ray = self.connect()
-        actor = (
-            ray.remote(keeper.Keeper)
-            .options(
-                name=name,
-                namespace=self.namespace,
-                lifetime="detached",
-                get_if_exists=True,
-                max_restarts=0,
-                **options,
-            )
-            .remote(*args, **kwargs)
-        )
-        return str(actor._actor_id.hex())
-
-    def alive(self) -> set[str]:
-        """Names of the actors that wait for resources or live."""
-        named = self.connect().util.list_named_actors(all_namespaces=True)
-        return {entry["name"] for entry in named if entry["namespace"] == self.namespace}
-
-    def stop(self, name: str, *, kill: bool) -> None:
-        """End an actor: by asking it, or at once if it has nothing to end."""
-        ray = self.connect()
-        try:
-            actor = ray.get_actor(name, namespace=self.namespace)
-        except ValueError:
-            return  # it is gone
-        if kill:
-            ray.kill(actor)
-        else:
-            actor.stop.remote()
-
-    def cause(self, actor_id: str) -> str:
-        """Why an actor died, in a word of Ray's; '' if Ray does not tell."""
-        self.connect()
-        try:
-            from ray._private.state import actors
-
-            death = actors(actor_id)["DeathCause"]
-            context = str(death.WhichOneof("context") or "")
-            if context != "actor_died_error_context":
-                return context
-            died = death.actor_died_error_context
-            return str(type(died).Reason.Name(died.reason))
-        except Exception:
-            # Nothing public tells it without a dashboard; what is private may change.
-            return ""
-
-
 def _quieten(ray: Any) -> None:
     """What a cluster has to say goes to the log: Ray prints it to stdout, where results belong."""
 
@@ -126,9 +47,6 @@ def _quieten(ray: Any) -> None:
 
     if hasattr(ray._private.worker, "print_to_stdstream"):
         ray._private.worker.print_to_stdstream = tell
-
-
-Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 
 
 class RayOptions(Table):
@@ -152,22 +70,21 @@ class RayOptions(Table):
     env: dict[str, str] = Field(default_factory=dict)
 
 
-_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen on a shared disk
-
-
 class RayRunner:
-    """Runs a command per job. ``folder`` is the study's: what {study} in a command stands for."""
+    """Runs a command per job, on the cluster at the options' address.
+
+    folder   of the study: what {study} in a command stands for
+    """
 
     name = "ray"
 
     def __init__(self, options: RayOptions, folder: Path) -> None:
         self.options, self.folder = options, folder.resolve()
-        self.cluster = Cluster(options.address, options.namespace)
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Start an actor for every job that never had one; handles are the actors' ids."""
         commands = {job.name: self.preview(job.values) for job in jobs}
-        alive = self.cluster.alive()
+        alive = self.alive()
         handles: dict[str, str] = {}
         for job in jobs:
             # In this order: an actor that ends between the two looks has begun.
@@ -179,37 +96,95 @@ class RayRunner:
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """One call to Ray for all, and one for each that died without an exit code."""
-        alive = self.cluster.alive() if jobs else set()
+        alive = self.alive() if jobs else set()
         return {job.name: self._status(job, alive=job.name in alive) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
         """Ask each run to stop; one that waits for resources is withdrawn."""
-        alive = self.cluster.alive() if jobs else set()
+        alive = self.alive() if jobs else set()
         for job in jobs:
             if job.name in alive and read_object(job.folder / "exit.json") is None:
                 note(job, "ray", "cancel")
-                self.cluster.stop(job.name, kill=not began(job))
+                self._stop(job, kill=not began(job))
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The arguments of a run with these values."""
         known = with_usual(values, self.folder)
         return fill_all(self.options.command, known, where="runner.command")
 
+    def alive(self) -> set[str]:
+        """Names of the actors that wait for resources or live."""
+        named = self._connect().util.list_named_actors(all_namespaces=True)
+        own = self.options.namespace
+        return {entry["name"] for entry in named if entry["namespace"] == own}
+
+    def _connect(self) -> Any:
+        """Ray, connected. A cluster of one's own would die with this process: none is started."""
+        ray, address = load_ray(), self.options.address
+        if ray.is_initialized():
+            return ray
+        try:
+            namespace = self.options.namespace
+            ray.init(address, namespace=namespace, log_to_driver=False, logging_level="ERROR")
+        except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
+            got = f"{' '.join(str(error).split())[:200]}"
+            hint = "start one with: ray start --head"
+            where = f"Ray cluster {address}"
+            raise LawsmithError(where, got=got, want="a running cluster", hint=hint) from None
+        _quieten(ray)
+        # The keeper and what it calls travel by value: nodes need no lawsmith.
+        for module in (keeper, wrapper):
+            ray.cloudpickle.register_pickle_by_value(module)
+        return ray
+
     def _start(self, job: Job, command: Sequence[str]) -> str:
-        options = self.options
-        needs: dict[str, Any] = {
-            "num_cpus": options.num_cpus,
-            "num_gpus": options.num_gpus,
-            "resources": options.resources,
-        }
-        return self.cluster.start(
-            job.name,
-            needs,
+        """The id of the job's actor, which is started unless it is there."""
+        ray, options = self._connect(), self.options
+        actor = ray.remote(keeper.Keeper).options(
+            name=job.name,
+            namespace=options.namespace,
+            lifetime="detached",
+            get_if_exists=True,
+            max_restarts=0,
+            num_cpus=options.num_cpus,
+            num_gpus=options.num_gpus,
+            resources=options.resources,
+        )
+        started = actor.remote(
             str(job.folder.resolve()),
             wrapper=Path(wrapper.__file__).read_text(encoding="utf-8"),
             job={"command": list(command), "timeout": options.timeout, "grace": options.grace},
             env={**options.env, **job.env},
         )
+        return str(started._actor_id.hex())
+
+    def _stop(self, job: Job, *, kill: bool) -> None:
+        """End an actor: by asking it, or at once if it has nothing to end."""
+        ray = self._connect()
+        try:
+            actor = ray.get_actor(job.name, namespace=self.options.namespace)
+        except ValueError:
+            return  # it is gone
+        if kill:
+            ray.kill(actor)
+        else:
+            actor.stop.remote()
+
+    def _cause(self, job: Job) -> str:
+        """Why an actor died, in a word of Ray's; '' if Ray does not tell."""
+        self._connect()
+        try:
+            from ray._private.state import actors
+
+            death = actors(job.handle)["DeathCause"]
+            context = str(death.WhichOneof("context") or "")
+            if context != "actor_died_error_context":
+                return context
+            died = death.actor_died_error_context
+            return str(type(died).Reason.Name(died.reason))
+        except Exception:
+            # Nothing public tells it without a dashboard; what is private may change.
+            return ""
 
     def _status(self, job: Job, *, alive: bool) -> Status:
         exit_values = read_object(job.folder / "exit.json")
@@ -217,7 +192,7 @@ class RayRunner:
             return status
         if alive:
             return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
-        cause = self.cluster.cause(job.handle)
+        cause = self._cause(job)
         # The wrapper may still be stopping the run, or its exit code be on its way.
         if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
             return Status(Phase.RUNNING, detail="its actor is gone; waiting for its exit code")
