@@ -82,12 +82,8 @@ _MAY: dict[Kind, str] = {
 def make(kind: Kind, trial: str | None = None, /, **values: Any) -> dict[str, Any]:
     """An event that happens now."""
     about = {} if trial is None else {"trial": trial}
-    return {"event": kind.value, **about, "time": now_text(), **values}
-
-
-def now_text() -> str:
-    """The time in UTC, to the millisecond."""
-    return datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    now = datetime.now(UTC).isoformat(timespec="milliseconds").replace("+00:00", "Z")
+    return {"event": kind.value, **about, "time": now, **values}
 
 
 def time_of(event: Event) -> datetime | None:

@@ -216,7 +216,7 @@ class Ledger:
             want = "one that was asked for before"
             raise LawsmithError(f"{where}: {kind}", got=f"trial {name}", want=want)
         if kind in _ON_THE_WAY and trial.stage not in OPEN:
-            return  # of a run whose fate was settled by hand meanwhile
+            return  # of a run that was closed by hand meanwhile
         self.trials[name] = _with(trial, _CHANGES[kind](trial, event, self.n_events))
 
 

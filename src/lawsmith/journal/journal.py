@@ -37,10 +37,6 @@ class Journal:
     _offset: int = 0
     _lines: int = 0
 
-    def exists(self) -> bool:
-        """Whether there is anything on record."""
-        return self.path.exists() and self.path.stat().st_size > 0
-
     def refresh(self) -> Ledger:
         """The ledger with all whole lines of the file."""
         try:

@@ -7,7 +7,7 @@ Notation and shapes
     decay    (m,) FLOPs of the decay itself
     gain(x)  what the loss of x is worth for the answer, EI(x) for the envelope, and cost as in
              :mod:`lawsmith.policies.frontier`
-    v        (m,) variance with which a trunk alone foretells the log loss after a decay, as the
+    v        (m,) variance with which a trunk alone predicts the log loss after a decay, as the
              branches so far have shown (:mod:`lawsmith.curves.gain`)
 
 A **decay** at x is worth gain(x) (or EI(x) when it is the envelope's turn) at the joint price of
@@ -55,7 +55,7 @@ class TrunkCosts:
     """How the loss of each row can be had now; see the module's notation.
 
     free     (m,) rows for which something can be begun at once
-    by_curve (m,) v: the variance of a loss that is foretold from a trunk, infinite where unknown
+    by_curve (m,) v: the variance of a loss that is predicted from a trunk, infinite where unknown
     hints    what the curves of trunks say by now
     """
 

@@ -151,7 +151,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
     n_next = (0 if why_not else N_NEXT) if n_next is None else n_next
     history = study.history(ledger)
     trials = list(ledger.trials.values())
-    settled = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
+    with_result = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
     by = study.launched_by
     known = answer_of(study, ledger)
     return Summary(
@@ -161,7 +161,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         torn=study.journal.torn,
         counts=ledger.counts(),
         spend=ledger.spend,
-        finished=sum(t.spend for t in settled),
+        finished=sum(t.spend for t in with_result),
         window=window_of(study, history),
         n_excluded=int(history.excluded.sum()),
         strangers=history.strangers,

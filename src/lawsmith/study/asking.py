@@ -142,7 +142,7 @@ def _names(ledger: Ledger) -> Iterator[str]:
 
 def _view(study: LiveStudy, ledger: Ledger) -> View:
     history = study.history(ledger)
-    rows = considered(history.pool, history.runs.index)
+    rows = _considered(history.pool, history.runs.index)
     left = study.budget - ledger.spend
     return View(rows, study.pool(rows), history.runs.select(rows), left)
 
@@ -154,7 +154,7 @@ def _frontier(study: LiveStudy, pool: Grid) -> Frontier:
     return policy
 
 
-def considered(pool: IntArray, asked: IntArray) -> IntArray:
+def _considered(pool: IntArray, asked: IntArray) -> IntArray:
     """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
 
     Which others is a fixed draw, so that the same study has the same ones.

@@ -1,9 +1,9 @@
 """The ledger on the grid: trials as the `Runs` a policy reads, and the candidates left to choose.
 
-A run whose configuration is no candidate (the study file was changed since) keeps its cost and
-loses its place in the fit; `History.strangers` counts them. A trunk is no run: it stands at the
-candidate that it is walked for while it is under way, and where it diverged or failed. A run that
-passed ends of decays on its way has a result at each that is a candidate.
+A run that matches no candidate (the study file was changed since) is paid and not fitted;
+`History.strangers` counts them. A trunk is no run: while it is under way, and where it diverged or
+failed, it stands for the candidate that it was begun for. A run that passed ends of decays on its
+way has a result at each that is a candidate.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_TRUNK = (Stage.FAILED, Stage.CANCELLED)
 class History:
     """What was run and what may be.
 
-    runs      on the whole grid: settled ones in the order they were settled, then those pending
+    runs      on the whole grid: those that ended, in the order they did, then those pending
     names     of the trial of each run
     excluded  (m,) candidates that are left alone
     pool      rows a policy sees: candidates not excluded, and those with a run
@@ -60,7 +60,7 @@ class History:
 
 
 class Entry(NamedTuple):
-    """A run on the grid; ``order`` sorts settled ones by the event that settled them."""
+    """A run on the grid; ``order`` sorts runs that ended by the event that ended them."""
 
     order: tuple[bool, int]
     row: int

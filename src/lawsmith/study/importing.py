@@ -1,5 +1,4 @@
-"""Past runs from a table, read as `lawsmith fit` reads it: matched to candidates, de-duplicated,
-on record as imported."""
+"""Past runs from a table: matched to candidates, each once, on record as imported."""
 
 from __future__ import annotations
 
@@ -107,7 +106,7 @@ def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Importe
             if row < 0:
                 count["strangers"] += 1
                 continue
-            values = _told(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
+            values = _values_of(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
             if values["key"] in seen:
                 count["known"] += 1
                 continue
@@ -122,7 +121,7 @@ def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Importe
     return Imported(tuple(events), count["strangers"], count["known"])
 
 
-def _told(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
+def _values_of(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
     """What is put on record of a run; a loss that is none is refused, a divergence is data."""
     result = judge(loss, study.spec.results)
     if result.found is Found.CONTRADICTION:
@@ -141,8 +140,8 @@ def _key(config: Mapping[str, float | int | str], loss: float | None) -> str:
 
 def _finished(ledger: Ledger) -> set[str]:
     """Keys of the study's own results: a table exported from it adds nothing."""
-    settled = (trial for trial in ledger.trials.values() if not trial.open)
-    return {_key(trial.config, trial.loss) for trial in settled}
+    ended = (trial for trial in ledger.trials.values() if not trial.open)
+    return {_key(trial.config, trial.loss) for trial in ended}
 
 
 def _matched(grid: Grid, table: Mapping[str, AnyArray], tolerance: float) -> IntArray:

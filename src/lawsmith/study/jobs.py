@@ -28,12 +28,12 @@ def job_of(study: LiveStudy, ledger: Ledger, trial: Trial) -> Job:
         "LAWSMITH_RESULT": str(folder / result_file(study.spec.results)),
         "LAWSMITH_PROGRESS": str(folder / PROGRESS),
     }
-    seed = study.spec.seed + n_before(ledger, trial)
+    seed = study.spec.seed + _n_before(ledger, trial)
     values = {**values_of(study, trial), "name": name, "seed": seed}
     return Job(name, folder, values, env, trial.handle)
 
 
-def n_before(ledger: Ledger, trial: Trial) -> int:
+def _n_before(ledger: Ledger, trial: Trial) -> int:
     """How many trials of the same configuration were asked before: a replicate has a new seed."""
     earlier = takewhile(lambda one: one.name != trial.name, ledger.trials.values())
     return sum(one.by == trial.by and one.config == trial.config for one in earlier)

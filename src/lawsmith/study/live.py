@@ -59,11 +59,6 @@ class Layout:
         """The folder of an attempt."""
         return self.trial(trial) / str(attempt)
 
-    @classmethod
-    def of(cls, file: str | Path) -> Layout:
-        """The layout around a study file, absolute: runs have other working folders."""
-        return cls(Path(os.path.abspath(file)))
-
 
 @dataclass
 class LiveStudy:
@@ -102,18 +97,10 @@ class LiveStudy:
     @cached_property
     def method(self) -> Method:
         """How runs are chosen."""
-        policy, law = self.spec.policy, self.spec.law
-        return Method(
-            policy=policy.name,
-            surrogate=policy.surrogate,
-            acquisition=policy.acquisition,
-            kappa=policy.kappa,
-            reach=policy.reach,
-            n_init=policy.n_init,
-            replicates=policy.replicates,
-            target=law.targets[0] if law.targets else None,
-            pricing=self.pricing,
-        )
+        policy, targets = self.spec.policy, self.spec.law.targets
+        settings = policy.model_dump(exclude={"name"})
+        target = targets[0] if targets else None
+        return Method(policy.name, **settings, target=target, pricing=self.pricing)
 
     @cached_property
     def surrogate(self) -> Surrogate | None:
@@ -125,7 +112,7 @@ class LiveStudy:
         """What is expected of it before its runs are seen: by the studies that it learns from."""
         if not self.spec.learn_from:
             return PUBLIC
-        return prior_of(self)
+        return _prior_of(self)
 
     def policy(self, pool: Grid, pricing: Pricing | None = None) -> Policy:
         """The policy on a pool, whose initial design is no larger than the pool."""
@@ -189,7 +176,7 @@ class LiveStudy:
 
 def open_study(file: str | Path) -> LiveStudy:
     """The study of a file; nothing is written yet."""
-    layout = Layout.of(file)
+    layout = Layout(Path(os.path.abspath(file)))  # absolute: runs have other working folders
     spec = load_spec(file)
     try:
         candidates = build_candidates(spec)
@@ -241,7 +228,7 @@ def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
     return Study(name, name, pool, ended, log, nothing, law, run_names=names)
 
 
-def prior_of(study: LiveStudy) -> Prior:
+def _prior_of(study: LiveStudy) -> Prior:
     """What the earlier studies that a study file names let expect."""
     folder = study.layout.file.parent.resolve()
     stamps = tuple(_stamp(folder / source) for source in study.spec.learn_from)

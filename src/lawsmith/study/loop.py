@@ -210,7 +210,7 @@ class Driver:
         return reason
 
     def _answered(self) -> bool:
-        """The stop rule, judged again only when a run was settled."""
+        """The stop rule, judged again only when a run has ended."""
         n_settled = sum(not trial.open for trial in self.ledger.trials.values())
         if self._judged[0] != n_settled:
             self._judged = n_settled, self.stop(self.ledger)

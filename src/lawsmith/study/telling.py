@@ -49,7 +49,7 @@ def tell(study: LiveStudy, results: Sequence[TrialResult]) -> list[Event]:
 
 
 def doubts(study: LiveStudy, results: Sequence[TrialResult]) -> list[str]:
-    """Losses far from all that the study has, a sentence each: a slip of the keyboard, perhaps."""
+    """Losses far from all that the study has, a sentence each: they may be typing errors."""
     known = [t.loss for t in study.journal.ledger.trials.values() if t.stage is Stage.FINISHED]
     losses = [loss for loss in known if loss is not None]
     if len(losses) < MIN_KNOWN:

@@ -62,7 +62,7 @@ def branch_point(D: float, decay: float) -> int:
     return max(1, round((1.0 - decay) * D))
 
 
-def points_of(trial: Trial) -> set[float]:
+def _points_of(trial: Trial) -> set[float]:
     """Tokens of the checkpoints of a trunk. A finished one has left all that it was told to."""
     ends = {*trial.save_at, trial.D} if trial.stage is Stage.FINISHED else set[float]()
     return {*trial.saved, *ends}
@@ -75,7 +75,7 @@ def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
         if trial.kind != "trunk" or trial.by != by or trial.stage is Stage.QUARANTINED:
             continue
         cell = cell_of(trial.config)
-        old, points = found.get(cell, Stem()), [(b, trial.name) for b in points_of(trial)]
+        old, points = found.get(cell, Stem()), [(b, trial.name) for b in _points_of(trial)]
         found[cell] = Stem((*old.points, *points), old.open or trial.open)
     return found
 
@@ -84,7 +84,7 @@ def ready(ledger: Ledger, trial: Trial, tolerance: float) -> bool:
     """Whether the checkpoint that a trial goes on from is there."""
     if not trial.parent:
         return True
-    near, points = tolerance * trial.start, points_of(ledger.trials[trial.parent])
+    near, points = tolerance * trial.start, _points_of(ledger.trials[trial.parent])
     return any(abs(tokens - trial.start) <= near for tokens in points)
 
 
@@ -130,12 +130,8 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
     curves = [_curve(ledger.trials[root], pairs, axes) for root, pairs in points.items() if pairs]
     place = {one.run: i for i, one in enumerate(curves)}
     trials = [ledger.trials[name] for name in history.names]
-    is_branch = [trial.kind == "branch" for trial in trials]
-    parent = [
-        place.get(roots[trial.name], -1) if branch else -1
-        for trial, branch in zip(trials, is_branch, strict=True)
-    ]
-    at = [trial.start if b else np.nan for trial, b in zip(trials, is_branch, strict=True)]
+    parent = [place.get(roots[t.name], -1) if t.kind == "branch" else -1 for t in trials]
+    at = [t.start if t.kind == "branch" else np.nan for t in trials]
     none = np.full(len(trials), -1, dtype=np.int64)
     return Along(tuple(curves), np.array(parent, dtype=np.int64), np.array(at, dtype=float), none)
 
@@ -206,12 +202,12 @@ def trunk_costs(
         # A part of the trunk that is under way leaves further checkpoints soon.
         free[i] = there or stem is None or not stem.open
     return TrunkCosts(
-        trunk, tail, free, _by_curve(study, rows, curves), hints_of(study, rows, curves)
+        trunk, tail, free, _by_curve(study, rows, curves), _hints_of(study, rows, curves)
     )
 
 
 def _by_curve(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> FloatArray:
-    """(m,) variance of the log loss after a decay that is foretold from a trunk yet to be walked.
+    """(m,) variance of the log loss after a decay that is predicted from a trunk yet to be trained.
 
     Infinite before branches have shown what a decay takes off.
     """
@@ -228,7 +224,7 @@ def _by_curve(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> FloatArr
     return np.asarray(np.diag(normal_cov(foretold))[which.ravel()])
 
 
-def hints_of(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> Hints:
+def _hints_of(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> Hints:
     """What trunks say of rows on them that no branch is near, a few of each trunk."""
     if curves.trunks is None:
         return NO_HINTS

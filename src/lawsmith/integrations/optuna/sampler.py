@@ -40,7 +40,7 @@ from lawsmith.threads import one_thread
 
 GRID = "lawsmith:grid"
 PAUSE = 0.05  # seconds between two looks at the board
-LOOKS = 100  # five seconds, after which a rival that has not settled may have died
+LOOKS = 100  # five seconds, after which a rival that still waits may have died
 
 
 # To the type checker Optuna is unknown, as every extra is.

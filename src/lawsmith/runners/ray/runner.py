@@ -29,7 +29,7 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen on a shared disk
 
 
-def load_ray() -> Any:
+def _load_ray() -> Any:
     """The package ray, which is an extra."""
     try:
         import ray
@@ -88,7 +88,7 @@ class RayRunner:
         handles: dict[str, str] = {}
         for job in jobs:
             # In this order: an actor that ends between the two looks has begun.
-            if job.name not in alive and (began(job) or is_noted(job, "ray", "cancel")):
+            if job.name not in alive and (_began(job) or is_noted(job, "ray", "cancel")):
                 handles[job.name] = job.handle or "ended"
             else:
                 handles[job.name] = self._start(job, commands[job.name])
@@ -105,7 +105,7 @@ class RayRunner:
         for job in jobs:
             if job.name in alive and read_object(job.folder / "exit.json") is None:
                 note(job, "ray", "cancel")
-                self._stop(job, kill=not began(job))
+                self._stop(job, kill=not _began(job))
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The arguments of a run with these values."""
@@ -120,7 +120,7 @@ class RayRunner:
 
     def _connect(self) -> Any:
         """Ray, connected. A cluster of one's own would die with this process: none is started."""
-        ray, address = load_ray(), self.options.address
+        ray, address = _load_ray(), self.options.address
         if ray.is_initialized():
             return ray
         try:
@@ -188,28 +188,28 @@ class RayRunner:
 
     def _status(self, job: Job, *, alive: bool) -> Status:
         exit_values = read_object(job.folder / "exit.json")
-        if exit_values is not None and (status := ended_by_itself(job, exit_values)) is not None:
+        if exit_values is not None and (status := _ended_by_itself(job, exit_values)) is not None:
             return status
         if alive:
-            return Status(Phase.RUNNING if began(job) else Phase.QUEUED)
+            return Status(Phase.RUNNING if _began(job) else Phase.QUEUED)
         cause = self._cause(job)
         # The wrapper may still be stopping the run, or its exit code be on its way.
-        if exit_values is None and began(job) and gone_for(job) < self.options.grace + _MARGIN:
+        if exit_values is None and _began(job) and _gone_for(job) < self.options.grace + _MARGIN:
             return Status(Phase.RUNNING, detail="its actor is gone; waiting for its exit code")
-        return ended_by_ray(job, cause)
+        return _ended_by_ray(job, cause)
 
 
-def began(job: Job) -> bool:
+def _began(job: Job) -> bool:
     """Whether an actor started the run."""
     return is_noted(job, "ray", "began")
 
 
-def gone_for(job: Job) -> float:
+def _gone_for(job: Job) -> float:
     """Seconds since it was first seen that the actor is gone and left no exit code."""
     return time.time() - note(job, "ray", "gone").stat().st_mtime
 
 
-def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
+def _ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
     """The status of a run by what its wrapper wrote; None if it was stopped from outside."""
     if values.get("why") == "cancelled" and not is_noted(job, "ray", "cancel"):
         return None  # its worker died: Ray knows why
@@ -222,7 +222,7 @@ def ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
     return status
 
 
-def ended_by_ray(job: Job, cause: str) -> Status:
+def _ended_by_ray(job: Job, cause: str) -> Status:
     """The status of a run whose actor is gone, by the reason that Ray gives, '' if none.
 
     A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
@@ -233,7 +233,7 @@ def ended_by_ray(job: Job, cause: str) -> Status:
         return Status(
             Phase.ENDED, Ending.OUT_OF_MEMORY, "Ray ended it: its node had no memory left"
         )
-    if began(job):
+    if _began(job):
         detail = "its node died" if cause == "NODE_DIED" else "its Ray worker died"
         return Status(Phase.ENDED, Ending.NODE_FAILURE, detail)
     if cause == "creation_task_failure_context":

@@ -130,11 +130,6 @@ class Template:
             got = getattr(error, "strerror", None) or "bytes that are not UTF-8"
             raise LawsmithError(str(path), got=got, want="an sbatch script") from None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the placeholders ask for, each once, in order."""
-        return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
-
     def render(self, values: Mapping[str, Value], env: Mapping[str, str]) -> Rendered:
         """The script of a run with these values, its variables set below the #SBATCH lines."""
         text = self._filled(values)
