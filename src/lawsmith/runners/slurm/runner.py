@@ -27,9 +27,9 @@ from lawsmith.runners.slurm.status import (
     Intent,
     Shown,
     by_name,
+    ended_badly,
     entries_of,
     entry_of,
-    left_by,
     read_exit,
     read_intent,
     read_owner,
@@ -98,7 +98,7 @@ class SlurmRunner:
             queue = by_name(self.client.queue() if jobs else [])
             for job in jobs:
                 if (seen := entry_of(queue, job)) is not None:
-                    restarts = self.client.restarts(seen.id) if left_by(job, seen) else 0
+                    restarts = self.client.restarts(seen.id) if ended_badly(job, seen) else 0
                     found[job.name] = status_of(job, seen, restarts=restarts)
         except SlurmAway as away:
             return {job.name: status_unknown(job, str(away)) for job in jobs}

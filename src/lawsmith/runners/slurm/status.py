@@ -16,7 +16,6 @@ import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lawsmith.files import read_bytes, read_tail, write_file
 from lawsmith.runners.base import Ending, Job, Phase, Status
@@ -30,29 +29,17 @@ _MEMORY = re.compile(rb"(?i)oom[-_ ]kill|out[- ]of[- ]memory|exceeded (job |step
 # "*** JOB 12 ON node CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***"
 _STOPPED = re.compile(rb"\*\*\* (?:JOB|STEP) .* CANCELLED AT \S+(?: DUE TO ([A-Za-z ]*))? ?\*\*\*")
 # After a preemption or a node failure Slurm itself may queue a job again, under its old id.
-QUEUED = {
-    "PENDING",
-    "CONFIGURING",
-    "REQUEUED",
-    "REQUEUE_HOLD",
-    "REQUEUE_FED",
-    "RESV_DEL_HOLD",
-    "SPECIAL_EXIT",
+_QUEUED = "PENDING CONFIGURING REQUEUED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD SPECIAL_EXIT"
+_STATES = {
+    Ending.COMPLETED: "COMPLETED",
+    Ending.FAILED: "FAILED",
+    Ending.OUT_OF_MEMORY: "OUT_OF_MEMORY",
+    Ending.TIMEOUT: "TIMEOUT DEADLINE",
+    Ending.PREEMPTED: "PREEMPTED",
+    Ending.NODE_FAILURE: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
+    Ending.CANCELLED: "CANCELLED REVOKED",
 }
-ENDINGS = {
-    "COMPLETED": Ending.COMPLETED,
-    "FAILED": Ending.FAILED,
-    "OUT_OF_MEMORY": Ending.OUT_OF_MEMORY,
-    "TIMEOUT": Ending.TIMEOUT,
-    "DEADLINE": Ending.TIMEOUT,
-    "PREEMPTED": Ending.PREEMPTED,
-    "NODE_FAIL": Ending.NODE_FAILURE,
-    "BOOT_FAIL": Ending.NODE_FAILURE,
-    "LAUNCH_FAILED": Ending.NODE_FAILURE,
-    "RECONFIG_FAIL": Ending.NODE_FAILURE,
-    "CANCELLED": Ending.CANCELLED,
-    "REVOKED": Ending.CANCELLED,
-}
+_ENDINGS = {word: ending for ending, words in _STATES.items() for word in words.split()}
 
 
 @dataclass(frozen=True)
@@ -77,10 +64,6 @@ class Exit:
     start: int = 0
 
 
-def _own(job: Job) -> Path:
-    return own_folder(job, "slurm")
-
-
 def write_intent(job: Job, intent: Intent, script: str) -> None:
     """On record, and on disk, before anything is submitted."""
     folder = make_own_folder(job, "slurm")
@@ -90,7 +73,7 @@ def write_intent(job: Job, intent: Intent, script: str) -> None:
 
 def read_intent(job: Job) -> Intent | None:
     """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
-    values = read_object(_own(job) / "intent") or {}
+    values = read_object(own_folder(job, "slurm") / "intent") or {}
     try:
         task = None if values["task"] is None else int(values["task"])
         return Intent(str(values["name"]), task, str(values["output"]))
@@ -100,20 +83,26 @@ def read_intent(job: Job) -> Intent | None:
 
 def read_owner(job: Job) -> str:
     """The id of the job that began; '' before any did."""
-    try:
-        text = read_bytes(_own(job) / "owner", limit=MAX_BYTES).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return text if _ID.fullmatch(text) else ""
+    words = _words(job, "owner")
+    return words[0] if len(words) == 1 and _ID.fullmatch(words[0]) else ""
 
 
 def read_exit(job: Job) -> Exit | None:
     """How the run ended, if its batch script lived to write it."""
     try:
-        words = read_bytes(_own(job) / "exit", limit=MAX_BYTES).decode("ascii").split()
-        return Exit(words[0], int(words[1]), words[2], int(words[3]) if len(words) > 3 else 0)
-    except (OSError, ValueError, IndexError):
+        id_, code, name, *start = _words(job, "exit")
+        return Exit(id_, int(code), name, int(start[0]) if start else 0)
+    except ValueError:
         return None
+
+
+def _words(job: Job, name: str) -> list[str]:
+    """The words of one of the batch script's files; none where it is not there."""
+    try:
+        path = own_folder(job, "slurm") / name
+        return read_bytes(path, limit=MAX_BYTES).decode("ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return []
 
 
 def _said(job: Job) -> bytes:
@@ -146,9 +135,9 @@ def read_state(text: str) -> tuple[Phase, Ending | None]:
     still has in its hands.
     """
     word = text.split()[0].rstrip("+").upper() if text.strip() else ""
-    if word in ENDINGS:
-        return Phase.ENDED, ENDINGS[word]
-    return (Phase.QUEUED if word in QUEUED else Phase.RUNNING), None
+    if word in _ENDINGS:
+        return Phase.ENDED, _ENDINGS[word]
+    return (Phase.QUEUED if word in _QUEUED.split() else Phase.RUNNING), None
 
 
 # Slurm's entries by name and task. Ids are used again after a reset; names are not.
@@ -201,12 +190,11 @@ def _taken_out(shown: Shown, job: Job) -> Seen | None:
     return None
 
 
-def left_by(job: Job, seen: Seen) -> Exit | None:
-    """What the job of an entry that ended badly left of itself, by this start or an earlier one."""
-    left = read_exit(job)
-    phase, ending = read_state(seen.state)
-    same_job = left is not None and left.id == seen.id and phase is Phase.ENDED
-    return left if same_job and ending is not Ending.COMPLETED else None
+def ended_badly(job: Job, seen: Seen) -> bool:
+    """Whether an entry is of a job that left an exit code, of this start or an earlier one."""
+    left, (phase, ending) = read_exit(job), read_state(seen.state)
+    ours = left is not None and left.id == seen.id
+    return ours and phase is Phase.ENDED and ending is not Ending.COMPLETED
 
 
 def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
