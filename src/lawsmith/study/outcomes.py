@@ -65,13 +65,13 @@ def events_of(spec: StudySpec, trial: Trial, job: Job, status: Status) -> tuple[
     return found, of_run is not None
 
 
-def progress_events(trial: Trial, steps: Sequence[Progress], *, apart: float = 0.01) -> list[Event]:
+def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
     """What a run told on its way, once each.
 
-    Losses are thinned to about a hundred a run: each comes ``apart`` times D after the last.
-    Checkpoints and ends of decays are all kept.
+    Losses are thinned to about a hundred a run: each a hundredth of D after the last. Checkpoints
+    and ends of decays are all kept.
     """
-    step = trial.D * apart if trial.D > 0.0 else 0.0
+    step = trial.D / 100.0 if trial.D > 0.0 else 0.0
     last = trial.report[0] if trial.report else float("-inf")
     saved, passed = set(trial.saved), {tokens for tokens, _, _ in trial.passed}
     found: list[Event] = []
@@ -150,7 +150,9 @@ def _of_ending(
             again = may_crash and spec.failures.on_timeout == "retry"
         case _:
             again = may_crash
-    detail = detail or status.detail or "it ended well and left no result"
+    detail = detail or status.detail
+    if reason == "no_result":
+        detail = detail or "it ended well and left no result"
     values = {"attempt": trial.attempt, "reason": reason, "detail": detail[:500]}
     if again:
         wait = spec.failures.backoff * 2.0 ** (trial.attempt - 1)

@@ -109,7 +109,10 @@ def _on_the_way(trial: Trial, given: TrialResult) -> list[Event]:
         raise LawsmithError(where, got=", ".join(got), want=want)
     if not trial.open:
         raise LawsmithError(where, got=f"a trial that is {trial.stage.value}", want="an open one")
-    return progress_events(trial, [step], apart=0.0)
+    known = [passed[:2] for passed in trial.passed] if step.final else trial.reports
+    new = replace(step, loss=None) if (step.tokens, step.loss) in known else step
+    # What differs from what is on record corrects it.
+    return progress_events(replace(trial, reports=(), passed=()), [new])
 
 
 def _again(trial: Trial, given: TrialResult, result: Result) -> list[Event]:
