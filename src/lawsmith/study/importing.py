@@ -95,20 +95,17 @@ def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Importe
     table = past.columns
     rows = _matched(study.grid, table, study.spec.results.tolerance).tolist()
     losses = table["loss"].tolist()
-    count = {"strangers": 0, "known": 0}
+    n_matched = sum(row >= 0 for row in rows)
 
     def decide(ledger: Ledger) -> list[Event]:
-        count.update(strangers=0, known=0)
         seen = set(ledger.imported) | _finished(ledger)
         first = int(ledger.next_name("i")[1:])
         events: list[Event] = []
         for i, (row, loss) in enumerate(zip(rows, losses, strict=True)):
             if row < 0:
-                count["strangers"] += 1
                 continue
             values = _values_of(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
             if values["key"] in seen:
-                count["known"] += 1
                 continue
             seen.add(values["key"])
             name = f"i{first + len(events):04d}"
@@ -118,7 +115,7 @@ def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Importe
         return events
 
     events = study.journal.update(decide)
-    return Imported(tuple(events), count["strangers"], count["known"])
+    return Imported(tuple(events), len(rows) - n_matched, n_matched - len(events))
 
 
 def _values_of(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
