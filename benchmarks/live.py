@@ -105,6 +105,7 @@ def play(study: LiveStudy, n_runs: int) -> list[float]:
         (event,) = propose(study, ledger, 1, by="hand")
         times.append(time.monotonic() - begun)
         row = study.candidates.row_of(event["config"])
+        assert row is not None
         told = make(Kind.FINISHED, event["trial"], loss=loss_of(study, row, rng))
         study.journal.update(lambda _, new=(event, told): new)
     return times

@@ -44,7 +44,7 @@ LEAST_SHARE, MOST_SHARE = 0.25, 0.9
 STOPPED = "stopped"  # the reason on record
 
 
-class View(NamedTuple):
+class PolicyInput(NamedTuple):
     """What a policy sees of a study: rows of its grid, these as a grid, their runs, FLOPs left."""
 
     rows: IntArray
@@ -69,7 +69,7 @@ Asking = Iterator[tuple[str, dict[str, Any]]]  # the name of a trial, and what i
 
 
 def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
-    rows, pool, runs, left = _view(study, ledger)
+    rows, pool, runs, left = _policy_input(study, ledger)
     history = study.history(ledger)
     pricing = Continued(study.pricing, runs.index, np.searchsorted(rows, history.paid))
     rng = np.random.default_rng([study.spec.seed, ledger.n_asked])
@@ -86,7 +86,7 @@ def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
 
 def _actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
     """The trials of up to ``n`` actions of a study with trunks."""
-    rows, pool, runs, left = _view(study, ledger)
+    rows, pool, runs, left = _policy_input(study, ledger)
     costs = trunk_costs(study, ledger, rows, trunk_curves(study, ledger), by)
     policy, stems, names = _frontier(study, pool), stems_of(ledger, by), _names(ledger)
     cells = [cell_of(study.candidates.configs[row]) for row in rows.tolist()]
@@ -140,11 +140,11 @@ def _names(ledger: Ledger) -> Iterator[str]:
     return (f"t{number:04d}" for number in count(int(ledger.next_name()[1:])))
 
 
-def _view(study: LiveStudy, ledger: Ledger) -> View:
+def _policy_input(study: LiveStudy, ledger: Ledger) -> PolicyInput:
     history = study.history(ledger)
     rows = _considered(history.pool, history.runs.index)
     left = study.budget - ledger.spend
-    return View(rows, study.pool(rows), history.runs.select(rows), left)
+    return PolicyInput(rows, study.pool(rows), history.runs.select(rows), left)
 
 
 def _frontier(study: LiveStudy, pool: Grid) -> Frontier:
@@ -212,7 +212,7 @@ def _verdict(
     row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
     if index is None or row is None or curves.trunks is None or trial.report is None:
         return False, {}
-    rows, pool, runs, left = _view(study, ledger)
+    rows, pool, runs, left = _policy_input(study, ledger)
     place = int(np.searchsorted(rows, row))
     D = float(study.grid.D[row])
     foretold = curves.trunks.foretell(np.array([index]), np.array([D]))
