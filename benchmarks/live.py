@@ -23,7 +23,7 @@ import numpy as np
 from lawsmith.journal import Kind, driver_lock, make
 from lawsmith.runners import make_runner
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import propose
 from lawsmith.study.loop import Driver, drive
 
 STUDY = """
@@ -102,12 +102,12 @@ def play(study: LiveStudy, n_runs: int) -> list[float]:
     for _ in range(n_runs):
         ledger = study.journal.ledger
         begun = time.monotonic()
-        found = propose(study, ledger, 1)
+        (event,) = propose(study, ledger, 1, by="hand")
         times.append(time.monotonic() - begun)
-        events = asked_events(study, ledger, found, by="hand")
-        loss = loss_of(study, found[0].row, rng)
-        told = [make(Kind.FINISHED, events[0]["trial"], loss=loss)]
-        study.journal.update(lambda _, new=(*events, *told): new)
+        row = study.candidates.row_of(event["config"])
+        assert row is not None
+        told = make(Kind.FINISHED, event["trial"], loss=loss_of(study, row, rng))
+        study.journal.update(lambda _, new=(event, told): new)
     return times
 
 

@@ -35,8 +35,7 @@ from lawsmith.journal import Journal, Kind, Ledger, make
 from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import answer_of
-from lawsmith.study.asking import asked_events, propose
-from lawsmith.study.hopeless import stops
+from lawsmith.study.asking import propose, stops
 from lawsmith.study.trunks import along_of
 
 STUDY = """
@@ -250,10 +249,9 @@ def play(study: LiveStudy, truth: World, way: str) -> Iterator[dict[str, float]]
     ledger, shares = study.journal.ledger, list(SHARES)
     while shares:
         found = propose(study, ledger, 1)
-        events = asked_events(study, ledger, found, by="run")
-        for event in events:
+        for event in found:
             ledger.add(event)
-        for event in events:
+        for event in found:
             run_one(study, truth, event, shared=way != "whole")
         share = ledger.spend / study.budget
         passed = [s for s in shares if share >= s - 1e-9]

@@ -11,12 +11,10 @@ import threading
 from pathlib import Path
 
 import pytest
-from hypothesis import given
-from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, Stage, make
-from lawsmith.journal.events import VERSION, parse, parse_lines
+from lawsmith.journal.events import VERSION
 
 CONFIG = {"model": "xs", "N": 1e7, "D": 1e8, "lr": 1e-3}
 
@@ -245,25 +243,6 @@ def test_a_file_cut_short_under_a_reader_is_told(path: Path):
     path.write_text("")
     with pytest.raises(LawsmithError, match="became shorter"):
         journal.refresh()
-
-
-ODD = (
-    b'{"a": 1}',
-    b'{"a": "\\ud800"}',
-    b'{"a": 1},{"b": 2}',
-    b'{"a":',
-    b"1}",
-    b"",
-    b"\xff",
-    b"[1]",
-)
-
-
-@given(
-    st.lists(st.sampled_from((*ODD, b' {"a": 1}', b'{"a": 1} ', b"[" * 5000, b"9" * 5000, b"[1]")))
-)
-def test_lines_read_as_one_text_are_what_they_are_one_by_one(lines: list[bytes]):
-    assert parse_lines(lines) == [parse(line) for line in lines]
 
 
 def test_two_lines_that_make_one_object_are_refused(path: Path):

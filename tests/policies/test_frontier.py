@@ -15,7 +15,6 @@ from lawsmith.policies import (
     Frontier,
     InitialDesign,
     Method,
-    choose_within,
     make_policy,
     unasked,
 )
@@ -228,13 +227,12 @@ def test_at_the_end_of_a_budget_a_cheap_run_that_nobody_wants_is_not_made():
     runs = Runs.from_losses([0], [np.e])
     rng = np.random.default_rng(0)
     policy = replace(told([0.0, 0.1, 9.0]), values=("answer",))  # the last is wanted
-    within = {"policy": policy, "grid": grid, "runs": runs, "n": 1, "rng": rng}
     # More than a hundredth of the budget is left: what can be paid is made.
-    assert [c.row for c in choose_within(**within, left=3.0, budget=200.0)] == [1]
-    assert choose_within(**within, left=3.0, budget=300.0) == []
+    assert policy.ask(grid, runs, 1, rng, left=3.0, budget=200.0) == [1]
+    assert policy.ask(grid, runs, 1, rng, left=3.0, budget=300.0) == []
     # Where the wanted run itself is cheap enough, it is made to the last FLOP.
-    within["policy"] = replace(told([0.0, 9.0, 0.1]), values=("answer",))
-    assert [c.row for c in choose_within(**within, left=2.0, budget=300.0)] == [1]
+    policy = replace(told([0.0, 9.0, 0.1]), values=("answer",))
+    assert policy.ask(grid, runs, 1, rng, left=2.0, budget=300.0) == [1]
 
 
 @pytest.mark.parametrize("runs", [Runs.empty(), Runs.from_losses([0], [3.0])])

@@ -45,7 +45,6 @@ def test_the_four_smallest_d_are_the_whole_grids_and_not_the_smallest_ns_own():
     D = [10.0, 800.0, 900.0, 10.0, 20.0, 30.0, 40.0]
     grid = Grid.from_columns({"N": N, "D": D})
     assert np.flatnonzero(InitialDesign().preferred(grid)).tolist() == [0]
-    assert np.flatnonzero(InitialDesign(n_tokens=6).preferred(grid)).tolist() == [0, 1, 2]
 
 
 def test_too_few_preferred_rows_are_completed_by_ascending_compute_then_row():
@@ -111,12 +110,6 @@ def test_a_design_as_large_as_the_grid_is_the_grid():
 def test_a_design_of_less_than_no_runs_is_refused():
     with pytest.raises(LawsmithError, match="n_init: got -1, want 0 initial runs or more"):
         InitialDesign(-1)
-
-
-@pytest.mark.parametrize("n", [0, -3])
-def test_a_design_without_values_of_d_is_refused(n):
-    with pytest.raises(LawsmithError, match="n_tokens"):
-        InitialDesign(n_tokens=n)
 
 
 def test_a_design_of_no_runs_is_complete_from_the_start():

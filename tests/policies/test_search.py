@@ -173,7 +173,7 @@ def test_a_policy_is_named_after_its_parts():
 
 
 def test_a_policy_is_made_from_names_with_the_papers_defaults():
-    assert make_policy("full", None).initial == InitialDesign(10, 4)
+    assert make_policy("full", None).initial == InitialDesign(10)
     made = make_policy("window", Distance(), acquisition="pi", reach=2.0, n_init=3)
     assert (made.name, made.space, made.initial.n) == ("window+distance+pi", Window(2.0), 3)
     sd = np.ones(1)

@@ -17,7 +17,7 @@ from lawsmith.journal import Kind, make
 from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report import Record, Source, cards_of, report_html, table_source
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import propose
 from tests.answer.tables import study, sweep
 from tests.conftest import no_charts
 
@@ -112,7 +112,7 @@ def live_study(folder: Path, *, n_runs: int, diverge: int = -1) -> LiveStudy:
 def run_one(made: LiveStudy, *, diverged: bool = False) -> str:
     """Ask for the next run and tell its loss; the trial's name."""
     ledger = made.read()
-    events = asked_events(made, ledger, propose(made, ledger, 1), by="hand")
+    events = propose(made, ledger, 1, by="hand")
     trial, config = events[0]["trial"], events[0]["config"]
     kind, loss = (Kind.DIVERGED, None) if diverged else (Kind.FINISHED, true_loss(config))
     made.journal.update(lambda _: [*events, make(kind, trial, loss=loss)])
@@ -122,7 +122,7 @@ def run_one(made: LiveStudy, *, diverged: bool = False) -> str:
 def fail_one(made: LiveStudy, log: str) -> str:
     """A run that failed, with a log."""
     ledger = made.read()
-    events = asked_events(made, ledger, propose(made, ledger, 1), by="run")
+    events = propose(made, ledger, 1)
     trial = str(events[0]["trial"])
     folder = made.layout.attempt(trial, 1)
     folder.mkdir(parents=True)

@@ -53,7 +53,7 @@ def test_pending_runs_do_not_narrow_the_answer(tmp_path):
     study = sources.live_study(tmp_path, n_runs=8)
     before = find_out(study, study.read(), Memory(), n_next=0)
     ledger = study.read()
-    events = sources.asked_events(study, ledger, sources.propose(study, ledger, 3), by="hand")
+    events = sources.propose(study, ledger, 3, by="hand")
     study.journal.update(lambda _: events)
     after = find_out(study, study.read(), Memory(), n_next=0)
     assert after.answered.answer.forecasts == before.answered.answer.forecasts

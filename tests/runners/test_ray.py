@@ -111,7 +111,7 @@ def test_a_run_gives_back_what_it_held(cluster, tmp_path):
     jobs = submitted(runner, [place.job("echo x > ran") for _ in range(2)])
     found = until_ended(runner, jobs)
     assert [status.ending for status in found] == 2 * [Ending.COMPLETED]
-    until(runner, jobs, lambda _: not {j.name for j in jobs} & runner.cluster.alive(), "gone")
+    until(runner, jobs, lambda _: not {j.name for j in jobs} & runner.alive(), "gone")
 
 
 def test_a_command_that_cannot_be_started_is_told(cluster, tmp_path):

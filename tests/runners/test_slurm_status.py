@@ -12,12 +12,12 @@ from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
 from lawsmith.runners.slurm.runner import batch_name
 from lawsmith.runners.slurm.status import (
-    by_key,
-    pick,
+    by_name,
+    entry_of,
     read_intent,
     read_owner,
     read_state,
-    status_alone,
+    status_from_folder,
     status_of,
     status_unknown,
 )
@@ -63,40 +63,43 @@ def leave(job: Job, **files: str) -> None:
 
 
 def test_a_job_of_another_name_under_the_same_id_is_not_this_one(job):
-    shown = by_key([Seen("12", "somebody-else", "FAILED")])
-    assert pick(shown, job) is None
-    shown = by_key([Seen("12", "somebody-else", "FAILED"), Seen("12", job.name, "COMPLETED")])
-    assert pick(shown, job) == Seen("12", job.name, "COMPLETED")
+    shown = by_name([Seen("12", "somebody-else", "FAILED")])
+    assert entry_of(shown, job) is None
+    shown = by_name([Seen("12", "somebody-else", "FAILED"), Seen("12", job.name, "COMPLETED")])
+    assert entry_of(shown, job) == Seen("12", job.name, "COMPLETED")
 
 
 def test_a_task_is_known_by_the_name_of_its_array_and_its_index(job):
     leave(job, intent=json.dumps({"name": "batch", "task": 3, "output": ""}))
-    shown = by_key([Seen(f"40_{k}", "batch", "RUNNING") for k in range(5)])
-    assert pick(shown, replace(job, handle="")) == Seen("40_3", "batch", "RUNNING")
+    shown = by_name([Seen(f"40_{k}", "batch", "RUNNING") for k in range(5)])
+    assert entry_of(shown, replace(job, handle="")) == Seen("40_3", "batch", "RUNNING")
 
 
 def test_a_task_that_is_missing_from_an_array_that_is_shown_was_cancelled_before_it_began(job):
     leave(job, intent=json.dumps({"name": "batch", "task": 3, "output": ""}))
-    others = by_key([Seen("40_1", "batch", "RUNNING"), Seen("41_3", "other", "RUNNING")])
-    seen = pick(others, job)
+    others = by_name([Seen("40_1", "batch", "RUNNING"), Seen("41_3", "other", "RUNNING")])
+    seen = entry_of(others, job)
     assert seen is not None
     assert (seen.id, status_of(job, seen).ending) == ("40_3", Ending.CANCELLED)
     leave(job, owner="40_3\n")  # but not if it began: then it has merely been forgotten
-    assert pick(others, job) is None
+    assert entry_of(others, job) is None
 
 
 def test_the_job_that_began_tells_not_its_twin(job):
-    twins = by_key([Seen("12", job.name, "COMPLETED"), Seen("13", job.name, "RUNNING")])
-    assert pick(twins, job) == Seen("12", job.name, "COMPLETED")
+    twins = by_name([Seen("12", job.name, "COMPLETED"), Seen("13", job.name, "RUNNING")])
+    assert entry_of(twins, job) == Seen("12", job.name, "COMPLETED")
     leave(job, owner="13\n")
-    assert pick(twins, job) == Seen("13", job.name, "RUNNING")
-    assert pick(by_key([Seen("12", job.name, "COMPLETED")]), job) is None
+    assert entry_of(twins, job) == Seen("13", job.name, "RUNNING")
+    assert entry_of(by_name([Seen("12", job.name, "COMPLETED")]), job) is None
 
 
 def test_without_a_trace_a_job_is_lost_and_with_one_it_is_not(job):
-    assert status_alone(job).phase is Phase.LOST
+    assert status_from_folder(job).phase is Phase.LOST
     leave(job, owner="12\n")
-    assert (status_alone(job).phase, status_alone(job).ending) == (Phase.ENDED, Ending.FAILED)
+    assert (status_from_folder(job).phase, status_from_folder(job).ending) == (
+        Phase.ENDED,
+        Ending.FAILED,
+    )
     for text, ending, code in [
         ("12 0 no", Ending.COMPLETED, 0),
         ("12 3 no", Ending.FAILED, 3),
@@ -104,7 +107,7 @@ def test_without_a_trace_a_job_is_lost_and_with_one_it_is_not(job):
         ("12 0 TERM", Ending.COMPLETED, 0),
     ]:
         leave(job, exit=text)
-        status = status_alone(job)
+        status = status_from_folder(job)
         assert (status.phase, status.ending, status.exit_code) == (Phase.ENDED, ending, code)
 
 
@@ -128,13 +131,13 @@ def test_of_a_forgotten_job_slurm_s_own_output_tells_why_it_was_stopped(
         leave(job, exit=exit_)
     line = f"slurmstepd: error: *** JOB 12 ON main CANCELLED AT 2026-01-01T00:00:00{said} ***\n"
     output.write_text("bash: a line of the shell\n" + line)
-    status = status_alone(job)
+    status = status_from_folder(job)
     assert (status.phase, status.ending) == (Phase.ENDED, ending)
 
 
 def test_a_forgotten_job_that_we_cancelled_is_cancelled(job):
     leave(job, owner="12\n", exit="12 143 TERM 0", cancel="")
-    assert status_alone(job).ending is Ending.CANCELLED
+    assert status_from_folder(job).ending is Ending.CANCELLED
 
 
 def test_a_start_that_slurm_refused_after_a_requeue_has_not_the_exit_code_of_the_one_before(job):
@@ -174,7 +177,7 @@ def test_files_that_are_not_ours_are_no_word(job, text):
     leave(job, intent=text, owner=text, exit=text)
     assert read_intent(job) is None
     assert read_owner(job) == ""
-    assert status_alone(job).phase is Phase.LOST
+    assert status_from_folder(job).phase is Phase.LOST
 
 
 def test_an_array_s_name_is_the_same_for_the_same_jobs_and_fits_slurm(job):

@@ -74,7 +74,7 @@ def test_a_script_that_cannot_be_a_template_is_told(text, message):
 
 def test_a_script_that_names_the_account_is_no_array():
     text = "#!/bin/bash\n#SBATCH -A lab --account=lab\n#SBATCH --partition=a-array\n"
-    assert Template("job.sbatch", text).names == ()
+    assert Template("job.sbatch", text).text == text
 
 
 def test_a_file_that_cannot_be_read_is_told(tmp_path):

@@ -8,10 +8,8 @@ import pytest
 
 from lawsmith.journal import Kind, make
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.answer import answer_of, answered, targets_of
-from lawsmith.study.checkup import check
-from lawsmith.study.planning import draw_surface, plan
-from lawsmith.study.summary import summarise
+from lawsmith.study.answer import answer_of, answered, summarise, targets_of
+from lawsmith.study.planning import check, draw_surface, plan
 from tests.study.studies import N_CANDIDATES, small_study
 from tests.study.test_asking import FRONTIER, ask, tell_all
 
@@ -124,7 +122,7 @@ def test_a_checkup_warns_of_what_is_odd(tmp_path: Path):
     assert "no target" in warnings("c", ("targets = [1e21]", ""))
     ratio = ("values = [1e8, 4e8, 1.6e9]", "per_param = [20]")
     assert "chinchilla" in warnings("d", ratio, ("[law]", '[law]\nname = "chinchilla"'))
-    assert "not to be found" in warnings("e", ('"/bin/sh"', '"no-such-program"'))
+    assert "is not found" in warnings("e", ('"/bin/sh"', '"no-such-program"'))
 
 
 def test_a_checkup_tells_a_placeholder_no_run_has(tmp_path: Path):

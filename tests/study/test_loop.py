@@ -423,13 +423,11 @@ def test_an_excluded_candidate_that_waits_is_called_off(tmp_path: Path):
 
 
 def test_trials_of_people_are_left_to_people(tmp_path: Path):
-    from lawsmith.study.asking import asked_events, propose
+    from lawsmith.study.asking import propose
 
     study = small_study(tmp_path, ONE_SLOT)
     study.begin()
-    study.journal.update(
-        lambda ledger: asked_events(study, ledger, propose(study, ledger, 3), by="hand")
-    )
+    study.journal.update(lambda ledger: propose(study, ledger, 3, by="hand"))
     ledger = finish(study)
     by_hand = [t for t in ledger.trials.values() if t.by == "hand"]
     assert {t.stage for t in by_hand} == {Stage.ASKED}

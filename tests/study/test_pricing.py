@@ -8,8 +8,8 @@ import numpy as np
 import pytest
 
 from lawsmith.costs import Apart, Trunks
-from lawsmith.study.asking import asked_events, propose
-from lawsmith.study.checkup import check
+from lawsmith.study.asking import propose
+from lawsmith.study.planning import check
 from tests.study.studies import N_CANDIDATES, small_study
 from tests.study.test_asking import ask, tell_all
 
@@ -70,11 +70,10 @@ def test_imported_runs_leave_no_trunk(tmp_path: Path):
     study.begin()
     config = dict(study.candidates.configs[0])
     study.journal.update(lambda _: [make(Kind.IMPORTED, "i0001", config=config, loss=3.0, key="k")])
-    for one in propose(study, study.journal.ledger, N_CANDIDATES):
-        assert one.cost <= study.grid.C[one.row]
-    first = propose(study, study.journal.ledger, 1)[0]
-    assert first.cost == pytest.approx(study.grid.C[first.row])
-    assert asked_events(study, study.journal.ledger, [first], by="run")[0]["cost"] == first.cost
+    found = propose(study, study.journal.ledger, N_CANDIDATES)
+    compute = [study.grid.C[study.candidates.row_of(one["config"])] for one in found]
+    assert all(one["cost"] <= C for one, C in zip(found, compute, strict=True))
+    assert found[0]["cost"] == pytest.approx(compute[0])
 
 
 def test_without_trunks_every_run_pays_its_compute(tmp_path: Path):

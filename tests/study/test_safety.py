@@ -12,10 +12,10 @@ from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Ledger, Stage, driver_lock, driver_of, make
 from lawsmith.runners import Phase, Runner, Status, make_runner
 from lawsmith.study import LiveStudy
+from lawsmith.study.answer import NEXT_WORK, summarise, too_many
 from lawsmith.study.exporting import csv_text, rows_of
 from lawsmith.study.importing import import_runs, read_columns
 from lawsmith.study.loop import Driver, drive
-from lawsmith.study.summary import NEXT_WORK, summarise, too_many
 from tests.study.studies import shell, small_study
 from tests.test_files import at_once
 
@@ -160,7 +160,7 @@ def test_what_comes_next_is_left_out_of_a_large_study_unless_asked_for(tmp_path:
     ledger = told(study)
     assert too_many(study, ledger) == ""
     assert summarise(study, ledger, n_next=None).proposals
-    monkeypatch.setattr("lawsmith.study.summary.NEXT_WORK", len(study.grid) - 1)
+    monkeypatch.setattr("lawsmith.study.answer.NEXT_WORK", len(study.grid) - 1)
     assert NEXT_WORK > 1e6
     left_out = summarise(study, ledger, n_next=None)
     assert left_out.proposals == ()

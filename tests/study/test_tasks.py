@@ -21,10 +21,9 @@ from lawsmith.report.source import Record
 from lawsmith.runners.results import Found, read_result
 from lawsmith.spec.models import ResultsSpec
 from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.answer import tasks_of
+from lawsmith.study.answer import summarise, tasks_of
 from lawsmith.study.exporting import csv_text, rows_of
 from lawsmith.study.importing import import_runs, read_columns
-from lawsmith.study.summary import summarise
 from lawsmith.study.telling import read_results, tell
 from tests.study.studies import small_study
 from tests.study.test_asking import FRONTIER, ask

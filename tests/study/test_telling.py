@@ -10,7 +10,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, Stage, make
 from lawsmith.study import LiveStudy
 from lawsmith.study.changing import take_back
-from lawsmith.study.telling import Told, doubts, read_results, tell
+from lawsmith.study.telling import TrialResult, doubts, read_results, tell
 from tests.study.studies import small_study
 from tests.study.test_asking import ask
 
@@ -23,8 +23,8 @@ def study(tmp_path: Path) -> LiveStudy:
     return made
 
 
-def told(trial: str, loss: float | None, **values: object) -> Told:
-    return Told(trial, loss, values)
+def told(trial: str, loss: float | None, **values: object) -> TrialResult:
+    return TrialResult(trial, {**values, "loss": loss})
 
 
 def stage(study: LiveStudy, name: str = "t0001") -> Stage:
@@ -91,7 +91,7 @@ def test_a_run_that_lawsmith_launched_is_not_told_about(study: LiveStudy):
 
 
 def test_a_loss_with_tokens_is_one_on_the_way(study: LiveStudy):
-    tell(study, [Told("t0001", 4.0, {}, tokens=1e7)])
+    tell(study, [TrialResult("t0001", {"loss": 4.0, "tokens": 1e7})])
     trial = study.journal.ledger.trials["t0001"]
     assert (trial.open, trial.report, trial.loss) == (True, (1e7, 4.0), None)
 
@@ -149,3 +149,24 @@ def test_a_file_that_tells_nothing_is_refused(tmp_path: Path, name: str, text: s
 def test_a_file_that_is_not_there_is_told(tmp_path: Path):
     with pytest.raises(LawsmithError, match="No such file"):
         read_results(tmp_path / "no.json")
+
+
+def test_a_loss_on_the_way_that_is_told_again_is_known_and_another_corrects_it(study: LiveStudy):
+    def on_the_way(loss: float, **more: object) -> TrialResult:
+        return TrialResult("t0001", {"loss": loss, "tokens": 1e7, **more})
+
+    for final, kind in ((False, "reported"), (True, "passed")):
+        assert [e["event"] for e in tell(study, [on_the_way(4.0, final=final)])] == [kind]
+        assert tell(study, [on_the_way(4.0, final=final)]) == []
+        assert len(tell(study, [on_the_way(3.9, final=final)])) == 1
+    trial = study.journal.ledger.trials["t0001"]
+    assert trial.reports == ((1e7, 3.9),)
+    assert [passed[:2] for passed in trial.passed] == [(1e7, 3.9)]
+
+
+def test_a_divergence_told_twice_is_one(tmp_path: Path):
+    study = small_study(tmp_path, ("[law]", "[results]\ndiverged_above = 10\n\n[law]"))
+    ask(study, 1)
+    assert len(tell(study, [told("t0001", 11.0)])) == 1
+    assert tell(study, [told("t0001", 11.0)]) == []
+    assert stage(study) is Stage.DIVERGED

@@ -17,14 +17,13 @@ from lawsmith.journal import Kind, Ledger, Stage, make
 from lawsmith.runners import Runner, make_runner
 from lawsmith.study import LiveStudy
 from lawsmith.study.answer import answer_of
-from lawsmith.study.asking import asked_events, propose
+from lawsmith.study.asking import propose, stops
 from lawsmith.study.changing import cancel, retry_failed
 from lawsmith.study.exporting import csv_text, curve_rows, rows_of
-from lawsmith.study.hopeless import stops
 from lawsmith.study.loop import Driver, drive
 from lawsmith.study.planning import plan
-from lawsmith.study.telling import Told, read_results, tell
-from lawsmith.study.trunks import along_of, heard_of, stems_of, ways_of
+from lawsmith.study.telling import TrialResult, read_results, tell
+from lawsmith.study.trunks import along_of, stems_of, trunk_costs, trunk_curves
 from tests.study.trunk_studies import DECAY, TOY, chunks, told_by_toy, trained_flops, trunk_study
 
 ONE_SLOT = ("slots = 2", "slots = 1")
@@ -48,9 +47,7 @@ def lines(study: LiveStudy) -> list[dict]:
 
 def ask(study: LiveStudy, n: int, by: str = "hand") -> list[dict]:
     study.begin()
-    return study.journal.update(
-        lambda ledger: asked_events(study, ledger, propose(study, ledger, n, by=by), by=by)
-    )
+    return study.journal.update(lambda ledger: propose(study, ledger, n, by=by))
 
 
 @pytest.fixture(scope="module")
@@ -192,14 +189,17 @@ def test_proposals_by_hand_carry_their_lineage_and_results_are_told(tmp_path: Pa
     assert (trunk["kind"], trunk["parent"], trunk["branch_at"]) == ("trunk", None, None)
     assert (branch["kind"], branch["parent"]) == ("branch", trunk["trial"])
     assert branch["branch_at"] == trunk["config"]["D"] == max(trunk["save_at"])
-    tell(study, [Told(trunk["trial"], 4.0, {}, tokens) for tokens in (1e7, 2e7)])
-    tell(study, [Told(trunk["trial"], 4.0, {}), Told(branch["trial"], 3.9, {})])
+    tell(study, [TrialResult(trunk["trial"], {"loss": 4.0, "tokens": n}) for n in (1e7, 2e7)])
+    tell(
+        study,
+        [TrialResult(trunk["trial"], {"loss": 4.0}), TrialResult(branch["trial"], {"loss": 3.9})],
+    )
     ledger = study.read()
     assert ledger.trials[trunk["trial"]].reports == ((1e7, 4.0), (2e7, 4.0))
     assert study.history(ledger).names == (branch["trial"],)
     after = propose(study, ledger, 1, by="hand")
     own = {branch["trial"], trunk["trial"]}
-    assert after[0].kind == "trunk" or after[0].parent in own
+    assert after[0]["kind"] == "trunk" or after[0]["parent"] in own
     # What was made by hand is where lawsmith cannot reach.
     assert stems_of(ledger, "run") == {}
     assert study.launched_by == "run"  # as its file has a runner
@@ -215,8 +215,8 @@ def test_a_file_tells_checkpoints_and_ends_of_decays(tmp_path: Path):
     told = read_results(path)
     assert [event["event"] for event in tell(study, told)] == ["saved", "passed"]
     assert tell(study, told) == []
-    with pytest.raises(LawsmithError, match="saved at -1"):
-        tell(study, [Told(trunk, None, {}, saved=-1.0)])
+    with pytest.raises(LawsmithError, match="got saved -1"):
+        tell(study, [TrialResult(trunk, {"saved": -1.0})])
 
 
 def test_a_run_that_passes_several_decays_has_several_results(tmp_path: Path):
@@ -277,9 +277,9 @@ def test_a_branch_waits_again_when_its_failed_trunk_is_tried_once_more(tmp_path:
 
 def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
     study, ledger = played
-    heard = heard_of(study, ledger)
+    curves = trunk_curves(study, ledger)
     rows = np.arange(len(study.grid))
-    ways = ways_of(study, ledger, rows, heard, "run")
+    costs = trunk_costs(study, ledger, rows, curves, "run")
     ends = {}
     for trial in ledger.trials.values():
         if trial.kind == "trunk":
@@ -289,8 +289,8 @@ def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
         N, D = study.grid.N[row], study.grid.D[row]
         walked = ends.get((N, float(study.grid.columns["lr"][row])), 0.0)
         missing = max(0.0, (1 - DECAY) * D - walked)
-        assert ways.trunk[row] == pytest.approx(6 * N * missing)
-        assert ways.decay[row] == pytest.approx(6 * N * DECAY * D)
+        assert costs.trunk[row] == pytest.approx(6 * N * missing)
+        assert costs.decay[row] == pytest.approx(6 * N * DECAY * D)
 
 
 @pytest.mark.parametrize(

@@ -16,9 +16,8 @@ from lawsmith.cli import console as out
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.study.answer import targets_of
-from lawsmith.study.checkup import Checkup, check
 from lawsmith.study.live import LiveStudy, open_study
-from lawsmith.study.planning import SHARES, Point, plan
+from lawsmith.study.planning import SHARES, Checkup, Point, check, plan
 
 
 def check_study(file: Path, *, as_json: bool) -> None:

@@ -27,7 +27,7 @@ from lawsmith.laws.catalogue import LAWS, get_law
 from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import State
-from lawsmith.study.earlier import prior_from
+from lawsmith.study.live import prior_from
 from lawsmith.surface import Prior
 from lawsmith.tasks import Task, TaskAnswer
 from lawsmith.threads import one_thread

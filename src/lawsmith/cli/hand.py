@@ -50,15 +50,11 @@ def ask(
 
     For example: lawsmith ask study.toml -n 4 --json > round1.json
     """
-    from lawsmith.study.asking import asked_events, exhausted, propose
+    from lawsmith.study.asking import exhausted, propose
     from lawsmith.study.jobs import for_trainer
 
     opened = begun(study)
-    events = opened.journal.update(
-        lambda ledger: asked_events(
-            opened, ledger, propose(opened, ledger, n, by="hand"), by="hand"
-        )
-    )
+    events = opened.journal.update(lambda ledger: propose(opened, ledger, n, by="hand"))
     if not events:
         got = _NOTHING_LEFT[exhausted(opened, opened.journal.ledger)]
         raise LawsmithError(str(study), got=got, want="runs to ask for")
@@ -128,9 +124,9 @@ def tell(
     if results is not None:
         given = telling.read_results(results)
     else:
-        reached = None if tokens is None else telling.number_of(tokens, where="--tokens")
-        found, more = telling.number_of(loss, where="--loss"), _further(metric or [])
-        given = [telling.Told(str(trial), found, {}, reached, metrics=more)]
+        numbers = {"loss": telling.number_of(loss, where="--loss")}
+        numbers |= {"tokens": telling.number_of(tokens, where="--tokens")}
+        given = [telling.TrialResult(str(trial), {**numbers, "metrics": _further(metric or [])})]
     if not force:
         _ask_back(telling.doubts(opened, given))
     events = telling.tell(opened, given)
@@ -141,14 +137,15 @@ def tell(
         typer.echo(f"{len(events)} told" + (f", {known} known before" if known else ""))
 
 
-def _further(texts: list[str]) -> dict[str, float]:
+def _further(texts: list[str]) -> dict[str, float | None]:
     """--metric of a run: names and numbers."""
-    from lawsmith.study.telling import metrics_of
+    from lawsmith.study.telling import number_of
 
     if any("=" not in text for text in texts):
         want = "a name and a number, such as arc_easy=0.61"
         raise LawsmithError("--metric", got=", ".join(texts), want=want)
-    return metrics_of(dict(text.rpartition("=")[::2] for text in texts), where="--metric")
+    pairs = (text.rpartition("=")[::2] for text in texts)
+    return {k: number_of(v, where=f"--metric: {k}", want="a number") for k, v in pairs}
 
 
 def _ask_back(doubtful: list[str]) -> None:

@@ -46,7 +46,7 @@ from lawsmith.replay import (
 )
 from lawsmith.replay.steps import step_table
 from lawsmith.spreadsheet import csv_text
-from lawsmith.study.earlier import prior_from
+from lawsmith.study.live import prior_from
 from lawsmith.surface import PUBLIC, Prior
 
 FAST = ("surface", "gp", "none")  # surrogates whose steps take milliseconds

@@ -16,8 +16,8 @@ from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Event, Trial
+from lawsmith.study.answer import Failure, Summary, summarise
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import Failure, Summary, summarise
 from lawsmith.tasks.text import payload as task_payload
 
 _ENDED = {

@@ -38,9 +38,8 @@ class Stage(StrEnum):
     CANCELLED = "cancelled"
 
 
-OPEN = frozenset((Stage.ASKED, Stage.SUBMITTED, Stage.RUNNING, Stage.WAITING, Stage.CANCELLING))
 _ENDS = (Kind.FINISHED, Kind.DIVERGED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
-_SETTLED: dict[str, Stage] = {kind: Stage(kind.value) for kind in _ENDS}
+OPEN = frozenset(Stage) - {Stage(kind.value) for kind in _ENDS}
 CRASHES = ("crash", "no_result", "timeout")
 _ON_THE_WAY = frozenset((Kind.SUBMITTED, Kind.RUNNING, Kind.REPORTED, Kind.SAVED, Kind.PASSED))
 
@@ -108,8 +107,8 @@ class Trial:
     @property
     def D(self) -> float:
         """Tokens at its end, from the start of its trunk; NaN where its configuration has none."""
-        told = self.config.get("D")
-        return float(told) if isinstance(told, int | float) else math.nan
+        D = self.config.get("D")
+        return float(D) if isinstance(D, int | float) else math.nan
 
     @property
     def start(self) -> float:
@@ -181,7 +180,7 @@ class Ledger:
         if kind in _CHANGES:  # first: a journal is little else
             self._advance(kind, event, where)
         elif kind in (Kind.ASKED, Kind.IMPORTED):
-            self._open(kind, event, where)
+            self._open(event, where)
         elif kind == Kind.CREATED:
             self._create(event, where)
         elif kind == Kind.CHANGED:
@@ -196,26 +195,19 @@ class Ledger:
             raise LawsmithError(where, got="a second 'created'", want="one, as the first line")
         self.created, self.spec = event, str(event.get("spec", ""))
 
-    def _open(self, kind: str, event: Event, where: str) -> None:
+    def _open(self, event: Event, where: str) -> None:
         name = str(event["trial"])
         if name in self.trials:
             raise LawsmithError(f"{where}: trial", got=f"{name} a second time", want="a new name")
-        if kind == Kind.ASKED:
-            self.ended = None
-            self.trials[name] = _asked(event, name)
-            self._check_parent(self.trials[name], where)
+        if event["event"] == Kind.IMPORTED:
+            self.imported.add(str(event["key"]))
+            self.trials[name] = _imported(event, self.n_events)
             return
-        self.imported.add(str(event["key"]))
-        loss = _loss(event)
-        stage = Stage.DIVERGED if loss is None or event.get("diverged") else Stage.FINISHED
-        told = {"loss": loss, "closed": self.n_events, "metrics": _metrics(event), **_time(event)}
-        new = Trial(name, dict(event["config"]), 0.0, "import", stage)
-        self.trials[name] = _with(new, told)
-
-    def _check_parent(self, trial: Trial, where: str) -> None:
-        if trial.parent and (trial.parent == trial.name or trial.parent not in self.trials):
+        trial = _asked(event)
+        if trial.parent and trial.parent not in self.trials:
             want = "a trial that was asked for before"
-            raise LawsmithError(f"{where}: parent of {trial.name}", got=trial.parent, want=want)
+            raise LawsmithError(f"{where}: parent of {name}", got=trial.parent, want=want)
+        self.trials[name], self.ended = trial, None
 
     def _advance(self, kind: str, event: Event, where: str) -> None:
         name = event["trial"]
@@ -224,7 +216,7 @@ class Ledger:
             want = "one that was asked for before"
             raise LawsmithError(f"{where}: {kind}", got=f"trial {name}", want=want)
         if kind in _ON_THE_WAY and trial.stage not in OPEN:
-            return  # of a run whose fate was settled by hand meanwhile
+            return  # of a run that was closed by hand meanwhile
         self.trials[name] = _with(trial, _CHANGES[kind](trial, event, self.n_events))
 
 
@@ -236,18 +228,48 @@ def fold(events: Iterable[Event]) -> Ledger:
     return ledger
 
 
+def _asked(event: Event) -> Trial:
+    at = event.get("branch_at")
+    return Trial(
+        name=str(event["trial"]),
+        config=dict(event["config"]),
+        cost=float(event["cost"]),
+        by=str(event["by"]),
+        time=_time(event),
+        kind=str(event.get("kind", "run")),
+        parent=str(event.get("parent") or ""),
+        branch_at=None if at is None else float(at),
+        save_at=tuple(map(float, event.get("save_at", ()))),
+        begun=float(at or 0.0),
+    )
+
+
+def _imported(event: Event, number: int) -> Trial:
+    loss = _loss(event)
+    return Trial(
+        name=str(event["trial"]),
+        config=dict(event["config"]),
+        cost=0.0,
+        by="import",
+        stage=Stage.DIVERGED if loss is None or event.get("diverged") else Stage.FINISHED,
+        loss=loss,
+        closed=number,
+        metrics=_metrics(event),
+        time=_time(event),
+    )
+
+
 # The fields of a trial that an event about it changes; ``number`` is that of the event.
 
 
-def _submitted(trial: Trial, event: Event, number: int) -> dict[str, Any]:
-    attempt, handle = int(event["attempt"]), str(event["handle"])
-    stage = _unless_cancelling(trial, Stage.SUBMITTED)
-    begun = {"stage": stage, "attempt": attempt, "handle": handle, "started": True}
-    return {**begun, **_time(event)}
-
-
-def _running(trial: Trial, event: Event, number: int) -> dict[str, Any]:
-    return {"stage": _unless_cancelling(trial, Stage.RUNNING), **_time(event)}
+def _begun(trial: Trial, event: Event, number: int) -> dict[str, Any]:
+    cancelling = trial.stage is Stage.CANCELLING
+    stage = trial.stage if cancelling else Stage(event["event"])
+    changes: dict[str, Any] = {"stage": stage, "time": _time(event)}
+    if event["event"] == Kind.SUBMITTED:
+        changes |= {"attempt": int(event["attempt"]), "handle": str(event["handle"])}
+        changes["started"] = True
+    return changes
 
 
 def _reported(trial: Trial, event: Event, number: int) -> dict[str, Any]:
@@ -269,89 +291,54 @@ def _passed(trial: Trial, event: Event, number: int) -> dict[str, Any]:
 
 
 def _retried(trial: Trial, event: Event, number: int) -> dict[str, Any]:
-    following = {"attempt": int(event["attempt"]) + 1, "wait": float(event["wait"])}
-    following["crashes"] = trial.crashes + (event["reason"] in CRASHES)
-    opened = {"stage": Stage.WAITING, "handle": "", "closed": -1, "loss": None}
-    return {**following, **opened, **_going_on(trial, event), **_told(event), **_time(event)}
+    """What the attempt that ended trained, and the checkpoint that the next one goes on from."""
+    trained, begun = event.get("trained", trial.last), max(trial.saved, default=trial.start)
+    return {
+        "stage": Stage.WAITING,
+        "attempt": int(event["attempt"]) + 1,
+        "wait": float(event["wait"]),
+        "crashes": trial.crashes + (event["reason"] in CRASHES),
+        "handle": "",
+        "closed": -1,
+        "loss": None,
+        "trained": trial.trained + float(trained or 0.0),
+        "last": None,
+        "begun": begun,
+        "reports": tuple(report for report in trial.reports if report[0] <= begun),
+        **_why(event),
+    }
 
 
 def _cancelling(trial: Trial, event: Event, number: int) -> dict[str, Any]:
-    return {"stage": Stage.CANCELLING, "closed": -1, **_told(event), **_time(event)}
+    return {"stage": Stage.CANCELLING, "closed": -1, **_why(event)}
 
 
-def _settled(trial: Trial, event: Event, number: int) -> dict[str, Any]:
-    stage = _SETTLED[event["event"]]
-    changes = {"stage": stage, "loss": None, "closed": number, **_told(event), **_time(event)}
+def _ended(trial: Trial, event: Event, number: int) -> dict[str, Any]:
+    stage = Stage(event["event"])
+    loss = _loss(event) if stage in (Stage.FINISHED, Stage.DIVERGED) else None
+    if stage is trial.stage is Stage.FINISHED and loss == trial.loss:
+        return {"metrics": {**trial.metrics, **_metrics(event)}}  # measured after the run
+    changes = {"stage": stage, "loss": loss, "closed": number, **_why(event)}
     if stage is Stage.FINISHED:
-        changes |= {"loss": _loss(event), "metrics": _metrics(event)}
-        if trial.stage is Stage.FINISHED and changes["loss"] == trial.loss:
-            # Measured after the run.
-            return {"metrics": {**trial.metrics, **changes["metrics"]}}
-    elif stage is Stage.DIVERGED:
-        changes["loss"] = _loss(event)
+        changes["metrics"] = _metrics(event)
     elif stage is Stage.CANCELLED:
         changes["reason"] = changes["reason"] or trial.reason
-    return changes if stage is Stage.QUARANTINED else {**changes, "last": _trained(event)}
+    if stage is not Stage.QUARANTINED:
+        trained = event.get("trained")
+        changes["last"] = None if trained is None else float(trained)
+    return changes
 
 
 _CHANGES: dict[str, Callable[[Trial, Event, int], dict[str, Any]]] = {
-    Kind.SUBMITTED: _submitted,
-    Kind.RUNNING: _running,
+    Kind.SUBMITTED: _begun,
+    Kind.RUNNING: _begun,
     Kind.REPORTED: _reported,
     Kind.SAVED: _saved,
     Kind.PASSED: _passed,
     Kind.RETRIED: _retried,
     Kind.CANCELLING: _cancelling,
-    **dict.fromkeys(_SETTLED, _settled),
+    **dict.fromkeys(_ENDS, _ended),
 }
-
-
-def _told(event: Event) -> dict[str, Any]:
-    return {"reason": str(event.get("reason", "")), "detail": str(event.get("detail", ""))}
-
-
-def _time(event: Event) -> dict[str, Any]:
-    return {"time": str(event.get("time", ""))}
-
-
-_NEW = Trial("", {}, 0.0, "")
-_LINEAGE = frozenset(("kind", "parent", "branch_at", "save_at"))  # what most runs have none of
-
-
-def _asked(event: Event, name: str) -> Trial:
-    told = {
-        "name": name,
-        "config": dict(event["config"]),
-        "cost": float(event["cost"]),
-        "by": str(event["by"]),
-        **_time(event),
-    }
-    if not _LINEAGE.isdisjoint(event):
-        at = event.get("branch_at")
-        branch_at = None if at is None else float(at)
-        told |= {
-            "kind": str(event.get("kind", "run")),
-            "parent": str(event.get("parent") or ""),
-            "branch_at": branch_at,
-            "save_at": tuple(float(one) for one in event.get("save_at", ())),
-            "begun": branch_at or 0.0,
-        }
-    return _with(_NEW, told)
-
-
-def _going_on(trial: Trial, event: Event) -> dict[str, Any]:
-    """What the attempt that ended trained, and the checkpoint that the next one goes on from."""
-    last = _trained(event)
-    last = trial.last if last is None else last
-    begun = max(trial.saved, default=trial.start)
-    kept = tuple(report for report in trial.reports if report[0] <= begun)
-    trained = trial.trained + (last or 0.0)
-    return {"trained": trained, "last": None, "begun": begun, "reports": kept}
-
-
-def _trained(event: Event) -> float | None:
-    told = event.get("trained")
-    return None if told is None else float(told)
 
 
 def _with(trial: Trial, changes: dict[str, Any]) -> Trial:
@@ -361,22 +348,22 @@ def _with(trial: Trial, changes: dict[str, Any]) -> Trial:
     return new
 
 
-def _unless_cancelling(trial: Trial, stage: Stage) -> Stage:
-    return trial.stage if trial.stage is Stage.CANCELLING else stage
+def _time(event: Event) -> str:
+    return str(event.get("time", ""))
 
 
-def _metrics(event: Event) -> dict[str, float]:
-    told = event.get("metrics")
-    pairs = told.items() if isinstance(told, dict) else ()
-    found = {str(k): _number(v) for k, v in pairs}
-    return {name: number for name, number in found.items() if number is not None}
+def _why(event: Event) -> dict[str, Any]:
+    why = {name: str(event.get(name, "")) for name in ("reason", "detail")}
+    return {**why, "time": _time(event)}
 
 
 def _loss(event: Event) -> float | None:
-    loss = _number(event.get("loss"))
+    loss = as_float(event.get("loss"))
     return loss if loss is not None and math.isfinite(loss) else None
 
 
-def _number(value: object) -> float | None:
-    """A number of a journal as a float, an integer too large for one as infinite; not a text."""
-    return as_float(value) if isinstance(value, int | float) else None
+def _metrics(event: Event) -> dict[str, float]:
+    metrics = event.get("metrics")
+    pairs = metrics.items() if isinstance(metrics, dict) else ()
+    found = {str(name): as_float(value) for name, value in pairs}
+    return {name: number for name, number in found.items() if number is not None}

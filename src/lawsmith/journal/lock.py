@@ -1,4 +1,4 @@
-"""The lock of a study's driver: one at a time, and a second one is told who the first is."""
+"""The lock of a study's driver: one at a time; a second one gets an error that names the first."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ from lawsmith.numbers import read_json
 
 @contextmanager
 def driver_lock(path: Path) -> Iterator[None]:
-    """Be the only driver; the system lets go of the lock when the process dies, however it does."""
+    """Be the only driver; the system releases the lock when the process ends, however it ends."""
     try:
         with open_file(path, os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW) as file:
             if not _taken(file.fileno()):
@@ -68,7 +68,7 @@ def _sign(descriptor: int) -> None:
 
 def _holder(text: bytes) -> str:
     try:
-        told = read_json(text.decode("utf-8", "replace"))
-        return f"process {int(told['pid'])} on {str(told['host'])[:100]}"
+        holder = read_json(text.decode("utf-8", "replace"))
+        return f"process {int(holder['pid'])} on {str(holder['host'])[:100]}"
     except (ValueError, KeyError, TypeError, OverflowError):
         return "another process"

@@ -10,7 +10,6 @@ from lawsmith.policies.base import (
     Choice,
     InitialDesign,
     Policy,
-    choose_within,
     unasked,
     with_pending,
 )
@@ -27,7 +26,6 @@ __all__ = [
     "Policy",
     "Search",
     "Window",
-    "choose_within",
     "make_policy",
     "space_named",
     "unasked",

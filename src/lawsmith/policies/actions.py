@@ -7,7 +7,7 @@ Notation and shapes
     decay    (m,) FLOPs of the decay itself
     gain(x)  what the loss of x is worth for the answer, EI(x) for the envelope, and cost as in
              :mod:`lawsmith.policies.frontier`
-    v        (m,) variance with which a trunk alone foretells the log loss after a decay, as the
+    v        (m,) variance with which a trunk alone predicts the log loss after a decay, as the
              branches so far have shown (:mod:`lawsmith.curves.gain`)
 
 A **decay** at x is worth gain(x) (or EI(x) when it is the envelope's turn) at the joint price of
@@ -43,17 +43,19 @@ WORDS = {
     ("decay", False): "; its trunk comes first",
     ("trunk", False): "; by the trunk's curve, without a decay",
 }
-HOPELESS = 0.005  # chance of a place on the envelope below which a run may be stopped
-SURE = 2.6  # SDs: a candidate is at least that good, with 99.5 %
-NEAR = 0.003  # of the loss: so close above the envelope, a run still counts as one on it
+# Chance of a place on the envelope below which a run may be stopped: of 200 runs that are stopped,
+# one at most would have been there.
+HOPELESS = 0.005
+SURE = 2.6  # SDs: a candidate is at least that good with 99.5 %, as sure as HOPELESS is
+NEAR = 0.003  # of the loss: so close above the envelope, the scatter of runs may decide
 
 
 @dataclass(frozen=True, eq=False)
-class Ways:
+class TrunkCosts:
     """How the loss of each row can be had now; see the module's notation.
 
     free     (m,) rows for which something can be begun at once
-    by_curve (m,) v: the variance of a loss that is foretold from a trunk, infinite where unknown
+    by_curve (m,) v: the variance of a loss that is predicted from a trunk, infinite where unknown
     hints    what the curves of trunks say by now
     """
 
@@ -81,67 +83,67 @@ class Action:
 
 
 def choose_action(
-    policy: Frontier, grid: Grid, runs: Runs, ways: Ways, *, left: float, budget: float
+    policy: Frontier, grid: Grid, runs: Runs, costs: TrunkCosts, *, left: float, budget: float
 ) -> Action | None:
     """The action of the largest value per FLOP; None where nothing can be paid.
 
     As for other runs, the rest of a budget is not spent on what is not wanted: once LEAST of it is
     left and the action that is wanted costs more, nothing is begun.
     """
-    free = ways.free & unasked(grid, runs)
-    payable = free & (ways.price <= left * SLACK)
+    free = costs.free & unasked(grid, runs)
+    payable = free & (costs.price <= left * SLACK)
     if not payable.any():
         return None
     if left <= LEAST * budget:
-        wanted = _weigh(policy, grid, runs, ways, free, None)
-        if wanted is None or ways.price[wanted.row] > left * SLACK:
+        wanted = _weigh(policy, grid, runs, costs, free, None)
+        if wanted is None or costs.price[wanted.row] > left * SLACK:
             return None
-    weighed = _weigh(policy, grid, runs, ways, payable, left)
+    weighed = _weigh(policy, grid, runs, costs, payable, left)
     if weighed is None:
         return None
     best = float(weighed.scores[weighed.turn][weighed.place(weighed.row)])
-    alone = _alone(policy, grid, ways, weighed, left)
+    alone = _alone(policy, grid, costs, weighed, left)
     if alone is not None and alone[1] > best:
-        return _of_trunk(weighed, ways, *alone)
+        return _of_trunk(weighed, costs, *alone)
     choice = weighed.choice()
-    why = choice.why + WORDS["decay", bool(ways.trunk[choice.row] == 0.0)]
-    values = {**choice.values, "FLOPs with its trunk": float(ways.price[choice.row])}
+    why = choice.why + WORDS["decay", bool(costs.trunk[choice.row] == 0.0)]
+    values = {**choice.values, "FLOPs with its trunk": float(costs.price[choice.row])}
     return Action("decay", replace(choice, why=why, values=values), float(np.exp(best)))
 
 
 def _weigh(
-    policy: Frontier, grid: Grid, runs: Runs, ways: Ways, free: BoolArray, left: float | None
+    policy: Frontier, grid: Grid, runs: Runs, costs: TrunkCosts, free: BoolArray, left: float | None
 ) -> Weighed | None:
-    priced = replace(policy, pricing=Listed(ways.price))
-    return priced.weigh(grid, runs, free, left, ways.hints)
+    priced = replace(policy, pricing=Listed(costs.price))
+    return priced.weigh(grid, runs, free, left, costs.hints)
 
 
 def _alone(
-    policy: Frontier, grid: Grid, ways: Ways, weighed: Weighed, left: float
+    policy: Frontier, grid: Grid, costs: TrunkCosts, weighed: Weighed, left: float
 ) -> tuple[int, float, float] | None:
     """(row, log of value per cost, value) of the best longer trunk without a decay.
 
     Only when it is the answer's turn: no trunk is on the envelope.
     """
     rows = weighed.rows
-    able = (ways.trunk[rows] > 0.0) & np.isfinite(ways.by_curve[rows])
+    able = (costs.trunk[rows] > 0.0) & np.isfinite(costs.by_curve[rows])
     if weighed.turn != "answer" or not able.any():
         return None
-    more = np.where(np.isfinite(ways.by_curve), ways.by_curve, 0.0)
+    more = np.where(np.isfinite(costs.by_curve), costs.by_curve, 0.0)
     gain = policy.gain(grid, weighed.posterior, more)
     if gain is None:
         return None
     with np.errstate(divide="ignore"):
         log_gain = np.log(gain[rows])
-    cost = np.log(ways.trunk[rows] + max(left, 0.0) / policy.horizon)
+    cost = np.log(costs.trunk[rows] + max(left, 0.0) / policy.horizon)
     scores = np.where(able, log_gain - cost, -np.inf)
     row = best_row(rows, scores, grid.C[rows])
     return row, float(scores[weighed.place(row)]), float(gain[row])
 
 
-def _of_trunk(weighed: Weighed, ways: Ways, row: int, score: float, gain: float) -> Action:
+def _of_trunk(weighed: Weighed, costs: TrunkCosts, row: int, score: float, gain: float) -> Action:
     values = {"worth for the answer": gain, **weighed.posterior.expected(row)}
-    values["SD of a decay foretold"] = float(np.sqrt(ways.by_curve[row]))
+    values["SD of a decay foretold"] = float(np.sqrt(costs.by_curve[row]))
     choice = Choice(row, "to know the answer" + WORDS["trunk", False], values)
     return Action("trunk", choice, float(np.exp(score)))
 
@@ -160,39 +162,33 @@ class Rest:
     df: float
 
 
-@dataclass(frozen=True)
-class Verdict:
-    """Whether a run is to be stopped, and the values that say so."""
-
-    stop: bool
-    values: dict[str, float]
-
-
 def judge_rest(
-    policy: Frontier, grid: Grid, runs: Runs, ways: Ways, rest: Rest, *, left: float
-) -> Verdict:
-    """Whether letting a run go on is worth less per FLOP than the best action instead of it.
+    policy: Frontier, grid: Grid, runs: Runs, costs: TrunkCosts, rest: Rest, *, left: float
+) -> tuple[bool, dict[str, float]]:
+    """Whether a run is to be stopped, and the values that say so.
+
+    It is if letting it go on is worth less per FLOP than the best action instead of it.
 
     runs   without the run itself
     """
-    other = _weigh(policy, grid, runs, ways, ways.free & unasked(grid, runs), left)
+    other = _weigh(policy, grid, runs, costs, costs.free & unasked(grid, runs), left)
     if other is None or "answer" not in other.scores:
-        return Verdict(False, {})
+        return False, {}
     level = _level(grid, runs, other.posterior, rest.row)
     chance = float(stdtr(rest.df, (level + np.log1p(NEAR) - rest.mean) / rest.scale))
     values = {"expected end": float(np.exp(rest.mean)), "SD": float(np.exp(rest.mean) * rest.scale)}
     values |= {"envelope": float(np.exp(level)), "chance of the envelope": chance}
     if chance > HOPELESS:
-        return Verdict(False, values)
+        return False, values
     here = np.zeros(len(grid), dtype=np.bool_)
     here[rest.row] = True
-    going = replace(ways, trunk=np.full(len(grid), rest.cost), decay=np.zeros(len(grid)))
+    going = replace(costs, trunk=np.full(len(grid), rest.cost), decay=np.zeros(len(grid)))
     on = _weigh(policy, grid, runs, going, here, left)
     if on is None or "answer" not in on.scores:
-        return Verdict(False, values)
+        return False, values
     own, best = (float(np.exp(one.scores["answer"].max())) for one in (on, other))
     values |= {"worth of its rest per FLOP": own, "worth of the next per FLOP": best}
-    return Verdict(own < best, values)
+    return own < best, values
 
 
 def _level(grid: Grid, runs: Runs, posterior: Posterior, row: int) -> float:

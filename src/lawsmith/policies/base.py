@@ -8,6 +8,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from typing import Any
 
 import numpy as np
 
@@ -20,7 +21,10 @@ from lawsmith.surrogates.base import Surrogate
 # Scores this close, relative to the best, are ties. Candidates that mirror one another have equal
 # scores up to rounding, which differs with the number of threads; the choice must not.
 TIE = 1e-9
-LEAST = 0.01  # share of a budget
+LEAST = 0.01  # share of a budget, the rest of which is not spent on runs that are not wanted
+# Distinct D of the whole grid that count as smallest. Those of the smallest N alone may reach far
+# up, and a window opened there would be the whole study.
+N_TOKENS = 4
 SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
 
 
@@ -35,24 +39,19 @@ class Choice:
 
 @dataclass(frozen=True)
 class InitialDesign:
-    """``n`` runs drawn uniformly from the smallest N over the grid's few smallest D.
+    """``n`` runs drawn uniformly from the smallest N over the N_TOKENS smallest D of the grid.
 
-    n         configurations asked before the search begins, whatever became of them; 0 for none
-    n_tokens  how many of the distinct D of the whole grid count as smallest. The smallest N's own
-              may reach far up, and a window opened there would be the whole study.
+    n   configurations asked before the search begins, whatever became of them; 0 for none
 
     It is a function of what was asked so far, so that a study may ask one run at a time, in
     batches, or start from runs of its own.
     """
 
     n: int = 10
-    n_tokens: int = 4
 
     def __post_init__(self) -> None:
         if self.n < 0:
             raise LawsmithError("n_init", got=self.n, want="0 initial runs or more")
-        if self.n_tokens < 1:
-            raise LawsmithError("n_tokens", got=self.n_tokens, want="at least 1 value of D")
 
     def complete(self, grid: Grid, runs: Runs) -> bool:
         """Whether the design has been asked for in full."""
@@ -79,7 +78,7 @@ class InitialDesign:
         as the dearest of them: where every run costs 1, that is the whole grid.
         """
         if "N" in grid.names and "D" in grid.names:
-            tokens = np.unique(grid.D)[: self.n_tokens]
+            tokens = np.unique(grid.D)[:N_TOKENS]
             smallest: BoolArray = np.equal(grid.N, grid.N.min()) & np.isin(grid.D, tokens)
             return smallest
         cheapest: BoolArray = np.less_equal(grid.C, np.sort(grid.C)[self.n - 1])
@@ -108,12 +107,12 @@ class Policy(ABC):
     ) -> Choice:
         """The next run of the search, of the rows ``free``; there is one."""
 
-    def candidates(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) the rows among which the next run is chosen; none when the grid is exhausted."""
-        return self.among(grid, runs, unasked(grid, runs))
+    def candidates(self, grid: Grid, runs: Runs, free: BoolArray | None = None) -> BoolArray:
+        """(m,) those of the rows ``free`` among which the next run is chosen.
 
-    def among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
-        """(m,) those of the rows ``free`` among which the next run is chosen."""
+        By default all that were never asked; none when the grid is exhausted.
+        """
+        free = unasked(grid, runs) if free is None else free
         if not self.searching(grid, runs):
             return self.initial.among(grid, free)
         return self.space_among(grid, runs, free)
@@ -135,16 +134,23 @@ class Policy(ABC):
         *,
         allowed: BoolArray | None = None,
         left: float | None = None,
+        budget: float | None = None,
     ) -> list[Choice]:
         """Up to ``n`` distinct rows; each is pending when the next is chosen.
 
         A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
         come back when no more are left, and none when the grid is exhausted. ``allowed`` (m,) are
         the rows that may be asked, all by default. ``left`` are the FLOPs that may still be spent;
-        a row that costs more is not asked.
+        a row that costs more is not asked. The last of ``budget``, of which ``left`` is the rest,
+        would go to a long tail of cheap runs that teach nothing: once LEAST of it is left, and the
+        run that is wanted costs more, nothing is asked.
         """
         if n < 1:
             raise LawsmithError("ask", got=n, want="at least 1 run")
+        if budget is not None and left is not None and left <= LEAST * budget:
+            wanted = self.ask(grid, runs, 1, rng, allowed=allowed)
+            if not wanted or self.pricing.each(grid, runs.index)[wanted[0]] > left * SLACK:
+                return []
         chosen: list[Choice] = []
         while len(chosen) < n:
             now = with_pending(runs, [choice.row for choice in chosen])
@@ -153,7 +159,7 @@ class Policy(ABC):
                 free &= allowed
             if not free.any():
                 break
-            free = self.among(grid, now, free)
+            free = self.candidates(grid, now, free)
             if self.searching(grid, now):
                 chosen.append(self._next(grid, now, free, left, rng))
             else:
@@ -162,18 +168,10 @@ class Policy(ABC):
         return chosen
 
     def ask(
-        self,
-        grid: Grid,
-        runs: Runs,
-        n: int,
-        rng: np.random.Generator,
-        *,
-        allowed: BoolArray | None = None,
-        left: float | None = None,
+        self, grid: Grid, runs: Runs, n: int, rng: np.random.Generator, **limits: Any
     ) -> list[int]:
-        """The rows of `choose`."""
-        found = self.choose(grid, runs, n, rng, allowed=allowed, left=left)
-        return [choice.row for choice in found]
+        """The rows of `choose`, with the same ``limits``: allowed, left and budget."""
+        return [choice.row for choice in self.choose(grid, runs, n, rng, **limits)]
 
     def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
         """(m,) rows that may be asked: those never asked before."""
@@ -194,29 +192,6 @@ def unasked(grid: Grid, runs: Runs) -> BoolArray:
         raise LawsmithError("runs", got=f"row {runs.index.max()}", want=f"rows below {len(grid)}")
     free[runs.index] = False
     return free
-
-
-def choose_within(
-    policy: Policy,
-    grid: Grid,
-    runs: Runs,
-    n: int,
-    rng: np.random.Generator,
-    *,
-    left: float,
-    budget: float,
-) -> list[Choice]:
-    """What ``policy`` chooses with ``left`` of a budget; nothing where the rest is too little.
-
-    The rest of a budget would go to a long tail of cheap runs that teach nothing. So once LEAST of
-    it is left, and the run that is wanted costs more, nothing is asked.
-    """
-    if left <= LEAST * budget:
-        wanted = policy.ask(grid, runs, 1, rng)
-        price = policy.pricing.each(grid, runs.index)
-        if not wanted or price[wanted[0]] > left * SLACK:
-            return []
-    return policy.choose(grid, runs, n, rng, left=left)
 
 
 def at_random(free: BoolArray, why: str, rng: np.random.Generator) -> Choice:

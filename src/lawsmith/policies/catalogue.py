@@ -17,8 +17,7 @@ from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 
 POLICIES = ("frontier", "window", "full")
-N_INIT = 10  # runs of an initial design where none is said; the surface needs none
-MODEL_SETTINGS = ("kernel", "priors", "scale")  # of a surrogate
+N_INIT = 10  # runs of an initial design where none is said, as published; the surface needs none
 
 MakeSurrogate = Callable[..., Surrogate | None]
 
@@ -69,23 +68,20 @@ class Method:
 
     def make_surrogate(self, make: MakeSurrogate = make_surrogate) -> Surrogate | None:
         """The model that predicts the runs not made."""
-        words = {name: getattr(self, name) for name in MODEL_SETTINGS}
-        given = {name: word for name, word in words.items() if word is not None}
+        given = self._given("kernel", "priors", "scale")
         if self.surrogate == "surface":
             given["prior"] = self.prior
         return make(self.surrogate, **given, **self.further)
 
     def options(self) -> dict[str, Any]:
         """What `make_policy` takes beside the surrogate."""
-        return {
-            "acquisition": self.acquisition or "lcb",
-            "kappa": KAPPA if self.kappa is None else self.kappa,
-            "reach": REACH if self.reach is None else self.reach,
-            "n_init": self.n_first,
-            "replicates": self.replicates,
-            "target": self.target,
-            "pricing": self.pricing,
-        }
+        given = self._given("acquisition", "kappa", "reach", "replicates", "target", "pricing")
+        return {**given, "n_init": self.n_first}
+
+    def _given(self, *names: str) -> dict[str, Any]:
+        """The settings that are not left to their defaults."""
+        values = {name: getattr(self, name) for name in names}
+        return {name: value for name, value in values.items() if value is not None}
 
 
 def space_named(name: str, *, reach: float | None = REACH) -> Space:

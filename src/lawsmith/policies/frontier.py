@@ -44,7 +44,7 @@ from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Hints, Posterior, Surrogate
 
 HORIZON = 20.0  # tried: 20, 50, 100 and 200, of which 20 and 50 are the best
-BEYOND = 100.0  # the target, in times the grid's largest compute, where none is given
+BEYOND = 100.0  # the target without one given, in times the grid's largest compute: two decades
 
 ValueName = Literal["envelope", "answer"]
 WORDS: dict[ValueName, str] = {

@@ -23,7 +23,7 @@ from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random, bes
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
 
-REACH = 1.5
+REACH = 1.5  # times the largest compute so far: half as much again is no leap
 
 
 class Space(Protocol):

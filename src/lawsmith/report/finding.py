@@ -24,11 +24,9 @@ from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
 from lawsmith.report.source import Findings, Reason
 from lawsmith.runs import Runs
-from lawsmith.study.answer import answer_of, targets_of, tasks_of
-from lawsmith.study.asking import config_of, propose
-from lawsmith.study.earlier import runs_made
-from lawsmith.study.live import LiveStudy
-from lawsmith.study.summary import too_many
+from lawsmith.study.answer import answer_of, targets_of, tasks_of, too_many
+from lawsmith.study.asking import propose
+from lawsmith.study.live import LiveStudy, runs_made
 from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
 
@@ -178,23 +176,24 @@ def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
     """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
     return tuple(
         Reason(
-            config_of(study, one),
-            one.cost,
-            one.choice.why,
-            as_text(one.choice.values, logs=study.method.surrogate == "surface"),
+            event["config"],
+            event["cost"],
+            event["why"],
+            as_text(event["values"], logs=study.method.surrogate == "surface"),
         )
-        for one in propose(study, ledger, n, by=study.launched_by)
+        for event in propose(study, ledger, n, by=study.launched_by)
     )
 
 
-def as_text(values: Mapping[str, float], *, logs: bool) -> dict[str, str]:
+def as_text(values: Mapping[str, float | None], *, logs: bool) -> dict[str, str]:
     """Values by name as people read them; ``logs`` says that losses are modelled by their logs."""
     shown = {
         name: percent(value, 2) if logs and name in SHARES else number(value, 3)
         for name, value in values.items()
-        if name not in ("expected loss", "SD")
+        if name not in ("expected loss", "SD") and value is not None
     }
-    if "expected loss" in values:
-        mean, sd = digits(values["expected loss"], ".4g"), digits(values["SD"], ".2g")
+    loss, scatter = values.get("expected loss"), values.get("SD")
+    if loss is not None and scatter is not None:
+        mean, sd = digits(loss, ".4g"), digits(scatter, ".2g")
         shown["expected loss"] = f"{mean} ± {sd}"
     return shown

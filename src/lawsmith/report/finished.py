@@ -34,7 +34,7 @@ from lawsmith.report.finding import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Findings, Record, Source, Spend
 from lawsmith.runs import Runs
-from lawsmith.study.earlier import prior_from
+from lawsmith.study.live import prior_from
 
 FILE = "trace.json"  # what lawsmith replay --out writes
 MAX_BYTES = 512 * 2**20

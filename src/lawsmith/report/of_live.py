@@ -19,9 +19,8 @@ from lawsmith.report.finding import NONE_YET
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Findings, Live, Record, Source, Spend
 from lawsmith.runs import State
-from lawsmith.study.earlier import runs_made
 from lawsmith.study.history import state_of
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, runs_made
 
 _ENDS = (
     *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),

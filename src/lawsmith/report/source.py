@@ -22,8 +22,8 @@ from lawsmith.formats import number, percent
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.laws.law import Law
 from lawsmith.report.parts import RunTable
+from lawsmith.study.asking import STOPPED
 from lawsmith.study.history import History
-from lawsmith.study.hopeless import STOPPED
 from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
 

@@ -1,4 +1,4 @@
-"""What a runner is: the place where training runs happen, whoever chooses them.
+"""What a runner is: the place where training runs happen.
 
 A runner is stateless: everything it must know again after a crash is a `Job`, whose handle the
 journal keeps. It says what became of a job, never what the loss was: the job leaves its result in
@@ -65,6 +65,11 @@ class Status:
     ending: Ending | None = None
     detail: str = ""
     exit_code: int | None = None
+
+    @property
+    def over(self) -> bool:
+        """Whether the job ended or is lost."""
+        return self.phase in (Phase.ENDED, Phase.LOST)
 
 
 class Runner(Protocol):

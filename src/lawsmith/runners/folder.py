@@ -11,7 +11,7 @@ from lawsmith.files import check_inside, read_bytes
 from lawsmith.numbers import read_json
 from lawsmith.runners.base import Ending, Job, Phase, Status
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**20  # of files of our own, which have a few hundred
 _STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 
 

@@ -16,12 +16,12 @@ import time
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import Any
+from typing import IO, Any
 
 from pydantic import Field, model_validator
 
 from lawsmith.errors import LawsmithError
-from lawsmith.files import reason
+from lawsmith.files import open_file, reason
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Job, Phase, Status
 from lawsmith.runners.folder import read_object, status_of_exit
@@ -128,31 +128,25 @@ def _status(job: Job) -> Status:
 @contextmanager
 def _lock(folder: Path) -> Iterator[int | None]:
     """A descriptor that holds the folder's lock; None where somebody else holds it."""
-    flags = os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW | os.O_CLOEXEC
-    descriptor = os.open(folder / "lock", flags, 0o666)
-    try:
-        try:
-            fcntl.flock(descriptor, fcntl.LOCK_EX | fcntl.LOCK_NB)
-        except OSError:
-            yield None
-        else:
-            yield descriptor
-    finally:
-        os.close(descriptor)
+    with open_file(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW) as file:
+        yield file.fileno() if _locked(file, fcntl.LOCK_EX) else None
 
 
 def _alive(folder: Path) -> bool:
     try:
-        descriptor = os.open(folder / "lock", os.O_RDONLY | os.O_CLOEXEC | os.O_NONBLOCK)
+        with open_file(folder / "lock") as file:
+            return not _locked(file, fcntl.LOCK_SH)
+    except OSError:
+        return False  # it never began
+
+
+def _locked(file: IO[bytes], how: int) -> bool:
+    """Whether the lock could be had."""
+    try:
+        fcntl.flock(file, how | fcntl.LOCK_NB)
     except OSError:
         return False
-    try:
-        fcntl.flock(descriptor, fcntl.LOCK_SH | fcntl.LOCK_NB)
-    except OSError:
-        return True
-    finally:
-        os.close(descriptor)
-    return False
+    return True
 
 
 def _stop(job: Job) -> None:

@@ -58,31 +58,25 @@ class ReplayRunner:
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """Jobs whose end has come; if none has, the clock goes on to the next."""
-        notes = {job.name: _read(job.folder / _STATE) for job in jobs}
-        waiting = [n for n in notes.values() if n and not n["cancelled"] and not n["answered"]]
-        self.now = max([self.now, *(note["start"] for note in waiting)])
-        if waiting and min(note["end"] for note in waiting) > self.now:
-            self.now = min(note["end"] for note in waiting)
+        notes = {job.name: _read(job) for job in jobs}
+        waiting = [note for job in jobs if (note := notes[job.name]) and not _is_over(job, note)]
+        if waiting:
+            begun = max(note["start"] for note in waiting)
+            self.now = max(self.now, begun, min(note["end"] for note in waiting))
         return {job.name: self._status(job, notes[job.name]) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
         """Note that each job was called off, unless it ended."""
         for job in jobs:
-            note = _read(job.folder / _STATE)
-            if note and not note["answered"]:
+            note = _read(job)
+            if note and not _is_over(job, note):
                 _write(job.folder / _STATE, {**note, "cancelled": True})
 
     def _begin(self, job: Job) -> str:
-        note = _read(job.folder / _STATE)
+        note = _read(job)
         if note is None:
-            C = job.values.get("C", 0.0)
-            lasts = float(C) / self.options.flops_per_second if not isinstance(C, str) else 0.0
-            note = {
-                "start": self.now,
-                "end": self.now + lasts,
-                "cancelled": False,
-                "answered": False,
-            }
+            lasts = (as_float(job.values.get("C")) or 0.0) / self.options.flops_per_second
+            note = {"start": self.now, "end": self.now + lasts, "cancelled": False}
             _write(job.folder / _STATE, note)
         return f"replay until {note['end']:.6g} s"
 
@@ -91,17 +85,15 @@ class ReplayRunner:
             return Status(Phase.LOST, detail="no record of it")
         if note["cancelled"]:
             return Status(Phase.ENDED, Ending.CANCELLED)
-        if note["end"] > self.now:
-            return Status(Phase.RUNNING)
-        row = self._row(job.values)
-        if row is None:
-            detail = f"{self.options.table} has no run of this configuration"
-            return Status(Phase.ENDED, Ending.FAILED, detail, 1)
-        if not note["answered"]:
+        if not _is_over(job, note):
+            if note["end"] > self.now:
+                return Status(Phase.RUNNING)
+            row = self._row(job.values)
+            if row is None:
+                detail = f"{self.options.table} has no run of this configuration"
+                return Status(Phase.ENDED, Ending.FAILED, detail, 1)
             loss = float(self._losses[row])
-            result = {"loss": loss if np.isfinite(loss) else None}
-            _write(Path(job.env["LAWSMITH_RESULT"]), result)
-            _write(job.folder / _STATE, {**note, "answered": True})
+            _write(_answer(job), {"loss": loss if np.isfinite(loss) else None})
         return Status(Phase.ENDED, Ending.COMPLETED, exit_code=0)
 
     @cached_property
@@ -136,9 +128,17 @@ def _same(column: AnyArray, value: float | int | str) -> AnyArray:
     return np.isclose(column, number, rtol=CLOSE, atol=0.0)
 
 
-def _read(path: Path) -> dict[str, Any] | None:
-    note = read_object(path)
-    if note is None or not {"start", "end", "cancelled", "answered"} <= set(note):
+def _answer(job: Job) -> Path:
+    return Path(job.env["LAWSMITH_RESULT"])
+
+
+def _is_over(job: Job, note: Mapping[str, Any]) -> bool:
+    return bool(note["cancelled"]) or _answer(job).exists()
+
+
+def _read(job: Job) -> dict[str, Any] | None:
+    note = read_object(job.folder / _STATE)
+    if note is None or not {"start", "end", "cancelled"} <= set(note):
         return None
     return note if None not in (as_float(note["start"]), as_float(note["end"])) else None
 

@@ -24,12 +24,12 @@ from pathlib import Path
 from typing import Any
 
 from lawsmith.files import read_bytes, read_tail
-from lawsmith.numbers import as_float, read_json
+from lawsmith.numbers import as_float, read_json, shown
 from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
-MAX_BYTES = 16 * 2**20
-MAX_METRICS = 1000
+MAX_BYTES = 16 * 2**20  # of a result, and of progress that is read at once
+MAX_METRICS = 1000  # of a result: each is on record for ever
 TAIL_BYTES = 4 * 2**20  # of a log; the loss stands at its end
 RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", "log.txt"
 Value = float | int | str
@@ -70,15 +70,14 @@ def read_result(
     try:
         if not path.is_file():
             return Result(Found.NOTHING)
-        match spec.kind:
-            case "json":
-                return _from_json(path, spec, config)
-            case "regex":
-                return _from_log(path, spec)
-            case "csv":
-                return _from_csv(path, spec, config)
+        result = {"json": _from_json, "regex": _from_log, "csv": _from_csv}[spec.kind](
+            path, spec, config
+        )
     except (OSError, ValueError, csv.Error) as error:
-        return Result(Found.UNREADABLE, detail=f"{path.name}: {str(error)[:200]}")
+        result = Result(Found.UNREADABLE, detail=str(error)[:200])
+    if result.found is Found.UNREADABLE:
+        return replace(result, detail=f"{path.name}: {result.detail}")
+    return result
 
 
 def result_file(spec: ResultsSpec) -> str:
@@ -183,24 +182,28 @@ def contradiction(
     return None
 
 
-def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
-    values = read_json(_text(path))
-    if not isinstance(values, dict):
-        return Result(Found.UNREADABLE, detail=f"{path.name} is not a JSON object")
+def result_of(values: Mapping[str, Any], spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
+    """The result that an object with a loss is, of a run of ``config``."""
+    loss = as_float(values.get("loss"))
     if problem := contradiction(values, config, spec.tolerance):
-        return Result(Found.CONTRADICTION, as_float(values.get("loss")), problem)
+        return Result(Found.CONTRADICTION, loss, problem)
     if values.get("diverged") is True:
-        return Result(Found.DIVERGED, _finite(as_float(values.get("loss"))))
+        return Result(Found.DIVERGED, loss if loss is not None and LOSS.hold(loss) else None)
     if "loss" not in values:
-        return Result(Found.UNREADABLE, detail=f"{path.name} has no 'loss'")
-    loss = values["loss"]
-    if loss is not None and as_float(loss) is None:
-        return Result(Found.UNREADABLE, detail=f"{path.name}: loss is {str(loss)[:60]!r}")
+        return Result(Found.UNREADABLE, detail="no loss")
+    if loss is None and values["loss"] is not None:
+        return Result(Found.UNREADABLE, detail=f"a loss of {shown(values['loss'])}")
     listed = values.get("intermediate")
     reports = [_pair(item) for item in listed] if isinstance(listed, list) else []
     kept = tuple(report for report in reports if report is not None)
-    metrics = _metrics(values.get("metrics"))
-    return replace(judge(as_float(loss), spec), reports=kept, metrics=metrics)
+    return replace(judge(loss, spec), reports=kept, metrics=_metrics(values.get("metrics")))
+
+
+def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
+    values = read_json(read_text(path))
+    if not isinstance(values, dict):
+        return Result(Found.UNREADABLE, detail="not a JSON object")
+    return result_of(values, spec, config)
 
 
 def _metrics(values: object) -> dict[str, float]:
@@ -210,7 +213,7 @@ def _metrics(values: object) -> dict[str, float]:
     return {name: x for name, x in numbers.items() if x is not None and math.isfinite(x)}
 
 
-def _from_log(path: Path, spec: ResultsSpec) -> Result:
+def _from_log(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     assert spec.pattern is not None
     text = read_tail(path, limit=TAIL_BYTES).decode("utf-8", "replace")
     # Line by line from the end: a pattern is never let loose on megabytes at once.
@@ -221,21 +224,14 @@ def _from_log(path: Path, spec: ResultsSpec) -> Result:
             if loss is None:
                 return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number")
             return judge(loss, spec)
-    return Result(Found.UNREADABLE, detail=f"no line of {path.name} matches {spec.pattern!r}")
+    return Result(Found.UNREADABLE, detail=f"no line matches {spec.pattern!r}")
 
 
 def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
-    rows = [row for row in csv.DictReader(_text(path).splitlines()) if any(row.values())]
+    rows = [row for row in csv.DictReader(read_text(path).splitlines()) if any(row.values())]
     if not rows or spec.column not in rows[-1]:
-        return Result(Found.UNREADABLE, detail=f"{path.name} has no column {spec.column!r}")
-    last = rows[-1]
-    if problem := contradiction(last, config, spec.tolerance):
-        return Result(Found.CONTRADICTION, as_float(last[spec.column]), problem)
-    loss = as_float(last[spec.column])
-    if loss is None:
-        detail = f"{path.name}: {spec.column} is {str(last[spec.column])[:60]!r}"
-        return Result(Found.UNREADABLE, detail=detail)
-    return judge(loss, spec)
+        return Result(Found.UNREADABLE, detail=f"no column {spec.column!r}")
+    return result_of({**rows[-1], "loss": rows[-1][spec.column] or ""}, spec, config)
 
 
 def _step(line: bytes) -> Progress:
@@ -243,8 +239,11 @@ def _step(line: bytes) -> Progress:
         values = read_json(line)
     except ValueError:
         return Progress()
-    if not isinstance(values, dict):
-        return Progress()
+    return progress_of(values) if isinstance(values, dict) else Progress()
+
+
+def progress_of(values: Mapping[str, Any]) -> Progress:
+    """What an object says of a run on its way; what no run can have says nothing."""
     tokens, saved, resumed = (_tokens(values.get(key)) for key in ("tokens", "saved", "resumed"))
     pair = _pair(values)
     loss = None if pair is None else pair[1]
@@ -266,12 +265,12 @@ def _pair(values: object) -> tuple[float, float] | None:
     return tokens, loss
 
 
-def _text(path: Path) -> str:
-    data = read_bytes(path, limit=MAX_BYTES)
-    if len(data) > MAX_BYTES:
-        raise ValueError(f"more than {MAX_BYTES} bytes are too many for a result")
-    return data.decode("utf-8")
-
-
-def _finite(value: float | None) -> float | None:
-    return value if value is not None and LOSS.hold(value) else None
+def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
+    """A file of results; ValueError for one that is no text, or too large to be one."""
+    data = read_bytes(path, limit=limit)
+    if len(data) > limit:
+        raise ValueError(f"more than {limit // 2**20} MB")
+    try:
+        return data.decode("utf-8-sig")
+    except UnicodeDecodeError:
+        raise ValueError("bytes that are not UTF-8 text") from None

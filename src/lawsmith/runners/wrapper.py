@@ -14,18 +14,15 @@ from __future__ import annotations
 import json
 import os
 import signal
+import subprocess
 import sys
 import time
+from collections.abc import Callable, Mapping
 from contextlib import suppress
 from types import FrameType
 
-TYPE_CHECKING = False  # typing takes longer to import than all the rest
-if TYPE_CHECKING:
-    import subprocess
-    from collections.abc import Callable, Mapping
-
 _STOP = False
-ROOM = 2048  # bytes of a file of ours, padded with blanks
+ROOM = 2048  # bytes of a file of ours, padded with blanks: its longest text has some 600
 
 
 def launch(
@@ -43,8 +40,6 @@ def launch(
     job       command, timeout and grace, for job.json; not env, whose keys belong on no disk
     first     what the new process does before it becomes this program
     """
-    import subprocess  # the program itself starts faster without
-
     put(os.path.join(folder, "job.json"), job)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
     with os.fdopen(os.open(os.path.join(folder, "log.txt"), flags, 0o666), "ab") as log:
@@ -73,93 +68,61 @@ def main(folder: str, lock: int) -> None:
     """Run the command of ``folder`` to its end."""
     os.chdir(folder)
     signal.signal(signal.SIGTERM, _on_term)
-    for ignored in (signal.SIGINT, signal.SIGHUP):
-        signal.signal(ignored, signal.SIG_IGN)
     with open("job.json", encoding="utf-8") as file:
         job = json.load(file)
     try:
         for name in ("pid.json", "exit.json"):
-            reserve(name)
+            _reserve(name)
     except OSError as error:
         print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
         return  # with nothing written, the run counts as never begun
     try:
-        child = start(job["command"], lock)
+        child = subprocess.Popen(job["command"], pass_fds=(lock,), process_group=0)
     except OSError as error:
-        leave(127, "start", f"{job['command'][0][:500]}: {error.strerror or error}")
+        _leave(127, "start", f"{job['command'][0][:500]}: {error.strerror or error}")
         return
-    write("pid.json", {"wrapper": os.getpid(), "command": child})
-    code, why = wait(child, job["timeout"], job["grace"])
-    leave(code, why, "")
+    for ignored in (signal.SIGINT, signal.SIGHUP):
+        signal.signal(ignored, signal.SIG_IGN)
+    _write("pid.json", {"wrapper": os.getpid(), "command": child.pid})
+    code, why = _wait(child, job["timeout"], job["grace"])
+    _leave(code, why, "")
 
 
-def start(command: list[str], lock: int) -> int:
-    """The process id of the command, leader of its own group; OSError if it cannot be started."""
-    read_end, write_end = os.pipe()
-    child = os.fork()
-    if child == 0:
-        try:
-            os.setpgid(0, 0)
-            for number in (signal.SIGTERM, signal.SIGINT, signal.SIGHUP):
-                signal.signal(number, signal.SIG_DFL)
-            os.set_inheritable(lock, True)
-            os.execvp(command[0], command)
-        except OSError as error:
-            os.write(write_end, str(error.errno or 1).encode())
-        finally:
-            os._exit(127)
-    os.close(write_end)
-    failure = os.read(read_end, 16)
-    os.close(read_end)
-    if failure:
-        os.waitpid(child, 0)
-        raise OSError(int(failure), os.strerror(int(failure)))
-    return child
-
-
-def wait(child: int, timeout: float, grace: float) -> tuple[int, str]:
+def _wait(child: subprocess.Popen[bytes], timeout: float, grace: float) -> tuple[int, str]:
     """(exit code as a shell counts it, why it ended); 0 is no time limit."""
     deadline = time.monotonic() + timeout if timeout else float("inf")
     pause = 0.002
-    while True:
-        found, status = os.waitpid(child, os.WNOHANG)
-        if found:
-            return code_of(status), "exit"
+    while child.poll() is None:
         if _STOP or time.monotonic() > deadline:
             why = "cancelled" if _STOP else "timeout"
-            return stop(child, grace), why
+            return _stop(child, grace), why
         # Short runs are noticed at once, long ones cost nothing.
         time.sleep(pause)
         pause = min(pause * 1.3, 0.25)
+    return _code_of(child), "exit"
 
 
-def stop(child: int, grace: float) -> int:
+def _stop(child: subprocess.Popen[bytes], grace: float) -> int:
     """Ask everything the command started to end, then make it."""
-    everything = family(child)
-    send(everything, signal.SIGTERM)
+    everything = _family(child.pid)
+    _send(everything, signal.SIGTERM)
     deadline = time.monotonic() + grace
-    status: int | None = None
     while time.monotonic() < deadline:
-        if status is None:
-            found, left = os.waitpid(child, os.WNOHANG)
-            status = left if found else None
-        if status is not None and not any(map(alive, everything)):
-            return code_of(status)
+        if child.poll() is not None and not any(map(_alive, everything)):
+            return _code_of(child)
         time.sleep(0.02)
-    send(everything | family(child), signal.SIGKILL)
-    if status is None:
-        status = os.waitpid(child, 0)[1]
-    return code_of(status)
+    _send(everything | _family(child.pid), signal.SIGKILL)
+    return _code_of(child)
 
 
-def family(child: int) -> set[int]:
+def _family(child: int) -> set[int]:
     """The command, its group and, where /proc tells, descendants that left the group."""
     members = {child}
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
     except OSError:
         return members
-    parents = {pid: parent_and_group(pid) for pid in pids}
+    parents = {pid: _parent_and_group(pid) for pid in pids}
     members |= {pid for pid, (_, group) in parents.items() if group == child}
     while True:
         more = {pid for pid, (parent, _) in parents.items() if parent in members} - members
@@ -168,7 +131,7 @@ def family(child: int) -> set[int]:
         members |= more
 
 
-def parent_and_group(pid: int) -> tuple[int, int]:
+def _parent_and_group(pid: int) -> tuple[int, int]:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             # The name in brackets may hold anything, blanks and brackets too.
@@ -178,7 +141,7 @@ def parent_and_group(pid: int) -> tuple[int, int]:
         return 0, 0
 
 
-def alive(pid: int) -> bool:
+def _alive(pid: int) -> bool:
     """Whether a process still runs; one that only waits to be reaped does not."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
@@ -194,7 +157,7 @@ def alive(pid: int) -> bool:
     return True
 
 
-def send(pids: set[int], number: signal.Signals) -> None:
+def _send(pids: set[int], number: signal.Signals) -> None:
     """A signal to each; to the group of the first as well, where /proc does not list it."""
     for pid in pids:
         for kill in (os.killpg, os.kill):
@@ -205,17 +168,18 @@ def send(pids: set[int], number: signal.Signals) -> None:
                 pass  # it is gone
 
 
-def code_of(status: int) -> int:
-    code = os.waitstatus_to_exitcode(status)
+def _code_of(child: subprocess.Popen[bytes]) -> int:
+    """The exit code, 128 and the signal where one ended it."""
+    code = child.wait()
     return code if code >= 0 else 128 - code
 
 
-def leave(code: int, why: str, detail: str) -> None:
+def _leave(code: int, why: str, detail: str) -> None:
     """How it ended, in one piece or not at all."""
-    write("exit.json", {"code": code, "why": why, "detail": detail})
+    _write("exit.json", {"code": code, "why": why, "detail": detail})
 
 
-def reserve(name: str) -> None:
+def _reserve(name: str) -> None:
     """Take room on the disk for the file ``name``; a link that lies there is not followed."""
     with suppress(FileNotFoundError):
         os.unlink(name + ".new")
@@ -225,7 +189,7 @@ def reserve(name: str) -> None:
         os.fsync(file.fileno())
 
 
-def write(name: str, values: dict[str, object]) -> None:
+def _write(name: str, values: dict[str, object]) -> None:
     """A file renamed into place, in the room that was reserved for it.
 
     Tried again while the disk is full all the same: some disks write nothing in place.
@@ -234,7 +198,7 @@ def write(name: str, values: dict[str, object]) -> None:
     for pause in (0.1, 1.0, 5.0, 30.0, 60.0, 300.0):
         try:
             if not os.path.exists(name + ".new"):
-                reserve(name)
+                _reserve(name)
             descriptor = os.open(name + ".new", os.O_WRONLY | os.O_NOFOLLOW)
             with os.fdopen(descriptor, "wb") as file:
                 file.write(text)

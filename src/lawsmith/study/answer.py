@@ -1,4 +1,4 @@
-"""What a live study knows by now: its answer, its tasks, and whether its stop rule is met."""
+"""What a live study knows by now: its answer, its tasks, whether to stop, and all at a glance."""
 
 from __future__ import annotations
 
@@ -7,8 +7,12 @@ from dataclasses import dataclass
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.curves.trunks import usable
 from lawsmith.errors import LawsmithError
-from lawsmith.journal import Ledger
+from lawsmith.journal import Event, Ledger, Stage, Trial, driver_of
+from lawsmith.runners.results import log_tail
+from lawsmith.runs import State
 from lawsmith.stopping import StopRule, parse_rule
+from lawsmith.study.asking import propose
+from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import along_of
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
@@ -32,8 +36,8 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
     try:
         targets = [Target(C) for C in targets_of(study)]
         along = along_of(study, ledger)
-        told = along if any(usable(one) for one in along.curves) else None
-        found = answer(pool, runs, targets, study=name, level=level, prior=study.prior, along=told)
+        kept = along if any(usable(one) for one in along.curves) else None
+        found = answer(pool, runs, targets, study=name, level=level, prior=study.prior, along=kept)
         return Known(found)
     except LawsmithError as error:
         return Known(None, f"{error.got}, {error.want} are needed" if error.want else str(error))
@@ -42,8 +46,8 @@ def answer_of(study: LiveStudy, ledger: Ledger) -> Known:
 def targets_of(study: LiveStudy) -> list[float]:
     """The computes at which the loss is predicted: the study's targets, and its stop rule's."""
     rule = stop_rule(study)
-    told = list(study.spec.law.targets)
-    return told if rule is None or rule.compute in told else [*told, rule.compute]
+    targets = list(study.spec.law.targets)
+    return targets if rule is None or rule.compute in targets else [*targets, rule.compute]
 
 
 def stop_rule(study: LiveStudy) -> StopRule | None:
@@ -82,3 +86,116 @@ def tasks_of(study: LiveStudy, ledger: Ledger, known: Answer | None) -> tuple[Ta
         except LawsmithError:  # too few runs with this accuracy by now
             continue
     return tuple(found)
+
+
+# Runs times candidates up to which what comes next is worked out without being asked for: about
+# two seconds.
+NEXT_WORK = 3_000_000
+N_NEXT = 3  # proposals that are shown unasked
+
+
+@dataclass(frozen=True)
+class Failure:
+    """A trial that failed, was quarantined or is waiting to be tried again."""
+
+    trial: Trial
+    log: str
+    tail: str
+
+
+@dataclass(frozen=True, eq=False)
+class Summary:
+    """All that `lawsmith status` shows.
+
+    spend      FLOPs committed; ``finished`` of them by runs that have a result
+    window     the largest compute of a run that has one, and of all candidates
+    best       the trial of least loss
+    tasks      accuracies at the targets, of the metrics that the study file names
+    proposals  what would be asked for next, as it would stand on record
+    why_not_next   why nothing was worked out of what comes next; '' where it was
+    """
+
+    study: LiveStudy
+    ledger: Ledger
+    driver: str | None
+    torn: bool
+    counts: dict[str, int]
+    spend: float
+    finished: float
+    window: tuple[float | None, float]
+    n_excluded: int
+    strangers: int
+    best: Trial | None
+    under_way: tuple[Trial, ...]
+    failures: tuple[Failure, ...]
+    known: Known
+    tasks: tuple[TaskAnswer, ...]
+    proposals: tuple[Event, ...]
+    why_not_next: str
+
+
+def too_many(study: LiveStudy, ledger: Ledger) -> str:
+    """Why what comes next is left out; '' where that is quick."""
+    n, m = len(ledger.trials), len(study.grid)
+    if n * m <= NEXT_WORK:
+        return ""
+    return f"left out: with {n:,} trials on {m:,} candidates it takes a while"
+
+
+def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summary:
+    """The summary of a ledger.
+
+    n_next   proposals to work out, none of them asked for; None: some, where that is quick
+    """
+    why_not = too_many(study, ledger) if n_next is None else ""
+    n_next = (0 if why_not else N_NEXT) if n_next is None else n_next
+    history = study.history(ledger)
+    trials = list(ledger.trials.values())
+    with_result = [t for t in trials if t.stage in (Stage.FINISHED, Stage.DIVERGED)]
+    by = study.launched_by
+    known = answer_of(study, ledger)
+    return Summary(
+        study=study,
+        ledger=ledger,
+        driver=driver_of(study.layout.lock),
+        torn=study.journal.torn,
+        counts=ledger.counts(),
+        spend=ledger.spend,
+        finished=sum(t.spend for t in with_result),
+        window=window_of(study, history),
+        n_excluded=int(history.excluded.sum()),
+        strangers=history.strangers,
+        best=best_of(ledger),
+        under_way=tuple(t for t in trials if t.open),
+        failures=failures_of(study, ledger),
+        known=known,
+        tasks=tasks_of(study, ledger, known.answer),
+        proposals=tuple(propose(study, ledger, n_next, by=by)) if n_next else (),
+        why_not_next=why_not,
+    )
+
+
+def window_of(study: LiveStudy, history: History) -> tuple[float | None, float]:
+    """The largest compute of a run that has a result, None without one, and of all candidates."""
+    runs = history.runs
+    seen = runs.index[(runs.state == State.DONE.value) | (runs.state == State.DIVERGED.value)]
+    return float(study.grid.C[seen].max()) if len(seen) else None, float(study.grid.C.max())
+
+
+def best_of(ledger: Ledger) -> Trial | None:
+    """The finished run of least loss; the loss of a trunk on its way does not count."""
+    finished = (t for t in ledger.trials.values() if t.stage is Stage.FINISHED)
+    runs = [t for t in finished if t.kind != "trunk" and t.loss is not None]
+    return min(runs, key=lambda t: t.loss or 0.0, default=None)
+
+
+def failures_of(study: LiveStudy, ledger: Ledger, *, lines: int = 5) -> tuple[Failure, ...]:
+    """Every trial that failed, was quarantined or waits to be tried again, with its last lines."""
+    troubled = (Stage.FAILED, Stage.QUARANTINED, Stage.WAITING)
+    return tuple(_failure(study, t, lines) for t in ledger.trials.values() if t.stage in troubled)
+
+
+def _failure(study: LiveStudy, trial: Trial, lines: int) -> Failure:
+    attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
+    folder = study.layout.attempt(trial.name, attempt)
+    return Failure(trial, str(folder / "log.txt"), log_tail(folder, lines) if trial.started else "")

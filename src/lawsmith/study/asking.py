@@ -1,134 +1,160 @@
-"""Which runs to ask for next: what the policy wants, as far as the budget goes."""
+"""What to do next: the runs that the policy wants, as far as the budget goes, and trunks to stop.
+
+A prefix of a trunk is believed only where branches have shown what a decay takes off
+(`TrunkCurves.trusted`) and the trunk has LEAST_SHARE of its way behind it. Runs with a schedule of
+their own are never stopped: their prefixes mislead.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
-from typing import Any
+from collections.abc import Iterator, Mapping
+from dataclasses import replace
+from itertools import count
+from typing import Any, NamedTuple
 
 import numpy as np
 
 from lawsmith.costs import Continued
-from lawsmith.grid import IntArray
-from lawsmith.journal import Event, Kind, Ledger, make
-from lawsmith.policies import Choice, choose_within
-from lawsmith.policies.actions import Action, choose_action
-from lawsmith.policies.base import with_pending
+from lawsmith.grid import Grid, IntArray
+from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
+from lawsmith.policies import Choice, with_pending
+from lawsmith.policies.actions import Action, Rest, choose_action, judge_rest
 from lawsmith.policies.frontier import Frontier
+from lawsmith.runs import Runs, State
+from lawsmith.study.history import row_of_trunk
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import (
     Cell,
     Stem,
+    TrunkCurves,
     cell_of,
-    heard_of,
+    roots_of,
     save_points,
     start_of,
     stems_of,
-    ways_of,
+    trunk_costs,
+    trunk_curves,
 )
 from lawsmith.threads import one_thread
 
-BEFORE = "before"  # the parent of a branch whose trunk is asked for along with it
 MOST_CANDIDATES = 10_000  # that are weighed for one proposal, which takes a second or two
+# Share of a trunk's tokens. Before the first a curve says little of its end; after the second there
+# is little left to save.
+LEAST_SHARE, MOST_SHARE = 0.25, 0.9
+STOPPED = "stopped"  # the reason on record
 
 
-@dataclass(frozen=True)
-class Proposal:
-    """A run to ask for: its row of the study's grid, the FLOPs it adds, and why it was chosen.
+class PolicyInput(NamedTuple):
+    """What a policy sees of a study: rows of its grid, these as a grid, their runs, FLOPs left."""
 
-    kind      'run', 'trunk' or 'branch'
-    D         tokens at its end, where they are not those of its row
-    parent    the trial it goes on from: '' for none, BEFORE for the proposal before it
-    branch_at tokens at which it does
-    save_at   tokens at which it leaves checkpoints
-    """
-
-    row: int
-    cost: float
-    choice: Choice
-    D: float | int | None = None
-    kind: str = "run"
-    parent: str = ""
-    branch_at: float | None = None
-    save_at: tuple[float, ...] = ()
+    rows: IntArray
+    pool: Grid
+    runs: Runs
+    left: float
 
 
-def propose(study: LiveStudy, ledger: Ledger, n: int, *, by: str = "run") -> list[Proposal]:
-    """Up to ``n`` runs; fewer when budget or candidates run out.
+def propose(study: LiveStudy, ledger: Ledger, n: int, *, by: str = "run") -> list[Event]:
+    """The events that ask for up to ``n`` runs; fewer when budget or candidates run out.
 
     Everything random comes from (seed, number of trials asked). In a study with trunks, up to ``n``
     actions, each of which begins with something that can start now; a branch comes with what is
     missing of its trunk.
     """
-    if study.spec.trunks.use:
-        return propose_actions(study, ledger, n, by)
-    history = study.history(ledger)
-    rows = looked_at(history.pool, history.runs.index)
-    pool, runs = study.pool(rows), history.runs.select(rows)
-    rng = np.random.default_rng([study.spec.seed, ledger.n_asked])
-    paid = np.searchsorted(rows, history.paid)
-    pricing = Continued(study.pricing, runs.index, paid)
-    policy = study.policy(pool, pricing)
     with one_thread():
-        left = study.budget - ledger.spend
-        chosen = choose_within(policy, pool, runs, n, rng, left=left, budget=study.budget)
-    found: list[Proposal] = []
-    for i, choice in enumerate(chosen):
-        before = [*runs.index.tolist(), *(c.row for c in chosen[:i])]
-        price = float(pricing.each(pool, before)[choice.row])
+        found = (_actions if study.spec.trunks.use else _runs)(study, ledger, n, by)
+        return [make(Kind.ASKED, name, by=by, **asked) for name, asked in found]
+
+
+Asking = Iterator[tuple[str, dict[str, Any]]]  # the name of a trial, and what it is asked for with
+
+
+def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
+    rows, pool, runs, left = _policy_input(study, ledger)
+    history = study.history(ledger)
+    pricing = Continued(study.pricing, runs.index, np.searchsorted(rows, history.paid))
+    rng = np.random.default_rng([study.spec.seed, ledger.n_asked])
+    policy, before = study.policy(pool, pricing), runs.index.tolist()
+    chosen = policy.choose(pool, runs, n, rng, left=left, budget=study.budget)
+    for name, choice in zip(_names(ledger), chosen, strict=False):
         if len(rows) < len(history.pool):
             why = f"{choice.why}, of {len(rows):,} among {len(history.pool):,} candidates"
             choice = replace(choice, why=why)
-        found.append(Proposal(int(rows[choice.row]), price, choice))
-    return found
+        cost = float(pricing.each(pool, before)[choice.row])
+        before.append(choice.row)
+        yield name, _asked(dict(study.candidates.configs[int(rows[choice.row])]), cost, choice)
 
 
-def propose_actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> list[Proposal]:
+def _actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
     """The trials of up to ``n`` actions of a study with trunks."""
-    history = study.history(ledger)
-    rows = looked_at(history.pool, history.runs.index)
-    pool, runs = study.pool(rows), history.runs.select(rows)
-    heard = heard_of(study, ledger)
-    ways = ways_of(study, ledger, rows, heard, by)
-    policy = study.policy(pool)
-    assert isinstance(policy, Frontier)
-    stems, left = stems_of(ledger, by), study.budget - ledger.spend
-    found: list[Proposal] = []
-    with one_thread():
-        for _ in range(n):
-            action = choose_action(policy, pool, runs, ways, left=left, budget=study.budget)
-            if action is None:
-                break
-            new = _trials(study, int(rows[action.choice.row]), action, stems)
-            found += new
-            left -= sum(one.cost for one in new)
-            runs = with_pending(runs, [action.choice.row])
-            cell = cell_of(study.candidates.configs[new[0].row])
-            busy = [cell_of(study.candidates.configs[row]) == cell for row in rows.tolist()]
-            ways = replace(ways, free=ways.free & ~(np.array(busy) & (ways.trunk > 0.0)))
-    return found
+    rows, pool, runs, left = _policy_input(study, ledger)
+    costs = trunk_costs(study, ledger, rows, trunk_curves(study, ledger), by)
+    policy, stems, names = _frontier(study, pool), stems_of(ledger, by), _names(ledger)
+    cells = [cell_of(study.candidates.configs[row]) for row in rows.tolist()]
+    for _ in range(n):
+        action = choose_action(policy, pool, runs, costs, left=left, budget=study.budget)
+        if action is None:
+            return
+        place = action.choice.row
+        for asked in _trials(study, int(rows[place]), action, stems, names):
+            left -= asked[1]["cost"]
+            yield asked
+        runs = with_pending(runs, [place])
+        busy = np.array([cell == cells[place] for cell in cells])
+        costs = replace(costs, free=costs.free & ~(busy & (costs.trunk > 0.0)))
 
 
 def _trials(
-    study: LiveStudy, row: int, action: Action, stems: Mapping[Cell, Stem]
-) -> list[Proposal]:
+    study: LiveStudy, row: int, action: Action, stems: Mapping[Cell, Stem], names: Iterator[str]
+) -> Asking:
     """The trials of an action: what is missing of the trunk, and the branch if it is one."""
-    config, D = study.candidates.configs[row], study.candidates.configs[row]["D"]
-    a_token = float(study.grid.C[row]) / float(D)
+    config = dict(study.candidates.configs[row])
+    D = float(config["D"])
+    a_token = float(study.grid.C[row]) / D
     b, start, parent, there = start_of(study, stems, row)
-    choice, found = action.choice, list[Proposal]()
     if not there:
-        at, points = (start if parent else None), save_points(study, config, start, b)
-        cost = (b - start) * a_token
-        found.append(Proposal(row, cost, choice, b, "trunk", parent, at, points))
-        start, parent = float(b), BEFORE
+        trunk = {**config, "D": b}
+        about = {
+            "kind": "trunk",
+            "parent": parent or None,
+            "branch_at": start if parent else None,
+            "save_at": list(save_points(study, config, start, b)),
+        }
+        name = next(names)
+        yield name, _asked(trunk, (b - start) * a_token, action.choice, about)
+        start, parent = float(b), name
     if action.kind == "decay":
-        cost = (float(D) - start) * a_token
-        found.append(Proposal(row, cost, choice, None, "branch", parent, start))
-    return found
+        about = {"kind": "branch", "parent": parent, "branch_at": start}
+        yield next(names), _asked(config, (D - start) * a_token, action.choice, about)
 
 
-def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
+def _asked(
+    config: dict[str, Any], cost: float, choice: Choice, about: Mapping[str, Any] | None = None
+) -> dict[str, Any]:
+    """What stands on record of a run that is asked for; ``about`` is of a trunk or a branch."""
+    why = {"why": choice.why, "values": rounded(choice.values)}
+    return {"config": config, "cost": cost, **(about or {}), **why}
+
+
+def _names(ledger: Ledger) -> Iterator[str]:
+    """Names of the next trials."""
+    return (f"t{number:04d}" for number in count(int(ledger.next_name()[1:])))
+
+
+def _policy_input(study: LiveStudy, ledger: Ledger) -> PolicyInput:
+    history = study.history(ledger)
+    rows = _considered(history.pool, history.runs.index)
+    left = study.budget - ledger.spend
+    return PolicyInput(rows, study.pool(rows), history.runs.select(rows), left)
+
+
+def _frontier(study: LiveStudy, pool: Grid) -> Frontier:
+    """The policy of a study with trunks; its file can have no other."""
+    policy = study.policy(pool)
+    assert isinstance(policy, Frontier)
+    return policy
+
+
+def _considered(pool: IntArray, asked: IntArray) -> IntArray:
     """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
 
     Which others is a fixed draw, so that the same study has the same ones.
@@ -141,43 +167,7 @@ def looked_at(pool: IntArray, asked: IntArray) -> IntArray:
     return np.sort(np.concatenate([pool[with_run], others]))
 
 
-def asked_events(
-    study: LiveStudy, ledger: Ledger, found: Sequence[Proposal], *, by: str
-) -> list[Event]:
-    """The events that put proposals on record, each with the reason it was chosen for."""
-    first = int(ledger.next_name()[1:])
-    names = [f"t{first + i:04d}" for i in range(len(found))]
-    return [
-        make(
-            Kind.ASKED,
-            names[i],
-            by=by,
-            config=config_of(study, one),
-            cost=one.cost,
-            **_lineage(one, names[i - 1]),
-            why=one.choice.why,
-            values=kept_values(one.choice.values),
-        )
-        for i, one in enumerate(found)
-    ]
-
-
-def config_of(study: LiveStudy, one: Proposal) -> dict[str, float | int | str]:
-    """The configuration of a proposal: its candidate's, with the tokens at its own end."""
-    config = study.candidates.configs[one.row]
-    return dict(config) if one.D is None else {**config, "D": one.D}
-
-
-def _lineage(one: Proposal, before: str) -> dict[str, Any]:
-    """What the record has of a trunk or a branch; nothing of a run from scratch."""
-    if one.kind == "run":
-        return {}
-    parent = before if one.parent == BEFORE else one.parent
-    told: dict[str, Any] = {"kind": one.kind, "parent": parent or None, "branch_at": one.branch_at}
-    return {**told, "save_at": list(one.save_at)} if one.save_at else told
-
-
-def kept_values(values: Mapping[str, float]) -> dict[str, float | None]:
+def rounded(values: Mapping[str, float]) -> dict[str, float | None]:
     """Values as the record has them: six digits, null where one is no number."""
     return {k: float(f"{v:.6g}") if np.isfinite(v) else None for k, v in values.items()}
 
@@ -188,3 +178,51 @@ def exhausted(study: LiveStudy, ledger: Ledger) -> str:
     free = ~history.excluded
     free[history.runs.index] = False
     return "budget" if free.any() else "candidates"
+
+
+def stops(study: LiveStudy, ledger: Ledger, names: list[str]) -> list[Event]:
+    """The wishes to stop those of the trials that are hopeless."""
+    able = [trial for name in names if _may_be_judged(trial := ledger.trials[name])]
+    if not able or not study.spec.trunks.stop:
+        return []
+    curves = trunk_curves(study, ledger)
+    if not curves.trusted:
+        return []
+    with one_thread():
+        verdicts = {trial.name: _verdict(study, ledger, curves, trial) for trial in able}
+    why = "its end is not on the envelope, and another run is worth more"
+    return [
+        make(Kind.CANCELLING, name, reason=STOPPED, why=why, values=rounded(values))
+        for name, (stop, values) in verdicts.items()
+        if stop
+    ]
+
+
+def _may_be_judged(trial: Trial) -> bool:
+    if trial.kind != "trunk" or trial.stage is not Stage.RUNNING or trial.report is None:
+        return False
+    return LEAST_SHARE * trial.D <= trial.report[0] <= MOST_SHARE * trial.D
+
+
+def _verdict(
+    study: LiveStudy, ledger: Ledger, curves: TrunkCurves, trial: Trial
+) -> tuple[bool, dict[str, float]]:
+    """Whether a trunk is to be stopped, and why; its curve may say nothing yet."""
+    index = curves.index(roots_of(ledger)[trial.name])
+    row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
+    if index is None or row is None or curves.trunks is None or trial.report is None:
+        return False, {}
+    rows, pool, runs, left = _policy_input(study, ledger)
+    place = int(np.searchsorted(rows, row))
+    D = float(study.grid.D[row])
+    foretold = curves.trunks.foretell(np.array([index]), np.array([D]))
+    rest = Rest(
+        row=place,
+        cost=(D - trial.report[0]) * float(study.grid.C[row]) / D,
+        mean=float(foretold.mean[0]),
+        scale=float(np.sqrt(foretold.cov[0, 0] + foretold.noise[0])),
+        df=float(foretold.df[0]),
+    )
+    others = runs.take((runs.index != place) | (runs.state != State.PENDING.value))
+    costs = trunk_costs(study, ledger, rows, curves, trial.by)
+    return judge_rest(_frontier(study, pool), pool, others, costs, rest, left=left)

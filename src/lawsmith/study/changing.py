@@ -8,11 +8,11 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError, suggest
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
-from lawsmith.runners.base import Phase, Runner
+from lawsmith.runners.base import Runner
 from lawsmith.study.history import covered
 from lawsmith.study.jobs import job_of
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.outcomes import ended, events_of, with_trained
+from lawsmith.study.outcomes import events_of, with_trained
 
 
 def exclude(study: LiveStudy, where: str, *, because: str) -> int:
@@ -49,13 +49,13 @@ def retry_failed(study: LiveStudy) -> list[Event]:
 
     def decide(ledger: Ledger) -> list[Event]:
         found: dict[str, Event] = {}
-        told = {"reason": "by hand", "wait": 0.0}
+        values = {"reason": "by hand", "wait": 0.0}
         for trial in ledger.trials.values():
             failed = trial.stage is Stage.FAILED and trial.reason != "out_of_memory"
             orphan = trial.parent in found and trial.stage is Stage.CANCELLED and not trial.started
             if failed or orphan:
                 attempt = trial.attempt - orphan
-                found[trial.name] = make(Kind.RETRIED, trial.name, attempt=attempt, **told)
+                found[trial.name] = make(Kind.RETRIED, trial.name, attempt=attempt, **values)
         return list(found.values())
 
     return study.journal.update(decide)
@@ -79,13 +79,10 @@ def cancel(study: LiveStudy, runner: Runner | None, names: Sequence[str]) -> lis
         runner.cancel(jobs)
         statuses = runner.poll(jobs)
         for trial, job in zip(mine, jobs, strict=True):
-            over = ended(trial, job, statuses[job.name])
-            if over is not None and statuses[job.name].phase is not Phase.LOST:
-                events, has_result = events_of(study.spec, over)
+            if statuses[job.name].over:
+                events, has_result = events_of(study.spec, trial, job, statuses[job.name])
                 cancelled = with_trained(make(Kind.CANCELLED, trial.name), trial, job)
                 found += events if has_result else [cancelled]
-            elif over is not None:
-                found.append(with_trained(make(Kind.CANCELLED, trial.name), trial, job))
     return study.journal.update(lambda ledger: [e for e in found if ledger.trials[e["trial"]].open])
 
 

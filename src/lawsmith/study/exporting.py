@@ -28,12 +28,12 @@ def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
             parent = roots[trial.name] if trial.parent else None
             about |= {"kind": trial.kind, "parent": parent, "branch_at": trial.branch_at}
         loss = trial.loss if trial.stage.value == "finished" else None
-        told = {**about, **trial.config, "C": C, "cost": trial.cost, "loss": loss}
+        whole = {**about, **trial.config, "C": C, "cost": trial.cost, "loss": loss}
         for tokens, passed, _ in trial.passed:
             if tokens != trial.D:
                 here = {"D": tokens, "C": None, "cost": 0.0, "loss": passed, "state": "finished"}
-                rows.append({**told, **here})
-        rows.append({**told, **{f"{METRICS}{name}": x for name, x in trial.metrics.items()}})
+                rows.append({**whole, **here})
+        rows.append({**whole, **{f"{METRICS}{name}": x for name, x in trial.metrics.items()}})
     return rows
 
 
@@ -54,8 +54,8 @@ def csv_text(rows: list[dict[str, Any]], *, finished: bool) -> str:
     """The rows as CSV, safe for a spreadsheet; a divergence is nan, as `lawsmith fit` reads it."""
     kept = [row for row in rows if not finished or _is_result(row)]
     names = list(dict.fromkeys(name for row in kept for name in row))
-    told = ({**row, "loss": "nan"} if row.get("state") == "diverged" else row for row in kept)
-    return spreadsheet.csv_text(names, told)
+    shown = ({**row, "loss": "nan"} if row.get("state") == "diverged" else row for row in kept)
+    return spreadsheet.csv_text(names, shown)
 
 
 def json_lines(rows: list[dict[str, Any]], *, finished: bool) -> str:

@@ -1,9 +1,9 @@
 """The ledger on the grid: trials as the `Runs` a policy reads, and the candidates left to choose.
 
-A run whose configuration is no candidate (the study file was changed since) keeps its cost and
-loses its place in the fit; `History.strangers` counts them. A trunk is no run: it stands at the
-candidate that it is walked for while it is under way, and where it diverged or failed. A run that
-passed ends of decays on its way has a result at each that is a candidate.
+A run that matches no candidate (the study file was changed since) is paid and not fitted;
+`History.strangers` counts them. A trunk is no run: while it is under way, and where it diverged or
+failed, it stands for the candidate that it was begun for. A run that passed ends of decays on its
+way has a result at each that is a candidate.
 """
 
 from __future__ import annotations
@@ -37,7 +37,7 @@ _NO_TRUNK = (Stage.FAILED, Stage.CANCELLED)
 class History:
     """What was run and what may be.
 
-    runs      on the whole grid: settled ones in the order they were settled, then those pending
+    runs      on the whole grid: those that ended, in the order they did, then those pending
     names     of the trial of each run
     excluded  (m,) candidates that are left alone
     pool      rows a policy sees: candidates not excluded, and those with a run
@@ -60,7 +60,7 @@ class History:
 
 
 class Entry(NamedTuple):
-    """A run on the grid; ``order`` sorts settled ones by the event that settled them."""
+    """A run on the grid; ``order`` sorts runs that ended by the event that ended them."""
 
     order: tuple[bool, int]
     row: int
@@ -105,9 +105,9 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
 
 def _metrics(entries: list[Entry]) -> dict[str, FloatArray]:
     """By name, (n,): of the end of each run, not of what it passed on its way."""
-    told = [e.trial.metrics if e.order == (False, e.trial.closed) else {} for e in entries]
-    names = dict.fromkeys(name for metrics in told for name in metrics)
-    return {name: np.array([metrics.get(name, np.nan) for metrics in told]) for name in names}
+    of_each = [e.trial.metrics if e.order == (False, e.trial.closed) else {} for e in entries]
+    names = dict.fromkeys(name for metrics in of_each for name in metrics)
+    return {name: np.array([metrics.get(name, np.nan) for metrics in of_each]) for name in names}
 
 
 def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:
@@ -120,19 +120,23 @@ def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entr
         if row is not None:
             found.append(Entry((False, number), row, loss, State.DONE, trial))
     row = candidates.row_of(trial.config)
-    if row is not None:
-        order = (trial.open, 0 if trial.open else trial.closed)
-        found.append(Entry(order, row, _loss(trial), state_of(trial), trial))
-    return found
+    return found if row is None else [*found, _entry(trial, row)]
 
 
 def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
     """A trunk without a branch, at the candidate it is for; a finished one is no run."""
-    state = state_of(trial)
-    row = row_near(candidates, trial.config, trial.D / (1.0 - spec.trunks.decay), 1e-6)
-    if row is None or state is State.DONE:
-        return []
-    return [Entry((trial.open, 0 if trial.open else trial.closed), row, _loss(trial), state, trial)]
+    row = row_of_trunk(trial, candidates, spec.trunks.decay)
+    return [] if row is None or trial.stage is Stage.FINISHED else [_entry(trial, row)]
+
+
+def _entry(trial: Trial, row: int) -> Entry:
+    loss = float("nan") if trial.loss is None else trial.loss
+    return Entry((trial.open, max(trial.closed, 0)), row, loss, state_of(trial), trial)
+
+
+def row_of_trunk(trial: Trial, candidates: Candidates, decay: float) -> int | None:
+    """The candidate that a trunk is for: a decay that leaves the trunk at its end ends there."""
+    return row_near(candidates, trial.config, trial.D / (1.0 - decay), 1e-6)
 
 
 def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: float) -> int | None:
@@ -150,10 +154,6 @@ def state_of(trial: Trial) -> State:
     return _STATES.get(trial.stage, State.PENDING)
 
 
-def _loss(trial: Trial) -> float:
-    return float("nan") if trial.loss is None else trial.loss
-
-
 def excluded_rows(events: list[Event], grid: Grid) -> BoolArray:
     """(m,) rows that some exclusion covers."""
     out = np.zeros(len(grid), dtype=np.bool_)
@@ -161,9 +161,9 @@ def excluded_rows(events: list[Event], grid: Grid) -> BoolArray:
         try:
             out |= covered(event, grid)
         except LawsmithError as error:
-            told = event.get("where") or event.get("match")
+            exclusion = event.get("where") or event.get("match")
             hint = "bring back what it names, or take the line out of journal.jsonl"
-            got = f"{told!r}, which this study cannot read: {error}"
+            got = f"{exclusion!r}, which this study cannot read: {error}"
             raise LawsmithError("an exclusion on record", got=got, hint=hint) from None
     return out
 

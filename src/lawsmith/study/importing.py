@@ -1,5 +1,4 @@
-"""Past runs from a table, read as `lawsmith fit` reads it: matched to candidates, de-duplicated,
-on record as imported."""
+"""Past runs from a table: matched to candidates, each once, on record as imported."""
 
 from __future__ import annotations
 
@@ -87,42 +86,39 @@ class Imported:
     known: int
 
 
-def import_runs(study: LiveStudy, told: FinishedRows, *, source: str) -> Imported:
+def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Imported:
     """Put the runs of a table on record that are candidates and new.
 
     A run is known by its configuration and loss, so that a table may be imported again after it
     has grown. N and D, which tables round, may be off by the study's ``results.tolerance``.
     """
-    table = told.columns
+    table = past.columns
     rows = _matched(study.grid, table, study.spec.results.tolerance).tolist()
     losses = table["loss"].tolist()
-    count = {"strangers": 0, "known": 0}
+    n_matched = sum(row >= 0 for row in rows)
 
     def decide(ledger: Ledger) -> list[Event]:
-        count.update(strangers=0, known=0)
         seen = set(ledger.imported) | _finished(ledger)
         first = int(ledger.next_name("i")[1:])
         events: list[Event] = []
         for i, (row, loss) in enumerate(zip(rows, losses, strict=True)):
             if row < 0:
-                count["strangers"] += 1
                 continue
-            values = _told(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
+            values = _values_of(study, row, loss, where=f"{source}: row {table['row'][i]:g}")
             if values["key"] in seen:
-                count["known"] += 1
                 continue
             seen.add(values["key"])
             name = f"i{first + len(events):04d}"
-            metrics = {m: float(x[i]) for m, x in told.metrics.items() if np.isfinite(x[i])}
+            metrics = {m: float(x[i]) for m, x in past.metrics.items() if np.isfinite(x[i])}
             more = {"metrics": metrics} if metrics else {}
             events.append(make(Kind.IMPORTED, name, **values, source=source, **more))
         return events
 
     events = study.journal.update(decide)
-    return Imported(tuple(events), count["strangers"], count["known"])
+    return Imported(tuple(events), len(rows) - n_matched, n_matched - len(events))
 
 
-def _told(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
+def _values_of(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
     """What is put on record of a run; a loss that is none is refused, a divergence is data."""
     result = judge(loss, study.spec.results)
     if result.found is Found.CONTRADICTION:
@@ -141,8 +137,8 @@ def _key(config: Mapping[str, float | int | str], loss: float | None) -> str:
 
 def _finished(ledger: Ledger) -> set[str]:
     """Keys of the study's own results: a table exported from it adds nothing."""
-    settled = (trial for trial in ledger.trials.values() if not trial.open)
-    return {_key(trial.config, trial.loss) for trial in settled}
+    ended = (trial for trial in ledger.trials.values() if not trial.open)
+    return {_key(trial.config, trial.loss) for trial in ended}
 
 
 def _matched(grid: Grid, table: Mapping[str, AnyArray], tolerance: float) -> IntArray:
@@ -151,25 +147,19 @@ def _matched(grid: Grid, table: Mapping[str, AnyArray], tolerance: float) -> Int
     if "N" not in table and "model" in table:
         shared.append("model")
     for name in (axis.name for axis in grid.axes):
-        if name not in table and not (name == "N" and "model" in table) and _varies(grid, name):
+        known = name in table or (name == "N" and "model" in table)
+        if not known and len(np.unique(grid.columns[name])) > 1:
             hint = f"say which: --columns {name}=NAME"
             raise LawsmithError("import", got=f"no column for {name}", want="one", hint=hint)
     found = np.full(len(table["row"]), -1, dtype=np.int64)
     for i in range(len(found)):
         off = np.zeros(len(grid))
         for name in shared:
-            off += _distance(grid.columns[name], table[name][i], _allowed(name, tolerance))
+            allowed = tolerance if name in ("N", "D") else 1e-6
+            off += _distance(grid.columns[name], table[name][i], allowed)
         if np.isfinite(off).any():
             found[i] = int(np.argmin(off))
     return found
-
-
-def _varies(grid: Grid, name: str) -> bool:
-    return len(np.unique(grid.columns[name])) > 1
-
-
-def _allowed(name: str, tolerance: float) -> float:
-    return tolerance if name in ("N", "D") else 1e-6
 
 
 def _distance(column: AnyArray, value: Any, allowed: float) -> FloatArray:

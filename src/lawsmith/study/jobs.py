@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping
 from itertools import takewhile
 from typing import Any
 
+from lawsmith.errors import LawsmithError
+from lawsmith.files import check_inside, reason, write_file
 from lawsmith.journal import Ledger, Trial
 from lawsmith.runners.base import Job
 from lawsmith.runners.results import CONFIG, PROGRESS, result_file
 from lawsmith.runners.template import text_of
-from lawsmith.study.layout import Layout, make_folder
 from lawsmith.study.live import LiveStudy
-
-Value = float | int | str
 
 
 def job_of(study: LiveStudy, ledger: Ledger, trial: Trial) -> Job:
@@ -28,22 +28,29 @@ def job_of(study: LiveStudy, ledger: Ledger, trial: Trial) -> Job:
         "LAWSMITH_RESULT": str(folder / result_file(study.spec.results)),
         "LAWSMITH_PROGRESS": str(folder / PROGRESS),
     }
-    seed = study.spec.seed + n_before(ledger, trial)
-    values = {**values_of(study, trial, name, seed), **lineage(study.layout, trial, text=True)}
+    seed = study.spec.seed + _n_before(ledger, trial)
+    values = {**values_of(study, trial), "name": name, "seed": seed}
     return Job(name, folder, values, env, trial.handle)
 
 
-def n_before(ledger: Ledger, trial: Trial) -> int:
+def _n_before(ledger: Ledger, trial: Trial) -> int:
     """How many trials of the same configuration were asked before: a replicate has a new seed."""
     earlier = takewhile(lambda one: one.name != trial.name, ledger.trials.values())
     return sum(one.by == trial.by and one.config == trial.config for one in earlier)
 
 
 def prepare(study: LiveStudy, trial: Trial, job: Job) -> None:
-    """The folder of a job and its config.json, before anything is started in it."""
-    about = {"trial": trial.name, "attempt": trial.attempt}
-    config = {**for_trainer(study, trial.config), **about, **lineage(study.layout, trial)}
-    make_folder(job.folder, study.layout.folder, {CONFIG: config})
+    """The folder of a job and its config.json; made again they are the same."""
+    path = job.folder / CONFIG
+    check_inside(job.folder, study.layout.folder)
+    try:
+        job.folder.mkdir(parents=True, exist_ok=True)
+        if path.is_symlink() or not path.exists():
+            write_file(path, json.dumps(_config(study, trial), indent=1))
+    except OSError as error:
+        want = "a folder that can be written"
+        hint = "nothing on record was lost; make room or allow writing, then run again"
+        raise LawsmithError(str(job.folder), got=reason(error), want=want, hint=hint) from None
 
 
 def for_trainer(study: LiveStudy, config: Mapping[str, Any]) -> dict[str, Any]:
@@ -51,30 +58,35 @@ def for_trainer(study: LiveStudy, config: Mapping[str, Any]) -> dict[str, Any]:
     return {**study.candidates.args.get(str(config.get("model")), {}), **config}
 
 
-def lineage(layout: Layout, trial: Trial, *, text: bool = False) -> dict[str, Any]:
-    """Where a trial comes from and what it is to leave, as JSON or as text for a command.
-
-    In a command a missing parent is an empty text, and a missing branch point is 0.
-    """
+def _config(study: LiveStudy, trial: Trial) -> dict[str, Any]:
+    """What a trainer reads: the configuration, and where the run comes from and what it leaves."""
     parent = trial.parent or None
-    above = None if parent is None else str(layout.trial(parent))
-    told: dict[str, Any] = {"kind": trial.kind, "parent": parent, "parent_folder": above}
-    told |= {"branch_at": trial.branch_at, "save_at": list(trial.save_at)}
-    told |= {"folder": str(layout.trial(trial.name))}
-    if not text:
-        return told
-    points = ",".join(text_of(point) for point in trial.save_at)
-    return {**told, "parent": trial.parent, "parent_folder": above or "", "save_at": points} | {
-        "branch_at": trial.start
+    return {
+        **for_trainer(study, trial.config),
+        "trial": trial.name,
+        "attempt": trial.attempt,
+        "kind": trial.kind,
+        "parent": parent,
+        "parent_folder": None if parent is None else str(study.layout.trial(parent)),
+        "branch_at": trial.branch_at,
+        "save_at": list(trial.save_at),
+        "folder": str(study.layout.trial(trial.name)),
     }
 
 
-def values_of(study: LiveStudy, trial: Trial, name: str, seed: int) -> dict[str, Value]:
-    """What the placeholders of a command stand for; C is that of a run from the start to D."""
-    row = study.candidates.row_of(trial.config)
-    length = trial.D - trial.start
+def values_of(study: LiveStudy, trial: Trial) -> dict[str, float | int | str]:
+    """The same for placeholders of a command, and C, which is that of a run from the start to D.
+
+    A missing parent is an empty text, and a missing branch point is 0.
+    """
+    row, length = study.candidates.row_of(trial.config), trial.D - trial.start
     C = trial.cost * trial.D / length if length > 0.0 else trial.cost
-    known = {**for_trainer(study, trial.config), "C": C}
-    known = known if row is None else study.candidates.values(row)
-    about: dict[str, Value] = {"trial": trial.name, "attempt": trial.attempt, "name": name}
-    return {**known, **about, "seed": seed}
+    config = _config(study, trial)
+    return {
+        **config,
+        "C": C if row is None else float(study.grid.C[row]),
+        "parent": trial.parent,
+        "parent_folder": config["parent_folder"] or "",
+        "branch_at": trial.start,
+        "save_at": ",".join(map(text_of, trial.save_at)),
+    }

@@ -1,15 +1,19 @@
-"""A live study: its file, candidates, policy and journal, put together."""
+"""A live study: its file, candidates, policy and journal together, and studies it learns from."""
 
 from __future__ import annotations
 
 import hashlib
 import os
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from functools import cached_property
+from functools import cached_property, lru_cache
 from pathlib import Path
+
+import numpy as np
 
 from lawsmith import __version__
 from lawsmith.costs import Apart, Pricing, Trunks
+from lawsmith.datasets import ENTRIES, Entry, ReadLog, Study, load
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, IntArray
 from lawsmith.journal import Event, Journal, Kind, Ledger, make
@@ -17,11 +21,43 @@ from lawsmith.journal.events import VERSION
 from lawsmith.laws.catalogue import read_law
 from lawsmith.laws.law import Law
 from lawsmith.policies import Method, Policy, make_policy
+from lawsmith.runs import State
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
-from lawsmith.study.layout import Layout
 from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates.base import Surrogate
+
+
+@dataclass(frozen=True)
+class Layout:
+    """The files of the study whose file is ``file``.
+
+    study.toml  journal.jsonl  driver.lock
+    trials/t0001/     the first trial: what its attempts share, such as a trunk's checkpoints
+    trials/t0001/1/   its first attempt: config.json, log.txt, result.json, …
+    """
+
+    file: Path
+
+    @property
+    def folder(self) -> Path:
+        return self.file.parent
+
+    @property
+    def journal(self) -> Path:
+        return self.folder / "journal.jsonl"
+
+    @property
+    def lock(self) -> Path:
+        return self.folder / "driver.lock"
+
+    def trial(self, trial: str) -> Path:
+        """The folder of a trial; the names of trials are checked when a journal is read."""
+        return self.folder / "trials" / trial
+
+    def attempt(self, trial: str, attempt: int) -> Path:
+        """The folder of an attempt."""
+        return self.trial(trial) / str(attempt)
 
 
 @dataclass
@@ -61,18 +97,10 @@ class LiveStudy:
     @cached_property
     def method(self) -> Method:
         """How runs are chosen."""
-        told, law = self.spec.policy, self.spec.law
-        return Method(
-            policy=told.name,
-            surrogate=told.surrogate,
-            acquisition=told.acquisition,
-            kappa=told.kappa,
-            reach=told.reach,
-            n_init=told.n_init,
-            replicates=told.replicates,
-            target=law.targets[0] if law.targets else None,
-            pricing=self.pricing,
-        )
+        policy, targets = self.spec.policy, self.spec.law.targets
+        settings = policy.model_dump(exclude={"name"})
+        target = targets[0] if targets else None
+        return Method(policy.name, **settings, target=target, pricing=self.pricing)
 
     @cached_property
     def surrogate(self) -> Surrogate | None:
@@ -84,9 +112,7 @@ class LiveStudy:
         """What is expected of it before its runs are seen: by the studies that it learns from."""
         if not self.spec.learn_from:
             return PUBLIC
-        from lawsmith.study.earlier import prior_of  # here: it reads studies, as this module does
-
-        return prior_of(self)
+        return _prior_of(self)
 
     def policy(self, pool: Grid, pricing: Pricing | None = None) -> Policy:
         """The policy on a pool, whose initial design is no larger than the pool."""
@@ -121,9 +147,9 @@ class LiveStudy:
 
     def read(self) -> Ledger:
         """The ledger as it is on disk, which must be this study's; nothing is written."""
-        told = self.journal.refresh().created
-        if told is not None and told["study"] != self.spec.name:
-            got = f"the journal of study {told['study']!r}"
+        created = self.journal.refresh().created
+        if created is not None and created["study"] != self.spec.name:
+            got = f"the journal of study {created['study']!r}"
             want = f"one of {self.spec.name!r}"
             hint = "every study has a folder of its own"
             raise LawsmithError(str(self.layout.journal), got=got, want=want, hint=hint)
@@ -150,7 +176,7 @@ class LiveStudy:
 
 def open_study(file: str | Path) -> LiveStudy:
     """The study of a file; nothing is written yet."""
-    layout = Layout.of(file)
+    layout = Layout(Path(os.path.abspath(file)))  # absolute: runs have other working folders
     spec = load_spec(file)
     try:
         candidates = build_candidates(spec)
@@ -158,3 +184,65 @@ def open_study(file: str | Path) -> LiveStudy:
     except LawsmithError as error:
         raise LawsmithError(f"{file}: {error}") from None
     return LiveStudy(layout, spec, candidates, law, Journal(layout.journal))
+
+
+def prior_from(
+    sources: Sequence[str], *, folder: Path | None = None, entries: Mapping[str, Entry] = ENTRIES
+) -> Prior:
+    """What the studies at ``sources`` let expect of a further one like them.
+
+    folder    what paths are relative to
+    entries   the catalogue, where names are looked up
+    """
+    if not sources:
+        return PUBLIC
+    from lawsmith.analysis import learn  # here: most studies learn from no other
+
+    return learn([earlier(source, folder=folder, entries=entries) for source in sources])
+
+
+def earlier(
+    source: str, *, folder: Path | None = None, entries: Mapping[str, Entry] = ENTRIES
+) -> Study:
+    """The study at a path (a table, a study file or its folder), or the catalogued one."""
+    if source.partition(":")[0] in entries:
+        return load(source, entries=entries)
+    path = Path(source) if folder is None else folder / source
+    try:
+        if path.is_dir() or path.suffix == ".toml":
+            study = open_study(path / "study.toml" if path.is_dir() else path)
+            return replace(runs_made(study, study.read()), name=source)
+        return replace(load(source if folder is None else path, entries=entries), name=source)
+    except LawsmithError as error:
+        raise LawsmithError(f"learn from {source}: {error}") from None
+
+
+def runs_made(study: LiveStudy, ledger: Ledger) -> Study:
+    """The candidates and the runs that ended, as a study like any other."""
+    history, name = study.history(ledger), study.spec.name
+    pool, runs = study.pool(history.pool), history.pool_runs  # every run is of a row of the pool
+    kept = runs.state != State.PENDING.value
+    names = tuple(np.array(history.names)[kept].tolist())
+    nothing, ended = np.zeros(len(pool), dtype=np.bool_), runs.take(kept)
+    log, law = ReadLog(len(ended)), study.law.name
+    return Study(name, name, pool, ended, log, nothing, law, run_names=names)
+
+
+def _prior_of(study: LiveStudy) -> Prior:
+    """What the earlier studies that a study file names let expect."""
+    folder = study.layout.file.parent.resolve()
+    stamps = tuple(_stamp(folder / source) for source in study.spec.learn_from)
+    return _remembered(tuple(study.spec.learn_from), folder, stamps)
+
+
+@lru_cache(maxsize=8)
+def _remembered(sources: tuple[str, ...], folder: Path, stamps: tuple[float, ...]) -> Prior:
+    """Learnt once for each state of the files."""
+    del stamps
+    return prior_from(sources, folder=folder)
+
+
+def _stamp(path: Path) -> float:
+    """When a file was last changed; that of the journal for a study file. 0 for a name."""
+    record = path.parent / "journal.jsonl" if path.suffix == ".toml" else path
+    return record.stat().st_mtime if record.exists() else 0.0

@@ -20,18 +20,17 @@ from lawsmith.files import check_room
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
-from lawsmith.runners.base import Ending, Phase, Runner, Status
+from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
 from lawsmith.runners.results import read_progress
-from lawsmith.study.asking import asked_events, exhausted, propose
+from lawsmith.study.asking import exhausted, propose, stops
 from lawsmith.study.history import excluded_rows
-from lawsmith.study.hopeless import stops
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
-from lawsmith.study.outcomes import ended, events_of, orphaned, patience, progress_events
+from lawsmith.study.outcomes import events_of, orphaned, patience, progress_events
 from lawsmith.study.trunks import ready
 
 StopRule = Callable[[Ledger], bool]
-FIRST_PAUSE = 0.005
+FIRST_PAUSE = 0.005  # seconds; runs of a second are noticed at once, and pauses grow by half
 QUIET = 5.0  # seconds without news, after which the disk is looked at
 MAX_FAILURES = 5  # trials in a row that failed for good, before a person should have a look
 
@@ -91,35 +90,30 @@ class Driver:
 
     def _collect(self) -> list[Event]:
         """Results and failures of the jobs that ended, reports of those that run."""
-        trials = [t for t in self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING)]
-        jobs = {t.name: job_of(self.study, self.ledger, t) for t in trials if t.handle}
-        if not jobs:
+        started = self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING)
+        under_way = [(t, job_of(self.study, self.ledger, t)) for t in started if t.handle]
+        if not under_way:
             return []
-        stopping = [jobs[t.name] for t in trials if t.stage is Stage.CANCELLING and t.handle]
+        stopping = [job for trial, job in under_way if trial.stage is Stage.CANCELLING]
         if stopping:
             self.runner.cancel(stopping)
-        statuses = self.runner.poll(list(jobs.values()))
-        found: list[Event] = []
-        for trial in trials:
-            if trial.name in jobs and jobs[trial.name].name in statuses:
-                found += self._news(trial, statuses[jobs[trial.name].name])
-        return self._record(found)
+        statuses = self.runner.poll([job for _, job in under_way])
+        seen = [(trial, job) for trial, job in under_way if job.name in statuses]
+        news = (self._news(trial, job, statuses[job.name]) for trial, job in seen)
+        return self._record([event for events in news for event in events])
 
-    def _news(self, trial: Trial, status: Status) -> list[Event]:
+    def _news(self, trial: Trial, job: Job, status: Status) -> list[Event]:
         """The events a status leads to."""
-        job = job_of(self.study, self.ledger, trial)
         steps, offset = read_progress(job.folder, self._offsets.get(job.name, 0))
         self._offsets[job.name] = offset
         found = progress_events(trial, steps)
-        over = ended(trial, job, status)
-        if over is None:
+        if not status.over:
             if status.phase is Phase.RUNNING and trial.stage is Stage.SUBMITTED:
                 found.insert(0, make(Kind.RUNNING, trial.name, attempt=trial.attempt))
             return found
-        events, has_result = events_of(self.study.spec, over)
-        if not has_result and over.ending is Ending.COMPLETED and self._may_appear(job.name):
-            return found
-        return [*found, *events]
+        events, has_result = events_of(self.study.spec, trial, job, status)
+        missing = not has_result and status.ending is Ending.COMPLETED
+        return found if missing and self._may_appear(job.name) else [*found, *events]
 
     def _may_appear(self, name: str) -> bool:
         """Whether a result may still come: on a shared disk it is seen a while after its job."""
@@ -165,19 +159,16 @@ class Driver:
         busy = len(self._mine(Stage.SUBMITTED, Stage.RUNNING, Stage.CANCELLING))
         again = [trial for trial in self._mine(Stage.WAITING) if _due(trial)]
         able = [trial for trial in [*self._mine(Stage.ASKED), *again] if self._ready(trial)]
-        due = able[: max(0, self.study.spec.runner.slots - busy)]
-        jobs = [job_of(self.study, self.ledger, trial) for trial in due]
-        if not jobs:
+        free = max(0, self.study.spec.runner.slots - busy)
+        due = [(trial, job_of(self.study, self.ledger, trial)) for trial in able[:free]]
+        if not due:
             return []
-        for trial, job in zip(due, jobs, strict=True):
+        for trial, job in due:
             prepare(self.study, trial, job)
-        handles = self.runner.submit(jobs)
+        handles = self.runner.submit([job for _, job in due])
+        started = [(trial, handles[job.name]) for trial, job in due if job.name in handles]
         return self._record(
-            [
-                make(Kind.SUBMITTED, t.name, attempt=t.attempt, handle=handles[job.name])
-                for t, job in zip(due, jobs, strict=True)
-                if job.name in handles
-            ]
+            [make(Kind.SUBMITTED, t.name, attempt=t.attempt, handle=h) for t, h in started]
         )
 
     def _ask(self) -> list[Event]:
@@ -190,8 +181,7 @@ class Driver:
 
         def decide(ledger: Ledger) -> list[Event]:
             free = slots - self._n_busy(ledger)
-            found = propose(self.study, ledger, free) if free > 0 else []
-            return asked_events(self.study, ledger, found, by="run")
+            return propose(self.study, ledger, free) if free > 0 else []
 
         asked = self.study.journal.update(decide)
         # Not worked out again at every look while the last runs are waited for.
@@ -220,7 +210,7 @@ class Driver:
         return reason
 
     def _answered(self) -> bool:
-        """The stop rule, judged again only when a run was settled."""
+        """The stop rule, judged again only when a run has ended."""
         n_settled = sum(not trial.open for trial in self.ledger.trials.values())
         if self._judged[0] != n_settled:
             self._judged = n_settled, self.stop(self.ledger)
@@ -268,10 +258,8 @@ def drive(driver: Driver, *, sleep: Callable[[float], None] = time.sleep) -> Ite
 
 def _due(trial: Trial) -> bool:
     """Whether the next attempt may begin; if the clock went back, it need not wait it out."""
-    if trial.stage is Stage.ASKED:
+    begun = time_of({"time": trial.time})
+    if begun is None:
         return True
-    told = time_of({"time": trial.time})
-    if told is None:
-        return True
-    since = (datetime.now(UTC) - told).total_seconds()
+    since = (datetime.now(UTC) - begun).total_seconds()
     return since >= trial.wait or since < 0

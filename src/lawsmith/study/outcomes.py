@@ -12,11 +12,12 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from dataclasses import dataclass
+from typing import Any
 
 from lawsmith.journal import Event, Kind, Stage, Trial, make
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.results import (
+    LOG,
     Found,
     Progress,
     Result,
@@ -28,30 +29,21 @@ from lawsmith.runners.results import (
 from lawsmith.spec import StudySpec
 
 MAX_ATTEMPTS = 100  # of a trial that is preempted again and again
-LONGEST_WAIT = 3600.0
-_PASSING = {Ending.PREEMPTED: "preempted", Ending.NODE_FAILURE: "node_failure"}
-# How long a finished job's files may take to be seen from here.
+LONGEST_WAIT = 3600.0  # seconds before another attempt: a queue may be full for long
+# The reason on record where there is no result; None is a job that was lost.
+_REASONS = {
+    None: "lost",
+    Ending.PREEMPTED: "preempted",
+    Ending.NODE_FAILURE: "node_failure",
+    Ending.OUT_OF_MEMORY: "out_of_memory",
+    Ending.TIMEOUT: "timeout",
+    Ending.FAILED: "crash",
+    Ending.COMPLETED: "no_result",
+}
+# Seconds that a finished job's files may take to be seen from here: on this machine none, on a
+# shared disk as long as NFS keeps what it knows of a folder.
 _PATIENCE = {"local": 0.0, "replay": 0.0}
 PATIENCE = 60.0
-
-
-@dataclass(frozen=True)
-class Ended:
-    """A job that ended, and how; ``ending`` is None for one that was lost."""
-
-    trial: Trial
-    job: Job
-    ending: Ending | None
-    detail: str
-
-
-def ended(trial: Trial, job: Job, status: Status) -> Ended | None:
-    """The job, if it is over."""
-    if status.phase is Phase.LOST:
-        return Ended(trial, job, None, status.detail)
-    if status.phase is Phase.ENDED:
-        return Ended(trial, job, status.ending or Ending.FAILED, status.detail)
-    return None
 
 
 def patience(spec: StudySpec) -> float:
@@ -59,21 +51,18 @@ def patience(spec: StudySpec) -> float:
     return _PATIENCE.get(spec.runner.kind, PATIENCE)
 
 
-def events_of(spec: StudySpec, over: Ended) -> tuple[list[Event], bool]:
-    """(the events, whether a result was there)."""
-    completed = over.ending is Ending.COMPLETED
-    config = {**over.trial.config, "trial": over.trial.name}
-    result = read_result(over.job.folder, spec.results, config, completed=completed)
-    told = _of_result(over.trial, result)
-    if told:
-        steps = [Progress(tokens, loss) for tokens, loss in result.reports]
-        return [*progress_events(over.trial, steps), *_settled(told, over)], True
-    return _settled(_of_ending(spec, over, result), over), False
-
-
-def _settled(events: list[Event], over: Ended) -> list[Event]:
-    """The first of the events ends the attempt."""
-    return [with_trained(events[0], over.trial, over.job), *events[1:]]
+def events_of(spec: StudySpec, trial: Trial, job: Job, status: Status) -> tuple[list[Event], bool]:
+    """(the events of a job that is over, whether a result was there)."""
+    completed = status.ending is Ending.COMPLETED
+    config = {**trial.config, "trial": trial.name}
+    result = read_result(job.folder, spec.results, config, completed=completed)
+    of_run = of_result(result)
+    kind, values = of_run or _of_ending(spec, trial, job, status, result.detail)
+    found = progress_events(trial, [Progress(*report) for report in result.reports])
+    found.append(with_trained(make(kind, trial.name, **values), trial, job))
+    if values.get("reason") == "out_of_memory":
+        found.append(_exclusion(spec, trial))
+    return found, of_run is not None
 
 
 def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
@@ -86,19 +75,19 @@ def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
     last = trial.report[0] if trial.report else float("-inf")
     saved, passed = set(trial.saved), {tokens for tokens, _, _ in trial.passed}
     found: list[Event] = []
-    for told in steps:
-        tokens, loss = told.tokens, told.loss
+    for line in steps:
+        tokens, loss = line.tokens, line.loss
         if tokens is not None and loss is not None:
-            if told.final:
+            if line.final:
                 if tokens not in passed:
                     found.append(make(Kind.PASSED, trial.name, tokens=tokens, loss=loss))
                     passed.add(tokens)
             elif tokens >= last + step * (1 - 1e-9) and tokens > last:
                 found.append(make(Kind.REPORTED, trial.name, tokens=tokens, loss=loss))
                 last = tokens
-        if told.saved is not None and told.saved not in saved:
-            found.append(make(Kind.SAVED, trial.name, tokens=told.saved))
-            saved.add(told.saved)
+        if line.saved is not None and line.saved not in saved:
+            found.append(make(Kind.SAVED, trial.name, tokens=line.saved))
+            saved.add(line.saved)
     return found
 
 
@@ -112,10 +101,10 @@ def with_trained(event: Event, trial: Trial, job: Job) -> Event:
     finished = event["event"] == Kind.FINISHED
     if finished and trial.D > 0.0:
         steps.append(Progress(tokens=trial.D))
-    told = trained_by(steps, trial.begun)
-    if told is None or (finished and told == trial.D - trial.begun):
+    trained = trained_by(steps, trial.begun)
+    if trained is None or (finished and trained == trial.D - trial.begun):
         return event
-    return {**event, "trained": told}
+    return {**event, "trained": trained}
 
 
 def orphaned(trial: Trial, parent: Trial) -> Event:
@@ -129,51 +118,47 @@ def orphaned(trial: Trial, parent: Trial) -> Event:
     return make(Kind.CANCELLED, trial.name, trained=0.0, detail=detail)
 
 
-def _of_result(trial: Trial, result: Result) -> list[Event]:
+def of_result(result: Result) -> tuple[Kind, dict[str, Any]] | None:
+    """What is put on record of a result; None where there is none."""
     match result.found:
         case Found.LOSS:
             more = {"metrics": dict(result.metrics)} if result.metrics else {}
-            return [make(Kind.FINISHED, trial.name, loss=result.loss, **more)]
+            return Kind.FINISHED, {"loss": result.loss, **more}
         case Found.DIVERGED:
-            return [make(Kind.DIVERGED, trial.name, loss=result.loss)]
+            return Kind.DIVERGED, {"loss": result.loss}
         case Found.CONTRADICTION:
-            return [make(Kind.QUARANTINED, trial.name, detail=result.detail)]
-    return []
+            return Kind.QUARANTINED, {"detail": result.detail}
+    return None
 
 
-def _of_ending(spec: StudySpec, over: Ended, result: Result) -> list[Event]:
-    trial, ending = over.trial, over.ending
-    detail = result.detail or over.detail
+def _of_ending(
+    spec: StudySpec, trial: Trial, job: Job, status: Status, detail: str
+) -> tuple[Kind, dict[str, Any]]:
+    """What is put on record of a job that left no result; ``detail`` says why it is none."""
+    ending = None if status.phase is Phase.LOST else status.ending or Ending.FAILED
     if ending is Ending.CANCELLED:
-        return [make(Kind.CANCELLED, trial.name, detail=over.detail)]
-    if ending is None or ending in _PASSING:
-        reason = "lost" if ending is None else _PASSING[ending]
-        limit = trial.attempt < MAX_ATTEMPTS
-        return [_again(spec, trial, reason, detail) if limit else _failed(over, reason, detail)]
-    if ending is Ending.OUT_OF_MEMORY or _ran_out(spec, over):
-        return [_failed(over, "out_of_memory", detail), _exclusion(spec, trial)]
-    if ending is Ending.TIMEOUT:
-        again = spec.failures.on_timeout == "retry"
-        reason = "timeout"
-    else:
-        again = True
-        reason = "crash" if ending is Ending.FAILED else "no_result"
+        return Kind.CANCELLED, {"detail": status.detail}
+    reason, may_crash = _REASONS[ending], trial.crashes < spec.failures.retries
+    if ending is Ending.FAILED and _ran_out(spec, job):
+        reason = "out_of_memory"
+    match reason:
+        case "lost" | "preempted" | "node_failure":
+            again = trial.attempt < MAX_ATTEMPTS
+        case "out_of_memory":
+            again = False
+        case "timeout":
+            again = may_crash and spec.failures.on_timeout == "retry"
+        case _:
+            again = may_crash
+    detail = detail or status.detail
+    if reason == "no_result":
         detail = detail or "it ended well and left no result"
-    if again and trial.crashes < spec.failures.retries:
-        return [_again(spec, trial, reason, detail)]
-    return [_failed(over, reason, detail)]
-
-
-def _again(spec: StudySpec, trial: Trial, reason: str, detail: str) -> Event:
-    wait = min(spec.failures.backoff * 2.0 ** (trial.attempt - 1), LONGEST_WAIT)
-    told = {"reason": reason, "detail": detail[:500], "wait": wait}
-    return make(Kind.RETRIED, trial.name, attempt=trial.attempt, **told)
-
-
-def _failed(over: Ended, reason: str, detail: str) -> Event:
-    tail = log_tail(over.job.folder)
-    told = {"reason": reason, "detail": detail[:500], "log": str(over.job.folder / "log.txt")}
-    return make(Kind.FAILED, over.trial.name, attempt=over.trial.attempt, **told, tail=tail)
+    values = {"attempt": trial.attempt, "reason": reason, "detail": detail[:500]}
+    if again:
+        wait = spec.failures.backoff * 2.0 ** (trial.attempt - 1)
+        return Kind.RETRIED, {**values, "wait": min(wait, LONGEST_WAIT)}
+    log = {"log": str(job.folder / LOG), "tail": log_tail(job.folder)}
+    return Kind.FAILED, {**values, **log}
 
 
 def _exclusion(spec: StudySpec, trial: Trial) -> Event:
@@ -183,7 +168,5 @@ def _exclusion(spec: StudySpec, trial: Trial) -> Event:
     return make(Kind.EXCLUDED, trial.name, match=match, reason="out_of_memory")
 
 
-def _ran_out(spec: StudySpec, over: Ended) -> bool:
-    if over.ending is not Ending.FAILED:
-        return False
-    return bool(re.search(spec.failures.out_of_memory, log_tail(over.job.folder, 50)))
+def _ran_out(spec: StudySpec, job: Job) -> bool:
+    return bool(re.search(spec.failures.out_of_memory, log_tail(job.folder, 50)))

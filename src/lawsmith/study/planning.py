@@ -1,4 +1,7 @@
-"""A study played through before it is paid for: on surfaces drawn from a prior over its own grid.
+"""A study looked over before it is paid for: what its file amounts to, and what to expect of it.
+
+`check` reads the file: candidates, what the budget buys, what is odd. `plan` plays the study
+through on surfaces drawn from a prior over its own grid.
 
 The prior is wide: Chinchilla's law with its parameters drawn anew, a bowl for every numeric axis
 with its optimum somewhere inside the axis and drifting with scale, an excess for every category,
@@ -7,22 +10,144 @@ and runs that scatter by a few tenths of a per cent.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+import shutil
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
-from typing import Any
+from pathlib import Path
+from typing import Any, Protocol, runtime_checkable
 
 import numpy as np
 
 from lawsmith.curves.gain import GAIN
 from lawsmith.datasets.synthetic import Bowl, SyntheticSurface
+from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.journal import Event, Journal, Kind, Ledger, make
-from lawsmith.study.answer import answer_of, targets_of
-from lawsmith.study.asking import Proposal, asked_events, propose
+from lawsmith.journal import Event, Journal, Kind, Ledger, Trial, make
+from lawsmith.policies.base import InitialDesign
+from lawsmith.runners import Runner, make_runner
+from lawsmith.study.answer import answer_of, stop_rule, targets_of
+from lawsmith.study.asking import propose
+from lawsmith.study.history import row_of_trunk
+from lawsmith.study.jobs import values_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import branch_point
 
-SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)
+
+@runtime_checkable
+class Previews(Protocol):
+    """A runner that can say what it would start."""
+
+    def preview(self, values: Mapping[str, float | int | str]) -> list[str]:
+        """The command of a run with these values."""
+        ...
+
+
+@dataclass(frozen=True, eq=False)
+class Checkup:
+    """What a study file amounts to; computes are FLOPs.
+
+    total      of every candidate, trunks shared where the study says so
+    apart      the same without sharing
+    n_cheap    how many runs the budget buys, cheapest first
+    command    of the first candidate, where the runner can tell
+    """
+
+    study: LiveStudy
+    least: float
+    largest: float
+    total: float
+    apart: float
+    n_cheap: int
+    n_largest: int
+    initial: float
+    command: tuple[str, ...]
+    warnings: tuple[str, ...]
+
+
+def check(study: LiveStudy) -> Checkup:
+    """Look a study over; a fault in the command is an error, something odd a warning."""
+    C = study.grid.C
+    stop_rule(study)
+    place = study.spec.runner
+    runner = None
+    if place.model_fields_set:
+        runner = make_runner(place.kind, place.options, study.layout.folder)
+    rows = np.flatnonzero(InitialDesign(1).preferred(study.grid))
+    n_init = min(study.method.n_first, len(C))
+    found = Checkup(
+        study=study,
+        least=float(C.min()),
+        largest=float(C.max()),
+        total=study.pricing.together(study.grid, range(len(C))),
+        apart=float(C.sum()),
+        n_cheap=int(np.searchsorted(np.cumsum(np.sort(C)), study.budget * (1 + 1e-9), "right")),
+        n_largest=int(study.budget * (1 + 1e-9) // C.max()),
+        initial=float(np.sort(C)[:n_init].sum() if n_init > len(rows) else n_init * C[rows].mean()),
+        command=_preview(study, runner),
+        warnings=(),
+    )
+    return replace(found, warnings=tuple(_warnings(found)))
+
+
+def _preview(study: LiveStudy, runner: Runner | None) -> tuple[str, ...]:
+    """The command of the first candidate; every model's is tried, as arguments may differ."""
+    if not isinstance(runner, Previews):
+        return ()
+    commands: dict[str, list[str]] = {}
+    for config in study.candidates.configs:
+        model = str(config["model"])
+        if model in commands:
+            continue
+        values = values_of(study, Trial("t0001", config, 0.0, "run"))
+        try:
+            preview = {**values, "name": "preview", "seed": study.spec.seed}
+            commands[model] = runner.preview(preview)
+        except LawsmithError as error:
+            raise LawsmithError(f"{study.layout.file.name}: model {model}: {error}") from None
+    return tuple(next(iter(commands.values())))
+
+
+def _warnings(found: Checkup) -> list[str]:
+    study, spec = found.study, found.study.spec
+    out: list[str] = []
+    if found.n_cheap == 0:
+        out.append("the budget does not buy a single run")
+    elif found.initial > study.budget:
+        out.append("the budget does not buy the initial runs of the policy: lower policy.n_init")
+    if study.budget >= found.total:
+        out.append("the budget buys every candidate: there is nothing to choose")
+    if not spec.law.targets:
+        out.append("no target: law.targets says at which compute the loss is to be predicted")
+    if set(study.law.inputs) == {"N", "D"} and _fixed_ratio(study):
+        out.append(f"tokens per parameter are fixed, so {study.law.name} cannot be identified")
+    if found.command and spec.runner.kind == "local":
+        out += _unused(study, found.command) + _not_found(found.command, study.layout.folder)
+    return out
+
+
+def _fixed_ratio(study: LiveStudy) -> bool:
+    ratio = study.grid.D / study.grid.N
+    return float(ratio.max() / ratio.min()) < 1.01
+
+
+def _unused(study: LiveStudy, command: Sequence[str]) -> list[str]:
+    """Axes that the command does not name; the trainer may read them from $LAWSMITH_CONFIG."""
+    text = str(study.spec.runner.options.get("command"))
+    unused = [name for name in study.spec.axes if f"{{{name}}}" not in text]
+    if not unused:
+        return []
+    names = ", ".join(unused)
+    return [f"the command does not use {names}: does the trainer read $LAWSMITH_CONFIG?"]
+
+
+def _not_found(command: Sequence[str], folder: Path) -> list[str]:
+    if shutil.which(command[0]) is None:
+        return [f"{command[0]} is not found on this machine"]
+    missing = [arg for arg in command[1:] if arg.startswith(str(folder)) and not Path(arg).exists()]
+    return [f"{path} does not exist" for path in missing]
+
+
+SHARES = (0.05, 0.1, 0.2, 0.35, 0.5, 0.75, 1.0)  # of the budget, after which a draw is answered
 
 
 @dataclass(frozen=True)
@@ -94,12 +219,11 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
     shares = list(SHARES)
     while shares:
         found = propose(own, ledger, own.spec.runner.slots)
-        events = asked_events(own, ledger, found, by="run")
-        for event in events:
+        for event in found:
             ledger.add(event)
-        for one, event in zip(found, events, strict=True):
-            for told in _told(own, losses, one, event):
-                ledger.add(told)
+        for event in found:
+            for result in _results(own, losses, ledger.trials[event["trial"]]):
+                ledger.add(result)
         share = ledger.spend / own.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
@@ -107,22 +231,24 @@ def _played(study: LiveStudy, losses: Any, draw: int) -> Iterator[Point]:
         shares = [s for s in shares if s not in passed] if found else []
 
 
-def _told(study: LiveStudy, losses: Any, one: Proposal, event: Event) -> Iterator[Event]:
-    """What a run tells: a loss at its end and, of a trunk, at every point a branch may leave it.
+def _results(study: LiveStudy, losses: Any, trial: Trial) -> Iterator[Event]:
+    """The loss of a run at its end and, of a trunk, at every point where a branch may leave it.
 
     A trunk lies above the loss of its decays by what one is expected to take off.
     """
-    name, config = event["trial"], event["config"]
-    if one.kind != "trunk":
-        yield make(Kind.FINISHED, name, loss=float(losses[one.row]))
+    candidates, decay = study.candidates, study.spec.trunks.decay
+    if trial.kind != "trunk":
+        loss = float(losses[candidates.row_of(trial.config)])
+        yield make(Kind.FINISHED, trial.name, loss=loss)
         return
-    above, decay = float(np.exp(GAIN)), study.spec.trunks.decay
+    above = float(np.exp(GAIN))
     for D in np.unique(study.grid.D).tolist():
-        row = study.candidates.row_of({**config, "D": D})
+        row = candidates.row_of({**trial.config, "D": D})
         at = branch_point(D, decay)
-        if row is not None and (one.branch_at or 0.0) < at <= float(config["D"]):
-            yield make(Kind.REPORTED, name, tokens=at, loss=above * float(losses[row]))
-    yield make(Kind.FINISHED, name, loss=above * float(losses[one.row]))
+        if row is not None and trial.start < at <= trial.D:
+            yield make(Kind.REPORTED, trial.name, tokens=at, loss=above * float(losses[row]))
+    loss = above * float(losses[row_of_trunk(trial, candidates, decay)])
+    yield make(Kind.FINISHED, trial.name, loss=loss)
 
 
 def _point(study: LiveStudy, ledger: Ledger, draw: int, share: float) -> Point:

@@ -22,39 +22,30 @@ from lawsmith.grid import FloatArray, IntArray
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.journal.fold import Config
 from lawsmith.plausible import LOSS, SCALE
-from lawsmith.policies.actions import Ways
+from lawsmith.policies.actions import TrunkCosts
 from lawsmith.runs import State
 from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates.base import Hints
 from lawsmith.trajectory import Curve, curve
 
-MOST_HINTS = 3  # rows of a trunk that its curve speaks of
+MOST_HINTS = 3  # rows of a trunk that its curve speaks of: more would say the same again
 NO_HINTS = Hints(np.arange(0), np.zeros(0), np.zeros(0), np.zeros(0))
-# Branches, on so many trunks, from which it is known what a decay takes off.
+# Branches, on so many trunks, from which it is known what a decay takes off: the fewest of which a
+# spread can be told, and more than one trunk's own luck.
 LEAST_BRANCHES, LEAST_TRUNKS = 3, 2
 
 Cell = tuple[tuple[str, float | str], ...]
 
 
 @dataclass(frozen=True)
-class Checkpoint:
-    """A checkpoint that a run can go on from."""
-
-    tokens: float
-    trial: str
-
-
-@dataclass(frozen=True)
 class Stem:
-    """The trunk of a cell: its checkpoints by tokens, and whether a part of it is under way."""
+    """The trunk of a cell, and whether a part of it is under way.
 
-    points: tuple[Checkpoint, ...]
-    open: bool
+    points   its checkpoints: tokens, and the trial that left it
+    """
 
-    def before(self, tokens: float, tolerance: float) -> Checkpoint | None:
-        """The last checkpoint at no more than ``tokens``."""
-        kept = [p for p in self.points if p.tokens <= tokens * (1.0 + tolerance)]
-        return max(kept, key=lambda p: p.tokens, default=None)
+    points: tuple[tuple[float, str], ...] = ()
+    open: bool = False
 
 
 def cell_of(config: Config) -> Cell:
@@ -71,12 +62,10 @@ def branch_point(D: float, decay: float) -> int:
     return max(1, round((1.0 - decay) * D))
 
 
-def points_of(trial: Trial) -> list[Checkpoint]:
-    """The checkpoints of a trunk. A finished one has left all that it was told to."""
-    found = set(trial.saved)
-    if trial.stage is Stage.FINISHED:
-        found |= {*trial.save_at, trial.D}
-    return [Checkpoint(tokens, trial.name) for tokens in sorted(found)]
+def _points_of(trial: Trial) -> set[float]:
+    """Tokens of the checkpoints of a trunk. A finished one has left all that it was told to."""
+    ends = {*trial.save_at, trial.D} if trial.stage is Stage.FINISHED else set[float]()
+    return {*trial.saved, *ends}
 
 
 def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
@@ -86,8 +75,8 @@ def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
         if trial.kind != "trunk" or trial.by != by or trial.stage is Stage.QUARANTINED:
             continue
         cell = cell_of(trial.config)
-        old = found.get(cell, Stem((), False))
-        found[cell] = Stem((*old.points, *points_of(trial)), old.open or trial.open)
+        old, points = found.get(cell, Stem()), [(b, trial.name) for b in _points_of(trial)]
+        found[cell] = Stem((*old.points, *points), old.open or trial.open)
     return found
 
 
@@ -95,13 +84,12 @@ def ready(ledger: Ledger, trial: Trial, tolerance: float) -> bool:
     """Whether the checkpoint that a trial goes on from is there."""
     if not trial.parent:
         return True
-    near = tolerance * trial.start
-    parent = ledger.trials[trial.parent]
-    return any(abs(point.tokens - trial.start) <= near for point in points_of(parent))
+    near, points = tolerance * trial.start, _points_of(ledger.trials[trial.parent])
+    return any(abs(tokens - trial.start) <= near for tokens in points)
 
 
 @dataclass(frozen=True, eq=False)
-class Heard:
+class TrunkCurves:
     """What curves of trunks say of a study.
 
     along     the curves beside the runs
@@ -123,10 +111,8 @@ class Heard:
 
     def index(self, run: str) -> int | None:
         """The smoothed trunk of that name."""
-        for i, one in enumerate(self.along.curves):
-            if one.run == run and self.trunks is not None and i in self.trunks.fits:
-                return i
-        return None
+        fits = {} if self.trunks is None else self.trunks.fits
+        return next((i for i in fits if self.along.curves[i].run == run), None)
 
 
 def along_of(study: LiveStudy, ledger: Ledger) -> Along:
@@ -139,17 +125,13 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
         complete = {"N", *axes} <= {*ledger.trials[root].config, "D"}
         if trial.kind == "trunk" and trial.stage is not Stage.QUARANTINED and complete:
             end = [(trial.D, trial.loss)] if trial.stage is Stage.FINISHED and trial.loss else []
-            told = [(D, loss) for D, loss in (*trial.reports, *end) if _plausible(D, loss)]
-            points.setdefault(root, []).extend(told)
-    curves = [_curve(ledger.trials[root], told, axes) for root, told in points.items() if told]
+            losses = [(D, loss) for D, loss in (*trial.reports, *end) if _plausible(D, loss)]
+            points.setdefault(root, []).extend(losses)
+    curves = [_curve(ledger.trials[root], pairs, axes) for root, pairs in points.items() if pairs]
     place = {one.run: i for i, one in enumerate(curves)}
     trials = [ledger.trials[name] for name in history.names]
-    is_branch = [trial.kind == "branch" for trial in trials]
-    parent = [
-        place.get(roots[trial.name], -1) if branch else -1
-        for trial, branch in zip(trials, is_branch, strict=True)
-    ]
-    at = [trial.start if b else np.nan for trial, b in zip(trials, is_branch, strict=True)]
+    parent = [place.get(roots[t.name], -1) if t.kind == "branch" else -1 for t in trials]
+    at = [t.start if t.kind == "branch" else np.nan for t in trials]
     none = np.full(len(trials), -1, dtype=np.int64)
     return Along(tuple(curves), np.array(parent, dtype=np.int64), np.array(at, dtype=float), none)
 
@@ -167,24 +149,24 @@ def roots_of(ledger: Ledger) -> dict[str, str]:
     return roots
 
 
-def _curve(root: Trial, told: Sequence[tuple[float, float]], axes: Sequence[str]) -> Curve:
-    D, loss = (np.array(part, dtype=np.float64) for part in zip(*told, strict=True))
+def _curve(root: Trial, losses: Sequence[tuple[float, float]], axes: Sequence[str]) -> Curve:
+    D, loss = (np.array(part, dtype=np.float64) for part in zip(*losses, strict=True))
     hp = {name: root.config[name] for name in axes if name not in ("N", "D")}
     hp = {k: v if isinstance(v, str) else float(v) for k, v in hp.items()}
     return curve(root.name, "trunk", D, loss, N=float(root.config["N"]), hp=hp)
 
 
-def heard_of(study: LiveStudy, ledger: Ledger) -> Heard:
+def trunk_curves(study: LiveStudy, ledger: Ledger) -> TrunkCurves:
     """The curves of a ledger, and what they say with the branches that have ended."""
     along = along_of(study, ledger)
     able = [i for i, one in enumerate(along.curves) if usable(one)]
     cells = tuple(cell_of(ledger.trials[one.run].config) for one in along.curves)
     if not able:
-        return Heard(along, cells, None)
+        return TrunkCurves(along, cells, None)
     runs, grid = study.history(ledger).runs, study.grid
     loss = np.where(runs.state == State.DONE.value, runs.loss, np.nan)
     trunks = fit_trunks(along, grid.N[runs.index], grid.D[runs.index], loss, able)
-    return Heard(along, cells, trunks)
+    return TrunkCurves(along, cells, trunks)
 
 
 def start_of(
@@ -196,15 +178,17 @@ def start_of(
     at      tokens of the last checkpoint before that, which ``trial`` left; 0 and '' without one
     there   whether that is where it leaves the trunk
     """
-    tolerance = study.spec.results.tolerance
+    near = 1.0 + study.spec.results.tolerance
     b = branch_point(float(study.grid.D[row]), study.spec.trunks.decay)
-    stem = stems.get(cell_of(study.candidates.configs[row]))
-    last = None if stem is None else stem.before(b, tolerance)
-    at, trial = (0.0, "") if last is None else (last.tokens, last.trial)
-    return b, at, trial, abs(at - b) <= tolerance * b
+    stem = stems.get(cell_of(study.candidates.configs[row]), Stem())
+    before = [point for point in stem.points if point[0] <= b * near]
+    at, trial = max(before, key=lambda point: point[0], default=(0.0, ""))
+    return b, at, trial, abs(at - b) <= (near - 1.0) * b
 
 
-def ways_of(study: LiveStudy, ledger: Ledger, rows: IntArray, heard: Heard, by: str) -> Ways:
+def trunk_costs(
+    study: LiveStudy, ledger: Ledger, rows: IntArray, curves: TrunkCurves, by: str
+) -> TrunkCosts:
     """How the losses of some rows of the study's grid can be had now."""
     stems = stems_of(ledger, by)
     trunk, free = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_)
@@ -217,15 +201,17 @@ def ways_of(study: LiveStudy, ledger: Ledger, rows: IntArray, heard: Heard, by: 
         tail[i] = (D - (at if there else b)) * a_token
         # A part of the trunk that is under way leaves further checkpoints soon.
         free[i] = there or stem is None or not stem.open
-    return Ways(trunk, tail, free, _by_curve(study, rows, heard), hints_of(study, rows, heard))
+    return TrunkCosts(
+        trunk, tail, free, _by_curve(study, rows, curves), _hints_of(study, rows, curves)
+    )
 
 
-def _by_curve(study: LiveStudy, rows: IntArray, heard: Heard) -> FloatArray:
-    """(m,) variance of the log loss after a decay that is foretold from a trunk yet to be walked.
+def _by_curve(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> FloatArray:
+    """(m,) variance of the log loss after a decay that is predicted from a trunk yet to be trained.
 
     Infinite before branches have shown what a decay takes off.
     """
-    if not heard.trusted or heard.trunks is None:
+    if not curves.trusted or curves.trunks is None:
         return np.full(len(rows), np.inf)
     share = study.spec.trunks.decay
     sizes = np.stack([study.grid.N[rows], study.grid.D[rows]], axis=1)
@@ -233,42 +219,42 @@ def _by_curve(study: LiveStudy, rows: IntArray, heard: Heard) -> FloatArray:
     n = len(distinct)
     nowhere = np.full(n, -1, dtype=np.int64)  # a trunk of which nothing is known
     at = Rows(nowhere, np.log(distinct[:, 0]), np.log(distinct[:, 1]), np.full(n, share))
-    nothing = np.zeros((n, len(heard.trunks.branches)))
-    told = heard.trunks.gain.foretell(at, np.zeros(n), np.zeros((n, n)), nothing)
-    return np.asarray(np.diag(normal_cov(told))[which.ravel()])
+    nothing = np.zeros((n, len(curves.trunks.branches)))
+    foretold = curves.trunks.gain.foretell(at, np.zeros(n), np.zeros((n, n)), nothing)
+    return np.asarray(np.diag(normal_cov(foretold))[which.ravel()])
 
 
-def hints_of(study: LiveStudy, rows: IntArray, heard: Heard) -> Hints:
+def _hints_of(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> Hints:
     """What trunks say of rows on them that no branch is near, a few of each trunk."""
-    if heard.trunks is None:
+    if curves.trunks is None:
         return NO_HINTS
     cells: dict[Cell, list[int]] = {}
     for i, row in enumerate(rows.tolist()):
         cells.setdefault(cell_of(study.candidates.configs[row]), []).append(i)
     of: list[int] = []
     at: list[int] = []
-    for k in heard.trunks.fits:
-        near = _unseen(study, rows, cells.get(heard.cells[k], []), heard, k)
+    for k in curves.trunks.fits:
+        near = _unseen(study, rows, cells.get(curves.cells[k], []), curves, k)
         of += [k] * len(near)
         at += near
     if not at:
         return NO_HINTS
     trunk, places = np.array(of, dtype=np.int64), np.array(at, dtype=np.int64)
-    told = heard.trunks.foretell(trunk, study.grid.D[rows[places]])
+    foretold = curves.trunks.foretell(trunk, study.grid.D[rows[places]])
     alike = np.array([float((trunk == k).sum()) for k in of])
-    return Hints(places, told.mean, np.diag(normal_cov(told)).copy(), alike)
+    return Hints(places, foretold.mean, np.diag(normal_cov(foretold)).copy(), alike)
 
 
 def _unseen(
-    study: LiveStudy, rows: IntArray, cell: Sequence[int], heard: Heard, trunk: int
+    study: LiveStudy, rows: IntArray, cell: Sequence[int], curves: TrunkCurves, trunk: int
 ) -> list[int]:
     """Places in ``rows`` of a trunk's cell that its curve has passed and no branch is near."""
-    assert heard.trunks is not None
-    one, decay = heard.trunks.fits[trunk].curve, study.spec.trunks.decay
+    assert curves.trunks is not None
+    one, decay = curves.trunks.fits[trunk].curve, study.spec.trunks.decay
     last = one.reached * (1.0 + study.spec.results.tolerance)
     D = study.grid.D[rows[np.array(cell, dtype=np.int64)]]
     b = np.array([branch_point(float(d), decay) for d in D])
-    found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & heard.trunks.away(trunk, D))
+    found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & curves.trunks.away(trunk, D))
     return [cell[k] for k in found[evenly(len(found), MOST_HINTS)].tolist()]
 
 

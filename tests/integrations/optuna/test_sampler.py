@@ -20,7 +20,7 @@ optuna = extra("optuna")
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
 from lawsmith.integrations.optuna import LawsmithSampler, StudyOver  # noqa: E402
-from lawsmith.integrations.optuna.history import CLAIM  # noqa: E402
+from lawsmith.integrations.optuna.trials import CLAIM  # noqa: E402
 
 
 def make_grid() -> Grid:

@@ -16,7 +16,7 @@ from tests.conftest import extra
 optuna, psycopg = extra("optuna"), extra("psycopg")
 optuna.logging.set_verbosity(optuna.logging.ERROR)
 
-from lawsmith.integrations.optuna.history import CLAIM  # noqa: E402
+from lawsmith.integrations.optuna.trials import CLAIM  # noqa: E402
 from tests.integrations.optuna import worker  # noqa: E402
 
 

@@ -69,8 +69,7 @@ def test_while_results_come_in_answers_go_first_and_every_card_gets_its_turn(tmp
     """A result comes with every answer: the page is never done, and nothing waits for ever."""
     study = sources.live_study(tmp_path / "study", n_runs=5)
     ledger = study.read()
-    proposed = sources.propose(study, ledger, len(REST) + 1)
-    asked = sources.asked_events(study, ledger, proposed, by="hand")
+    asked = sources.propose(study, ledger, len(REST) + 1, by="hand")
     study.journal.update(lambda _: asked)
     waiting, seen = list(asked), []
 

@@ -12,17 +12,25 @@ lower number waits until the higher has stepped back or turned out to have been 
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from typing import Protocol
 
+from lawsmith.runs import State
+
 
 @dataclass(frozen=True)
 class Claim:
-    """A row wanted by a trial; ``confirmed`` once it is the trial's own."""
+    """A row wanted by a trial; ``confirmed`` once it is the trial's own.
+
+    state, loss   what became of the trial
+    """
 
     row: int
     confirmed: bool = False
+    state: State = State.PENDING
+    loss: float = math.nan
 
 
 Claims = Mapping[int, Claim]

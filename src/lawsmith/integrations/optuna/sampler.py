@@ -11,6 +11,7 @@ import math
 import threading
 import time
 from collections.abc import Callable, Sequence
+from itertools import count
 from pathlib import Path
 from typing import Any
 
@@ -22,21 +23,24 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.integrations.optuna.choice import (
+from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
+from lawsmith.integrations.optuna.trials import (
+    DIVERGED,
+    OVER,
     Chooser,
+    TrialBoard,
+    claimed,
+    claims_of,
     digest,
     distributions,
     params_of,
-    rows_with,
 )
-from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
-from lawsmith.integrations.optuna.history import DIVERGED, OVER, TrialBoard, claim_of, entries_of
 from lawsmith.policies.base import Policy
 from lawsmith.threads import one_thread
 
 GRID = "lawsmith:grid"
-PAUSE = 0.05
-LOOKS = 100  # at the board, with a pause between: five seconds
+PAUSE = 0.05  # seconds between two looks at the board
+LOOKS = 100  # five seconds, after which a rival that still waits may have died
 
 
 # To the type checker Optuna is unknown, as every extra is.
@@ -109,8 +113,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         self._check(study)
         board = TrialBoard(study, trial, self.diverged_above)
         wanted = trial.system_attrs.get("fixed_params")
-        _wait_in_line(board)
-        row = claim_row(board, trial.number, self._rules(board, trial.number, wanted))
+        row = claim_row(board, trial.number, self._rules(trial.number, wanted))
         if row is not None:
             study._storage.set_trial_user_attr(trial._trial_id, "C", float(self.grid.C[row]))
             return
@@ -135,10 +138,10 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         """The values of the row that the trial claimed."""
         own = study._storage.get_trial(trial._trial_id)
         _raise_if_over(own.system_attrs)
-        claim = claim_of(own)
-        if claim is None:
+        row, _ = claimed(own)
+        if row is None:
             raise LawsmithError("Optuna trial", got="no row", want="one asked with this sampler")
-        params = params_of(self.grid, claim.row)
+        params = params_of(self.grid, row)
         return {name: params[name] for name in search_space}
 
     def sample_independent(
@@ -163,9 +166,9 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         values: Sequence[float] | None,
     ) -> None:
         """Stop this worker if nothing is left to ask for."""
-        entries = entries_of(study.get_trials(deepcopy=False), self.diverged_above)
+        claims = claims_of(study.get_trials(deepcopy=False), self.diverged_above)
         # This trial's own failure is not stored yet: it may be tried again.
-        if state is not TrialState.FAIL and not self._choice.open_rows(entries).any():
+        if state is not TrialState.FAIL and not self._choice.open_rows(claims).any():
             _stop(study)
 
     def _check(self, study: Study) -> None:
@@ -178,33 +181,17 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             got, want = f"the study of other candidates ({other})", f"one of these ({self._digest})"
             raise LawsmithError("Optuna study", got=got, want=want)
 
-    def _rules(self, board: TrialBoard, number: int, wanted: dict[str, Any] | None) -> Rules:
-        tries = 0
+    def _rules(self, number: int, wanted: dict[str, Any] | None) -> Rules:
+        tries = count(1)
 
-        def choose(_: Claims) -> int | None:
-            nonlocal tries
-            tries += 1
+        def choose(claims: Claims) -> int | None:
             if wanted is not None:
-                return self._choice.enqueued(board.entries, rows_with(self.grid, wanted))
-            rng = np.random.default_rng([self.seed, number, tries])
+                return self._choice.enqueued(claims, wanted)
+            rng = np.random.default_rng([self.seed, number, next(tries)])
             with self._one_at_a_time, one_thread():
-                return self._choice.ask(board.entries, rng)
+                return self._choice.ask(claims, rng)
 
-        def rivals(row: int, _: Claims) -> list[int]:
-            return self._choice.rivals(row, board.entries)
-
-        return Rules(choose, rivals, pause=lambda: time.sleep(PAUSE), looks=LOOKS)
-
-
-def _wait_in_line(board: TrialBoard) -> None:
-    """Let trials that were asked for before choose first; claims are safe without, but then all
-    who ask at once choose the same row, and all but one in vain.
-    """
-    for _ in range(LOOKS):
-        board.read()
-        if not board.ahead:
-            return
-        time.sleep(PAUSE)
+        return Rules(choose, self._choice.rivals, lambda: time.sleep(PAUSE), LOOKS)
 
 
 def _stop(study: Study) -> bool:

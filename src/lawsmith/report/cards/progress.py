@@ -14,7 +14,7 @@ from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import parts
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
 from lawsmith.report.source import Live, Source, hours_text, share_text
-from lawsmith.study.summary import best_of, failures_of, window_of
+from lawsmith.study.answer import best_of, failures_of, window_of
 
 NO_ORDER = (
     "a table does not say in which order its runs were made; lawsmith replay shows what fewer runs "

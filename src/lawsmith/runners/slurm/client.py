@@ -12,19 +12,11 @@ from datetime import datetime
 from lawsmith.errors import LawsmithError
 
 # Parts of what sbatch says when trying again later may help. The rest is an error.
-_MAY_PASS = (
-    "unable to contact",
-    "timed out",
-    "connection refused",
-    "connect failure",
-    "communication",
-    "zero bytes",
-    "temporarily",
-    "try again",
-    "backup controller",
-    "submitjob",  # AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, …
-    "authentication",
-    "munge",
+_MAY_PASS = re.compile(
+    "unable to contact|timed out|connection refused|connect failure|communication|zero bytes"
+    "|temporarily|try again|backup controller|authentication|munge"
+    "|submitjob",  # AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, …
+    re.IGNORECASE,
 )
 _MOST = 1_000_000  # tasks: more than Slurm lets an array have
 _KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
@@ -64,7 +56,7 @@ class SlurmClient:
         if done.returncode == 0 and text.isdigit():
             return text
         message = _message(done)
-        if any(part in message.lower() for part in _MAY_PASS):
+        if _MAY_PASS.search(message):
             raise SlurmAway(message)
         raise LawsmithError(
             "sbatch", got=message, want="a job", hint="see the template's #SBATCH lines"

@@ -20,22 +20,21 @@ from pydantic import Field
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_file
 from lawsmith.runners.base import Job, Phase, Status
-from lawsmith.runners.folder import note
-from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
+from lawsmith.runners.folder import note, own_folder
+from lawsmith.runners.slurm.client import SlurmAway, SlurmClient
 from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
     Intent,
-    QueueView,
-    by_key,
-    key_of,
-    left_by,
-    own,
-    pick,
+    Shown,
+    by_name,
+    ended_badly,
+    entries_of,
+    entry_of,
     read_exit,
     read_intent,
     read_owner,
     read_state,
-    status_alone,
+    status_from_folder,
     status_of,
     status_unknown,
     write_intent,
@@ -78,42 +77,41 @@ class SlurmRunner:
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Submit the jobs that Slurm has not got; handles are '12' or, of an array, '12_3'."""
         plans = {job.name: self._render(job) for job in jobs}  # a bad template submits nothing
+        handles: dict[str, str] = {}
         try:
-            handles = self._found(jobs)
-        except SlurmAway as away:
-            _log.warning("Slurm does not answer: %s", away)
-            return {}
-        new = [job for job in jobs if job.name not in handles]
-        for batch in self._batches(new, plans):
-            try:
+            handles |= self._found(jobs)
+            new = [job for job in jobs if job.name not in handles]
+            for batch in self._batches(new, plans):
                 handles |= self._send(batch, plans)
-            except SlurmAway as away:
-                # It may have been taken all the same: the next call looks it up by its name.
-                _log.warning("Slurm took no job: %s", away)
-                break
+        except SlurmAway as away:
+            # It may have taken a job all the same: the next call looks it up by its name.
+            _log.warning("Slurm takes no job now: %s", away)
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """One call of squeue for all, and one of sacct for those it does not show."""
-        if not jobs:
-            return {}
+        """One call of squeue for all, and one of sacct for those it does not show.
+
+        Of a job that ended badly Slurm is asked once more, how often it was started.
+        """
+        found: dict[str, Status] = {}
         try:
-            queue = by_key(self.client.queue())
+            queue = by_name(self.client.queue() if jobs else [])
+            for job in jobs:
+                if (seen := entry_of(queue, job)) is not None:
+                    restarts = self.client.restarts(seen.id) if ended_badly(job, seen) else 0
+                    found[job.name] = status_of(job, seen, restarts=restarts)
         except SlurmAway as away:
             return {job.name: status_unknown(job, str(away)) for job in jobs}
-        shown = {job.name: pick(queue, job) for job in jobs}
-        gone = [job for job in jobs if shown[job.name] is None]
-        found = {job.name: self._seen(job, seen) for job in jobs if (seen := shown[job.name])}
-        return found | self._gone(gone)
+        return found | self._gone([job for job in jobs if job.name not in found])
 
     def cancel(self, jobs: Sequence[Job]) -> None:
         """scancel those that wait or run; if Slurm does not answer, nothing happens."""
         try:
-            queue = by_key(self.client.queue())
-            entries = [seen for job in jobs for seen in queue.entries.get(key_of(job), ())]
+            queue = by_name(self.client.queue())
+            entries = [seen for job in jobs for seen in entries_of(queue, job)]
             ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
             for job in jobs:  # of a task that never began Slurm keeps no record
-                if own(job).is_dir():
+                if own_folder(job, "slurm").is_dir():
                     note(job, "slurm", "cancel")
             if ids:
                 self.client.cancel(ids)
@@ -130,41 +128,29 @@ class SlurmRunner:
 
     def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Handles of jobs that were submitted by a driver that died before it recorded it."""
-        queue = by_key(self.client.queue())
+        queue = by_name(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
-        # Only with an intent on disk can one have been submitted and forgotten.
-        names = {i.name for job in jobs if job.name not in found and (i := read_intent(job))}
-        known = by_key((self.client.accounts(names=names) or []) if names else [])
         rest = [job for job in jobs if job.name not in found]
+        # Only with an intent on disk can one have been submitted and forgotten.
+        names = {intent.name for job in rest if (intent := read_intent(job))}
+        known = by_name(self.client.accounts(names=names) or [])
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
-
-    def _seen(self, job: Job, seen: Seen) -> Status:
-        """The state of a job that the controller shows; asked once more if it ended badly."""
-        try:
-            restarts = self.client.restarts(seen.id) if left_by(job, seen) else 0
-        except SlurmAway as away:
-            return status_unknown(job, str(away))
-        return status_of(job, seen, restarts=restarts)
 
     def _gone(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """Jobs the controller does not know."""
         ids = {id_.partition("_")[0] for job in jobs if (id_ := read_owner(job) or job.handle)}
         try:
-            known = by_key((self.client.accounts(ids=ids) or []) if ids else [])
+            known = by_name(self.client.accounts(ids=ids) or [])
         except SlurmAway as away:
-            return {
-                job.name: status_alone(job) if read_exit(job) else status_unknown(job, str(away))
-                for job in jobs
-            }
-        return {job.name: self._gone_one(job, pick(known, job)) for job in jobs}
-
-    def _gone_one(self, job: Job, seen: Seen | None) -> Status:
-        if seen is None:
-            return status_alone(job)
-        status = status_of(job, seen)
-        if status.phase is Phase.ENDED or read_exit(job) is None:
-            return status
-        return status_alone(job)  # accounting missed its end
+            ended = {job.name: status_from_folder(job) for job in jobs if read_exit(job)}
+            return {job.name: status_unknown(job, str(away)) for job in jobs} | ended
+        found: dict[str, Status] = {}
+        for job in jobs:
+            seen = entry_of(known, job)
+            status = status_from_folder(job) if seen is None else status_of(job, seen)
+            missed = not status.over and read_exit(job) is not None  # accounting missed its end
+            found[job.name] = status_from_folder(job) if missed else status
+        return found
 
     def _batches(
         self, jobs: Sequence[Job], plans: Mapping[str, Rendered]
@@ -182,7 +168,7 @@ class SlurmRunner:
     def _send(self, batch: Sequence[Job], plans: Mapping[str, Rendered]) -> dict[str, str]:
         """Submit one job or one array, its name on disk before."""
         name = batch_name(batch)
-        first = own(batch[0])
+        first = own_folder(batch[0], "slurm")
         for k, job in enumerate(batch):
             task, suffix = (None, "") if len(batch) == 1 else (k, f"-{k}")
             write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)
@@ -206,9 +192,9 @@ def batch_name(batch: Sequence[Job]) -> str:
     return f"{batch[0].name}.and-{len(batch) - 1}.{digest}"
 
 
-def _handle(job: Job, shown: QueueView) -> str:
+def _handle(job: Job, shown: Shown) -> str:
     """The id of the job's entry, or of the job that began it."""
-    seen = pick(shown, job)
+    seen = entry_of(shown, job)
     return seen.id if seen is not None else read_owner(job)
 
 

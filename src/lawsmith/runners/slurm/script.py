@@ -27,19 +27,25 @@ from lawsmith.errors import LawsmithError
 from lawsmith.files import read_bytes
 from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, value_text
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**20  # of a template; Slurm itself takes scripts of at most 4 MB
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHELLS = ("sh", "bash", "dash")  # others give a meaning to other places, see `bare_places`
 _OURS = re.compile(r"#SBATCH(?:\s.*)?\s(--array|-a)(?=[\s=\d]|$)")
-# What ends the reader's knowledge in bare text and in double quotes: nested or other grammars.
-_LOST_BARE = re.compile(
-    r"(?<!<)<<(?!<)|`|\(\(|\[\[|\w\[|\$'|\$\{(?!\w+\})"
-    r"|\b(?:eval|let|declare|typeset|local|trap|unset|read|mapfile|readarray|ssh)\b"
-    r"|(?<!\S)-\w*[cv]\b"  # sh -c, bash -lc, test -v, printf -v
+# A step through a script: what is escaped, quoted or commented, or one bare character. It fails at
+# the end, and at whatever has a grammar of its own: here-documents, arithmetic, $(…) in quotes, and
+# commands that read their words a second time.
+_PIECE = re.compile(
+    r"""(?!(?<!<)<<(?!<)|`|\(\(|\[\[|\w\[|\$'|\$\{(?!\w+\})
+         |\b(?:eval|let|declare|typeset|local|trap|unset|read|mapfile|readarray|ssh)\b
+         |(?<!\S)-\w*[cv]\b)                            # sh -c, bash -lc, test -v, printf -v
+    (?:\\.
+      |'[^']*(?:'|\Z)
+      |"(?:[^"\\`$]|\\.|\$(?!\(|\{(?!\w+\})))*(?:"|\Z)
+      |(?:(?<=[\s;&|()])|(?<![\s\S]))\#[^\n]*\n?
+      |(?P<bare>[^\\'"]))""",
+    re.VERBOSE | re.DOTALL,
 )
-_LOST_DOUBLE = re.compile(r"`|\$\(|\$\{(?!\w+\})")
-_WORD_START = re.compile(r"(?:^|[\s;&|()])$")
 # Below the choice of $folder. Indented code of a shell, so that it reads as one.
 _RUN = r"""
 id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
@@ -124,11 +130,6 @@ class Template:
             got = getattr(error, "strerror", None) or "bytes that are not UTF-8"
             raise LawsmithError(str(path), got=got, want="an sbatch script") from None
 
-    @property
-    def names(self) -> tuple[str, ...]:
-        """What the placeholders ask for, each once, in order."""
-        return tuple(dict.fromkeys(PLACEHOLDER.findall(self.text)))
-
     def render(self, values: Mapping[str, Value], env: Mapping[str, str]) -> Rendered:
         """The script of a run with these values, its variables set below the #SBATCH lines."""
         text = self._filled(values)
@@ -187,41 +188,11 @@ def bare_places(script: str) -> set[int]:
     """Positions of ``script`` at which a quoted word may stand."""
     found: set[int] = set()
     at = 0
-    while at < len(script):
-        char = script[at]
-        if _LOST_BARE.match(script, at):
-            return found
-        if char == "\\":
-            at += 2
-        elif char == "'":
-            at = _after(script, "'", at + 1)
-        elif char == '"':
-            end = _after_double(script, at + 1)
-            if end is None:
-                return found
-            at = end
-        elif char == "#" and _WORD_START.search(script[:at][-1:]):
-            at = _after(script, "\n", at)
-        else:
+    while (piece := _PIECE.match(script, at)) is not None:
+        if piece.lastgroup == "bare":
             found.add(at)
-            at += 1
+        at = piece.end()
     return found
-
-
-def _after(script: str, mark: str, start: int) -> int:
-    """The place behind the next ``mark``."""
-    found = script.find(mark, start)
-    return len(script) if found < 0 else found + 1
-
-
-def _after_double(script: str, start: int) -> int | None:
-    """The place behind the closing double quote; None if what is inside is not followed."""
-    at = start
-    while at < len(script) and script[at] != '"':
-        if _LOST_DOUBLE.match(script, at):
-            return None
-        at += 2 if script[at] == "\\" else 1
-    return at + 1
 
 
 def batch_script(folders: Sequence[Path], rendered: Rendered) -> str:

@@ -16,43 +16,30 @@ import re
 import signal
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 
 from lawsmith.files import read_bytes, read_tail, write_file
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.folder import code_text, is_noted, make_own_folder, own_folder, read_object
 from lawsmith.runners.slurm.client import Seen
 
-MAX_BYTES = 2**16
+MAX_BYTES = 2**16  # of the batch script's own files, which have a line each
 _ID = re.compile(r"\d+(_\d+)?")
 # What Slurm prints when it, or the kernel on its behalf, ends a job for its memory.
 _MEMORY = re.compile(rb"(?i)oom[-_ ]kill|out[- ]of[- ]memory|exceeded (job |step )?memory limit")
 # "*** JOB 12 ON node CANCELLED AT 2026-01-01T00:00:00 DUE TO PREEMPTION ***"
 _STOPPED = re.compile(rb"\*\*\* (?:JOB|STEP) .* CANCELLED AT \S+(?: DUE TO ([A-Za-z ]*))? ?\*\*\*")
 # After a preemption or a node failure Slurm itself may queue a job again, under its old id.
-QUEUED = {
-    "PENDING",
-    "CONFIGURING",
-    "REQUEUED",
-    "REQUEUE_HOLD",
-    "REQUEUE_FED",
-    "RESV_DEL_HOLD",
-    "SPECIAL_EXIT",
+_QUEUED = "PENDING CONFIGURING REQUEUED REQUEUE_HOLD REQUEUE_FED RESV_DEL_HOLD SPECIAL_EXIT"
+_STATES = {
+    Ending.COMPLETED: "COMPLETED",
+    Ending.FAILED: "FAILED",
+    Ending.OUT_OF_MEMORY: "OUT_OF_MEMORY",
+    Ending.TIMEOUT: "TIMEOUT DEADLINE",
+    Ending.PREEMPTED: "PREEMPTED",
+    Ending.NODE_FAILURE: "NODE_FAIL BOOT_FAIL LAUNCH_FAILED RECONFIG_FAIL",
+    Ending.CANCELLED: "CANCELLED REVOKED",
 }
-ENDINGS = {
-    "COMPLETED": Ending.COMPLETED,
-    "FAILED": Ending.FAILED,
-    "OUT_OF_MEMORY": Ending.OUT_OF_MEMORY,
-    "TIMEOUT": Ending.TIMEOUT,
-    "DEADLINE": Ending.TIMEOUT,
-    "PREEMPTED": Ending.PREEMPTED,
-    "NODE_FAIL": Ending.NODE_FAILURE,
-    "BOOT_FAIL": Ending.NODE_FAILURE,
-    "LAUNCH_FAILED": Ending.NODE_FAILURE,
-    "RECONFIG_FAIL": Ending.NODE_FAILURE,
-    "CANCELLED": Ending.CANCELLED,
-    "REVOKED": Ending.CANCELLED,
-}
+_ENDINGS = {word: ending for ending, words in _STATES.items() for word in words.split()}
 
 
 @dataclass(frozen=True)
@@ -77,11 +64,6 @@ class Exit:
     start: int = 0
 
 
-def own(job: Job) -> Path:
-    """The runner's part of a job's folder."""
-    return own_folder(job, "slurm")
-
-
 def write_intent(job: Job, intent: Intent, script: str) -> None:
     """On record, and on disk, before anything is submitted."""
     folder = make_own_folder(job, "slurm")
@@ -91,7 +73,7 @@ def write_intent(job: Job, intent: Intent, script: str) -> None:
 
 def read_intent(job: Job) -> Intent | None:
     """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
-    values = read_object(own(job) / "intent") or {}
+    values = read_object(own_folder(job, "slurm") / "intent") or {}
     try:
         task = None if values["task"] is None else int(values["task"])
         return Intent(str(values["name"]), task, str(values["output"]))
@@ -101,40 +83,49 @@ def read_intent(job: Job) -> Intent | None:
 
 def read_owner(job: Job) -> str:
     """The id of the job that began; '' before any did."""
-    try:
-        text = read_bytes(own(job) / "owner", limit=MAX_BYTES).decode("ascii").strip()
-    except (OSError, UnicodeDecodeError):
-        return ""
-    return text if _ID.fullmatch(text) else ""
+    words = _words(job, "owner")
+    return words[0] if len(words) == 1 and _ID.fullmatch(words[0]) else ""
 
 
 def read_exit(job: Job) -> Exit | None:
     """How the run ended, if its batch script lived to write it."""
     try:
-        words = read_bytes(own(job) / "exit", limit=MAX_BYTES).decode("ascii").split()
-        return Exit(words[0], int(words[1]), words[2], int(words[3]) if len(words) > 3 else 0)
-    except (OSError, ValueError, IndexError):
+        id_, code, name, *start = _words(job, "exit")
+        return Exit(id_, int(code), name, int(start[0]) if start else 0)
+    except ValueError:
         return None
 
 
-def why_stopped(intent: Intent | None) -> str:
+def _words(job: Job, name: str) -> list[str]:
+    """The words of one of the batch script's files; none where it is not there."""
+    try:
+        path = own_folder(job, "slurm") / name
+        return read_bytes(path, limit=MAX_BYTES).decode("ascii").split()
+    except (OSError, UnicodeDecodeError):
+        return []
+
+
+def _said(job: Job) -> bytes:
+    """The last that Slurm itself said in the job's output."""
+    intent = read_intent(job)
+    try:
+        return read_tail(intent.output if intent else "", limit=4096)
+    except OSError:
+        return b""
+
+
+def _why_stopped(job: Job) -> str:
     """Why Slurm stopped the job, by its own output: 'TIME LIMIT', 'PREEMPTION', …
 
     'CANCELLED' where somebody did and Slurm says no more; '' where it says nothing.
     """
-    try:
-        found = _STOPPED.findall(read_tail(intent.output if intent else "", limit=4096))
-    except OSError:
-        return ""
+    found = _STOPPED.findall(_said(job))
     return (found[-1].decode("ascii", "replace").strip().upper() or "CANCELLED") if found else ""
 
 
-def memory_ran_out(intent: Intent | None) -> bool:
-    """Whether Slurm's own output says so: some clusters call such a job merely failed."""
-    try:
-        return bool(_MEMORY.search(read_tail(intent.output if intent else "", limit=4096)))
-    except OSError:
-        return False
+def _failure(job: Job) -> Ending:
+    """Some clusters call a job merely failed that had no memory left; its output tells."""
+    return Ending.OUT_OF_MEMORY if _MEMORY.search(_said(job)) else Ending.FAILED
 
 
 def read_state(text: str) -> tuple[Phase, Ending | None]:
@@ -144,12 +135,13 @@ def read_state(text: str) -> tuple[Phase, Ending | None]:
     still has in its hands.
     """
     word = text.split()[0].rstrip("+").upper() if text.strip() else ""
-    if word in ENDINGS:
-        return Phase.ENDED, ENDINGS[word]
-    return (Phase.QUEUED if word in QUEUED else Phase.RUNNING), None
+    if word in _ENDINGS:
+        return Phase.ENDED, _ENDINGS[word]
+    return (Phase.QUEUED if word in _QUEUED.split() else Phase.RUNNING), None
 
 
-Key = tuple[str, int | None]
+# Slurm's entries by name and task. Ids are used again after a reset; names are not.
+Shown = Mapping[tuple[str, int | None], Sequence[Seen]]
 # Slurm's words for why it stopped a job; any other is a reason that may pass.
 _STOPS = {
     "TIME LIMIT": Ending.TIMEOUT,
@@ -159,56 +151,50 @@ _STOPS = {
 }
 
 
-@dataclass(frozen=True)
-class QueueView:
-    """Slurm's entries by name and task. Ids are used again after a reset; names are not.
-
-    arrays   the id of every array of which a task is shown, by its name
-    """
-
-    entries: Mapping[Key, Sequence[Seen]]
-    arrays: Mapping[str, str]
-
-
-def by_key(entries: Iterable[Seen]) -> QueueView:
+def by_name(entries: Iterable[Seen]) -> Shown:
     """The entries, put in order."""
-    found: dict[Key, list[Seen]] = {}
-    arrays: dict[str, str] = {}
+    found: dict[tuple[str, int | None], list[Seen]] = {}
     for seen in entries:
         found.setdefault((seen.name, seen.task), []).append(seen)
-        if seen.task is not None:
-            arrays[seen.name] = seen.id.partition("_")[0]
-    return QueueView(found, arrays)
+    return found
 
 
-def key_of(job: Job) -> Key:
-    """How Slurm knows a job."""
-    intent = read_intent(job)
-    return (job.name, None) if intent is None else (intent.name, intent.task)
+def entries_of(shown: Shown, job: Job) -> Sequence[Seen]:
+    """All entries that may be the job's."""
+    intent = read_intent(job) or Intent(job.name)
+    return shown.get((intent.name, intent.task), ())
 
 
-def pick(shown: QueueView, job: Job) -> Seen | None:
+def entry_of(shown: Shown, job: Job) -> Seen | None:
     """The entry that tells of the job: of the one that began, else of the one submitted."""
-    name, task = key_of(job)
-    own = shown.entries.get((name, task), ())
-    owner = read_owner(job)
+    own, owner = entries_of(shown, job), read_owner(job)
     for wanted in (owner, job.handle):
         exact = [seen for seen in own if seen.id == wanted]
         if exact or (wanted and wanted == owner):
             return exact[-1] if exact else None
-    if not own and task is not None and name in shown.arrays:
-        # Slurm keeps no record of a task that was cancelled while it waited.
-        id_ = f"{shown.arrays[name]}_{task}"
-        return Seen(id_, name, "CANCELLED", "taken out of its array")
-    return own[-1] if own else None
+    return own[-1] if own else _taken_out(shown, job)
 
 
-def left_by(job: Job, seen: Seen) -> Exit | None:
-    """What the job of an entry that ended badly left of itself, by this start or an earlier one."""
-    left = read_exit(job)
-    phase, ending = read_state(seen.state)
-    same_job = left is not None and left.id == seen.id and phase is Phase.ENDED
-    return left if same_job and ending is not Ending.COMPLETED else None
+def _taken_out(shown: Shown, job: Job) -> Seen | None:
+    """A task that is missing where others of its array are shown.
+
+    Slurm keeps no record of a task that was cancelled while it waited.
+    """
+    intent = read_intent(job)
+    if intent is None or intent.task is None:
+        return None
+    for (name, task), entries in shown.items():
+        if name == intent.name and task is not None:
+            id_ = f"{entries[-1].id.partition('_')[0]}_{intent.task}"
+            return Seen(id_, name, "CANCELLED", "taken out of its array")
+    return None
+
+
+def ended_badly(job: Job, seen: Seen) -> bool:
+    """Whether an entry is of a job that left an exit code, of this start or an earlier one."""
+    left, (phase, ending) = read_exit(job), read_state(seen.state)
+    ours = left is not None and left.id == seen.id
+    return ours and phase is Phase.ENDED and ending is not Ending.COMPLETED
 
 
 def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
@@ -220,8 +206,7 @@ def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
         detail = f"Slurm job {seen.id}: {seen.state}; its start number {restarts + 1} never began"
         return Status(phase, Ending.NODE_FAILURE, detail, seen.exit_code)
     code = left.code if left is not None and left.id == seen.id else seen.exit_code
-    if ending is Ending.FAILED and memory_ran_out(read_intent(job)):
-        ending = Ending.OUT_OF_MEMORY
+    ending = _failure(job) if ending is Ending.FAILED else ending
     detail = f"Slurm job {seen.id}: {seen.state}"
     if seen.reason and seen.reason != "NonZeroExitCode":
         detail += f", {seen.reason}"
@@ -230,18 +215,17 @@ def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
     return Status(phase, ending, detail, code if phase is Phase.ENDED else None)
 
 
-def status_alone(job: Job) -> Status:
+def status_from_folder(job: Job) -> Status:
     """What the folder says, of a job that Slurm does not know or no longer knows."""
     left, owner = read_exit(job), read_owner(job)
     if left is not None:
         return _of_exit(job, left)
     if owner:
         # Killed, and too long ago for Slurm to say why: its own output may.
-        if why := why_stopped(read_intent(job)):
+        if why := _why_stopped(job):
             return _stopped(job, owner, why, None)
-        ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
         detail = f"Slurm job {owner} began; there is no record of how it ended"
-        return Status(Phase.ENDED, ending, detail)
+        return Status(Phase.ENDED, _failure(job), detail)
     if is_noted(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
     return Status(Phase.LOST, detail=f"Slurm knows no job {job.handle or job.name}")
@@ -257,11 +241,10 @@ def _of_exit(job: Job, left: Exit) -> Status:
     detail = f"Slurm job {left.id}: {code_text(left.code)}"
     if left.code == 0:
         return Status(Phase.ENDED, Ending.COMPLETED, detail, 0)
-    why = why_stopped(read_intent(job))
+    why = _why_stopped(job)
     if left.signal == "TERM" or (why and left.code == 128 + signal.SIGTERM):
         return _stopped(job, left.id, why, left.code)
-    ending = Ending.OUT_OF_MEMORY if memory_ran_out(read_intent(job)) else Ending.FAILED
-    return Status(Phase.ENDED, ending, detail, left.code)
+    return Status(Phase.ENDED, _failure(job), detail, left.code)
 
 
 def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
