@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING
 
 from lawsmith.api import reading
 from lawsmith.api.reading import in_python
-from lawsmith.cli.replay import ReplayRequest
+from lawsmith.cli.commands import ReplayRequest
+from lawsmith.cli.replay import replay_runs, set_up
 from lawsmith.cli.replay_options import answer_rule
 from lawsmith.cli.replay_options import budget as read_budget
-from lawsmith.cli.replay_run import begin, finish, set_up
 from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
-from lawsmith.replay import Replayed, replay
-from lawsmith.replay.loop import BLOCK
+from lawsmith.replay import Replayed
 from lawsmith.surface import Prior
 
 if TYPE_CHECKING:
@@ -74,6 +73,4 @@ def replay_study(
         words=tuple(word for pair in reading.as_options(targets) for word in pair),
     )
     setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))
-    begun = begin(setup, study, reading.as_prior(learn_from))
-    walk = replay(begun.task, begun.policy, seed=seed, stop=begun.stop, block=BLOCK)
-    return finish(setup, begun, list(walk), interrupted=False)
+    return replay_runs(setup, study, reading.as_prior(learn_from))

@@ -5,7 +5,6 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -13,6 +12,7 @@ from rich.console import Console
 from rich.text import Text
 
 from lawsmith.cli import console as out
+from lawsmith.cli.commands import CheckRequest, PlanRequest
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.study.answer import targets_of
@@ -21,10 +21,10 @@ from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.planning import SHARES, Point, plan
 
 
-def check_study(file: Path, *, as_json: bool) -> None:
+def check_study(asked: CheckRequest) -> None:
     """Print what a study file amounts to, before anything runs."""
-    found = check(open_study(file))
-    if as_json:
+    found = check(open_study(asked.study))
+    if asked.as_json:
         out.print_json(check_payload(found))
     else:
         show_check(out.stdout(), found)
@@ -104,18 +104,18 @@ def check_payload(found: Checkup) -> dict[str, Any]:
     }
 
 
-def plan_study(file: Path, *, draws: int, as_json: bool) -> None:
-    """Play the study through and show what was found."""
-    study = open_study(file)
+def plan_study(asked: PlanRequest) -> None:
+    """Simulate the study and show what was found."""
+    study = open_study(asked.study)
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
         raise LawsmithError(where, got="none", want="a compute at which the loss is to be known")
-    with out.working(f"playing {plural(draws, 'world')} through"):
-        points = list(plan(study, draws=draws))
-    if as_json:
+    with out.working(f"simulating {plural(asked.draws, 'study')}"):
+        points = list(plan(study, draws=asked.draws))
+    if asked.as_json:
         out.print_json(plan_payload(study, points))
     else:
-        show_plan(study, points, draws)
+        show_plan(study, points, asked.draws)
 
 
 def plan_payload(study: LiveStudy, points: Sequence[Point]) -> dict[str, Any]:

@@ -11,8 +11,9 @@ from rich.text import Text
 
 from lawsmith.answer.text import WARNINGS, held_out_text, loss_cells, loss_text
 from lawsmith.cli import console as out
-from lawsmith.cli.replay import ReplayRequest
-from lawsmith.cli.replay_run import run, set_up
+from lawsmith.cli.commands import DemoRequest, ReplayRequest
+from lawsmith.cli.options import folder
+from lawsmith.cli.replay import set_up, watched
 from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
@@ -70,12 +71,18 @@ class Demo:
         return float(np.nanmin(loss[cost <= compute * (1.0 + 1e-9)]))
 
 
+def demo(asked: DemoRequest) -> None:
+    """Run it and show it."""
+    made = folder(asked.out, "--out")
+    show_demo(run_demo(asked.seed), made)
+
+
 def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
     asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
-    done = run(set_up(asked))
+    done = watched(set_up(asked))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
     assert done.answers is not None  # 2 % of the compute are hundreds of runs

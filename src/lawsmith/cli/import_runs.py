@@ -12,7 +12,7 @@ import typer
 from lawsmith.answer.payload import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
-from lawsmith.cli.live import ImportRequest
+from lawsmith.cli.commands import ImportRequest
 from lawsmith.cli.views import show_study
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.datasets.readers import read_curve_frame

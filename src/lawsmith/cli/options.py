@@ -13,8 +13,9 @@ from pathlib import Path
 
 from lawsmith.analysis import FitOptions, with_curves
 from lawsmith.answer import Target
+from lawsmith.cli.commands import AnswerRequest, StudyRequest, TableRequest
 from lawsmith.cli.console import downloads
-from lawsmith.cli.params import AnswerRequest, StudyRequest, TableRequest, number
+from lawsmith.cli.params import number
 from lawsmith.curves import Along
 from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, load, load_curves
 from lawsmith.errors import LawsmithError, unknown

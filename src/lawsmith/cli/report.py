@@ -12,7 +12,7 @@ from typing import Any
 from lawsmith.analysis import FitOptions, answer_tasks
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
-from lawsmith.cli.fit import ReportRequest
+from lawsmith.cli.commands import STUDY_FILE, ReportRequest
 from lawsmith.datasets import Study, names
 from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
@@ -30,7 +30,6 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates import SURROGATES
 from lawsmith.tasks import Task
 
-STUDY_FILE = "study.toml"
 # Settings of a replay are options of the same name but for these; and values that say nothing.
 NO_OPTIONS = ("targets", "learn_from", "seed")
 UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
@@ -61,7 +60,7 @@ def make_source(asked: ReportRequest) -> Source:
 
 def _inside(folder: Path) -> Path:
     """The file of a folder that says what it is."""
-    for name in (FILE, STUDY_FILE):
+    for name in (FILE, str(STUDY_FILE)):
         if (folder / name).is_file():
             return folder / name
     files = sorted(folder.glob("*.toml"))

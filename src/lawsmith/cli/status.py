@@ -13,11 +13,12 @@ from lawsmith import __version__
 from lawsmith.answer.payload import NO_ANSWER
 from lawsmith.answer.text import listing
 from lawsmith.cli import console as out
+from lawsmith.cli.commands import StatusRequest
 from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.journal import Event, Trial
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.summary import Failure, Summary, summarise
 from lawsmith.tasks.text import payload as task_payload
 
@@ -30,6 +31,21 @@ MAX_LISTED = 12
 WATCH_SECONDS = 2.0
 
 
+def status(asked: StatusRequest) -> None:
+    """Print the status; with --watch again whenever there is news, until Ctrl-C or the end."""
+    study, seen = open_study(asked.study), -1
+    while True:
+        ledger = study.read()
+        if ledger.n_events != seen:
+            seen = ledger.n_events
+            if asked.watch and not asked.as_json and out.stdout().is_terminal:
+                out.stdout().clear()
+            print_status(study, as_json=asked.as_json, n_next=asked.n_next)
+        if not asked.watch or ledger.ended is not None:
+            return
+        time.sleep(WATCH_SECONDS)
+
+
 def print_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
     """The status, once."""
     summary = summarise(study, study.read(), n_next=n_next)
@@ -37,21 +53,6 @@ def print_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None
         out.print_json(status_payload(summary))
     else:
         show_status(out.stdout(), summary)
-
-
-def watch_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
-    """The status whenever there is news, until Ctrl-C or the end."""
-    seen = -1
-    while True:
-        ledger = study.read()
-        if ledger.n_events != seen:
-            seen = ledger.n_events
-            if not as_json and out.stdout().is_terminal:
-                out.stdout().clear()
-            print_status(study, as_json=as_json, n_next=n_next)
-        if ledger.ended is not None:
-            return
-        time.sleep(WATCH_SECONDS)
 
 
 def show_status(console: Console, s: Summary) -> None:
@@ -81,15 +82,16 @@ def _facts(s: Summary) -> list[tuple[str, str]]:
 
 
 def _remarks(s: Summary) -> list[tuple[str, str]]:
-    strangers = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
-    found = [
-        ("driven by", s.driver),
-        ("ended", s.ledger.ended and _ENDED.get(s.ledger.ended, s.ledger.ended)),
-        ("excluded", s.n_excluded and plural(s.n_excluded, "candidate")),
-        ("strangers", s.strangers and strangers),
-        ("journal", s.torn and "its last line was torn by a crash and is left out"),
-    ]
-    return [(what, str(text)) for what, text in found if text]
+    ended = s.ledger.ended
+    unmatched = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
+    found = {
+        "driven by": s.driver,
+        "ended": ended and _ENDED.get(ended, ended),
+        "excluded": s.n_excluded and plural(s.n_excluded, "candidate"),
+        "unmatched": s.strangers and unmatched,
+        "journal": s.torn and "its last line was cut off by a crash and is ignored",
+    }
+    return [(what, str(text)) for what, text in found.items() if text]
 
 
 def _show_answer(console: Console, s: Summary) -> None:

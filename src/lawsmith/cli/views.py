@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 from rich.console import Console
@@ -22,8 +22,7 @@ from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks import text as task_words
 
 if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
-    from lawsmith.charts import Unavailable, Written
-    from lawsmith.cli.fit_run import Fitted
+    from lawsmith.cli.fit import Fitted
     from lawsmith.datasets import Study
     from lawsmith.replay import Replayed
 
@@ -37,6 +36,11 @@ class Drawn:
     paths: tuple[Path, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What ``--json`` prints of them."""
+        return {"charts": self.paths, "charts_missing": self.missing}
+
 
 def draw_fit(folder: Path, found: Fitted) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
@@ -47,7 +51,7 @@ def draw_fit(folder: Path, found: Fitted) -> Drawn:
     study, answer, along = found.study, found.answer, found.along
     made = None if answer is None else answered_by(answer, study)
     curved = None if answer is None or along is None else curved_by(answer, study, along)
-    return _drawn(folder, lambda: write_all(folder, made, found.analysis, curved=curved))
+    return _drawn(write_all, folder, made, found.analysis, curved=curved)
 
 
 def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
@@ -55,7 +59,7 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
     from lawsmith.charts import write_tasks
     from lawsmith.datasets.records import study_name
 
-    return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
+    return _drawn(write_tasks, folder, study_name(study), answers)
 
 
 def draw_replay(folder: Path, done: Replayed) -> Drawn:
@@ -64,23 +68,21 @@ def draw_replay(folder: Path, done: Replayed) -> Drawn:
     from lawsmith.charts.answer import answered_in
 
     both = done.answers
-    made = None if both is None else answered_in(done.trace, done.study, both)
-    return _drawn(folder, lambda: write_all(folder, made))
+    return _drawn(write_all, folder, both and answered_in(done.trace, done.study, both))
 
 
-def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:
-    from lawsmith.charts import Unavailable, Written
+def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
+    from lawsmith.charts import Written
 
     try:
         with out.working(f"Drawing charts into {folder}"):
-            results = write()
+            results = write(folder, *what, **more)
     except OSError as error:
         got = f"{folder}: {error.strerror or error}"
         raise LawsmithError("charts", got=got, want="a folder that can be written") from None
-    return Drawn(
-        tuple(path for r in results if isinstance(r, Written) for path in r.paths),
-        {r.name: r.reason for r in results if isinstance(r, Unavailable)},
-    )
+    written = [each for each in results if isinstance(each, Written)]
+    missing = {each.name: each.reason for each in results if each not in written}
+    return Drawn(tuple(path for each in written for path in each.paths), missing)
 
 
 def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
@@ -152,11 +154,15 @@ def show_reading(console: Console, study: Study) -> None:
     out.warnings(console, "Check how the table was read", study.warnings)
 
 
-def listed(rows: Sequence[object]) -> str:
+def _listed(names: Sequence[object]) -> str:
+    """'3, 17, 20 and 9 more'."""
+    shown = ", ".join(map(str, names[:MAX_LISTED]))
+    return shown + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
+
+
+def _rows(rows: Sequence[object]) -> str:
     """'rows 3, 17, 20 and 9 more'."""
-    shown = ", ".join(str(row) for row in rows[:MAX_LISTED])
-    more = f" and {len(rows) - MAX_LISTED} more" if len(rows) > MAX_LISTED else ""
-    return f"row{'' if len(rows) == 1 else 's'} {shown}{more}"
+    return f"row{'' if len(rows) == 1 else 's'} {_listed(rows)}"
 
 
 def _what_was_read(study: Study) -> list[tuple[str, str]]:
@@ -173,18 +179,13 @@ def _what_was_read(study: Study) -> list[tuple[str, str]]:
         some = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
         found.append(("left out", f"{plural(log.n_bad, 'bad row')} ({some})"))
     if log.dropped:
-        found.append(("dropped", f"the {len(log.dropped)} largest losses ({listed(log.dropped)})"))
+        found.append(("dropped", f"the {len(log.dropped)} largest losses ({_rows(log.dropped)})"))
     n_diverged = len(log.diverged)
-    rows = f"{plural(n_diverged, 'run')} ({listed(log.diverged)})" if n_diverged else "none"
+    rows = f"{plural(n_diverged, 'run')} ({_rows(log.diverged)})" if n_diverged else "none"
     found += [("diverged", rows), ("replicates", _replicates(study))]
     if study.measured:
-        found.append(("measured", f"{_some(study.measured)} (not used)"))
+        found.append(("measured", f"{_listed(study.measured)} (not used)"))
     return found
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(names[:MAX_LISTED]) + more
 
 
 def _configurations(study: Study) -> str:
@@ -197,14 +198,11 @@ def _replicates(study: Study) -> str:
     groups = study.log.replicates
     if not groups:
         return "none"
-    n_runs = sum(len(group) for group in groups)
-    rows = listed([_joined(group) for group in groups])
+    n_runs = sum(map(len, groups))
+    # The rows of one configuration as '3+17'.
+    joined = ["+".join(map(str, rows[:3])) + ("+…" if len(rows) > 3 else "") for rows in groups]
+    rows = _rows(joined)
     return f"{plural(len(groups), 'configuration')} run more than once, {n_runs} runs ({rows})"
-
-
-def _joined(group: Sequence[int]) -> str:
-    """'3+17' for the rows of one configuration."""
-    return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
 
 
 def held_out_text(rule: HeldOut, grid: Grid) -> str:
@@ -218,10 +216,16 @@ def held_out_text(rule: HeldOut, grid: Grid) -> str:
 
 def _counted(study: Study) -> str:
     from lawsmith.cli.options import compute_rule
+    from lawsmith.datasets.words import unit_name
 
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]
-    renamed = [_read_as(study, name, column) for name, column in _renamed(study, ("N", "D", "C"))]
+    renamed = []
+    for name in ("N", "D", "C"):
+        column, unit = study.columns.get(name, name), study.units.get(name)
+        if column != name or unit is not None:
+            in_unit = "" if unit is None else f" in {unit_name(unit)}"
+            renamed.append(f"{name} is '{column}'{in_unit}")
     given = f"{' and '.join(inputs)} as the table counts {'them' if len(inputs) > 1 else 'it'}"
     given += f" ({', '.join(renamed)})" if renamed else ""
     match compute_rule(study):
@@ -232,19 +236,6 @@ def _counted(study: Study) -> str:
         case "column":
             return f"{given}; C too" if inputs else "C as the table counts it"
     return f"{given}; no compute" if inputs else "no compute"
-
-
-def _read_as(study: Study, name: str, column: str) -> str:
-    from lawsmith.datasets.words import unit_name
-
-    unit = f" in {unit_name(study.units[name])}" if name in study.units else ""
-    return f"{name} is '{column}'{unit}"
-
-
-def _renamed(study: Study, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Those of ``names`` that the table calls otherwise, or counts in another unit."""
-    found = [(name, study.columns.get(name, name)) for name in names]
-    return [(name, column) for name, column in found if column != name or name in study.units]
 
 
 def _against_six_n_d(study: Study) -> str:

@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.params import Json, whole
-from lawsmith_paper.cli.replay import replay
+from lawsmith.cli.params import Json, command, whole
+from lawsmith_paper.cli.replay import RivalRequest
 
 app = typer.Typer(
     name="lawsmith-paper",
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-app.command()(replay)
+app.command("replay")(command(RivalRequest))
 
 
 @app.callback(invoke_without_command=True)

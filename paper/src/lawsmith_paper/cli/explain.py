@@ -8,8 +8,8 @@ from pathlib import Path
 
 from lawsmith.cli.console import paths, stderr
 from lawsmith.cli.options import folder
+from lawsmith.cli.replay import Setup, described_bars
 from lawsmith.cli.replay_options import stop_rule
-from lawsmith.cli.replay_run import Setup, described_bars
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Frontier, Method
 from lawsmith.replay import Replayed
