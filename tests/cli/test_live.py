@@ -74,7 +74,7 @@ def test_status_of_a_study_that_has_not_begun_writes_nothing(lawsmith, file: Pat
     assert result.code == 0
     assert "none yet" in result.out
     assert "No answer yet" in result.out
-    assert "Next, if nothing else is learnt" in result.out
+    assert "Next, if no further result comes in" in result.out
     assert list(file.parent.iterdir()) == [file]
 
 

@@ -61,13 +61,13 @@ def payload(found: Count, D: float | None) -> dict[str, Any]:
 
 def show_count(found: Count, D: float | None) -> None:
     """Parameters, then FLOPs a token beside what 6N says."""
-    console, arch, counted = out.stdout(), found.arch, found.training()
+    arch, counted = found.arch, found.training()
     sizes = {
         "with embeddings": (found.total, found.active),
         "without embeddings": (found.without_embeddings, found.active_without_embeddings),
     }
     rows = [(name, *(f"{n:,}" for n in both)) for name, both in sizes.items()]
-    out.table(console, "Parameters", ("", "total", "active"), rows)
+    out.table("Parameters", ("", "total", "active"), rows)
     training = {
         "counted, causal attention": found.training("causal"),
         "counted, full attention": found.training("full"),
@@ -76,7 +76,7 @@ def show_count(found: Count, D: float | None) -> None:
     }
     title = f"FLOPs per token in training, context {arch.context:,}"
     shares = [(name, flops(x, 4), percent(x / counted)) for name, x in training.items()]
-    out.table(console, title, ("", "FLOPs", "of counted"), shares)
+    out.table(title, ("", "FLOPs", "of counted"), shares)
     if D is not None:
         text = f"Training on {D:,.0f} tokens: {flops(D * counted, 4)} FLOPs"
-        out.prose(console, f"{text}, {arch.attention} attention.")
+        out.prose(f"{text}, {arch.attention} attention.")

@@ -5,9 +5,6 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 
-from rich.console import Console
-from rich.text import Text
-
 from lawsmith import datasets
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import DatasetRequest, FetchRequest, ListRequest
@@ -21,7 +18,7 @@ from lawsmith.formats import count, flops, interval
 
 def list_studies(asked: ListRequest) -> None:
     """Print a line for each study."""
-    show_list(out.stdout(), [entry(name) for name in datasets.names()])
+    show_list([entry(name) for name in datasets.names()])
 
 
 def show_study(asked: DatasetRequest) -> None:
@@ -29,7 +26,7 @@ def show_study(asked: DatasetRequest) -> None:
     known = entry(asked.name)
     variant = asked.name.partition(":")[2]
     known.variant(variant)
-    show_entry(out.stdout(), known, variant)
+    show_entry(known, variant)
 
 
 def fetch(asked: FetchRequest) -> None:
@@ -46,10 +43,10 @@ def fetch(asked: FetchRequest) -> None:
         elif asked.names or present(known) or all(source.url for source in known.sources):
             with out.downloads() as progress:
                 found = datasets.locate(known, progress=progress)
-            out.paths(out.stdout(), found)
+            out.paths(found)
 
 
-def show_list(console: Console, entries: Sequence[Entry]) -> None:
+def show_list(entries: Sequence[Entry]) -> None:
     """One line a study, then what the words mean."""
     rows = [
         (
@@ -61,12 +58,11 @@ def show_list(console: Console, entries: Sequence[Entry]) -> None:
         )
         for entry in entries
     ]
-    out.table(console, "", ("name", "runs", "licence", "state", "source"), rows, align="lrllw")
-    console.print()
+    out.table("", ("name", "runs", "licence", "state", "source"), rows, align="lrllw")
+    out.stdout().print()
     out.prose(
-        console,
-        "lawsmith datasets fetch NAME downloads an absent one; show NAME says more, and how to get "
-        "one by hand. Runs in brackets are the paper's count.",
+        "lawsmith datasets fetch NAME downloads one that is absent; show NAME says more, and how "
+        "to get one by hand. Runs in brackets are the paper's count."
     )
 
 
@@ -100,7 +96,7 @@ def _place(entry: Entry, source: Source) -> tuple[str, str]:
     return "by hand", f"{where}, to be put into $LAWSMITH_DATA or the cache"
 
 
-def show_entry(console: Console, entry: Entry, variant: str) -> None:
+def show_entry(entry: Entry, variant: str) -> None:
     """Where it is from, how it is read, its counts beside the paper's, and where it lies."""
     names = [f"{entry.name}:{other}" if other else entry.name for other in entry.variants]
     name, read = names[list(entry.variants).index(variant)], entry.variants[variant]
@@ -118,17 +114,17 @@ def show_entry(console: Console, entry: Entry, variant: str) -> None:
         "hold-out": entry.hold_out and f"{entry.hold_out:g} in the paper",
         "variants": ", ".join(names) if len(names) > 1 else "",
     }
-    console.print(Text(entry.title, style="bold"))
-    out.facts(console, [(what, str(value)) for what, value in facts.items() if value])
-    _show_counts(console, entry, name)
+    out.title(entry.title)
+    out.facts(facts)
+    _show_counts(entry, name)
     notes = [*entry.notes, *read.notes]
     if entry.obtain and not present(entry):
         notes.append(f"to have it: {entry.obtain}")
-    out.show(console, Digest("", as_notes(notes, "Notes")))
-    out.paths(console, [_place(entry, source)[1] for source in entry.sources], "Files")
+    out.show(Digest("", as_notes(notes, "Notes")))
+    out.paths([_place(entry, source)[1] for source in entry.sources], "Files")
 
 
-def _show_counts(console: Console, entry: Entry, name: str) -> None:
+def _show_counts(entry: Entry, name: str) -> None:
     """The counts of the table at hand (else of the published one) beside the paper's."""
     here = present(entry)
     published = entry.variants[name.partition(":")[2]].expected
@@ -144,7 +140,7 @@ def _show_counts(console: Console, entry: Entry, name: str) -> None:
         if any(value is not None for value in values):
             differs = "differs" if len(values) == 2 and _differs(*values) else ""
             rows.append((what, *map(_shown, values), differs))
-    out.table(console, "Counts", ("", *shown, ""), rows)
+    out.table("Counts", ("", *shown, ""), rows)
 
 
 def _shown(value: float | tuple[float, float] | None) -> str:

@@ -6,8 +6,6 @@ from dataclasses import dataclass
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from lawsmith.answer.text import WARNINGS, held_out_text, loss_cells, loss_text
 from lawsmith.cli import console as out
@@ -17,6 +15,7 @@ from lawsmith.cli.replay import set_up, watched
 from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
+from lawsmith.digest import as_warnings
 from lawsmith.files import write_told
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.frontier import frontier
@@ -91,37 +90,36 @@ def run_demo(seed: int) -> Demo:
 
 def show_demo(found: Demo, folder: Path) -> None:
     """Everything that the demo writes and shows."""
-    console, table = out.stdout(), write_runs(found, folder / "runs.csv")
+    table = write_runs(found, folder / "runs.csv")
     drawn = draw_replay(folder / "charts", found.done)
     record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
     page = write_report(replay_source(found.done, record), folder / "report.html")
-    show_study(console, found)
-    show_runs(console, found)
-    show_answers(console, found)
+    show_study(found)
+    show_runs(found)
+    show_answers(found)
     pages = [path for path in drawn.paths if path.suffix == ".html"]
-    out.paths(console, [table, *pages], "Written (each chart as PNG too)")
+    out.paths([table, *pages], "Written (each chart as PNG too)")
     commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
-    out.paths(console, [f"lawsmith {command}" for command in commands], "Next")
-    out.heading(console, "What matters")
+    out.paths([f"lawsmith {command}" for command in commands], "Next")
+    out.heading("What matters")
     seen = f"Of the runs that it never saw: {held_out_text(found.answers.chosen)}."
     lines = (_forecast(found), seen, _search(found))
-    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
-    out.paths(console, [page], "The report: open it in a browser, it needs no network")
+    out.facts({f"{i}.": line for i, line in enumerate(lines, start=1)})
+    out.paths([page], "The report: open it in a browser, it needs no network")
 
 
-def show_study(console: Console, found: Demo) -> None:
+def show_study(found: Demo) -> None:
     """What the runs are, and what is done with them."""
     task, grid, last = found.task, found.study.grid, found.done.last
-    console.print(Text(found.study.title, style="bold"))
+    out.title(found.study.title)
     axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
     study = f"{plural(len(found.study.runs), 'real training run')}: {', '.join(axes)}"
     pool = f"{len(task.pool)} configurations, {flops(task.total_compute)} FLOPs in all"
     held = f"{len(grid) - len(task.pool)} configurations, the most expensive ones"
     ran = f"{plural(last.iteration, 'run')} of the pool, {percent(last.cost_fraction)} of that"
     facts = {"study": study, "pool": pool, "held out": held, "ran": ran}
-    out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
+    out.facts({**facts, "seed": str(found.trace.seed)})
     out.prose(
-        console,
         "lawsmith acts as if no run had been made. It chooses one after the other, until "
         f"{percent(SHARE)} of the compute is spent. Then it predicts the best loss at a larger "
         "compute. This is compared with what the whole pool predicts, and with the runs held out, "
@@ -129,7 +127,7 @@ def show_study(console: Console, found: Demo) -> None:
     )
 
 
-def show_runs(console: Console, found: Demo) -> None:
+def show_runs(found: Demo) -> None:
     """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
     pool = found.task.pool
     axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
@@ -141,23 +139,23 @@ def show_runs(console: Console, found: Demo) -> None:
         cells.append((*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}"))
     title = f"The best of the {len(found.chosen)} runs, by compute"
     heads = ("C", "N", "D", *axes, "loss", "best of all runs")
-    out.table(console, title, heads, cells, align="")
+    out.table(title, heads, cells, align="")
 
 
-def show_answers(console: Console, found: Demo) -> None:
+def show_answers(found: Demo) -> None:
     """The best loss at each target: from 2 %, from the whole pool, and in truth."""
     chosen, pool = found.answers.chosen, found.answers.pool
     level = f"{percent(chosen.level)} interval"
-    out.heading(console, f"The answer, from {percent(SHARE)} of the compute")
-    out.prose(console, chosen.verdict)
+    out.heading(f"The answer, from {percent(SHARE)} of the compute")
+    out.prose(chosen.verdict)
     largest = float(found.study.grid.C.max()) * (1.0 + 1e-9)
     rows = []
     for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
         tried = loss_text(found.best_within(ours.compute)) if ours.compute <= largest else "none"
         rows.append((ours.target.label, *loss_cells(ours), *loss_cells(all_runs), tried))
     heads = ("best loss at", "found", level, "whole pool", level, "best run")
-    out.table(console, "", heads, rows)
-    out.warnings(console, WARNINGS, chosen.warnings)
+    out.table("", heads, rows)
+    out.show(as_warnings(WARNINGS, chosen.warnings))
 
 
 def _forecast(found: Demo) -> str:

@@ -56,14 +56,13 @@ def run_fit(asked: FitRequest) -> None:
     if asked.as_json:
         out.print_json(payload)
         return
-    console = out.stdout()
     if asked.metrics and not tasks:
-        views.show_reading(console, study)  # the columns differ, the runs are as they are
+        views.show_reading(study)  # the columns differ, the runs are as they are
     else:
-        views.show_study(console, study, asked.hold_out)
+        views.show_study(study, asked.hold_out)
         parts += as_notes(study.notes)
-    out.show(console, Digest("", parts))
-    views.show_charts(console, drawn)
+    out.show(Digest("", parts))
+    views.show_charts(drawn)
 
 
 def _several(study: Study, first: Json, several: Json) -> Json:

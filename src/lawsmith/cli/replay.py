@@ -10,9 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.console import Console
 from rich.progress import BarColumn, Progress, TextColumn
-from rich.text import Text
 
 from lawsmith.answer import Target
 from lawsmith.answer.text import listing
@@ -206,7 +204,7 @@ def run_replay(setup: Setup) -> Replayed:
     if asked.as_json:
         out.print_json(payload)
     else:
-        show_replay(out.stdout(), done, drawn, written)
+        show_replay(done, drawn, written)
     return done
 
 
@@ -269,39 +267,36 @@ def described(step: Step, task: Task) -> str:
     return " · ".join(parts)
 
 
-def show_replay(
-    console: Console, done: Replayed, drawn: views.Drawn, written: Sequence[Path]
-) -> None:
+def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:
     """What was replayed, the law found, how it came closer, what it took, where files are."""
-    show_head(console, done)
-    views.show_reading(console, done.study)
+    show_head(done)
+    views.show_reading(done.study)
     if done.answers is not None:
         found = listing(done.answers.chosen)
-        out.show(console, Digest("", [found, *whole_pool(done.answers)]))
-    show_laws(console, done)
-    show_budgets(console, done)
-    out.show(console, Digest("", as_notes(done.trace.task.notes)))
-    views.show_charts(console, drawn)
-    out.paths(console, written, "Written")
+        out.show(Digest("", [found, *whole_pool(done.answers)]))
+    show_laws(done)
+    show_budgets(done)
+    out.show(Digest("", as_notes(done.trace.task.notes)))
+    views.show_charts(drawn)
+    out.paths(written, "Written")
 
 
-def show_head(console: Console, done: Replayed) -> None:
+def show_head(done: Replayed) -> None:
     """Title, labelled where the study is synthetic, and facts."""
     task, trace, last = done.trace.task, done.trace, done.last
     label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
-    console.print(Text(task.title + label, style="bold"))
+    out.title(task.title + label)
     pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
     ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
     out.facts(
-        console,
-        [
-            *([] if task.study == task.title else [("study", task.study)]),
-            ("chosen by", _method(trace)),
-            ("pool", pool),
-            *([("prices", _TRUNKS)] if trace.settings["trunk_decay"] else []),
-            ("held out", _held_out(done)),
-            ("ran", f"{ran}: {_ENDED[done.stopped]}"),
-        ],
+        {
+            "study": task.study if task.study != task.title else "",
+            "chosen by": _method(trace),
+            "pool": pool,
+            "prices": trace.settings["trunk_decay"] and _TRUNKS,
+            "held out": _held_out(done),
+            "ran": f"{ran}: {_ENDED[done.stopped]}",
+        }
     )
 
 
@@ -324,7 +319,7 @@ def _held_out(done: Replayed) -> str:
     return f"{text}, {n} on their frontier{beyond}"
 
 
-def show_laws(console: Console, done: Replayed) -> None:
+def show_laws(done: Replayed) -> None:
     """The law of the whole pool beside those found by the end."""
     task, reference = done.trace.task, done.trace.task.reference
     laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
@@ -341,10 +336,10 @@ def show_laws(console: Console, done: Replayed) -> None:
         cells = (_loss(loss, s, label) for s in laws.values())
         rows.append((f"loss at {label}", digits(loss, ".4f"), *cells))
     rows.append(("points", str(whole.n_points), *(str(s.n_points) for s in laws.values())))
-    out.heading(console, f"{task.law.formula}: of the whole pool, and as found")
+    out.heading(f"{task.law.formula}: of the whole pool, and as found")
     if not laws:
-        out.prose(console, "No law was found: too few runs on the frontier.")
-    out.table(console, "", ("", "whole pool", *laws), rows)
+        out.prose("No law was found: too few runs on the frontier.")
+    out.table("", ("", "whole pool", *laws), rows)
 
 
 def _value(natural: float, log: float | None) -> str:
@@ -356,7 +351,7 @@ def _loss(reference: float, found: Scores, label: str) -> str:
     return f"{digits(reference * (1 + off / 100), '.4f')} ({signed(off)})"
 
 
-def show_budgets(console: Console, done: Replayed) -> None:
+def show_budgets(done: Replayed) -> None:
     """Runs, envelope and the difference in predicted loss at each round budget."""
     # Random search has no fantasies.
     fits = [fit for fit in FITS if any(scores(step, fit) for step in done.trace.steps)]
@@ -374,4 +369,4 @@ def show_budgets(console: Console, done: Replayed) -> None:
     and_loss = "" if label is None else f", and loss at {label} against the whole pool's law"
     names = [*(["mixed grid"] if mixed else []), "observed"]
     heads = ("spent", "runs", *names, *(FIT_TEXTS[fit] for fit in fits if label))
-    out.table(console, f"Envelope recovered{and_loss}", heads, rows)
+    out.table(f"Envelope recovered{and_loss}", heads, rows)

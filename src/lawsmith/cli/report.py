@@ -200,13 +200,12 @@ def _listed(settings: Mapping[str, object], name: str) -> list[Any]:
 def show_report(source: Source, path: Path) -> None:
     """The answer in a sentence, what to beware of, and where the page is."""
     first = answer(source)
-    console = out.stdout()
-    out.prose(console, first.lead)
+    out.prose(first.lead)
     for caution in first.cautions:
-        out.item(console, caution.code, caution.text)
+        out.item(caution.code, caution.text)
     size = path.stat().st_size / 1e6
-    out.heading(console, f"Report, {size:.1f} MB, opens offline")
-    out.paths(console, [path])
+    out.heading(f"Report, {size:.1f} MB, opens offline")
+    out.paths([path])
 
 
 def record(

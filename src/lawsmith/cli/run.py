@@ -8,8 +8,8 @@ import typer
 
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import RunRequest
-from lawsmith.cli.status import print_status
-from lawsmith.formats import count, number, percent, plural
+from lawsmith.cli.status import config_text, print_status
+from lawsmith.formats import percent, plural
 from lawsmith.journal import Event, Kind, driver_lock
 from lawsmith.runners import make_runner
 from lawsmith.study.answer import answered, stop_rule
@@ -50,7 +50,7 @@ def _show(study: LiveStudy, events: Sequence[Event]) -> None:
     for event in events:
         if event["event"] in _ENDS:
             trial = study.journal.ledger.trials[event["trial"]]
-            config = ", ".join(f"{k} {_value(v)}" for k, v in trial.config.items() if k != "model")
+            config = config_text(trial.config)
             _say(f"{trial.name} {_what(event)} ({config}; {spend} of the budget committed)")
 
 
@@ -63,12 +63,6 @@ def _what(event: Event) -> str:
         case "failed":
             return f"failed: {event['reason']}"
     return str(event["event"])
-
-
-def _value(value: float | int | str) -> str:
-    if isinstance(value, str):
-        return value
-    return count(value) if value >= 1000 else number(value)
 
 
 def _interrupted(study: LiveStudy) -> str:

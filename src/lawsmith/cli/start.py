@@ -20,7 +20,7 @@ def docs(asked: DocsRequest) -> None:
     if asked.page is None:
         # The first line of a page is its heading.
         texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
-        out.facts(console, [(k, text.split("\n", 1)[0].lstrip("# ")) for k, text in texts.items()])
+        out.facts({name: text.split("\n", 1)[0].lstrip("# ") for name, text in texts.items()})
         return
     word = Path(asked.page).stem  # an address or a file's name does as well
     if word not in pages:

@@ -8,13 +8,11 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from lawsmith.answer import Answer
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
-from lawsmith.digest import Columns, Part, as_remarks
+from lawsmith.digest import Columns, Part, as_remarks, as_warnings
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
@@ -129,29 +127,51 @@ def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
     return as_remarks("What the warnings mean, by an example", list(found.items()))
 
 
-def show_charts(console: Console, drawn: Drawn) -> None:
+def show_charts(drawn: Drawn) -> None:
     """Where the charts are, and why some are not."""
     if not drawn.paths and not drawn.missing:
         return
-    out.heading(console, "Charts")
-    out.paths(console, drawn.paths)
+    out.heading("Charts")
+    out.paths(drawn.paths)
     for name, reason in drawn.missing.items():
-        out.item(console, f"no {name}", reason)
+        out.item(f"no {name}", reason)
 
 
-def show_study(console: Console, study: Study, rule: HeldOut | None) -> None:
+def show_study(study: Study, rule: HeldOut | None) -> None:
     """Title and a list of facts."""
-    console.print(Text(study.title, style="bold"))
-    name = [] if study.name == study.title else [("study", study.name)]
-    split = held_out_text(rule, study.grid) if rule else "none"
-    facts = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
-    out.facts(console, facts)
-    show_reading(console, study)
+    log, grid, groups = study.log, study.grid, study.log.replicates
+    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
+    states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
+    n_out = sum(log.unfinished.values())
+    n_left = log.n_rows - n_out
+    bad = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
+    # The rows of one configuration as '3+17'.
+    joined = ["+".join(map(str, rows[:3])) + ("+…" if len(rows) > 3 else "") for rows in groups]
+    n_again = sum(map(len, groups))
+    again = f"{plural(len(groups), 'configuration')} run more than once, {n_again} runs"
+    dropped, diverged = len(log.dropped), plural(len(log.diverged), "run")
+    out.title(study.title)
+    out.facts(
+        {
+            "study": study.name if study.name != study.title else "",
+            "runs": f"{len(study.runs)} of {plural(len(grid), 'configuration')}: {', '.join(axes)}",
+            "not finished": n_out and f"{plural(n_out, 'run')} left out: {states}",
+            "filtered": log.n_filtered and f"{n_left - log.n_filtered} of {n_left} rows kept",
+            "left out": log.bad and f"{plural(log.n_bad, 'bad row')} ({bad})",
+            "dropped": log.dropped and f"the {dropped} largest losses ({_rows(log.dropped)})",
+            "diverged": f"{diverged} ({_rows(log.diverged)})" if log.diverged else "none",
+            "replicates": f"{again} ({_rows(joined)})" if groups else "none",
+            "measured": study.measured and f"{_listed(study.measured)} (not used)",
+            "held out": held_out_text(rule, grid) if rule else "none",
+            "counted": _counted(study),
+        }
+    )
+    show_reading(study)
 
 
-def show_reading(console: Console, study: Study) -> None:
+def show_reading(study: Study) -> None:
     """What to check about how the table was read, before any result."""
-    out.warnings(console, "Check how the table was read", study.warnings)
+    out.show(as_warnings("Check how the table was read", study.warnings))
 
 
 def _listed(names: Sequence[object]) -> str:
@@ -163,46 +183,6 @@ def _listed(names: Sequence[object]) -> str:
 def _rows(rows: Sequence[object]) -> str:
     """'rows 3, 17, 20 and 9 more'."""
     return f"row{'' if len(rows) == 1 else 's'} {_listed(rows)}"
-
-
-def _what_was_read(study: Study) -> list[tuple[str, str]]:
-    log = study.log
-    found = [("runs", f"{len(study.runs)} of {_configurations(study)}")]
-    if log.unfinished:
-        n_out = sum(log.unfinished.values())
-        states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
-        found.append(("not finished", f"{plural(n_out, 'run')} left out: {states}"))
-    if log.n_filtered:
-        n_left = log.n_rows - sum(log.unfinished.values())
-        found.append(("filtered", f"{n_left - log.n_filtered} of {n_left} rows kept"))
-    if log.bad:
-        some = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
-        found.append(("left out", f"{plural(log.n_bad, 'bad row')} ({some})"))
-    if log.dropped:
-        found.append(("dropped", f"the {len(log.dropped)} largest losses ({_rows(log.dropped)})"))
-    n_diverged = len(log.diverged)
-    rows = f"{plural(n_diverged, 'run')} ({_rows(log.diverged)})" if n_diverged else "none"
-    found += [("diverged", rows), ("replicates", _replicates(study))]
-    if study.measured:
-        found.append(("measured", f"{_listed(study.measured)} (not used)"))
-    return found
-
-
-def _configurations(study: Study) -> str:
-    grid = study.grid
-    parts = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
-    return f"{plural(len(grid), 'configuration')}: {', '.join(parts)}"
-
-
-def _replicates(study: Study) -> str:
-    groups = study.log.replicates
-    if not groups:
-        return "none"
-    n_runs = sum(map(len, groups))
-    # The rows of one configuration as '3+17'.
-    joined = ["+".join(map(str, rows[:3])) + ("+…" if len(rows) > 3 else "") for rows in groups]
-    rows = _rows(joined)
-    return f"{plural(len(groups), 'configuration')} run more than once, {n_runs} runs ({rows})"
 
 
 def held_out_text(rule: HeldOut, grid: Grid) -> str:
