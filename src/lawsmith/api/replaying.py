@@ -10,12 +10,12 @@ from lawsmith.api import reading
 from lawsmith.api.reading import in_python
 from lawsmith.cli.commands import ReplayRequest
 from lawsmith.cli.replay import replay_runs, set_up
-from lawsmith.cli.replay_options import answer_rule
 from lawsmith.cli.replay_options import budget as read_budget
 from lawsmith.datasets import ReadOptions
 from lawsmith.grid import HeldOut
 from lawsmith.laws.law import Law
 from lawsmith.replay import Replayed
+from lawsmith.stopping import parse_rule
 from lawsmith.surface import Prior
 
 if TYPE_CHECKING:
@@ -69,7 +69,7 @@ def replay_study(
         seed=seed,
         iterations=iterations,
         budget=None if budget is None else read_budget(str(budget)),
-        rule=None if stop_when is None else answer_rule(stop_when),
+        rule=None if stop_when is None else parse_rule(stop_when),
         words=tuple(word for pair in reading.as_options(targets) for word in pair),
     )
     setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))

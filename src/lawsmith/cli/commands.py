@@ -1,5 +1,7 @@
 """Every command with its options and their help; ``runs`` names the function that does it."""
 
+# ruff: noqa: RUF009  (these calls make fields of dataclasses, as dataclasses.field does)
+
 from __future__ import annotations
 
 from dataclasses import dataclass
@@ -37,8 +39,13 @@ FORMS = (
     "TensorBoard event files; an Optuna or NePS study"
 )
 STUDY_FILE = Path("study.toml")
-_read = "lawsmith.cli.options:{}".format
-_read_of_replay = "lawsmith.cli.replay_options:{}".format
+_runs = partial(option, RUNS)
+_law = partial(option, LAW)
+_choice = partial(option, CHOICE)
+_end = partial(option, END)
+_show = partial(option, SHOW)
+_task = partial(option, TASK)
+_option = partial(option, None)
 _json = partial(flag, None, "--json", "Print JSON instead of text.")
 
 
@@ -46,20 +53,18 @@ _json = partial(flag, None, "--json", "Print JSON instead of text.")
 class TableRequest(Request):
     """How a table of runs is read."""
 
-    columns: Texts = option(
-        RUNS,
+    columns: Texts = _runs(
         "N=…,D=…,loss=…",
         "Which column is what; common names are recognized without it. N=params_m:M says that "
         "the column counts millions.",
     )
-    ignore: Texts = option(
-        RUNS,
+    ignore: Texts = _runs(
         "COLUMN,…",
         "Columns to ignore: runs that differ only in these are averaged. '*': all columns that "
         "are neither named nor recognized.",
     )
-    where: str | None = option(
-        RUNS, "EXPR", "Keep only the rows for which this is true: \"opt == 'adamw'\"."
+    where: str | None = _runs(
+        "EXPR", "Keep only the rows for which this is true: \"opt == 'adamw'\"."
     )
     skip_bad_rows: bool = flag(
         RUNS, "--skip-bad-rows", "Skip rows with a bad cell instead of stopping."
@@ -70,27 +75,24 @@ class TableRequest(Request):
 class StudyRequest(TableRequest):
     """Which runs of a table count, how their compute is counted, and where the loss is wanted."""
 
-    drop_largest_loss: int = option(
-        RUNS, "K", "Drop the K runs with the largest loss.", default=0, parser=whole
+    drop_largest_loss: int = _runs(
+        "K", "Drop the K runs with the largest loss.", default=0, parser=whole
     )
-    diverged_above: float | None = option(
-        RUNS, "LOSS", "Treat runs above this loss as diverged, like NaN.", parser=number
+    diverged_above: float | None = _runs(
+        "LOSS", "Treat runs above this loss as diverged, like NaN.", parser=number
     )
-    compute: str = option(
-        RUNS,
+    compute: str = _runs(
         "6ND|COLUMN",
         "How compute is counted; auto: the table's own column, else 6ND.",
         default="auto",
     )
-    target: Texts = option(
-        SHOW,
+    target: Texts = _show(
         "1e25",
         "Predict the best loss at a compute in FLOPs; may be repeated. By default half a "
         "decade or more above the largest run.",
         "--target",
     )
-    at: Texts = option(
-        SHOW,
+    at: Texts = _show(
         "N=7B,D=140B",
         "Predict the loss at an N and a D, best over hyperparameters, or at those given too "
         "(N=7B,D=140B,lr=3e-4); may be repeated.",
@@ -102,56 +104,48 @@ class StudyRequest(TableRequest):
 class AnswerRequest(StudyRequest):
     """What `fit` and `report` are both asked."""
 
-    hold_out: HeldOut | None = option(
-        RUNS,
+    hold_out: HeldOut | None = _runs(
         "50%|largest-N",
         "Runs to hold out and predict instead, as a check; 50%: the upper half of compute.",
-        parser=reader(_read("hold_out")),
+        parser=reader("lawsmith.grid:HeldOut.parse"),
     )
-    curves: str | None = option(
-        RUNS,
+    curves: str | None = _runs(
         "SOURCE",
         "Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
         "of a tracker's runs. Trunks and unfinished runs count too.",
         "--curves",
     )
-    curve_kind: str | None = option(
-        RUNS,
+    curve_kind: str | None = _runs(
         "trunk|scheduled",
         "Kind of all curves if their table has no column kind: trunk (no decay yet) or "
         "scheduled (towards a horizon).",
     )
-    curve_columns: Texts = option(RUNS, "run=…,D=…,loss=…", "Which column of the curves is what.")
-    law: Law | None = option(
-        LAW,
+    curve_columns: Texts = _runs("run=…,D=…,loss=…", "Which column of the curves is what.")
+    law: Law | None = _law(
         "NAME",
         "LC, LN, LD, chinchilla, kaplan, skaling or gadre, or one of your own, FILE.py:NAME; "
         "the study's own by default.",
-        parser=reader(_read("read_law")),
+        parser=reader("lawsmith.laws.catalogue:read_law"),
     )
     force: bool = flag(LAW, "--force", "Fit the law even if these runs cannot identify it.")
-    seed: int = option(LAW, "SEED", "Random seed.", default=0, parser=whole)
-    metric: Texts = option(
-        TASK,
+    seed: int = _law("SEED", "Random seed.", default=0, parser=whole)
+    metric: Texts = _task(
         "COLUMN",
         "Predict the accuracy of a task, a fraction from 0 to 1; may be repeated, and then "
         "their average is predicted too.",
     )
-    via: str | None = option(
-        TASK, "COLUMN", "Loss column to predict accuracy from; without it, from scale alone."
+    via: str | None = _task(
+        "COLUMN", "Loss column to predict accuracy from; without it, from scale alone."
     )
-    chance: Texts = option(
-        TASK, "0.25", "Accuracy of guessing, once or for each --metric; estimated by default."
+    chance: Texts = _task(
+        "0.25", "Accuracy of guessing, once or for each --metric; estimated by default."
     )
-    questions: Texts = option(
-        TASK, "INT", "Number of questions of the task, once or for each --metric."
-    )
-    level: float = option(
-        SHOW,
+    questions: Texts = _task("INT", "Number of questions of the task, once or for each --metric.")
+    level: float = _show(
         "0.95",
         "Confidence level of intervals.",
         default=0.95,
-        parser=reader(_read("level")),
+        parser=reader("lawsmith.cli.options:level"),
     )
 
 
@@ -159,15 +153,14 @@ class AnswerRequest(StudyRequest):
 class ShownRequest(Request):
     """What `fit` and `replay` are both asked: what to learn from, and where results go."""
 
-    learn_from: Texts = option(
-        RUNS,
+    learn_from: Texts = _runs(
         "FILE|NAME",
         "A similar earlier study: a table, a study.toml or a published study; may be repeated. "
         "Its exponents, optima and noise narrow the answer.",
         "--learn-from",
     )
     as_json: bool = flag(SHOW, "--json", "Print one JSON object instead of tables.")
-    charts: Path | None = option(SHOW, "DIR", "Folder for charts, as HTML and PNG.")
+    charts: Path | None = _show("DIR", "Folder for charts, as HTML and PNG.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -179,30 +172,24 @@ class FitRequest(ShownRequest, AnswerRequest):
 
     runs = "lawsmith.cli.fit_view:run_fit"
     table: str = argument(
-        "TABLE",
-        f"One row per run: {FORMS}. Or a published study by name (see lawsmith datasets).",
+        "TABLE", f"One row per run: {FORMS}. Or a published study by name (see lawsmith datasets)."
     )
-    loss: str | None = option(RUNS, "COLUMN", "Loss column; the same as --columns loss=COLUMN.")
-    metrics: Texts = option(
-        RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side."
-    )
-    fix: Texts = option(LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
-    objective: str | None = option(
-        LAW,
+    loss: str | None = _runs("COLUMN", "Loss column; the same as --columns loss=COLUMN.")
+    metrics: Texts = _runs("COLUMN,…", "Several loss columns: an answer for each, side by side.")
+    fix: Texts = _law("E=1.69", "Fix a parameter at a value; may be repeated.")
+    objective: str | None = _law(
         "NAME",
         "huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
         "a tenth: for sizes tuned less); by default what the law's authors use.",
     )
-    delta: float | None = option(LAW, "δ", "Huber's δ, by default 1e-3.", parser=number)
-    inference_tokens: float | None = option(
-        SHOW,
+    delta: float | None = _law("δ", "Huber's δ, by default 1e-3.", parser=number)
+    inference_tokens: float | None = _show(
         "1T",
         "Tokens to be served: at each --target, the N and D with the same loss that make "
         "training and serving cheapest.",
-        parser=reader(_read("inference_tokens")),
+        parser=reader("lawsmith.cli.options:tokens"),
     )
-    n_next: int = option(
-        SHOW,
+    n_next: int = _show(
         "K",
         "The K runs that narrow the interval at each target most per FLOP.",
         "--next",
@@ -214,8 +201,8 @@ class FitRequest(ShownRequest, AnswerRequest):
         "--critical-batch",
         "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
     )
-    other_n: str | None = option(
-        SHOW, "EXPR", "How far the answer moves if N is counted as 'N + vocab * width'."
+    other_n: str | None = _show(
+        "EXPR", "How far the answer moves if N is counted as 'N + vocab * width'."
     )
     compare: bool = flag(
         SHOW, "--compare", "Compare every law with the answer, on held-out compute."
@@ -235,13 +222,8 @@ class ReportRequest(AnswerRequest):
         "A table of runs, the name of a published study, the folder of a replay "
         "(lawsmith replay --out), or a live study (its file or its folder).",
     )
-    out: Path = option(
-        None,
-        "FILE",
-        "The page to write.",
-        *("--out", "-o"),
-        default=Path("report.html"),
-        dir_okay=False,
+    out: Path = _option(
+        "FILE", "The page to write.", *("--out", "-o"), default=Path("report.html"), dir_okay=False
     )
 
 
@@ -258,82 +240,74 @@ class ReplayRequest(ShownRequest, StudyRequest):
         "The name of a published or synthetic study (lawsmith datasets lists them), or a "
         "table with one row per run, in any form that lawsmith fit reads.",
     )
-    hold_out: HeldOut | None = option(
-        RUNS,
+    hold_out: HeldOut | None = _runs(
         "50%|largest-N|0",
         "Runs to hold out and judge by, never chosen; 0 holds out none. By default as the study's "
         "paper splits it, else the upper half of compute, for laws of N the largest N.",
-        parser=reader(_read("hold_out")),
+        parser=reader("lawsmith.grid:HeldOut.parse"),
     )
     law: Law = option(
         "Which law",
         "NAME",
         "LC, LN, LD, chinchilla, kaplan, skaling or gadre.",
         default="LC",
-        parser=reader(_read("get_law")),
+        parser=reader("lawsmith.laws.catalogue:get_law"),
     )
     force: bool = flag("Which law", "--force", "Use the law even if this study cannot identify it.")
-    policy: str = option(
-        CHOICE,
+    policy: str = _choice(
         "frontier|window|full",
         "frontier: in turn the run that lowers the envelope most and the one that tells most "
         "about the answer, per FLOP. window, full: the paper's search of a growing window, or of "
         "the whole pool.",
         default="frontier",
     )
-    surrogate: str | None = option(
-        CHOICE, "NAME", "surface (default for frontier) or gp (default for window and full)."
+    surrogate: str | None = _choice(
+        "NAME", "surface (default for frontier) or gp (default for window and full)."
     )
-    kernel: str | None = option(
-        CHOICE, "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."
+    kernel: str | None = _choice(
+        "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."
     )
-    priors: str | None = option(CHOICE, "NAME", "Priors of gp: free (default), lognormal or gamma.")
-    scale: str | None = option(
-        CHOICE, "loss|log", "What is modelled: the loss (default) or its logarithm."
+    priors: str | None = _choice("NAME", "Priors of gp: free (default), lognormal or gamma.")
+    scale: str | None = _choice(
+        "loss|log", "What is modelled: the loss (default) or its logarithm."
     )
-    acquisition: str | None = option(CHOICE, "lcb|ei|pi", "Acquisition function; default lcb.")
-    kappa: float | None = option(
-        CHOICE, "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
+    acquisition: str | None = _choice("lcb|ei|pi", "Acquisition function; default lcb.")
+    kappa: float | None = _choice(
+        "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
     )
-    reach: float | None = option(
-        CHOICE,
+    reach: float | None = _choice(
         "FACTOR",
         "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
         "as the study's paper sets it, else 1.5.",
         parser=number,
     )
-    slice_by: str | None = option(
-        CHOICE, "C|N|D", "What the window grows by: compute (default), N or D."
+    slice_by: str | None = _choice("C|N|D", "What the window grows by: compute (default), N or D.")
+    n_init: int | None = _choice(
+        "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole
     )
-    n_init: int | None = option(
-        CHOICE, "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole
+    seed: int = _choice("SEED", "Random seed.", default=0, parser=whole)
+    iterations: int | None = _end(
+        "N", "Stop after this many runs, initial ones included.", parser=whole
     )
-    seed: int = option(CHOICE, "SEED", "Random seed.", default=0, parser=whole)
-    iterations: int | None = option(
-        END, "N", "Stop after this many runs, initial ones included.", parser=whole
-    )
-    budget: float | None = option(
-        END,
+    budget: float | None = _end(
         "0.05|5%|1e21",
         "Stop before spending more than this share of the pool's compute, or these FLOPs.",
-        parser=reader(_read_of_replay("budget")),
+        parser=reader("lawsmith.cli.replay_options:budget"),
     )
-    rule: StopRule | None = option(
-        END,
+    rule: StopRule | None = _end(
         "RULE",
         "Stop when the best loss is known this well: 'loss@1e25 within 1%'.",
         "--stop-when",
-        parser=reader(_read_of_replay("answer_rule")),
+        parser=reader("lawsmith.stopping:parse_rule"),
     )
-    pricing: Pricing | None = option(
-        CHOICE,
+    pricing: Pricing | None = _choice(
         "SHARE",
         "Price runs that differ in D alone as branches of one trunk, each with a decay of "
         "this share of its tokens, such as 0.2.",
         "--trunk-decay",
-        parser=reader(_read_of_replay("pricing")),
+        parser=reader("lawsmith.cli.replay_options:pricing"),
     )
-    out: Path | None = option(SHOW, "DIR", "Folder for trace.json, steps.csv and charts.")
+    out: Path | None = _show("DIR", "Folder for trace.json, steps.csv and charts.")
 
 
 _shape = partial(option, "Shape", "INT", parser=whole)
@@ -371,11 +345,10 @@ class CountRequest(Request):
     attention: str | None = _detail(
         "causal|full", "Count the keys a token may see, or all of them."
     )
-    tokens: float | None = option(
-        None,
+    tokens: float | None = _option(
         "D",
         "Also count the FLOPs of training on this many tokens.",
-        parser=reader(_read("training_tokens")),
+        parser=reader("lawsmith.cli.options:tokens"),
     )
     as_json: bool = _json()
 
@@ -388,10 +361,10 @@ class DemoRequest(Request):
     """
 
     runs = "lawsmith.cli.demo:demo"
-    out: Path = option(
-        None, "DIR", "Folder for the table and the charts.", default=Path("lawsmith-demo")
+    out: Path = _option(
+        "DIR", "Folder for the table and the charts.", default=Path("lawsmith-demo")
     )
-    seed: int = option(None, "SEED", "Random seed.", default=0, parser=whole)
+    seed: int = _option("SEED", "Random seed.", default=0, parser=whole)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -442,7 +415,7 @@ class PlanRequest(LiveRequest):
     """Simulate a study before paying for it: the interval to expect against the spend."""
 
     runs = "lawsmith.cli.check:plan_study"
-    draws: int = option(None, "N", "Simulated studies.", default=3, parser=at_least_one)
+    draws: int = _option("N", "Simulated studies.", default=3, parser=at_least_one)
     as_json: bool = _json()
 
 
@@ -465,8 +438,7 @@ class StatusRequest(LiveRequest):
 
     runs = "lawsmith.cli.status:status"
     watch: bool = flag(None, "--watch", "Print again whenever something changes, until Ctrl-C.")
-    n_next: int | None = option(
-        None,
+    n_next: int | None = _option(
         "N",
         "How many proposals to show. Default: 3, or none in a large study (slow).",
         "--next",
@@ -480,8 +452,8 @@ class ServeRequest(LiveRequest):
     """Show a live study in the browser, updated while it runs. Nothing in the study changes."""
 
     runs = "lawsmith.cli.serve:serve_study"
-    host: str = option(None, "ADDRESS", "Address to listen on.", default="127.0.0.1")
-    port: int = option(None, "PORT", "Port; 0 picks a free one.", default=0, parser=whole)
+    host: str = _option("ADDRESS", "Address to listen on.", default="127.0.0.1")
+    port: int = _option("PORT", "Port; 0 picks a free one.", default=0, parser=whole)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -492,7 +464,7 @@ class AskRequest(LiveRequest):
     """
 
     runs = "lawsmith.cli.hand:ask"
-    n: int = option(None, "N", "Number of runs.", "-n", default=1, parser=at_least_one)
+    n: int = _option("N", "Number of runs.", "-n", default=1, parser=at_least_one)
     as_json: bool = _json()
 
 
@@ -507,11 +479,11 @@ class TellRequest(LiveRequest):
     results: Path | None = argument(
         "[RESULTS]", "A JSON, JSON-lines or CSV file with trial and loss of each run.", None
     )
-    trial: str | None = option(None, "t0004", "Trial to report on, without a file.")
-    loss: str | None = option(None, "2.31", "Its loss; nan where it diverged.")
-    tokens: str | None = option(None, "1e9", "Tokens trained so far: the loss is not final.")
-    metric: Texts = option(
-        None, "NAME=0.61", "A further number of the run, such as an accuracy; may be repeated."
+    trial: str | None = _option("t0004", "Trial to report on, without a file.")
+    loss: str | None = _option("2.31", "Its loss; nan where it diverged.")
+    tokens: str | None = _option("1e9", "Tokens trained so far: the loss is not final.")
+    metric: Texts = _option(
+        "NAME=0.61", "A further number of the run, such as an accuracy; may be repeated."
     )
     force: bool = flag(None, "--force", "Accept a loss that is far from all others.")
     as_json: bool = _json()
@@ -525,13 +497,11 @@ class ExcludeRequest(LiveRequest):
     """
 
     runs = "lawsmith.cli.hand:exclude"
-    where: str | None = option(
-        None, "EXPR", "Exclude candidates for which this is true: batch == 512 and N > 1e9"
+    where: str | None = _option(
+        "EXPR", "Exclude candidates for which this is true: batch == 512 and N > 1e9"
     )
-    trial: Texts = option(None, "t0004", "Trials whose results to ignore.")
-    because: str = option(
-        None, "TEXT", "Reason, kept in the record.", default="", show_default=False
-    )
+    trial: Texts = _option("t0004", "Trials whose results to ignore.")
+    because: str = _option("TEXT", "Reason, kept in the record.", default="", show_default=False)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -555,7 +525,7 @@ class ExportRequest(LiveRequest):
     """
 
     runs = "lawsmith.cli.hand:export"
-    out: Path | None = option(None, "FILE", "runs.csv or runs.jsonl; CSV on stdout by default.")
+    out: Path | None = _option("FILE", "runs.csv or runs.jsonl; CSV on stdout by default.")
     everything: bool = flag(None, "--all", "Include trials without a result.")
     curves: bool = flag(
         None, "--curves", "The losses along trunks instead, for lawsmith fit --curves."
@@ -575,10 +545,8 @@ class ImportRequest(TableRequest):
         f"Runs: {FORMS}. With the file of a live study before it, those runs that are its "
         "candidates are put on record.",
     )
-    out: Path | None = option(None, "FILE.csv", "Write the runs as a plain table.", "--out", "-o")
-    curves_out: Path | None = option(
-        None, "FILE.csv", "Write the losses along the runs, for --curves."
-    )
+    out: Path | None = _option("FILE.csv", "Write the runs as a plain table.", "--out", "-o")
+    curves_out: Path | None = _option("FILE.csv", "Write the losses along the runs, for --curves.")
     as_json: bool = _json()
 
 

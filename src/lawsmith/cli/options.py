@@ -15,20 +15,17 @@ from lawsmith.analysis import FitOptions, with_curves
 from lawsmith.answer import Target
 from lawsmith.cli.commands import AnswerRequest, StudyRequest, TableRequest
 from lawsmith.cli.console import downloads
-from lawsmith.cli.params import number
 from lawsmith.curves import Along
 from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, load, load_curves
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import parse_number
-from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law, read_law
+from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
 
-__all__ = ["get_law", "read_law"]  # also readers of options
 _GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 
@@ -135,22 +132,12 @@ def tasks(asked: AnswerRequest) -> tuple[Task, ...]:
     )
 
 
-def tokens(text: str, option: str) -> float:
+def tokens(text: str) -> float:
     """A number of tokens: '1T', '3e11'."""
     value = parse_number(text)
     if not 0.0 < value < math.inf:
-        raise LawsmithError(option, got=repr(text), want="a number of tokens such as 1T")
+        raise LawsmithError("tokens", got=repr(text), want="a number of tokens such as 1T")
     return value
-
-
-def inference_tokens(text: str) -> float:
-    """Tokens to be served."""
-    return tokens(text, "--inference-tokens")
-
-
-def training_tokens(text: str) -> float:
-    """Tokens to be trained on."""
-    return tokens(text, "--tokens")
 
 
 def _chance(text: str) -> float:
@@ -251,16 +238,11 @@ def _diverged_above(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def hold_out(text: str) -> HeldOut:
-    """'50%', 'largest-N' or '0'."""
-    return HeldOut.parse(text)
-
-
 def level(text: str | float) -> float:
     """A probability."""
-    value = number(text)
-    if not 0 < value < 1:
-        raise LawsmithError("--level", got=f"{value:g}", want="between 0 and 1, such as 0.95")
+    value = as_float(text)
+    if value is None or not 0 < value < 1:
+        raise LawsmithError("level", got=text, want="a number between 0 and 1, such as 0.95")
     return value
 
 

@@ -12,10 +12,12 @@ from collections.abc import Callable, Sequence
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
+from operator import attrgetter
 from typing import Annotated, Any, ClassVar, get_type_hints
 
 import typer
 
+from lawsmith.errors import LawsmithError
 from lawsmith.numbers import as_float, shown
 
 SHOW, TASK = "What is shown", "Accuracy of a task"
@@ -47,13 +49,23 @@ def at_least_one(text: str) -> int:
 
 
 def reader(place: str) -> Callable[[str], Any]:
-    """The function at 'module:name', whose module is imported when there is something to read."""
-    return lambda text: _at(place)(text)
+    """The function at 'module:name', whose module is imported when there is something to read.
+
+    Its errors name the option.
+    """
+
+    def read(text: str) -> Any:
+        try:
+            return _at(place)(text)
+        except LawsmithError as error:
+            raise typer.BadParameter(str(error).removeprefix(f"{error.where}: ")) from None
+
+    return read
 
 
 def _at(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = getattr(import_module(module), name)
+    found: Callable[..., Any] = attrgetter(name)(import_module(module))
     return found
 
 

@@ -26,7 +26,6 @@ from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.policies.catalogue import POLICIES
 from lawsmith.policies.search import REACH
 from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
-from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors
@@ -196,11 +195,11 @@ def budget(text: str) -> float:
     value = as_float(word.removesuffix("%"))
     if value is None or not 0.0 < value < math.inf:
         want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
-        raise LawsmithError("--budget", got=repr(text), want=want)
+        raise LawsmithError("budget", got=repr(text), want=want)
     if not word.endswith("%"):
         return value
     if value > 100.0:
-        raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
+        raise LawsmithError("budget", got=word, want="at most 100%, the whole pool")
     return value / 100.0
 
 
@@ -215,20 +214,9 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
     return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
 
 
-def answer_rule(text: str) -> StopRule:
-    """'loss@1e25 within 1%' → the rule."""
-    try:
-        return parse_rule(text)
-    except LawsmithError as error:
-        raise LawsmithError("--stop-when", got=error.got, want=error.want) from None
-
-
 def pricing(text: str) -> Pricing:
     """Runs on shared trunks that end in a decay of such a share."""
-    try:
-        return Trunks(number(text))
-    except LawsmithError as error:
-        raise LawsmithError("--trunk-decay", got=error.got, want=error.want) from None
+    return Trunks(number(text))
 
 
 def check_ran(n_steps: int, stop: Stop, task: Task) -> None:

@@ -86,9 +86,7 @@ def _facts(s: Summary) -> dict[str, object]:
     return {
         "runs": ", ".join(runs) or "none yet",
         "committed": f"{out.spent(study, s.spend)}, {share} of {flops(study.budget)}",
-        "window": f"{flops(reached)} FLOPs reached, of {flops(top)}"
-        if reached
-        else "no run finished",
+        "window": window if reached else "no run finished",
         "best": best and loss and f"{loss} ({config_text(best.config)})",
         "driven by": s.driver,
         "ended": ended and _ENDED.get(ended, ended),
