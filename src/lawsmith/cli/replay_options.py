@@ -32,7 +32,6 @@ from lawsmith.surrogates.inputs import Kernel, Priors
 
 _WINDOWS = ("window", "slice")
 _SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
-_DEFAULTS = {"kernel": "matern", "priors": "free", "scale": "loss", "acquisition": "lcb"}
 
 
 @dataclass(frozen=True)
@@ -71,7 +70,7 @@ CHOICES = Choices(
     usual={"frontier": "surface"},
     for_={
         **dict.fromkeys(("kernel", "priors", "scale"), ("gp",)),
-        **dict.fromkeys(("acquisition", "kappa"), SURROGATES),
+        "acquisition": SURROGATES,
     },
     make_policy=make_policy,
     make_surrogate=make_surrogate,
@@ -91,45 +90,46 @@ def method(
     """The method asked for; ``given`` holds the other options by name, None where not given."""
     surrogate = surrogate or choices.usual.get(policy, "gp")
     asked = {name: value for name, value in given.items() if value is not None}
-    chosen = {"policy": policy, "surrogate": surrogate, **asked}
+    chosen: dict[str, Any] = {"policy": policy, "surrogate": surrogate}
     words = choices.words()
-    for name, word in chosen.items():
+    for name, word in {**chosen, **asked}.items():
         if name in words and word not in words[name]:
             raise unknown(_option(name), str(word), words[name])
-    filled: dict[str, Any] = {
-        name: word for name, word in _DEFAULTS.items() if surrogate in choices.for_[name]
-    } | asked
-    if policy not in _SEARCHES and "acquisition" not in asked:
-        filled.pop("acquisition", None)
-    _check_used(asked, {**filled, **chosen}, choices)
-    _check_first(n_init, policy, surrogate)
-    if filled.get("acquisition") == "lcb":
-        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA), "a number")
-    if policy in _WINDOWS:
-        usual = known.reach if known is not None and known.reach is not None else REACH
-        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual), "a factor")
-        filled["slice_by"] = asked.get("slice_by", "C")
-    return Method(policy, surrogate, n_init=n_init, **filled)
-
-
-def _check_used(asked: Mapping[str, Any], chosen: Mapping[str, Any], choices: Choices) -> None:
-    """Refuse an option that the method would ignore."""
-    searches = tuple(name for name in _SEARCHES if name in choices.policies)
-    uses: list[tuple[str, str, tuple[str, ...]]] = [
-        *((name, "policy", searches) for name in ("acquisition", "kappa")),
-        *((name, "surrogate", wanted) for name, wanted in choices.for_.items()),
-        ("kappa", "acquisition", ("lcb",)),
-        *((name, "policy", _WINDOWS) for name in ("reach", "slice_by")),
-    ]
-    for name, other, wanted in uses:
-        word = chosen.get(other)
-        if name in asked and word not in wanted:
-            value = asked[name]
+    reach = known.reach if known is not None and known.reach is not None else REACH
+    for name, (needs, usual) in _settings(choices, reach).items():
+        unmet = [other for other, wanted in needs.items() if chosen.get(other) not in wanted]
+        if not unmet:
+            chosen[name] = asked.get(name, usual)
+        elif name in asked:  # the method would ignore it
+            value, other = asked[name], unmet[0]
             shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
-            named = [choice for choice in wanted if choice in choices.words()[other]]
+            named = [choice for choice in needs[other] if choice in words[other]]
             want = " or ".join(f"{_option(other)} {choice}" for choice in named)
-            got = f"{shown} with {_option(other)} {word}"
+            got = f"{shown} with {_option(other)} {chosen.get(other)}"
             raise LawsmithError(_option(name), got=got, want=want)
+    _check_first(n_init, policy, surrogate)
+    for name, least, what in (("kappa", 0.0, "a number"), ("reach", 1.0, "a factor")):
+        if name in chosen and not chosen[name] >= least:
+            want = f"{what} of at least {least:g}"
+            raise LawsmithError(_option(name), got=f"{chosen[name]:g}", want=want)
+    return Method(n_init=n_init, **chosen, further=asked.get("further", {}))
+
+
+def _settings(
+    choices: Choices, reach: float
+) -> dict[str, tuple[dict[str, tuple[str, ...]], str | float]]:
+    """(what a setting needs of those before it, its default) of each, in this order."""
+    models = choices.for_
+    search = {"policy": _SEARCHES, "surrogate": models["acquisition"]}
+    return {
+        "kernel": ({"surrogate": models["kernel"]}, "matern"),
+        "priors": ({"surrogate": models["priors"]}, "free"),
+        "scale": ({"surrogate": models["scale"]}, "loss"),
+        "acquisition": (search, "lcb"),
+        "kappa": ({**search, "acquisition": ("lcb",)}, KAPPA),
+        "reach": ({"policy": _WINDOWS}, reach),
+        "slice_by": ({"policy": _WINDOWS}, "C"),
+    }
 
 
 def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
@@ -138,12 +138,6 @@ def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
     if n_init is not None and n_init < needed:
         want = "at least 1 run to start from" if needed else "0 runs or more"
         raise LawsmithError("--n-init", got=n_init, want=want)
-
-
-def _at_least(least: float, option: str, value: float, what: str) -> float:
-    if not value >= least:
-        raise LawsmithError(option, got=f"{value:g}", want=f"{what} of at least {least:g}")
-    return value
 
 
 def _option(name: str) -> str:

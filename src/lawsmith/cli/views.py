@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.answer import Answer
+from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
 from lawsmith.digest import Columns, Part, as_remarks, as_warnings
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
-from lawsmith.tasks import TaskAnswer
+from lawsmith.tasks import TaskAnswer, TaskForecast
 from lawsmith.tasks import text as task_words
 
 if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
@@ -85,46 +85,47 @@ def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more
 
 def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
     """The answers for several losses of the same runs: a row a column for each target."""
+
+    def cells(one: Forecast) -> tuple[str, ...]:
+        return *words.loss_cells(one), interval(one.run_low, one.run_high, words.loss_text)
+
     first = next(iter(found.values()))
     heads = ("column", "loss", f"{percent(first.level)} interval", "one further run", "warnings")
-    parts: list[Part] = []
-    for i, forecast in enumerate(first.forecasts):
-        rows = []
-        for name, answer in found.items():
-            one = answer.forecasts[i]
-            run = interval(one.run_low, one.run_high, words.loss_text)
-            rows.append((name, *words.loss_cells(one), run, _codes(answer)))
-        title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
-        parts.append(Columns(title, heads, rows))
+    titles = [f"Best loss at {f.target.label}, {words.beyond(f)}" for f in first.forecasts]
     told = {n: words.others_text(a.others) for n, a in found.items() if a.others is not None}
     lacking = as_remarks("Runs without a loss", [(n, text) for n, text in told.items() if text])
-    return [*parts, *lacking, *_explained(list(found.values()))]
+    return _side_by_side(found, titles, heads, cells, lacking)
 
 
 def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
     """The answers for several tasks: a row a task for each target."""
+
+    def cells(one: TaskForecast) -> tuple[str, ...]:
+        form = task_words.accuracy_text
+        return form(one.value), interval(one.low, one.high, form)
+
     heads = ("task", "accuracy", f"{percent(found[0].level)} interval of a run", "warnings")
-    parts: list[Part] = []
-    for i, forecast in enumerate(found[0].forecasts):
-        rows = []
-        for answer in found:
-            one = answer.forecasts[i]
-            ends = interval(one.low, one.high, task_words.accuracy_text)
-            value = task_words.accuracy_text(one.value)
-            rows.append((answer.task.name, value, ends, _codes(answer)))
-        title = f"Answers at {forecast.target.label}, {task_words.beyond(forecast)}"
-        parts.append(Columns(title, heads, rows))
-    return [*parts, *_explained(found)]
+    forecasts = found[0].forecasts
+    titles = [f"Answers at {f.target.label}, {task_words.beyond(f)}" for f in forecasts]
+    return _side_by_side({one.task.name: one for one in found}, titles, heads, cells, [])
 
 
-def _codes(answer: Answer | TaskAnswer) -> str:
-    return ", ".join(dict.fromkeys(warning.code for warning in answer.warnings))
-
-
-def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
-    """What the codes in a table mean."""
-    found = {w.code: w.message for answer in answers for w in answer.warnings}
-    return as_remarks("What the warnings mean, by an example", list(found.items()))
+def _side_by_side(
+    found: Mapping[str, Any],
+    titles: Sequence[str],
+    heads: tuple[str, ...],
+    cells: Callable[[Any], tuple[str, ...]],
+    notes: list[Part],
+) -> list[Part]:
+    """A table for each target with a row an answer, and what the codes of warnings mean."""
+    codes = {n: ", ".join(dict.fromkeys(w.code for w in a.warnings)) for n, a in found.items()}
+    tables = [
+        Columns(title, heads, [(n, *cells(a.forecasts[i]), codes[n]) for n, a in found.items()])
+        for i, title in enumerate(titles)
+    ]
+    told = {w.code: w.message for answer in found.values() for w in answer.warnings}
+    explained = as_remarks("What the warnings mean, by an example", list(told.items()))
+    return [*tables, *notes, *explained]
 
 
 def show_charts(drawn: Drawn) -> None:

@@ -20,7 +20,7 @@ CHOICES = replace(
     for_={
         **dict.fromkeys(("kernel", "priors"), ("gp", "botorch")),
         "scale": tuple(name for name in _MODELS if name != "surface"),  # which models the log
-        **dict.fromkeys(("acquisition", "kappa"), _MODELS),
+        "acquisition": _MODELS,
     },
     make_policy=make_policy,
     make_surrogate=make_surrogate,
