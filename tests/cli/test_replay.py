@@ -227,11 +227,9 @@ def steps(task):
     return list(replay(task, make_policy("window", None, n_init=6), stop=Stop(iterations=9)))
 
 
-def test_the_bar_says_runs_spend_window_envelope_and_law(task, steps):
-    start, last = steps[0], steps[-1]
-    assert re.fullmatch(r"1/45 runs · [\d.]+% spent · envelope \d+%", described(start, task))
-    line = r"9/45 runs · [\d.]+% spent · ≤ [\d.]+e\d+ FLOPs · envelope \d+% · E \S+ A \S+ α -\S+"
-    assert re.fullmatch(line, described(last, task))
+def test_the_bar_says_runs_and_spend(task, steps):
+    assert re.fullmatch(r"1/45 runs · [\d.]+% spent", described(steps[0], task))
+    assert re.fullmatch(r"9/45 runs · [\d.]+% spent", described(steps[-1], task))
 
 
 def test_the_bar_is_full_at_whatever_ends_the_replay(task, steps):

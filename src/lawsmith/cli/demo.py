@@ -11,7 +11,7 @@ from lawsmith.answer.text import WARNINGS, held_out_text, loss_text
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import DemoRequest, ReplayRequest
 from lawsmith.cli.options import folder
-from lawsmith.cli.replay import set_up, show_head, watched
+from lawsmith.cli.replay import replay_with_bar, set_up, show_head
 from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
@@ -81,7 +81,7 @@ def run_demo(seed: int) -> Demo:
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
     asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
-    done = watched(set_up(asked))
+    done = replay_with_bar(set_up(asked))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
     assert done.answers is not None  # 2 % of the compute are hundreds of runs

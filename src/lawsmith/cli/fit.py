@@ -227,7 +227,7 @@ def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
     for name in names:
         reading = analysis.reading_of(name, names, read.reading(asked))
         studies[name] = study = read.load_study(asked.table, reading)
-        check_falls(study, "--metrics", name)
+        check_is_loss(study, "--metrics", name)
     targets = read.targets(asked.targets, list(study.grid.hp))
     with working("Working out the answers"):
         found = analysis.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
@@ -237,30 +237,21 @@ def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
 def answer_tasks(asked: FitRequest, tasks: Sequence[Task]) -> tuple[Study, list[TaskAnswer]]:
     """The columns of the tasks, and an answer for each."""
     via, rule, level = asked.via or "", asked.hold_out, asked.level
-    study = read.load_study(asked.table, _reading_tasks(asked, tasks))
+    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
+    if not via:  # accuracy is in the place of the loss
+        columns = {**reading.columns, "loss": tasks[0].name}
+        reading = replace(reading, columns=columns, loss_sign="any")
+    study = read.load_study(asked.table, reading)
     targets = read.targets(asked.targets, list(study.grid.hp))
     if via:
-        check_falls(study, "--via", via)
+        check_is_loss(study, "--via", via)
     with working("Working out the answer"):
         return study, analysis.answer_tasks(
             study, tasks, targets, via=via, level=level, hold_out=rule
         )
 
 
-def _reading_tasks(asked: FitRequest, tasks: Sequence[Task]) -> ReadOptions:
-    """With the columns of the tasks; without --via, accuracy is in the place of the loss."""
-    options, via = read.reading(asked), asked.via
-    columns = dict(options.columns)
-    if via and columns.get("loss", via) != via:
-        got = f"{via!r}, and --loss {columns['loss']!r}"
-        raise LawsmithError("--via", got=got, want="one loss")
-    columns["loss"] = via or tasks[0].name
-    sign = options.loss_sign if via else "any"
-    names = tuple(task.name for task in tasks)
-    return replace(options, columns=columns, loss_sign=sign, metrics=names)
-
-
-def check_falls(study: Study, option: str, name: str) -> None:
+def check_is_loss(study: Study, option: str, name: str) -> None:
     """Refuse a column that rises with compute: it is no loss."""
     done = study.runs.of(State.DONE)
     C = study.grid.C[done.index]

@@ -30,7 +30,7 @@ _NOTHING_LEFT = {"budget": "a budget that is committed", "candidates": "no candi
 _ASKED: dict[str, Any] = {"kind": "run", "parent": None, "branch_at": None, "save_at": []}
 
 
-def _begun(file: Path) -> LiveStudy:
+def _open(file: Path) -> LiveStudy:
     """The study of a file, with a record that can be added to."""
     study = open_study(file)
     study.begin()
@@ -46,7 +46,7 @@ def _check_one(where: str, want: str, *given: object) -> None:
 
 def ask(asked: AskRequest) -> None:
     """Put runs on record as asked for, and print them."""
-    opened = _begun(asked.study)
+    opened = _open(asked.study)
     events = opened.journal.update(
         lambda ledger: asked_events(
             opened, ledger, propose(opened, ledger, asked.n, by="hand"), by="hand"
@@ -85,16 +85,16 @@ def tell(asked: TellRequest) -> None:
     if trial is None and (loss is not None or asked.tokens is not None or asked.metric):
         where = "--loss, --tokens, --metric"
         raise LawsmithError(where, got="a value and a file", want="one of the two")
-    opened = _begun(asked.study)
+    opened = _open(asked.study)
     if results is not None:
         given = telling.read_results(results)
     else:
-        told = asked.tokens
-        reached = None if told is None else telling.number_of(told, where="--tokens")
-        found, more = telling.number_of(loss, where="--loss"), _further(asked.metric or [])
+        text = asked.tokens
+        reached = None if text is None else telling.number_of(text, where="--tokens")
+        found, more = telling.number_of(loss, where="--loss"), _metrics(asked.metric or [])
         given = [telling.Told(str(trial), found, {}, reached, metrics=more)]
     if not asked.force:
-        _ask_back(telling.doubts(opened, given))
+        _confirm(telling.doubts(opened, given))
     events = telling.tell(opened, given)
     if asked.as_json:
         print_json([dict(event) for event in events])
@@ -103,7 +103,7 @@ def tell(asked: TellRequest) -> None:
         typer.echo(f"{len(events)} recorded" + (f", {known} already known" if known else ""))
 
 
-def _further(texts: list[str]) -> dict[str, float]:
+def _metrics(texts: list[str]) -> dict[str, float]:
     """--metric of a run: names and numbers."""
     if any("=" not in text for text in texts):
         want = "a name and a number, such as arc_easy=0.61"
@@ -111,7 +111,7 @@ def _further(texts: list[str]) -> dict[str, float]:
     return telling.metrics_of(dict(text.rpartition("=")[::2] for text in texts), where="--metric")
 
 
-def _ask_back(doubtful: list[str]) -> None:
+def _confirm(doubtful: list[str]) -> None:
     """Ask a person whether odd losses are meant; refuse them where there is nobody to ask."""
     if not doubtful:
         return
@@ -127,7 +127,7 @@ def exclude(asked: ExcludeRequest) -> None:
     """Exclude candidates, or take results back."""
     where, trials, because = asked.where, asked.trial, asked.because
     _check_one("exclude", "--where or --trial", where is not None, trials)
-    opened = _begun(asked.study)
+    opened = _open(asked.study)
     if where is not None:
         n = changing.exclude(opened, where, because=because)
         typer.echo(f"{n} of {len(opened.grid)} candidates excluded")
@@ -139,7 +139,7 @@ def exclude(asked: ExcludeRequest) -> None:
 def cancel(asked: CancelRequest) -> None:
     """Stop runs, and say of each what became of it."""
     _check_one("cancel", "names of trials, or --all", asked.everything, asked.trials)
-    opened = _begun(asked.study)
+    opened = _open(asked.study)
     ledger, place = opened.journal.ledger, opened.spec.runner
     names = asked.trials or [trial.name for trial in ledger.open()]
     launched = any(t.by == "run" and t.handle for n in names if (t := ledger.trials.get(n)))

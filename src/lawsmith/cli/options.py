@@ -34,7 +34,7 @@ def reading(asked: TableRequest) -> ReadOptions:
     """How to read a table of runs."""
     named = columns(asked.columns or ())
     found = ReadOptions(
-        columns=with_loss(named, getattr(asked, "loss", None)),
+        columns=with_loss(named, getattr(asked, "loss", None), "--loss"),
         ignore=tuple(names(asked.ignore, "--ignore")) if asked.ignore else (),
         where=asked.where,
         skip_bad_rows=asked.skip_bad_rows,
@@ -93,14 +93,20 @@ def columns(texts: Iterable[str]) -> dict[str, str]:
     return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
 
 
-def with_loss(columns: Mapping[str, str], loss: str | None) -> dict[str, str]:
-    """The columns with that of --loss."""
+def with_loss(columns: Mapping[str, str], loss: str | None, option: str) -> dict[str, str]:
+    """The columns with that of an option for the loss."""
     if loss is None:
         return dict(columns)
     if columns.get("loss", loss) != loss:
-        got = f"{loss!r}, and {columns['loss']!r} by --columns"
-        raise LawsmithError("--loss", got=got, want="one column")
+        got = f"{loss!r}, and {columns['loss']!r} is the loss already"
+        raise LawsmithError(option, got=got, want="one loss")
     return {**columns, "loss": loss}
+
+
+def with_tasks(reading: ReadOptions, tasks: Sequence[Task], via: str | None) -> ReadOptions:
+    """With the columns of the tasks, and with that of --via as the loss."""
+    columns = with_loss(reading.columns, via, "--via")
+    return replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
 
 
 def names(texts: Iterable[str], option: str) -> list[str]:

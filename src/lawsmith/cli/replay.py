@@ -24,7 +24,7 @@ from lawsmith.datasets import ReadOptions, Study
 from lawsmith.digest import Digest, as_notes
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_told
-from lawsmith.formats import digits, figure, flops, number, percent, plural, symbol
+from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.grid import HeldOut
 from lawsmith.policies import Method, Policy
 from lawsmith.replay import (
@@ -193,7 +193,7 @@ def run_replay(setup: Setup) -> Replayed:
     charts = asked.charts or (folder and folder / "charts")
     if asked.charts:
         options.folder(asked.charts, "--charts")
-    done = watched(setup)
+    done = replay_with_bar(setup)
     drawn = draw_replay(charts, done) if charts else views.Drawn()
     payload, written = {**done.to_dict(), **drawn.payload}, []
     if folder:
@@ -208,7 +208,7 @@ def run_replay(setup: Setup) -> Replayed:
     return done
 
 
-def watched(setup: Setup) -> Replayed:
+def replay_with_bar(setup: Setup) -> Replayed:
     """The replay asked for, with a bar; what was found until Ctrl-C is kept."""
     study = options.load_study(setup.asked.study, setup.reading, setup.choices.entries)
     with described_bars() as bars:
@@ -254,17 +254,8 @@ def share_done(step: Step, task: Task, stop: Stop) -> float:
 
 
 def described(step: Step, task: Task) -> str:
-    """'43/879 runs · 1.2% spent · ≤ 3.2e20 FLOPs · envelope 61/16% · E 1.57, A 795, α -0.152'."""
-    parts = [f"{step.iteration}/{len(task.pool)} runs", f"{percent(step.cost_fraction, 2)} spent"]
-    if math.isfinite(step.window):
-        parts.append(f"≤ {flops(step.window, 2)} FLOPs")
-    shares = [share for share in (step.envelope_mixed, step.envelope_observed) if share is not None]
-    parts.append(f"envelope {'/'.join(f'{100 * share:.0f}' for share in shares)}%")
-    law = step.fantasized or step.observed
-    if law is not None:
-        values = (f"{symbol(k)} {number(v, 3)}" for k, v in law.params.items())
-        parts.append(" ".join(values))
-    return " · ".join(parts)
+    """'43/879 runs · 1.2% spent'."""
+    return f"{step.iteration}/{len(task.pool)} runs · {percent(step.cost_fraction, 2)} spent"
 
 
 def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:

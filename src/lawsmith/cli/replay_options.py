@@ -39,14 +39,14 @@ class Choices:
     """What the options of a replay may name, and what makes it of the name.
 
     entries     the catalogue of studies
-    usual       the surrogate of a policy where none is said, gp for those not here
-    for_        the surrogates that an option is for; with another it would be ignored silently
+    usual       the surrogate of a policy where none is named, gp for those not here
+    applies_to  the surrogates that an option is for; with another it would be ignored
     """
 
     policies: tuple[str, ...]
     surrogates: tuple[str, ...]
     usual: Mapping[str, str]
-    for_: Mapping[str, tuple[str, ...]]
+    applies_to: Mapping[str, tuple[str, ...]]
     make_policy: Callable[..., Policy]
     make_surrogate: Callable[..., Surrogate | None]
     entries: Mapping[str, Entry]
@@ -68,7 +68,7 @@ CHOICES = Choices(
     policies=POLICIES,
     surrogates=SURROGATES,
     usual={"frontier": "surface"},
-    for_={
+    applies_to={
         **dict.fromkeys(("kernel", "priors", "scale"), ("gp",)),
         "acquisition": SURROGATES,
     },
@@ -119,7 +119,7 @@ def _settings(
     choices: Choices, reach: float
 ) -> dict[str, tuple[dict[str, tuple[str, ...]], str | float]]:
     """(what a setting needs of those before it, its default) of each, in this order."""
-    models = choices.for_
+    models = choices.applies_to
     search = {"policy": _SEARCHES, "surrogate": models["acquisition"]}
     return {
         "kernel": ({"surrogate": models["kernel"]}, "matern"),

@@ -97,9 +97,7 @@ def _check_table_options(asked: ReportRequest, kind: str) -> None:
 
 
 def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
-    reading = read.reading(asked)
-    columns = read.with_loss(reading.columns, asked.via)
-    reading = replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
+    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
     study, along, targets = read.read_runs(asked, asked.table, reading)
     options = read.law_options(study, asked, targets)
     rule, level = asked.hold_out, asked.level

@@ -17,7 +17,7 @@ CHOICES = replace(
     policies=POLICIES,
     surrogates=SURROGATES,
     usual={"frontier": "surface", "random": "none", "cheapest": "none", "vopt": "none"},
-    for_={
+    applies_to={
         **dict.fromkeys(("kernel", "priors"), ("gp", "botorch")),
         "scale": tuple(name for name in _MODELS if name != "surface"),  # which models the log
         "acquisition": _MODELS,
