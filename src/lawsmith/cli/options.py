@@ -18,7 +18,7 @@ from lawsmith.cli.console import downloads
 from lawsmith.curves import Along
 from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, load, load_curves
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.formats import parse_number
+from lawsmith.formats import parse_number, symbol
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
@@ -26,7 +26,6 @@ from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
 
-_GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 
 
@@ -147,7 +146,7 @@ def tokens(text: str) -> float:
 
 
 def _chance(text: str) -> float:
-    value = _float(text)
+    value = parse_number(text)
     if not 0.0 <= value < 1.0:
         raise LawsmithError("--chance", got=repr(text), want="from 0 to below 1, such as 0.25")
     return value
@@ -173,9 +172,11 @@ def curve_options(asked: AnswerRequest) -> CurveOptions | None:
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
-    """'E=1.69' → {'E': 1.69}, for parameters of ``law``."""
+    """'E=1.69' → {'E': 1.69}, for parameters of ``law``, α or alpha."""
     found = _pairs(texts, "--fix", "PARAMETER=VALUE such as E=1.69")
-    return {name: _parameter(law, name, value) for name, value in _plain_names(found).items()}
+    names = {symbol(param.name): param.name for param in law.params}
+    plain = {names.get(name, name): value for name, value in found.items()}
+    return {name: _parameter(law, name, value) for name, value in plain.items()}
 
 
 def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tuple[Target, ...]:
@@ -298,22 +299,11 @@ def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
     return found
 
 
-def _plain_names(values: Mapping[str, str]) -> dict[str, str]:
-    """Parameters as the formula writes them (α) under the names they have (alpha)."""
-    return {_GREEK.get(name, name): value for name, value in values.items()}
-
-
 def _parameter(law: Law, name: str, text: str) -> float:
     positive = law.params[law.position(name)].positive
-    value = _float(text)
+    value = parse_number(text)
     if not SETTING.hold(value):
         raise LawsmithError(f"--fix {name}", got=repr(text.strip()), want="a number such as 1.69")
     if positive and not value > 0:
         raise LawsmithError(f"--fix {name}", got=f"{value:g}", want="a number above 0")
     return value
-
-
-def _float(text: str) -> float:
-    """The number in ``text``, NaN if there is none."""
-    value = as_float(text)
-    return math.nan if value is None else value

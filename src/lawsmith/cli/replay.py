@@ -22,7 +22,6 @@ from lawsmith.cli.views import draw_replay
 from lawsmith.costs import Apart, Trunks
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.digest import Digest, as_notes
-from lawsmith.errors import LawsmithError
 from lawsmith.files import write_told
 from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.grid import HeldOut
@@ -163,7 +162,7 @@ def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float
 
 def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None) -> Task:
     """What is replayed, with a pool that is large enough for the initial design."""
-    asked, n_first = setup.asked, setup.method.n_first
+    asked = setup.asked
     task = prepare(
         study,
         asked.law,
@@ -173,9 +172,7 @@ def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None
         slice_by=setup.method.slice_by or "C",
         force=asked.force,
     )
-    if n_first > len(task.pool):
-        want = f"at most the {len(task.pool)} candidates in the pool of {task.study}"
-        raise LawsmithError("--n-init", got=f"{n_first} initial runs", want=want)
+    replay_options.check_pool(setup.method, task)
     learnt = prior or prior_from(asked.learn_from or (), entries=setup.choices.entries)
     return replace(task, prior=learnt)
 
