@@ -184,23 +184,10 @@ def working(what: str) -> Iterator[None]:
 @contextmanager
 def downloads() -> Iterator[Report]:
     """A function that shows the progress of downloads on stderr, one bar per file."""
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TransferSpeedColumn,
-    )
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TransferSpeedColumn
 
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=stderr(),
-        disable=not sys.stderr.isatty(),
-    )
+    columns = ("{task.description}", BarColumn(24), DownloadColumn(), TransferSpeedColumn())
+    bars = Progress(*columns, console=stderr(), disable=not sys.stderr.isatty())
     tasks: dict[str, TaskID] = {}
 
     def report(file: str, done: int, total: int | None) -> None:

@@ -205,7 +205,7 @@ def _law(
 ) -> tuple[Analysis | None, LawsmithError | None]:
     """The law asked for, which must fit; else the study's usual one, or why there is none."""
     try:
-        law = asked.law or get_law(read.law_of(study))
+        law = read.law_for(study, asked.law)
         of_compute = law.inputs == ("C",) or divides(law)
         options = replace(
             read.law_options(study, asked, wanted if of_compute else targets),

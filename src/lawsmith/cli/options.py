@@ -75,8 +75,7 @@ def law_options(study: Study, asked: AnswerRequest, targets: Sequence[Target]) -
 
     A law knows no hyperparameters but its own inputs.
     """
-    law = asked.law or get_law(law_of(study))
-    check_inputs(study, law)
+    law = law_for(study, asked.law)
     return FitOptions(
         law=law,
         hold_out=asked.hold_out,
@@ -194,6 +193,13 @@ def compute_rule(study: Study) -> str | None:
     if "C" in study.grid.names:
         return "column"
     return "6ND" if study.has_compute else None
+
+
+def law_for(study: Study, law: Law | None) -> Law:
+    """The law, or the study's usual one; its inputs must be there."""
+    found = law or get_law(law_of(study))
+    check_inputs(study, found)
+    return found
 
 
 def law_of(study: Study) -> str:

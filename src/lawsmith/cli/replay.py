@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any
 
 import typer
-from rich.progress import BarColumn, Progress, TextColumn
+from rich.progress import BarColumn, Progress
 
 from lawsmith.answer import Target
 from lawsmith.answer.text import listing
@@ -223,13 +223,9 @@ def replay_with_bar(setup: Setup) -> Replayed:
 
 def described_bars() -> Progress:
     """Bars on stderr with words beside them, gone at the end; none where it is no terminal."""
-    return Progress(
-        BarColumn(bar_width=10),
-        TextColumn("{task.description}"),
-        console=out.stderr(),
-        disable=not sys.stderr.isatty(),
-        transient=True,
-    )
+    columns = (BarColumn(bar_width=10), "{task.description}")
+    hidden = not sys.stderr.isatty()
+    return Progress(*columns, console=out.stderr(), disable=hidden, transient=True)
 
 
 def collect(steps: Iterable[Step], report: Callable[[Step], None]) -> tuple[list[Step], bool]:
