@@ -119,7 +119,7 @@ def shared_fits() -> Iterator[None]:
 def no_charts() -> Iterator[None]:
     """A block in which `replay --out` draws no charts, for what reads its other files only."""
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("lawsmith.cli.replay_run.draw_replay", lambda folder, done: Drawn())
+        patch.setattr("lawsmith.cli.replay.draw_replay", lambda folder, done: Drawn())
         yield
 
 

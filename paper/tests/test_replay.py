@@ -81,7 +81,7 @@ def test_the_seed_is_that_of_a_surrogate_that_draws(surrogate):
 def test_random_search_is_called_so_and_has_no_fantasies(lawsmith_paper, replay_json, sweep):
     words = (sweep, "--n-init", 6, "--surrogate", "none", "--policy", "full")
     result = lawsmith_paper("replay", *words)
-    assert "random search in the whole pool, 6 initial runs; seed 0" in result.text
+    assert "full+none, 6 initial runs; seed 0" in result.text
     assert "fantasized" not in result.out
     assert "mixed" not in result.out
     found = replay_json(*words)
@@ -94,7 +94,7 @@ def test_random_search_is_called_so_and_has_no_fantasies(lawsmith_paper, replay_
 
 def test_a_window_is_told_with_what_it_climbs_by(lawsmith_paper, sweep):
     told = lawsmith_paper("replay", sweep, *SHORT, "--policy", "slice", "--slice-by", "N").text
-    assert "in the new slice of a window of reach 1.5 in N, 6 initial runs" in told
+    assert "reach 1.5, slice by N, 6 initial runs" in told
 
 
 @pytest.mark.parametrize(

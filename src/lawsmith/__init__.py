@@ -25,15 +25,15 @@ if TYPE_CHECKING:
     from lawsmith.answer.records import Answer as Answer
     from lawsmith.answer.records import Forecast as Forecast
     from lawsmith.answer.records import Target as Target
-    from lawsmith.api.fitting import analyse as analyse
-    from lawsmith.api.fitting import compare_laws as compare_laws
-    from lawsmith.api.fitting import fit as fit
-    from lawsmith.api.fitting import fit_losses as fit_losses
-    from lawsmith.api.fitting import fit_tasks as fit_tasks
+    from lawsmith.api.functions import analyse as analyse
+    from lawsmith.api.functions import compare_laws as compare_laws
+    from lawsmith.api.functions import fit as fit
+    from lawsmith.api.functions import fit_losses as fit_losses
+    from lawsmith.api.functions import fit_tasks as fit_tasks
+    from lawsmith.api.functions import replay_study as replay_study
     from lawsmith.api.reading import learn as learn
     from lawsmith.api.reading import load as load
     from lawsmith.api.reading import load_curves as load_curves
-    from lawsmith.api.replaying import replay_study as replay_study
     from lawsmith.api.reporting import write_report as write_report
     from lawsmith.counting import Arch as Arch
     from lawsmith.counting import count as count
@@ -60,10 +60,12 @@ if TYPE_CHECKING:
     from lawsmith.tasks import TaskAnswer as TaskAnswer
 
 _HOME = {
-    "api.fitting": ("fit", "fit_losses", "fit_tasks", "analyse", "compare_laws"),
-    "api.reading": ("load", "load_curves", "learn"),
-    "api.replaying": ("replay_study",),
+    "api.functions": (
+        *("fit", "fit_losses", "fit_tasks", "analyse", "compare_laws"),
+        "replay_study",
+    ),
     "api.reporting": ("write_report",),
+    "api.reading": ("load", "load_curves", "learn"),
     "answer.records": ("Answer", "Forecast", "Target"),
     "analysis": ("Analysis", "Comparisons", "Prediction"),
     "datasets": ("CurveOptions", "ReadOptions", "Study"),

@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from html import escape
-from typing import TypeAlias
+from typing import Any, TypeAlias
 
 Row = tuple[str, ...]
 
@@ -95,6 +95,11 @@ Part: TypeAlias = str | Columns | Remarks | Digest
 def as_remarks(title: str, rows: Sequence[tuple[str, str]]) -> list[Part]:
     """Remarks as a list of one part, empty where there are none."""
     return [Remarks(title, rows)] if rows else []
+
+
+def as_warnings(title: str, warnings: Iterable[Any]) -> Remarks:
+    """Warnings below a title, each by its code."""
+    return Remarks(title, [(warning.code, warning.message) for warning in warnings])
 
 
 def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:

@@ -5,11 +5,13 @@ from __future__ import annotations
 import os
 import subprocess
 import sys
+from importlib import import_module
 
 import pytest
 
 import lawsmith.cli.app
 from lawsmith import __version__
+from lawsmith.cli.commands import COMMANDS, DATASETS, LIVE
 from lawsmith.errors import LawsmithError
 
 HEAVY = ("numpy", "pandas", "scipy", "altair", "pyarrow")
@@ -59,10 +61,18 @@ def test_asking_for_help_imports_nothing_heavy(args):
 
 def test_only_serve_needs_the_packages_of_serve():
     absent = "import sys; sys.modules |= dict.fromkeys(('starlette', 'uvicorn'))"
-    others = "run, status, check, report, fit_view, replay_run"
+    others = "run, status, check, report, fit_view, replay"
     done = python("-c", f"{absent}; from lawsmith.cli import {others}")
     assert done.returncode == 0, done.stderr
     assert python("-c", f"{absent}; import lawsmith.cli.serve").returncode != 0
+
+
+@pytest.mark.parametrize("request_", [*COMMANDS.values(), *LIVE.values(), *DATASETS.values()])
+def test_every_command_names_the_function_that_does_it(request_):
+    module, _, name = request_.runs.partition(":")
+    if module.endswith(".serve"):
+        pytest.importorskip("starlette")
+    assert callable(getattr(import_module(module), name))
 
 
 def test_the_package_can_be_run_as_a_module():

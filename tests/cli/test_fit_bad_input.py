@@ -91,7 +91,7 @@ CASES = [
     (["good.csv", "--delta", "0"], ["--delta: got 0, want a number above 0"]),
     (["good.csv", "--delta", "x"], ["--delta: got 'x', want a number"]),
     (["good.csv", "--objective", "mae", "--delta", "1e-3"], ["got 0.001 with mae"]),
-    (["good.csv", "--level", "95"], ["--level: got 95, want between 0 and 1"]),
+    (["good.csv", "--level", "95"], ["--level: got 95, want a number between 0 and 1"]),
     (["good.csv", "--seed", "1.5"], ["--seed: got '1.5', want a whole number"]),
     (["good.csv", "--charts", "good.csv"], ["--charts: got good.csv", "want a folder"]),
 ]

@@ -73,7 +73,7 @@ def test_status_of_a_study_that_has_not_begun_writes_nothing(lawsmith, file: Pat
     assert result.code == 0
     assert "none yet" in result.out
     assert "No answer yet" in result.out
-    assert "Next, if nothing else is learnt" in result.out
+    assert "Next, if no further result comes in" in result.out
     assert list(file.parent.iterdir()) == [file]
 
 
@@ -88,8 +88,8 @@ def test_ask_and_tell_go_round(lawsmith, file: Path):
     assert {"model", "layers", "N", "D", "lr", "opt"} == set(asked[0]["config"])
     results = file.parent / "results.json"
     results.write_text(json.dumps([{"trial": r["trial"], "loss": 3.0} for r in asked[:2]]))
-    assert lawsmith("tell", file, results).out == "2 told\n"
-    assert lawsmith("tell", file, results).out == "0 told, 2 known before\n"
+    assert lawsmith("tell", file, results).out == "2 recorded\n"
+    assert lawsmith("tell", file, results).out == "0 recorded, 2 already known\n"
     assert lawsmith("tell", file, "--trial", "t0003", "--loss", "nan").code == 0
     report = lawsmith("tell", file, "--trial", "t0004", "--loss", 4.5, "--tokens", 1e7, "--json")
     assert report.json[0]["event"] == "reported"
@@ -128,7 +128,7 @@ def test_a_loss_far_from_all_others_is_asked_about(lawsmith, file: Path, monkeyp
     monkeypatch.setattr("typer.confirm", _answer(False))
     assert lawsmith(*slip).code == 130
     monkeypatch.setattr("typer.confirm", _answer(True))
-    assert lawsmith(*slip).out == "1 told\n"
+    assert lawsmith(*slip).out == "1 recorded\n"
 
 
 def _answer(yes: bool) -> Callable[..., bool]:
@@ -304,7 +304,7 @@ def test_a_torn_journal_is_remarked_upon_and_gone_on_with(lawsmith, file: Path):
     lawsmith("ask", file)
     journal = file.parent / "journal.jsonl"
     journal.write_bytes(journal.read_bytes() + b'{"event": "fin')
-    assert "torn by a crash" in lawsmith("status", file).text
+    assert "cut off by a crash" in lawsmith("status", file).text
     assert lawsmith("ask", file).code == 0
     assert "torn" not in lawsmith("status", file).text
 

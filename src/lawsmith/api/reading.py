@@ -21,7 +21,7 @@ from lawsmith.cli import options as read
 from lawsmith.datasets import CurveOptions, Curves, ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law, read_law
+from lawsmith.laws.catalogue import read_law
 from lawsmith.laws.law import Law
 from lawsmith.surface import PUBLIC, Prior
 
@@ -221,9 +221,7 @@ def _option(target: TargetLike) -> tuple[str, str]:
 
 def as_law(law: Law | str | None, study: Study) -> Law:
     """A law by name, by FILE.py:NAME, or the study's usual one; its inputs must be there."""
-    found = law if isinstance(law, Law) else read_law(law) if law else get_law(read.law_of(study))
-    read.check_inputs(study, found)
-    return found
+    return read.law_for(study, read_law(law) if isinstance(law, str) else law)
 
 
 def as_hold_out(rule: HeldOut | str | float | None) -> HeldOut | None:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 
 from lawsmith.analysis import Analysis, FitOptions
 from lawsmith.answer import Answer
-from lawsmith.api import fitting, reading
+from lawsmith.api import functions, reading
 from lawsmith.api.reading import in_python
 from lawsmith.cli.report import record, replay_record, table_settings
 from lawsmith.datasets import Study
@@ -43,7 +43,7 @@ def write_report(found: Answer | Analysis | Replayed | Runs, path: str | PathLik
         options, study = found.options, found.study
         source = table_source(study, options, options.targets, _record(study, options))
         return write_source(source, Path(path))
-    answer = found if isinstance(found, Answer) else fitting.fit(found)
+    answer = found if isinstance(found, Answer) else functions.fit(found)
     return write_source(_of_answer(answer), Path(path))
 
 

@@ -14,13 +14,9 @@ from typing import Annotated
 import typer
 
 from lawsmith import __version__
-from lawsmith.cli import hand, live
+from lawsmith.cli.commands import COMMANDS, DATASETS, LIVE, ListRequest
 from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
-from lawsmith.cli.count import count
-from lawsmith.cli.datasets import app as datasets_app
-from lawsmith.cli.fit import fit, report
-from lawsmith.cli.replay import replay
-from lawsmith.cli.start import demo, docs, init
+from lawsmith.cli.params import command
 from lawsmith.errors import LawsmithError
 
 # New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
@@ -35,15 +31,21 @@ app = typer.Typer(
     pretty_exceptions_enable=False,
     context_settings={"help_option_names": ["-h", "--help"]},
 )
-for _command in (fit, replay, report, count, demo, docs):
-    app.command()(_command)
-for _live in (
-    *(init, live.check, live.plan, live.run, live.status, live.serve),
-    *(hand.ask, hand.tell, hand.exclude, hand.cancel, hand.export),
-):
-    app.command(rich_help_panel="Live studies")(_live)
-app.command("import", rich_help_panel="Live studies")(live.import_runs)
+datasets_app = typer.Typer()
+for _name, _request in COMMANDS.items():
+    app.command(_name)(command(_request))
+for _name, _request in LIVE.items():
+    app.command(_name, rich_help_panel="Live studies")(command(_request))
+for _name, _request in DATASETS.items():
+    datasets_app.command(_name)(command(_request))
 app.add_typer(datasets_app, name="datasets")
+
+
+@datasets_app.callback(invoke_without_command=True)
+def datasets(context: typer.Context) -> None:
+    """List, show and fetch published studies."""
+    if context.invoked_subcommand is None:
+        command(ListRequest)(context)
 
 
 def _show_version(asked: bool) -> None:

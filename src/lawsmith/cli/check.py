@@ -5,14 +5,13 @@ from __future__ import annotations
 import shlex
 from collections.abc import Sequence
 from dataclasses import asdict
-from pathlib import Path
 from typing import Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
 from lawsmith.cli import console as out
+from lawsmith.cli.commands import CheckRequest, PlanRequest
+from lawsmith.digest import Columns, Digest
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, number, percent, plural
 from lawsmith.study.answer import targets_of
@@ -20,16 +19,16 @@ from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.planning import SHARES, Checkup, Point, check, plan
 
 
-def check_study(file: Path, *, as_json: bool) -> None:
+def check_study(asked: CheckRequest) -> None:
     """Print what a study file amounts to, before anything runs."""
-    found = check(open_study(file))
-    if as_json:
+    found = check(open_study(asked.study))
+    if asked.as_json:
         out.print_json(check_payload(found))
     else:
-        show_check(out.stdout(), found)
+        show_check(found)
 
 
-def show_check(console: Console, found: Checkup) -> None:
+def show_check(found: Checkup) -> None:
     """Candidates, budget, the first command, warnings."""
     study = found.study
     dense = f"{out.spent(study, found.total)} for every candidate"
@@ -37,27 +36,25 @@ def show_check(console: Console, found: Checkup) -> None:
         dense += f" with trunks shared, {flops(found.apart)} without"
     share = percent(study.budget / found.total)
     largest = plural(found.n_largest, "run")
-    console.print(Text(f"{study.spec.name}: {study.layout.file.name} is in order", style="bold"))
+    out.title(f"{study.spec.name}: {study.layout.file.name} is in order")
     out.facts(
-        console,
-        [
-            ("candidates", _candidates(found)),
-            ("compute", f"{flops(found.least)} to {flops(found.largest)} FLOPs a run"),
-            ("dense grid", dense),
-            ("budget", f"{out.spent(study, study.budget)}: {share} of the dense grid"),
-            ("it buys", f"the {found.n_cheap} cheapest candidates, or {largest} of the largest"),
-            ("chosen by", f"{study.policy(study.grid).name}, seed {study.spec.seed}"),
-            ("law", f"{study.law.formula}{_targets(study)}"),
-            ("runs on", _place(study)),
-        ],
+        {
+            "candidates": _candidates(found),
+            "compute": f"{flops(found.least)} to {flops(found.largest)} FLOPs a run",
+            "dense grid": dense,
+            "budget": f"{out.spent(study, study.budget)}: {share} of the dense grid",
+            "enough for": f"the {found.n_cheap} cheapest candidates, or {largest} of the largest",
+            "chosen by": f"{study.policy(study.grid).name}, seed {study.spec.seed}",
+            "law": f"{study.law.formula}{_targets(study)}",
+            "runs on": _place(study),
+        }
     )
-    if found.command:
-        out.heading(console, "The first candidate's command")
-        console.print(f"{out.INDENT}{shlex.join(found.command)}", soft_wrap=True)
+    command = [shlex.join(found.command)] if found.command else []
+    out.paths(command, "The first candidate's command")
     if found.warnings:
-        out.heading(console, "Warnings")
+        out.heading("Warnings")
         for line in found.warnings:
-            out.prose(console, line, style="yellow")
+            out.prose(line, style="yellow")
 
 
 def _candidates(found: Checkup) -> str:
@@ -103,18 +100,18 @@ def check_payload(found: Checkup) -> dict[str, Any]:
     }
 
 
-def plan_study(file: Path, *, draws: int, as_json: bool) -> None:
-    """Play the study through and show what was found."""
-    study = open_study(file)
+def plan_study(asked: PlanRequest) -> None:
+    """Simulate the study and show what was found."""
+    study = open_study(asked.study)
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
         raise LawsmithError(where, got="none", want="a compute at which the loss is to be known")
-    with out.working(f"playing {plural(draws, 'world')} through"):
-        points = list(plan(study, draws=draws))
-    if as_json:
+    with out.working(f"running {plural(asked.draws, 'simulation')}"):
+        points = list(plan(study, draws=asked.draws))
+    if asked.as_json:
         out.print_json(plan_payload(study, points))
     else:
-        show_plan(study, points, draws)
+        show_plan(study, points, asked.draws)
 
 
 def plan_payload(study: LiveStudy, points: Sequence[Point]) -> dict[str, Any]:
@@ -154,18 +151,16 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
 
 def show_plan(study: LiveStudy, points: Sequence[Point], draws: int) -> None:
     """The interval to expect after each share of the budget."""
-    console = out.stdout()
     level = percent(study.spec.law.level)
-    console.print(Text(f"{study.spec.name}: what to expect of the budget", style="bold"))
+    out.title(f"{study.spec.name}: what to expect of the budget")
     targets = [f"± at {flops(C)}" for C in targets_of(study)]
     rows = []
     for share, runs, widths in expected(points):
-        cells = [percent(w, 2) if np.isfinite(w) else "no law yet" for w in widths]
+        cells = [percent(w, 2) if np.isfinite(w) else "no answer yet" for w in widths]
         rows.append((percent(share), flops(share * study.budget), number(runs, 3), *cells))
-    out.table(console, "", ("committed", "FLOPs", "runs", *targets), rows)
-    console.print()
-    out.prose(
-        console,
-        f"Half-width of the {level} interval of the best loss, as a share of it: the median over "
-        f"{plural(draws, 'synthetic world')}. It is a forecast from a prior, not a promise.",
+    table = Columns("", ("committed", "FLOPs", "runs", *targets), rows)
+    text = (
+        f"± is half the width of the {level} interval of the best loss, as a share of it: the "
+        f"median over {plural(draws, 'simulation')}. It is a forecast from a prior, not a promise."
     )
+    out.show(Digest("", [table, text]))

@@ -1,4 +1,4 @@
-"""Where output goes and how it looks: two consoles, headings, prose, tables, progress, exit codes.
+"""What commands print: headings, prose, tables and JSON on stdout, progress on stderr; exit codes.
 
 Text is printed as it is (no markup), because names and intervals may hold brackets, and without
 trailing blanks, because it is pasted and piped.
@@ -9,7 +9,7 @@ from __future__ import annotations
 import json
 import sys
 import textwrap
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from itertools import zip_longest
 from typing import TYPE_CHECKING, Any
@@ -17,7 +17,6 @@ from typing import TYPE_CHECKING, Any
 import typer
 from rich.box import SIMPLE_HEAD
 from rich.console import Console
-from rich.measure import Measurement
 from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
@@ -27,7 +26,6 @@ from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
     from lawsmith.datasets.fetch import Progress as Report
-    from lawsmith.laws.diagnostics import Diagnostic
     from lawsmith.study.live import LiveStudy
 
 CLOSED_PIPE, BAD_INPUT = 1, 2  # exit codes
@@ -53,7 +51,7 @@ def _console(*, stderr: bool) -> Console:
 
 
 def print_json(value: Any) -> None:
-    """The result of a command for programs, on stdout."""
+    """The result of a command for programs."""
     typer.echo(json_text(value))
 
 
@@ -64,78 +62,73 @@ def json_text(value: Any) -> str:
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
-def heading(console: Console, text: str) -> None:
+def title(text: str) -> None:
+    """What the result is of, above everything else."""
+    stdout().print(Text(text, style="bold"))
+
+
+def heading(text: str) -> None:
     """A section's title, after an empty line."""
-    console.print()
-    console.print(Text("\n".join(textwrap.wrap(text, console.width)), style="bold"))
+    stdout().print()
+    title("\n".join(textwrap.wrap(text, stdout().width)))
 
 
-def prose(console: Console, text: str, *, style: str = "") -> None:
+def prose(text: str, *, style: str = "") -> None:
     """A sentence, indented and wrapped."""
-    console.print(Text(_wrapped(console, text, INDENT), style=style))
+    stdout().print(Text(_wrapped(text, INDENT), style=style))
 
 
-def item(console: Console, name: str, text: str) -> None:
+def item(name: str, text: str) -> None:
     """A named remark: 'code: sentence'."""
-    line = Text(_wrapped(console, f"{name}: {text}", INDENT + INDENT))
+    line = Text(_wrapped(f"{name}: {text}", INDENT + INDENT))
     line.stylize("yellow", len(INDENT), len(INDENT) + len(name))
-    console.print(line)
+    stdout().print(line)
 
 
-def items(console: Console, title: str, rows: Iterable[tuple[str, str]]) -> None:
-    """A heading and named remarks below it; nothing where there are none."""
-    found = list(rows)
-    if found:
-        heading(console, title)
-    for name, text in found:
-        item(console, name, text)
-
-
-def warnings(console: Console, title: str, found: Sequence[Diagnostic]) -> None:
-    """Warnings below a heading, each by its code; nothing where there are none."""
-    items(console, title, [(warning.code, warning.message) for warning in found])
-
-
-def show(console: Console, part: Part) -> None:
+def show(part: Part) -> None:
     """A part of a digest: a sentence, a table, remarks, or a section of them."""
     match part:
         case Columns():
-            table(console, part.title, part.heads, part.rows)
+            table(part.title, part.heads, part.rows)
         case Remarks():
-            items(console, part.title, part.rows)
+            if part.title and part.rows:
+                heading(part.title)
+            for name, text in part.rows:
+                item(name, text)
         case Digest():
             if part.title:
-                heading(console, part.title)
+                heading(part.title)
             for apart, one in part.spaced():
                 if apart:
-                    console.print()
-                show(console, one)
+                    stdout().print()
+                show(one)
         case str():
             for line in part.splitlines():
-                prose(console, line)
+                prose(line)
 
 
-def facts(console: Console, rows: Sequence[tuple[str, str]]) -> None:
-    """Two columns: what, and its value."""
-    width = max((len(what) for what, _ in rows), default=0)
-    for what, value in rows:
-        line = Text(_wrapped(console, f"{what:{width}}  {value}", INDENT + " " * (width + 2)))
+def facts(known: Mapping[str, object]) -> None:
+    """Two columns: what, and its value; nothing for what has none."""
+    rows = {what: str(value) for what, value in known.items() if value}
+    width = max(map(len, rows), default=0)
+    for what, value in rows.items():
+        line = Text(_wrapped(f"{what:{width}}  {value}", INDENT + " " * (width + 2)))
         line.stylize("dim", 0, len(INDENT) + len(what))
-        console.print(line)
+        stdout().print(line)
 
 
-def paths(console: Console, found: Sequence[object], title: str = "") -> None:
+def paths(found: Sequence[object], title: str = "") -> None:
     """One path a line, never broken: it will be copied. Below a title, nothing if there is none."""
     if title and found:
-        heading(console, title)
+        heading(title)
     for path in found:
-        console.print(f"{INDENT}{path}", soft_wrap=True)
+        stdout().print(f"{INDENT}{path}", soft_wrap=True)
 
 
-def _wrapped(console: Console, text: str, hanging: str) -> str:
+def _wrapped(text: str, hanging: str) -> str:
     return textwrap.fill(
         text,
-        console.width,
+        stdout().width,
         initial_indent=INDENT,
         subsequent_indent=hanging,
         break_long_words=False,
@@ -144,18 +137,14 @@ def _wrapped(console: Console, text: str, hanging: str) -> str:
 
 
 def table(
-    console: Console,
-    title: str,
-    heads: Sequence[str],
-    rows: Iterable[Sequence[str]],
-    align: str = "l",
+    title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], align: str = "l"
 ) -> None:
     """A table below its title, indented as prose is; rather too wide than with digits cut off.
 
     align   a letter a column: l for words, w for words that may wrap; numbers from there on
     """
     if title:
-        heading(console, title)
+        heading(title)
     made = Table(
         box=SIMPLE_HEAD,
         show_edge=False,
@@ -167,19 +156,13 @@ def table(
         made.add_column(name, justify="right" if kind == "r" else "left", no_wrap=kind != "w")
     for row in rows:
         made.add_row(*row)
-    indented = Padding(made, (0, 0, 0, len(INDENT)), expand=False)
-    width = console.width
-    console.width = max(width, 0 if "w" in align else _natural_width(console, indented))
+    console = stdout()
+    if "w" not in align:
+        console.width = 10 * MAX_WIDTH
     with console.capture() as made_text:
-        console.print(indented, crop=False)
-    console.width = width
+        console.print(Padding(made, (0, 0, 0, len(INDENT)), expand=False), crop=False)
     lines = made_text.get().split("\n")
     console.file.write("\n".join(line.rstrip() for line in lines))
-
-
-def _natural_width(console: Console, shown: Padding) -> int:
-    roomy = console.options.update(max_width=10 * MAX_WIDTH)
-    return Measurement.get(console, roomy, shown).maximum
 
 
 def spent(study: LiveStudy, compute: float) -> str:
@@ -201,23 +184,10 @@ def working(what: str) -> Iterator[None]:
 @contextmanager
 def downloads() -> Iterator[Report]:
     """A function that shows the progress of downloads on stderr, one bar per file."""
-    from rich.progress import (
-        BarColumn,
-        DownloadColumn,
-        Progress,
-        TaskID,
-        TextColumn,
-        TransferSpeedColumn,
-    )
+    from rich.progress import BarColumn, DownloadColumn, Progress, TaskID, TransferSpeedColumn
 
-    bars = Progress(
-        TextColumn("{task.description}"),
-        BarColumn(bar_width=24),
-        DownloadColumn(),
-        TransferSpeedColumn(),
-        console=stderr(),
-        disable=not sys.stderr.isatty(),
-    )
+    columns = ("{task.description}", BarColumn(24), DownloadColumn(), TransferSpeedColumn())
+    bars = Progress(*columns, console=stderr(), disable=not sys.stderr.isatty())
     tasks: dict[str, TaskID] = {}
 
     def report(file: str, done: int, total: int | None) -> None:

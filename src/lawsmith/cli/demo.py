@@ -2,28 +2,28 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
-from lawsmith.answer.text import WARNINGS, held_out_text, loss_cells, loss_text
+from lawsmith.answer.text import WARNINGS, held_out_text, loss_text
 from lawsmith.cli import console as out
-from lawsmith.cli.replay import ReplayRequest
-from lawsmith.cli.replay_run import run, set_up
+from lawsmith.cli.commands import DemoRequest, ReplayRequest
+from lawsmith.cli.options import folder
+from lawsmith.cli.replay import replay_with_bar, set_up, show_head
 from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
+from lawsmith.digest import Columns, Digest, as_warnings
 from lawsmith.files import write_told
-from lawsmith.formats import count, flops, number, percent, plural
+from lawsmith.formats import count, flops, number, percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
 from lawsmith.laws.catalogue import LC
 from lawsmith.replay import Answers, Replayed, Task, Trace
-from lawsmith.report import write_report
-from lawsmith.report.finished import replay_source
+from lawsmith.replay.replayed import whole_pool
+from lawsmith.report import replay_source, write_report
 from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"
@@ -70,12 +70,18 @@ class Demo:
         return float(np.nanmin(loss[cost <= compute * (1.0 + 1e-9)]))
 
 
+def demo(asked: DemoRequest) -> None:
+    """Run it and show it."""
+    made = folder(asked.out, "--out")
+    show_demo(run_demo(asked.seed), made)
+
+
 def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
     asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
-    done = run(set_up(asked))
+    done = replay_with_bar(set_up(asked))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
     assert done.answers is not None  # 2 % of the compute are hundreds of runs
@@ -84,45 +90,37 @@ def run_demo(seed: int) -> Demo:
 
 def show_demo(found: Demo, folder: Path) -> None:
     """Everything that the demo writes and shows."""
-    console, table = out.stdout(), write_runs(found, folder / "runs.csv")
+    table = write_runs(found, folder / "runs.csv")
     drawn = draw_replay(folder / "charts", found.done)
     record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
     page = write_report(replay_source(found.done, record), folder / "report.html")
-    show_study(console, found)
-    show_runs(console, found)
-    show_answers(console, found)
-    pages = [path for path in drawn.paths if path.suffix == ".html"]
-    out.paths(console, [table, *pages], "Written (each chart as PNG too)")
-    commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
-    out.paths(console, [f"lawsmith {command}" for command in commands], "Next")
-    out.heading(console, "What matters")
-    seen = f"Of the runs that it never saw: {held_out_text(found.answers.chosen)}."
-    lines = (_forecast(found), seen, _search(found))
-    out.facts(console, [(f"{i}.", line) for i, line in enumerate(lines, start=1)])
-    out.paths(console, [page], "The report: open it in a browser, it needs no network")
-
-
-def show_study(console: Console, found: Demo) -> None:
-    """What the runs are, and what is done with them."""
-    task, grid, last = found.task, found.study.grid, found.done.last
-    console.print(Text(found.study.title, style="bold"))
-    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
-    study = f"{plural(len(found.study.runs), 'real training run')}: {', '.join(axes)}"
-    pool = f"{len(task.pool)} configurations, {flops(task.total_compute)} FLOPs in all"
-    held = f"{len(grid) - len(task.pool)} configurations, the most expensive ones"
-    ran = f"{plural(last.iteration, 'run')} of the pool, {percent(last.cost_fraction)} of that"
-    facts = {"study": study, "pool": pool, "held out": held, "ran": ran}
-    out.facts(console, [*facts.items(), ("seed", str(found.trace.seed))])
+    show_head(found.done)
     out.prose(
-        console,
-        "lawsmith acts as if no run had been made. It chooses one after the other, until "
-        f"{percent(SHARE)} of the compute is spent. Then it predicts the best loss at a larger "
-        "compute. This is compared with what the whole pool predicts, and with the runs held out, "
-        "which neither has seen.",
+        f"These are {len(found.study.runs)} real training runs. lawsmith acts as if none had been "
+        f"made. It chooses one after the other, until {percent(SHARE)} of the compute is spent. "
+        "Then it predicts the best loss at a larger compute. This is compared with what the whole "
+        "pool predicts, and with the runs held out, which neither has seen."
     )
+    show_runs(found)
+    chosen = found.answers.chosen
+    warned = as_warnings(WARNINGS, chosen.warnings)
+    compared, *held_out = whole_pool(found.answers)
+    if isinstance(compared, Columns):  # within 80 columns, whatever the targets are called
+        compared = replace(compared, heads=(*compared.heads[:-1], "off"))
+    parts = [chosen.verdict, compared, *held_out, warned]
+    out.show(Digest(f"The answer, from {percent(SHARE)} of the compute", parts))
+    pages = [path for path in drawn.paths if path.suffix == ".html"]
+    out.paths([table, *pages], "Written (each chart as PNG too)")
+    commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
+    out.paths([f"lawsmith {command}" for command in commands], "Next")
+    out.heading("What matters")
+    seen = f"Of the runs that it never saw: {held_out_text(chosen)}."
+    lines = (_forecast(found), seen, _search(found))
+    out.facts({f"{i}.": line for i, line in enumerate(lines, start=1)})
+    out.paths([page], "The report: open it in a browser, it needs no network")
 
 
-def show_runs(console: Console, found: Demo) -> None:
+def show_runs(found: Demo) -> None:
     """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
     pool = found.task.pool
     axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
@@ -134,23 +132,7 @@ def show_runs(console: Console, found: Demo) -> None:
         cells.append((*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}"))
     title = f"The best of the {len(found.chosen)} runs, by compute"
     heads = ("C", "N", "D", *axes, "loss", "best of all runs")
-    out.table(console, title, heads, cells, align="")
-
-
-def show_answers(console: Console, found: Demo) -> None:
-    """The best loss at each target: from 2 %, from the whole pool, and in truth."""
-    chosen, pool = found.answers.chosen, found.answers.pool
-    level = f"{percent(chosen.level)} interval"
-    out.heading(console, f"The answer, from {percent(SHARE)} of the compute")
-    out.prose(console, chosen.verdict)
-    largest = float(found.study.grid.C.max()) * (1.0 + 1e-9)
-    rows = []
-    for ours, all_runs in zip(chosen.forecasts, pool.forecasts, strict=True):
-        tried = loss_text(found.best_within(ours.compute)) if ours.compute <= largest else "none"
-        rows.append((ours.target.label, *loss_cells(ours), *loss_cells(all_runs), tried))
-    heads = ("best loss at", "found", level, "whole pool", level, "best run")
-    out.table(console, "", heads, rows)
-    out.warnings(console, WARNINGS, chosen.warnings)
+    out.table(title, heads, cells, align="")
 
 
 def _forecast(found: Demo) -> str:
@@ -180,9 +162,6 @@ def _search(found: Demo) -> str:
 
 def write_runs(found: Demo, path: Path) -> Path:
     """The chosen runs in their order, to try `lawsmith fit` on."""
-    pool, names = found.task.pool, ("N", "D", "C", "lr", "batch")
-    rows = [
-        {**{name: float(pool.numbers(name)[row]) for name in names}, "loss": found.task.loss[row]}
-        for row in found.chosen.tolist()
-    ]
-    return write_told(path, csv_text([*names, "loss"], rows), where="--out")
+    steps = found.trace.steps
+    rows = [{**step.config, "C": step.compute, "loss": step.loss} for step in steps]
+    return write_told(path, csv_text(list(rows[0]), rows), where="--out")

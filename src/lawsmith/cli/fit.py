@@ -1,112 +1,268 @@
-"""`lawsmith fit TABLE` and `lawsmith report SOURCE`: what they can be asked."""
+"""What `lawsmith fit` works out: read the runs, answer, describe them by a law."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
-from pathlib import Path
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 
-from lawsmith.cli.params import (
-    FORMS,
-    LAW,
-    RUNS,
-    SHOW,
-    AnswerRequest,
-    ShownRequest,
-    Texts,
-    argument,
-    flag,
-    number,
-    option,
-    reader,
-    takes,
-    whole,
-)
+import numpy as np
 
+from lawsmith import analysis
+from lawsmith.analysis import Analysis, Comparison, Cut, FitOptions, Moved, Prediction
+from lawsmith.answer import Answer, HeldOutRuns, Target, default_target
+from lawsmith.answer.batch import CriticalBatch, batch_of
+from lawsmith.answer.next_runs import NextRun, next_runs
+from lawsmith.answer.serving import Serving, serve
+from lawsmith.arrays import FloatArray
+from lawsmith.cli import options as read
+from lawsmith.cli.commands import FitRequest
+from lawsmith.cli.console import working
+from lawsmith.curves import Along
+from lawsmith.datasets import ReadOptions, Study
+from lawsmith.errors import LawsmithError
+from lawsmith.expressions import names
+from lawsmith.laws.allocation import divides
+from lawsmith.laws.catalogue import LAWS, get_law
+from lawsmith.laws.diagnostics import Diagnostic, laws_disagree
+from lawsmith.laws.uncertainty import Interval
+from lawsmith.runs import State
+from lawsmith.study.live import prior_from
+from lawsmith.surface import Prior
+from lawsmith.tasks import Task, TaskAnswer
+from lawsmith.threads import one_thread
 
-@dataclass(frozen=True, kw_only=True)
-class FitRequest(ShownRequest, AnswerRequest):
-    """What `lawsmith fit` is asked."""
-
-    table: str = argument(
-        "TABLE",
-        f"One row per run: {FORMS}. Or a published study by name (see lawsmith datasets).",
-    )
-    loss: str | None = option(RUNS, "COLUMN", "Loss column; the same as --columns loss=COLUMN.")
-    metrics: Texts = option(
-        RUNS, "COLUMN,…", "Several loss columns: an answer for each, side by side."
-    )
-    fix: Texts = option(LAW, "E=1.69", "Fix a parameter at a value; may be repeated.")
-    objective: str | None = option(
-        LAW,
-        "NAME",
-        "huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
-        "a tenth: for sizes tuned less); by default what the law's authors use.",
-    )
-    delta: float | None = option(LAW, "δ", "Huber's δ, by default 1e-3.", parser=number)
-    inference_tokens: float | None = option(
-        SHOW,
-        "1T",
-        "Tokens to be served: at each --target, the N and D with the same loss that make "
-        "training and serving cheapest.",
-        parser=reader("inference_tokens"),
-    )
-    n_next: int = option(
-        SHOW,
-        "K",
-        "The K runs that narrow the interval at each target most per FLOP.",
-        "--next",
-        default=0,
-        parser=whole,
-    )
-    critical_batch: bool = flag(
-        SHOW,
-        "--critical-batch",
-        "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
-    )
-    other_n: str | None = option(
-        SHOW, "EXPR", "How far the answer moves if N is counted so: 'N + vocab * width'."
-    )
-    compare: bool = flag(
-        SHOW, "--compare", "Compare every law with the answer, on held-out compute."
-    )
+RISES = 0.5  # rank correlation with compute above which a column is no loss
 
 
-@dataclass(frozen=True, kw_only=True)
-class ReportRequest(AnswerRequest):
-    """What `lawsmith report` is asked."""
+@dataclass(frozen=True)
+class Decided:
+    """What a target says of runs that are not made yet; None where it was not asked for."""
 
-    table: str = argument(
-        "SOURCE",
-        "A table of runs, the name of a published study, the folder of a replay "
-        "(lawsmith replay --out), or a live study (its file or its folder).",
-    )
-    out: Path = option(
-        None,
-        "FILE",
-        "The page to write.",
-        *("--out", "-o"),
-        default=Path("report.html"),
-        dir_okay=False,
-    )
+    target: Target
+    runs: tuple[NextRun, ...]
+    batch: CriticalBatch | None
 
 
-@takes(FitRequest)
-def fit(asked: FitRequest) -> None:
-    """Predict the best loss at a compute nobody has explored, from a table of training runs.
+@dataclass(frozen=True, eq=False)
+class Fitted:
+    """What a fit found.
 
-    For example: lawsmith fit runs.csv --target 1e25 --law chinchilla
+    answer     None with the reason ``why_no_answer``
+    analysis   the law that describes the runs; None with the reason ``why_no_law``
+    warnings   about laws: those of the analysis, and where laws and the answer disagree
+    cuts       the rolling hold-outs of a comparison; ``surface_cuts`` the surface's on each
+    serving    the cheapest model for training and serving, at each target that is a compute
+    decisions  further runs and critical batches, at each target
+    moved      each target with N counted in another way
+    along      the curves beside the runs; None without any
     """
-    from lawsmith.cli.fit_view import run_fit
 
-    run_fit(asked)
+    study: Study
+    asked: FitRequest
+    answer: Answer | None
+    why_no_answer: str
+    analysis: Analysis | None
+    why_no_law: str
+    warnings: tuple[Diagnostic, ...] = ()
+    compared: tuple[Comparison, ...] = ()
+    cuts: tuple[Cut, ...] = ()
+    surface_cuts: tuple[HeldOutRuns | None, ...] = ()
+    serving: tuple[Serving, ...] = ()
+    decisions: tuple[Decided, ...] = ()
+    moved: tuple[Moved, ...] = ()
+    along: Along | None = None
 
 
-@takes(ReportRequest)
-def report(asked: ReportRequest) -> None:
-    """Make a report: one self-contained page with the answer, the figures and every run.
+def work_out(asked: FitRequest) -> Fitted:
+    """Read, answer, fit."""
+    study, along, targets = read.read_runs(asked, asked.table, _reading(asked))
+    with working("learning from earlier studies"):
+        prior = prior_from(asked.learn_from or ())
+    usual = study.has_compute and len(study.runs.of(State.DONE))
+    wanted = targets or ((default_target(study.grid, study.runs),) if usual else ())
+    # First, so that an error in what was asked of the law is reported before the work.
+    described, why_no_law = _law(study, asked, targets, wanted)
+    found, why_no_answer = None, ""
+    try:
+        level, held = asked.level, asked.hold_out
+        found = analysis.answer_study(
+            study, wanted, level=level, hold_out=held, prior=prior, curves=along
+        )
+    except LawsmithError as error:
+        if targets and error.where == "target":
+            raise
+        why_no_answer = str(error)
+    if why_no_law is not None and not (found and found.forecasts):
+        raise why_no_law  # neither a law nor a loss anywhere: there is nothing to show
+    fitted = Fitted(study, asked, found, why_no_answer, described, str(why_no_law or ""))
+    fitted = replace(fitted, along=along)
+    scaled = asked.inference_tokens is not None or asked.other_n is not None
+    if scaled or asked.n_next or asked.critical_batch:
+        if found is None:
+            raise LawsmithError(why_no_answer)
+        fitted = replace(
+            fitted,
+            serving=_serving(found, asked),
+            moved=_moved(study, found, asked, prior),
+            decisions=_decisions(found, asked),
+        )
+    if asked.compare:
+        fitted = _with_comparison(fitted, wanted, prior)
+    return replace(fitted, warnings=_warnings(fitted))
 
-    For example: lawsmith report oellm-english --target 1e25 -o report.html
-    """
-    from lawsmith.cli.report import run_report
 
-    run_report(asked)
+def _serving(found: Answer, asked: FitRequest) -> tuple[Serving, ...]:
+    """At each target that is a compute."""
+    if asked.inference_tokens is None:
+        return ()
+    computes = [f.compute for f in found.forecasts if not f.target.sized]
+    if not computes:
+        want = "a --target, whose loss is to be reached"
+        raise LawsmithError("--inference-tokens", got="no compute", want=want)
+    return tuple(serve(found.surface, C, asked.inference_tokens) for C in computes)
+
+
+def _reading(asked: FitRequest) -> ReadOptions:
+    """How to read the table: with the columns of numbers that another N is counted from."""
+    reading = read.reading(asked)
+    if asked.other_n is None:
+        return reading
+    own = {"N", "D", "C", "loss", *reading.columns}
+    more = tuple(name for name in names(asked.other_n) if name not in own)
+    return replace(reading, metrics=(*reading.metrics, *more))
+
+
+def _moved(study: Study, found: Answer, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
+    """Each target with the other N."""
+    if asked.other_n is None:
+        return ()
+    if "N" not in study.grid.names or asked.curves is not None:
+        got = "curves" if asked.curves is not None else "a study without N"
+        raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
+    other = analysis.recounted(study, analysis.other_n(study, asked.other_n))
+    targets = tuple(forecast.target for forecast in found.forecasts)
+    with working("counting N in another way"):
+        held = asked.hold_out
+        again = analysis.answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
+    return analysis.moved(asked.other_n, found, again)
+
+
+def _decisions(found: Answer, asked: FitRequest) -> tuple[Decided, ...]:
+    """At each target."""
+    surface, n = found.surface, asked.n_next
+    if not n and not asked.critical_batch:
+        return ()
+    if n and all(forecast.target.sized for forecast in found.forecasts):
+        want = "a --target, whose interval is to be narrowed"
+        raise LawsmithError("--next", got="no compute", want=want)
+    decided = []
+    with working("weighing further runs"), one_thread():
+        for forecast in found.forecasts:
+            narrows = n and not forecast.target.sized
+            runs = next_runs(surface, forecast.compute, n, level=asked.level) if narrows else ()
+            batch = batch_of(surface, forecast, asked.level) if asked.critical_batch else None
+            decided.append(Decided(forecast.target, runs, batch))
+    return tuple(decided)
+
+
+def _with_comparison(fitted: Fitted, targets: tuple[Target, ...], prior: Prior) -> Fitted:
+    """Every law beside the answer, and all of them on the same hold-outs."""
+    study, asked, described = fitted.study, fitted.asked, fitted.analysis
+    usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
+    options = replace(usual if described is None else described.options, targets=targets)
+    laws = analysis.laws_for(study)
+    if options.law.name not in LAWS:
+        laws = (*laws, options.law)  # a law of the user's own is compared too
+    with working("comparing laws"):
+        cuts = analysis.rolling_cuts(study, options)
+        compared = analysis.compare_laws(study, options, laws)
+        surface = analysis.surface_on_cuts(study, cuts, options.level, prior)
+    return replace(fitted, compared=compared, cuts=cuts, surface_cuts=surface)
+
+
+def _warnings(fitted: Fitted) -> tuple[Diagnostic, ...]:
+    """Those about the law, and where intervals of one loss do not overlap."""
+    answer, described, compared = fitted.answer, fitted.analysis, fitted.compared
+    found = list(described.warnings) if described is not None else []
+    found += [w for c in compared for w in c.warnings if w not in found]
+    said: dict[str, Sequence[Prediction]] = {c.law.name: c.predictions for c in compared}
+    if described is not None:
+        said[described.law.name] = described.predictions
+    claims: dict[str, dict[str, Interval]] = {}
+    for forecast in answer.forecasts if answer is not None else ():
+        mine = Interval(forecast.loss, forecast.low, forecast.high)
+        claims[forecast.target.label] = {"the answer": mine}
+    for name, predictions in said.items():
+        for p in predictions:
+            if p.interval is not None:
+                claims.setdefault(p.target.label, {})[name] = p.interval
+    apart = (laws_disagree(label, each, fitted.asked.level) for label, each in claims.items())
+    return (*found, *(warning for warning in apart if warning is not None))
+
+
+def _law(
+    study: Study, asked: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+) -> tuple[Analysis | None, LawsmithError | None]:
+    """The law asked for, which must fit; else the study's usual one, or why there is none."""
+    try:
+        law = read.law_for(study, asked.law)
+        of_compute = law.inputs == ("C",) or divides(law)
+        options = replace(
+            read.law_options(study, asked, wanted if of_compute else targets),
+            objective=read.objective(asked.objective, asked.delta, law),
+            fixed=read.fixed(asked.fix or (), law),
+        )
+        return analysis.analyse(study, options), None
+    except LawsmithError as error:
+        about = (asked.law, asked.fix, asked.objective, asked.force)
+        if any(about) or asked.delta is not None:
+            raise
+        return None, error
+
+
+def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
+    """Each column of --metrics as the loss, and its answer."""
+    studies: dict[str, Study] = {}
+    names = read.names(asked.metrics or (), "--metrics")
+    for name in names:
+        reading = analysis.reading_of(name, names, read.reading(asked))
+        studies[name] = study = read.load_study(asked.table, reading)
+        check_is_loss(study, "--metrics", name)
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    with working("Working out the answers"):
+        found = analysis.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
+    return study, found
+
+
+def answer_tasks(asked: FitRequest, tasks: Sequence[Task]) -> tuple[Study, list[TaskAnswer]]:
+    """The columns of the tasks, and an answer for each."""
+    via, rule, level = asked.via or "", asked.hold_out, asked.level
+    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
+    if not via:  # accuracy is in the place of the loss
+        columns = {**reading.columns, "loss": tasks[0].name}
+        reading = replace(reading, columns=columns, loss_sign="any")
+    study = read.load_study(asked.table, reading)
+    targets = read.targets(asked.targets, list(study.grid.hp))
+    if via:
+        check_is_loss(study, "--via", via)
+    with working("Working out the answer"):
+        return study, analysis.answer_tasks(
+            study, tasks, targets, via=via, level=level, hold_out=rule
+        )
+
+
+def check_is_loss(study: Study, option: str, name: str) -> None:
+    """Refuse a column that rises with compute: it is no loss."""
+    done = study.runs.of(State.DONE)
+    C = study.grid.C[done.index]
+    if len(done) > 3 and len(np.unique(C)) > 1 and len(np.unique(done.loss)) > 1:
+        rank = float(np.corrcoef(_rank(C), _rank(done.loss))[0, 1])
+        if rank > RISES:
+            got = f"{name}, which rises with compute (rank correlation {rank:.2f})"
+            hint = f"for an accuracy: --metric {name}"
+            raise LawsmithError(option, got=got, want="a loss", hint=hint)
+
+
+def _rank(values: FloatArray) -> FloatArray:
+    """Place of each value in their order, the same for equal ones."""
+    return np.unique(values, return_inverse=True)[1].astype(np.float64)

@@ -1,29 +1,41 @@
-"""What `lawsmith fit` does and shows, 80 columns wide: every number is in the JSON as well."""
+"""What `lawsmith fit` shows, 80 columns wide, and its JSON; every number is in both."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from dataclasses import asdict
+from typing import Any
 
-from lawsmith.analysis import Comparison, Moved
+from lawsmith import __version__
+from lawsmith.analysis import Comparison, Cut, Moved
+from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
 from lawsmith.analysis.text import parts as law_parts
 from lawsmith.answer import HeldOutRuns
 from lawsmith.answer.batch import OVERHEAD, CriticalBatch
 from lawsmith.answer.next_runs import NextRun
 from lawsmith.answer.serving import Serving
-from lawsmith.answer.text import listing, loss_cells, loss_text
+from lawsmith.answer.text import (
+    NO_ANSWER,
+    forecast_payload,
+    held_out_payload,
+    listing,
+    loss_cells,
+    loss_text,
+    warning_payload,
+)
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli import views
-from lawsmith.cli.fit import FitRequest
-from lawsmith.cli.fit_payload import fit_payload, losses_payload, tasks_payload
-from lawsmith.cli.fit_run import Fitted, answer_losses, answer_tasks, work_out
-from lawsmith.cli.views import Drawn, draw_fit, draw_tasks
+from lawsmith.cli.commands import FitRequest
+from lawsmith.cli.fit import Fitted, answer_losses, answer_tasks, work_out
+from lawsmith.datasets import Study
 from lawsmith.digest import Columns, Digest, Part, as_notes, as_remarks
 from lawsmith.formats import count, digits, flops, interval, number, percent
 from lawsmith.tasks.text import listing as task_listing
 
 SURFACE = "the answer"
+Json = dict[str, Any]
 
 
 def run_fit(asked: FitRequest) -> None:
@@ -32,30 +44,149 @@ def run_fit(asked: FitRequest) -> None:
     read.targets(asked.targets)  # bad text is reported before a table is read
     read.curve_options(asked)
     folder = read.folder(asked.charts, "--charts") if asked.charts else None
-    drawn, parts = Drawn(), list[Part]()
+    drawn, parts = views.Drawn(), list[Part]()
     if tasks:
         study, answers = answer_tasks(asked, tasks)
-        drawn = draw_tasks(folder, study, answers) if folder else drawn
-        payload = tasks_payload(study, answers, drawn)
+        drawn = views.draw_tasks(folder, study, answers) if folder else drawn
+        several = {one.task.name: one.to_dict() for one in answers} if len(answers) > 1 else {}
+        payload = {**_several(study, answers[0].to_dict(), several), **drawn.payload}
         parts = views.tasks_parts(answers) if len(answers) > 1 else [task_listing(answers[0])]
     elif asked.metrics:
         study, losses = answer_losses(asked)
-        payload, parts = losses_payload(study, losses), views.losses_parts(losses)
+        several = {name: answer.to_dict() for name, answer in losses.items()}
+        payload = _several(study, next(iter(several.values())), several)
+        parts = views.losses_parts(losses)
     else:
         found = work_out(asked)
-        study, drawn = found.study, draw_fit(folder, found) if folder else drawn
-        payload, parts = fit_payload(found, drawn), fit_parts(found)
+        study, drawn = found.study, views.draw_fit(folder, found) if folder else drawn
+        payload, parts = {**fit_payload(found), **drawn.payload}, fit_parts(found)
     if asked.as_json:
         out.print_json(payload)
         return
-    console = out.stdout()
     if asked.metrics and not tasks:
-        views.show_reading(console, study)  # the columns differ, the runs are as they are
+        views.show_reading(study)  # the columns differ, the runs are as they are
     else:
-        views.show_study(console, study, asked.hold_out)
+        views.show_study(study, asked.hold_out)
         parts += as_notes(study.notes)
-    out.show(console, Digest("", parts))
-    views.show_charts(console, drawn)
+    out.show(Digest("", parts))
+    views.show_charts(drawn)
+
+
+def _several(study: Study, first: Json, several: Json) -> Json:
+    """The first column's answer, and every column's under ``metrics``."""
+    return {
+        "version": __version__,
+        "study": {"name": study.name, "title": study.title, "compute": read.compute_rule(study)},
+        **first,
+        "metrics": several,
+        "reading_warnings": [warning_payload(w) for w in study.warnings],
+        "notes": list(study.notes),
+    }
+
+
+def fit_payload(found: Fitted) -> Json:
+    """The answer, then the law that describes the runs; null where there is none."""
+    level, described, cuts = found.asked.level, found.analysis, found.cuts
+    law = {"law": None, "predictions": []} if described is None else law_payload(described)
+    surface = {"hold_outs": _judged(cuts, found.surface_cuts)} if found.compared else None
+    return {
+        "version": __version__,
+        "study": _study_payload(found),
+        **(NO_ANSWER if found.answer is None else found.answer.to_dict()),
+        "why_no_answer": found.why_no_answer or None,
+        "serving": [_serving_payload(one) for one in found.serving],
+        "decisions": [
+            {
+                "target": one.target.plain,
+                "next_runs": [{**asdict(run), "narrowed": run.narrowed} for run in one.runs],
+                "critical_batch": one.batch
+                and {**asdict(one.batch), "identified": one.batch.identified},
+            }
+            for one in found.decisions
+        ],
+        "other_n": [
+            {
+                "expression": one.expression,
+                "loss_moves_by": one.loss,
+                "outside_interval": one.matters,
+                "answer": forecast_payload(one.other, level),
+            }
+            for one in found.moved
+        ],
+        **law,
+        "why_no_law": found.why_no_law or None,
+        "warnings": [warning_payload(w) for w in (*found.study.warnings, *found.warnings)],
+        "comparison": [_comparison_payload(one, cuts) for one in found.compared],
+        "comparison_surface": surface,
+        "notes": list(found.study.notes),
+    }
+
+
+def _serving_payload(found: Serving) -> Json:
+    same = ("loss", "tokens", "N", "D", "near_N", "training", "serving", "total", "saved")
+    return {
+        "compute": found.C,
+        **{name: getattr(found, name) for name in same},
+        "training_alone": {"N": found.alone_N, "D": found.alone_D, "total": found.alone},
+        "ratio_not_run": found.at_edge,
+    }
+
+
+def _study_payload(found: Fitted) -> Json:
+    study, log, rule = found.study, found.study.log, found.asked.hold_out
+    n_held_out = 0 if rule is None else len(study.grid.split(rule)[1])
+    return {
+        "name": study.name,
+        "title": study.title,
+        "synthetic": study.synthetic,
+        "rows": log.n_rows,
+        "configurations": len(study.grid),
+        "counts": {
+            **study.runs.counts(),
+            "filtered": log.n_filtered,
+            "not_finished": dict(log.unfinished),
+            "bad": log.n_bad,
+            "dropped": len(log.dropped),
+            "replicated": len(log.replicates),
+            "pool": len(study.grid) - n_held_out,
+            "held_out": n_held_out,
+        },
+        # Rows of the table, counted from 1 below its header.
+        "diverged_rows": log.diverged,
+        "bad_rows": sorted({fault.row for fault in log.bad}),
+        "dropped_rows": log.dropped,
+        "replicate_rows": log.replicates,
+        "compute": read.compute_rule(study),
+        # How the table was read.
+        "columns": dict(study.columns),
+        "units": dict(study.units),
+        "axes": [axis.name for axis in study.grid.axes],
+        "measured": list(study.measured),
+    }
+
+
+def _comparison_payload(c: Comparison, cuts: Sequence[Cut]) -> Json:
+    if c.fit is None:
+        return {"law": c.law.name, "reason": c.reason}
+    return {
+        "law": c.law.name,
+        "params": c.fit.params,
+        "fitted_points": c.fit.n_points,
+        "aicc": c.aicc,
+        "predictions": [prediction_payload(p) for p in c.predictions],
+        "hold_outs": _judged(cuts, c.cuts),
+        **(score_payload(c.score) if c.score is not None else {}),
+        "reason": None,
+    }
+
+
+def _judged(cuts: Sequence[Cut], judged: Sequence[HeldOutRuns | None]) -> list[Json]:
+    """The best runs above each cut beside their predictions; nulls where there are none."""
+    none: Json = {"n": None, "n_inside": None, "median_error": None, "rms_error": None, "runs": []}
+    return [
+        {"cut": cut.name, **(none if runs is None else held_out_payload(runs))}
+        for cut, runs in zip(cuts, judged, strict=True)
+    ]
 
 
 def fit_parts(found: Fitted) -> list[Part]:

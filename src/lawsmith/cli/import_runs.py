@@ -12,7 +12,7 @@ import typer
 from lawsmith.answer.text import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
-from lawsmith.cli.live import ImportRequest
+from lawsmith.cli.commands import ImportRequest
 from lawsmith.cli.views import show_study
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.datasets.readers import read_curve_frame
@@ -56,16 +56,15 @@ def preview(source: str, reading: ReadOptions, asked: ImportRequest) -> None:
     if asked.as_json:
         out.print_json(payload(study, written))
         return
-    console = out.stdout()
-    show_study(console, study, None)
+    show_study(study, None)
     rows_shown = [(column, name, _values(study, name)) for name, column in study.columns.items()]
     title = "Columns, as they were understood"
-    out.table(console, title, ("column", "is", "values"), rows_shown, align="lll")
-    out.paths(console, written, "Written")
+    out.table(title, ("column", "is", "values"), rows_shown, align="lll")
+    out.paths(written, "Written")
     if not written:
-        out.heading(console, "Next")
+        out.heading("Next")
         next_ = f"lawsmith fit {source}, or with -o runs.csv write these runs as a table."
-        out.prose(console, next_)
+        out.prose(next_)
 
 
 def _values(study: Study, name: str) -> str:

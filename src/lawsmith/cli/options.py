@@ -13,22 +13,19 @@ from pathlib import Path
 
 from lawsmith.analysis import FitOptions, with_curves
 from lawsmith.answer import Target
+from lawsmith.cli.commands import AnswerRequest, StudyRequest, TableRequest
 from lawsmith.cli.console import downloads
-from lawsmith.cli.params import AnswerRequest, StudyRequest, TableRequest, number
 from lawsmith.curves import Along
 from lawsmith.datasets import ENTRIES, CurveOptions, Entry, ReadOptions, Study, load, load_curves
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.formats import parse_number
-from lawsmith.grid import HeldOut
-from lawsmith.laws.catalogue import get_law, read_law
+from lawsmith.formats import parse_number, symbol
+from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective, huber
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SCALE, SETTING
 from lawsmith.tasks import Task
 
-__all__ = ["get_law", "read_law"]  # also readers of options
-_GREEK = {"α": "alpha", "β": "beta", "αN": "alpha_N", "αD": "alpha_D"}
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 
 
@@ -36,7 +33,7 @@ def reading(asked: TableRequest) -> ReadOptions:
     """How to read a table of runs."""
     named = columns(asked.columns or ())
     found = ReadOptions(
-        columns=with_loss(named, getattr(asked, "loss", None)),
+        columns=with_loss(named, getattr(asked, "loss", None), "--loss"),
         ignore=tuple(names(asked.ignore, "--ignore")) if asked.ignore else (),
         where=asked.where,
         skip_bad_rows=asked.skip_bad_rows,
@@ -78,8 +75,7 @@ def law_options(study: Study, asked: AnswerRequest, targets: Sequence[Target]) -
 
     A law knows no hyperparameters but its own inputs.
     """
-    law = asked.law or get_law(law_of(study))
-    check_inputs(study, law)
+    law = law_for(study, asked.law)
     return FitOptions(
         law=law,
         hold_out=asked.hold_out,
@@ -95,14 +91,20 @@ def columns(texts: Iterable[str]) -> dict[str, str]:
     return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
 
 
-def with_loss(columns: Mapping[str, str], loss: str | None) -> dict[str, str]:
-    """The columns with that of --loss."""
+def with_loss(columns: Mapping[str, str], loss: str | None, option: str) -> dict[str, str]:
+    """The columns with that of an option for the loss."""
     if loss is None:
         return dict(columns)
     if columns.get("loss", loss) != loss:
-        got = f"{loss!r}, and {columns['loss']!r} by --columns"
-        raise LawsmithError("--loss", got=got, want="one column")
+        got = f"{loss!r}, and {columns['loss']!r} is the loss already"
+        raise LawsmithError(option, got=got, want="one loss")
     return {**columns, "loss": loss}
+
+
+def with_tasks(reading: ReadOptions, tasks: Sequence[Task], via: str | None) -> ReadOptions:
+    """With the columns of the tasks, and with that of --via as the loss."""
+    columns = with_loss(reading.columns, via, "--via")
+    return replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
 
 
 def names(texts: Iterable[str], option: str) -> list[str]:
@@ -134,26 +136,16 @@ def tasks(asked: AnswerRequest) -> tuple[Task, ...]:
     )
 
 
-def tokens(text: str, option: str) -> float:
+def tokens(text: str) -> float:
     """A number of tokens: '1T', '3e11'."""
     value = parse_number(text)
     if not 0.0 < value < math.inf:
-        raise LawsmithError(option, got=repr(text), want="a number of tokens such as 1T")
+        raise LawsmithError("tokens", got=repr(text), want="a number of tokens such as 1T")
     return value
 
 
-def inference_tokens(text: str) -> float:
-    """Tokens to be served."""
-    return tokens(text, "--inference-tokens")
-
-
-def training_tokens(text: str) -> float:
-    """Tokens to be trained on."""
-    return tokens(text, "--tokens")
-
-
 def _chance(text: str) -> float:
-    value = _float(text)
+    value = parse_number(text)
     if not 0.0 <= value < 1.0:
         raise LawsmithError("--chance", got=repr(text), want="from 0 to below 1, such as 0.25")
     return value
@@ -179,9 +171,11 @@ def curve_options(asked: AnswerRequest) -> CurveOptions | None:
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
-    """'E=1.69' → {'E': 1.69}, for parameters of ``law``."""
+    """'E=1.69' → {'E': 1.69}, for parameters of ``law``, α or alpha."""
     found = _pairs(texts, "--fix", "PARAMETER=VALUE such as E=1.69")
-    return {name: _parameter(law, name, value) for name, value in _plain_names(found).items()}
+    names = {symbol(param.name): param.name for param in law.params}
+    plain = {names.get(name, name): value for name, value in found.items()}
+    return {name: _parameter(law, name, value) for name, value in plain.items()}
 
 
 def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tuple[Target, ...]:
@@ -199,6 +193,13 @@ def compute_rule(study: Study) -> str | None:
     if "C" in study.grid.names:
         return "column"
     return "6ND" if study.has_compute else None
+
+
+def law_for(study: Study, law: Law | None) -> Law:
+    """The law, or the study's usual one; its inputs must be there."""
+    found = law or get_law(law_of(study))
+    check_inputs(study, found)
+    return found
 
 
 def law_of(study: Study) -> str:
@@ -250,16 +251,11 @@ def _diverged_above(value: float | None) -> float:
     return math.inf if value is None else value
 
 
-def hold_out(text: str) -> HeldOut:
-    """'50%', 'largest-N' or '0'."""
-    return HeldOut.parse(text)
-
-
 def level(text: str | float) -> float:
     """A probability."""
-    value = number(text)
-    if not 0 < value < 1:
-        raise LawsmithError("--level", got=f"{value:g}", want="between 0 and 1, such as 0.95")
+    value = as_float(text)
+    if value is None or not 0 < value < 1:
+        raise LawsmithError("level", got=text, want="a number between 0 and 1, such as 0.95")
     return value
 
 
@@ -309,22 +305,11 @@ def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
     return found
 
 
-def _plain_names(values: Mapping[str, str]) -> dict[str, str]:
-    """Parameters as the formula writes them (α) under the names they have (alpha)."""
-    return {_GREEK.get(name, name): value for name, value in values.items()}
-
-
 def _parameter(law: Law, name: str, text: str) -> float:
     positive = law.params[law.position(name)].positive
-    value = _float(text)
+    value = parse_number(text)
     if not SETTING.hold(value):
         raise LawsmithError(f"--fix {name}", got=repr(text.strip()), want="a number such as 1.69")
     if positive and not value > 0:
         raise LawsmithError(f"--fix {name}", got=f"{value:g}", want="a number above 0")
     return value
-
-
-def _float(text: str) -> float:
-    """The number in ``text``, NaN if there is none."""
-    value = as_float(text)
-    return math.nan if value is None else value

@@ -1,134 +1,356 @@
-"""`lawsmith replay STUDY`: choose a finished study's runs anew, and see what its law would cost."""
+"""`lawsmith replay`: choose a finished study's runs anew, and show what its law would cost."""
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+import math
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import typer
+from rich.progress import BarColumn, Progress
 
-from lawsmith.cli.console import INTERRUPTED
-from lawsmith.cli.params import (
-    RUNS,
-    SHOW,
-    ShownRequest,
-    StudyRequest,
-    argument,
-    flag,
-    number,
-    option,
-    reader,
-    takes,
-    whole,
+from lawsmith.answer import Target
+from lawsmith.answer.text import listing
+from lawsmith.cli import console as out
+from lawsmith.cli import options, replay_options, views
+from lawsmith.cli.commands import ReplayRequest
+from lawsmith.cli.replay_options import CHOICES, Choices
+from lawsmith.cli.views import draw_replay
+from lawsmith.costs import Apart, Trunks
+from lawsmith.datasets import ReadOptions, Study
+from lawsmith.digest import Digest, as_notes
+from lawsmith.files import write_told
+from lawsmith.formats import digits, figure, flops, percent, plural
+from lawsmith.grid import HeldOut
+from lawsmith.policies import Method, Policy
+from lawsmith.replay import (
+    Replayed,
+    Scores,
+    Step,
+    Stop,
+    Task,
+    Trace,
+    answers_of,
+    prepare,
+    replay,
+    stopped_by,
 )
+from lawsmith.replay.loop import BLOCK
+from lawsmith.replay.replayed import at_budgets, signed, whole_pool
+from lawsmith.replay.steps import FITS, scores, step_table
+from lawsmith.spreadsheet import csv_text
+from lawsmith.study.live import prior_from
+from lawsmith.surface import PUBLIC, Prior
 
-if TYPE_CHECKING:
-    from lawsmith.costs import Pricing
-    from lawsmith.grid import HeldOut
-    from lawsmith.laws.law import Law
-    from lawsmith.stopping import StopRule
-else:
-    HeldOut = Law = Pricing = StopRule = Any  # Typer looks at the types when --help is asked for
-
-LAW, CHOICE, END = "Which law", "How runs are chosen", "When it ends"
-OPTIONS = "lawsmith.cli.replay_options"
-
-
-@dataclass(frozen=True, kw_only=True)
-class ReplayRequest(ShownRequest, StudyRequest):
-    """What `lawsmith replay` is asked; ``budget`` up to 1 is a share of the pool, else FLOPs."""
-
-    study: str = argument(
-        "STUDY",
-        "The name of a published or synthetic study (lawsmith datasets lists them), or a "
-        "table with one row per run, in any form that lawsmith fit reads.",
-    )
-    hold_out: HeldOut | None = option(
-        RUNS,
-        "50%|largest-N|0",
-        "Runs to hold out and judge by, never chosen; 0 holds out none. By default as the study's "
-        "paper splits it, else the upper half of compute, for laws of N the largest N.",
-        parser=reader("hold_out"),
-    )
-    law: Law = option(
-        LAW,
-        "NAME",
-        "LC, LN, LD, chinchilla, kaplan, skaling or gadre.",
-        default="LC",
-        parser=reader("get_law"),
-    )
-    force: bool = flag(LAW, "--force", "Use the law even if this study cannot identify it.")
-    policy: str = option(
-        CHOICE,
-        "frontier|window|full",
-        "frontier: in turn the run that lowers the envelope most and the one that tells most "
-        "about the answer, per FLOP. window, full: the paper's search of a growing window, or of "
-        "the whole pool.",
-        default="frontier",
-    )
-    surrogate: str | None = option(
-        CHOICE, "NAME", "surface (default for frontier) or gp (default for window and full)."
-    )
-    kernel: str | None = option(
-        CHOICE, "NAME", "Kernel of gp: matern (default), linear, matern+linear or grouped."
-    )
-    priors: str | None = option(CHOICE, "NAME", "Priors of gp: free (default), lognormal or gamma.")
-    scale: str | None = option(
-        CHOICE, "loss|log", "What is modelled: the loss (default) or its logarithm."
-    )
-    acquisition: str | None = option(CHOICE, "lcb|ei|pi", "Acquisition function; default lcb.")
-    kappa: float | None = option(
-        CHOICE, "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
-    )
-    reach: float | None = option(
-        CHOICE,
-        "FACTOR",
-        "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
-        "as the study's paper sets it, else 1.5.",
-        parser=number,
-    )
-    slice_by: str | None = option(
-        CHOICE, "C|N|D", "What the window grows by: compute (default), N or D."
-    )
-    n_init: int | None = option(
-        CHOICE, "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole
-    )
-    seed: int = option(CHOICE, "SEED", "Random seed.", default=0, parser=whole)
-    iterations: int | None = option(
-        END, "N", "Stop after this many runs, initial ones included.", parser=whole
-    )
-    budget: float | None = option(
-        END,
-        "0.05|5%|1e21",
-        "Stop before spending more than this share of the pool's compute, or these FLOPs.",
-        parser=reader("budget", OPTIONS),
-    )
-    rule: StopRule | None = option(
-        END,
-        "RULE",
-        "Stop when the best loss is known this well: 'loss@1e25 within 1%'.",
-        "--stop-when",
-        parser=reader("answer_rule", OPTIONS),
-    )
-    pricing: Pricing | None = option(
-        CHOICE,
-        "SHARE",
-        "Price runs that differ in D alone as branches of one trunk, each with a decay of "
-        "this share of its tokens, such as 0.2.",
-        "--trunk-decay",
-        parser=reader("pricing", OPTIONS),
-    )
-    out: Path | None = option(SHOW, "DIR", "Folder for trace.json, steps.csv and charts.")
+FAST = ("surface", "gp", "none")  # surrogates whose steps take milliseconds
+# Options of reading a table that are on record, and those of a method that are shown.
+READ = ("skip_bad_rows", "where", "drop_largest_loss", "diverged_above", "compute")
+SHOWN = ("kernel", "priors", "scale", "kappa", "reach", "slice_by")
+NONE = "–"
+FIT_TEXTS = {"fantasized": "observed + fantasized", "observed": "observed only"}
+_TRUNKS = "runs that differ in D alone share a trunk, paid once"
+_ENDED = {
+    "exhausted": "the pool is exhausted",
+    "iterations": "as many runs as asked for",
+    "budget": "the next run would have exceeded the budget",
+    "answered": "the answer is known as well as asked for",
+    "interrupted": "interrupted, these results are partial",
+}
 
 
-@takes(ReplayRequest)
-def replay(asked: ReplayRequest) -> None:
-    """Replay a finished study as if its runs were still to be chosen.
+@dataclass(frozen=True)
+class Setup:
+    """What was asked of a replay, with what is so whatever its runs are."""
 
-    For example: lawsmith replay oellm-english --budget 5% --seed 0
+    asked: ReplayRequest
+    method: Method
+    hold_out: HeldOut
+    reading: ReadOptions
+    choices: Choices = CHOICES
+
+    def settings(self, task: Task, stop: Stop, wanted: Sequence[Target]) -> dict[str, Any]:
+        """For the record: all that decides the result, but for the study and the seed."""
+        asked, reading = self.asked, self.reading
+        return {
+            **self.method.settings(),
+            "law": asked.law.name,
+            "hold_out": str(self.hold_out),
+            "iterations": asked.iterations,
+            "budget": None if stop.budget is None else stop.budget / task.total_compute,
+            "stop_when": None if asked.rule is None else str(asked.rule),
+            "trunk_decay": asked.pricing.decay if isinstance(asked.pricing, Trunks) else None,
+            "targets": [target.plain for target in wanted],
+            "learn_from": list(asked.learn_from or ()) or None,
+            "force": asked.force,
+            "columns": dict(reading.columns) or None,
+            "ignore": list(reading.ignore) or None,
+            **{name: getattr(reading, name) for name in READ},
+        }
+
+    def policy(self, computes: Sequence[float], prior: Prior = PUBLIC) -> Policy:
+        """The policy that chooses; it knows the target, the prices and what was learnt before."""
+        asked = self.asked
+        target = asked.rule.compute if asked.rule else min(computes, default=None)
+        priced = asked.pricing or Apart()
+        how = replace(self.method, target=target, pricing=priced, prior=prior)
+        surrogate = how.make_surrogate(self.choices.make_surrogate)
+        return self.choices.make_policy(how.policy, surrogate, **how.options())
+
+
+def set_up(
+    asked: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
+) -> Setup:
+    """Check what was asked before the study is read; ``further`` is for the surrogate."""
+    known = replay_options.catalogued(asked.study, choices)
+    names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
+    given = {name: getattr(asked, name) for name in names} | {"further": further}
+    how = replay_options.method(
+        asked.policy, asked.surrogate, asked.n_init, known=known, given=given, choices=choices
+    )
+    rule = replay_options.split(asked.hold_out, asked.law, known)
+    return Setup(asked, how, rule, options.reading(asked), choices)
+
+
+def replay_runs(
+    setup: Setup,
+    study: Study,
+    prior: Prior | None = None,
+    *,
+    report: Callable[[Step, Task, Stop], None] | None = None,
+    block: int = BLOCK,
+) -> Replayed:
+    """The replay asked for, of the study that was read.
+
+    prior    replaces what ``learn_from`` says
+    report   is told of every step; with it, Ctrl-C ends the replay, and what was found is kept
+    block    how many laws are fitted together
     """
-    from lawsmith.cli.replay_run import run_replay, set_up  # here: --help need not wait for numpy
+    asked = setup.asked
+    wanted, computes = _targets(setup, study)
+    task = _task(setup, study, computes, prior)
+    stop = replay_options.stop_rule(asked.iterations, asked.budget, task)
+    stop = replace(stop, rule=asked.rule)
+    policy = setup.policy(computes, task.prior)
+    walk = replay(task, policy, seed=asked.seed, stop=stop, block=block)
+    if report is None:
+        steps, interrupted = list(walk), False
+    else:
+        steps, interrupted = collect(walk, lambda step: report(step, task, stop))
+    if interrupted and not steps:
+        raise KeyboardInterrupt
+    replay_options.check_ran(len(steps), stop, task)
+    settings = setup.settings(task, stop, wanted)
+    trace = Trace(task, policy.name, asked.seed, settings, tuple(steps))
+    found = answers_of(task, study, [step.candidate for step in steps], wanted)
+    return Replayed(study, trace, stopped_by(trace, stop, found, interrupted=interrupted), found)
 
+
+def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float]]:
+    """Where losses are wanted, that of the stop rule too; and those targets that are a compute."""
+    asked, rule = setup.asked, setup.asked.rule
+    options.check_inputs(study, asked.law)
+    known = replay_options.catalogued(asked.study, setup.choices)
+    wanted = replay_options.targets(asked.targets, study, known)
+    computes = [target.C for target in wanted if not target.sized]
+    if rule is not None and not any(math.isclose(rule.compute, C) for C in computes):
+        return (*wanted, Target(rule.compute)), [*computes, rule.compute]
+    return wanted, computes
+
+
+def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None) -> Task:
+    """What is replayed, with a pool that is large enough for the initial design."""
+    asked = setup.asked
+    task = prepare(
+        study,
+        asked.law,
+        hold_out=setup.hold_out,
+        targets=computes,
+        pricing=asked.pricing or Apart(),
+        slice_by=setup.method.slice_by or "C",
+        force=asked.force,
+    )
+    replay_options.check_pool(setup.method, task)
+    learnt = prior or prior_from(asked.learn_from or (), entries=setup.choices.entries)
+    return replace(task, prior=learnt)
+
+
+def run(asked: ReplayRequest) -> None:
+    """All that `lawsmith replay` does."""
     if run_replay(set_up(asked)).stopped == "interrupted":
-        raise typer.Exit(INTERRUPTED)
+        raise typer.Exit(out.INTERRUPTED)
+
+
+def run_replay(setup: Setup) -> Replayed:
+    """The replay asked for: files and charts where they are wanted, the result on stdout."""
+    asked = setup.asked
+    folder = options.folder(asked.out, "--out") if asked.out else None
+    charts = asked.charts or (folder and folder / "charts")
+    if asked.charts:
+        options.folder(asked.charts, "--charts")
+    done = replay_with_bar(setup)
+    drawn = draw_replay(charts, done) if charts else views.Drawn()
+    payload, written = {**done.to_dict(), **drawn.payload}, []
+    if folder:
+        rows = step_table(done.trace)
+        table = csv_text(list(rows[0]), rows)
+        files = {"trace.json": out.json_text(payload) + "\n", "steps.csv": table}
+        written = [write_told(folder / name, text, where="--out") for name, text in files.items()]
+    if asked.as_json:
+        out.print_json(payload)
+    else:
+        show_replay(done, drawn, written)
+    return done
+
+
+def replay_with_bar(setup: Setup) -> Replayed:
+    """The replay asked for, with a bar; what was found until Ctrl-C is kept."""
+    study = options.load_study(setup.asked.study, setup.reading, setup.choices.entries)
+    with described_bars() as bars:
+        bar = bars.add_task("preparing", total=1.0)
+
+        def report(step: Step, task: Task, stop: Stop) -> None:
+            bars.update(
+                bar, completed=share_done(step, task, stop), description=described(step, task)
+            )
+
+        # Laws fitted together come sooner; where a run takes a second, each is shown at once.
+        block = 16 if setup.method.surrogate in FAST else 1
+        return replay_runs(setup, study, report=report, block=block)
+
+
+def described_bars() -> Progress:
+    """Bars on stderr with words beside them, gone at the end; none where it is no terminal."""
+    columns = (BarColumn(bar_width=10), "{task.description}")
+    hidden = not sys.stderr.isatty()
+    return Progress(*columns, console=out.stderr(), disable=hidden, transient=True)
+
+
+def collect(steps: Iterable[Step], report: Callable[[Step], None]) -> tuple[list[Step], bool]:
+    """(the steps, whether Ctrl-C cut them short): what was found until then is kept."""
+    found: list[Step] = []
+    try:
+        for step in steps:
+            found.append(step)
+            report(step)
+    except KeyboardInterrupt:
+        return found, True
+    return found, False
+
+
+def share_done(step: Step, task: Task, stop: Stop) -> float:
+    """How much of a replay lies behind, from 0 to 1, by runs or by budget, whichever is nearer."""
+    limit = min(len(task.pool), stop.iterations or len(task.pool))
+    return max(step.iteration / limit, step.cost / (stop.budget or math.inf))
+
+
+def described(step: Step, task: Task) -> str:
+    """'43/879 runs · 1.2% spent'."""
+    return f"{step.iteration}/{len(task.pool)} runs · {percent(step.cost_fraction, 2)} spent"
+
+
+def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:
+    """What was replayed, the law found, how it came closer, what it took, where files are."""
+    show_head(done)
+    views.show_reading(done.study)
+    if done.answers is not None:
+        found = listing(done.answers.chosen)
+        out.show(Digest("", [found, *whole_pool(done.answers)]))
+    show_laws(done)
+    show_budgets(done)
+    out.show(Digest("", as_notes(done.trace.task.notes)))
+    views.show_charts(drawn)
+    out.paths(written, "Written")
+
+
+def show_head(done: Replayed) -> None:
+    """Title, labelled where the study is synthetic, and facts."""
+    task, trace, last = done.trace.task, done.trace, done.last
+    label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
+    out.title(task.title + label)
+    pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
+    ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
+    out.facts(
+        {
+            "study": task.study if task.study != task.title else "",
+            "chosen by": _method(trace),
+            "pool": pool,
+            "prices": trace.settings["trunk_decay"] and _TRUNKS,
+            "held out": _held_out(done),
+            "ran": f"{ran}: {_ENDED[done.stopped]}",
+        }
+    )
+
+
+def _method(trace: Trace) -> str:
+    """'window+gp+lcb, kernel matern, kappa 2.0, 10 initial runs; seed 0'."""
+    settings = trace.settings
+    shown = {name: settings[name] for name in SHOWN if settings[name] is not None}
+    words = [f"{name.replace('_', ' ')} {value}" for name, value in shown.items()]
+    first = [plural(int(str(settings["n_init"])), "initial run")] if settings["n_init"] else []
+    return f"{', '.join([trace.policy, *words, *first])}; seed {trace.seed}"
+
+
+def _held_out(done: Replayed) -> str:
+    task, grid = done.trace.task, done.study.grid
+    text = views.held_out_text(task.hold_out, grid)
+    if not len(task.held_out.loss):
+        return text
+    n, n_beyond = len(task.held_out.loss), int(task.held_out.beyond.sum())
+    beyond = "" if n_beyond == n else f", {n_beyond} of them not dominated by the pool"
+    return f"{text}, {n} on their frontier{beyond}"
+
+
+def show_laws(done: Replayed) -> None:
+    """The law of the whole pool beside those found by the end."""
+    task, reference = done.trace.task, done.trace.task.reference
+    laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
+    whole = reference.validation
+    rows = [
+        (
+            name,
+            _value(value, whole.log_params.get(name)),
+            *(_value(s.params[name], s.log_params.get(name)) for s in laws.values()),
+        )
+        for name, value in whole.params.items()
+    ]
+    for label, loss in reference.losses.items():
+        cells = (_loss(loss, s, label) for s in laws.values())
+        rows.append((f"loss at {label}", digits(loss, ".4f"), *cells))
+    rows.append(("points", str(whole.n_points), *(str(s.n_points) for s in laws.values())))
+    out.heading(f"{task.law.formula}: of the whole pool, and as found")
+    if not laws:
+        out.prose("No law was found: too few runs on the frontier.")
+    out.table("", ("", "whole pool", *laws), rows)
+
+
+def _value(natural: float, log: float | None) -> str:
+    return figure(natural) if log is None else f"{figure(natural)} (ln {figure(log)})"
+
+
+def _loss(reference: float, found: Scores, label: str) -> str:
+    off = found.extrapolation[label]
+    return f"{digits(reference * (1 + off / 100), '.4f')} ({signed(off)})"
+
+
+def show_budgets(done: Replayed) -> None:
+    """Runs, envelope and the difference in predicted loss at each round budget."""
+    # Random search has no fantasies.
+    fits = [fit for fit in FITS if any(scores(step, fit) for step in done.trace.steps)]
+    label = next(iter(done.trace.task.targets), None) if fits else None
+    mixed = "fantasized" in fits
+    rows = []
+    for budget, step in at_budgets(done):
+        shares = ([step.envelope_mixed] if mixed else []) + [step.envelope_observed]
+        found = [NONE if share is None else f"{100 * share:.0f}%" for share in shares]
+        laws = [scores(step, fit) for fit in fits if label]
+        off = [NONE if law is None else signed(law.extrapolation[str(label)]) for law in laws]
+        rows.append((percent(budget), str(step.iteration), *found, *off))
+    if not rows:
+        return
+    and_loss = "" if label is None else f", and loss at {label} against the whole pool's law"
+    names = [*(["mixed grid"] if mixed else []), "observed"]
+    heads = ("spent", "runs", *names, *(FIT_TEXTS[fit] for fit in fits if label))
+    out.table(f"Envelope recovered{and_loss}", heads, rows)

@@ -26,14 +26,12 @@ from lawsmith.policies import Method, Policy, make_policy
 from lawsmith.policies.catalogue import POLICIES
 from lawsmith.policies.search import REACH
 from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
-from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import Scale, Surrogate
 from lawsmith.surrogates.inputs import Kernel, Priors
 
 _WINDOWS = ("window", "slice")
 _SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
-_DEFAULTS = {"kernel": "matern", "priors": "free", "scale": "loss", "acquisition": "lcb"}
 
 
 @dataclass(frozen=True)
@@ -41,14 +39,14 @@ class Choices:
     """What the options of a replay may name, and what makes it of the name.
 
     entries     the catalogue of studies
-    usual       the surrogate of a policy where none is said, gp for those not here
-    for_        the surrogates that an option is for; with another it would be ignored silently
+    usual       the surrogate of a policy where none is named, gp for those not here
+    applies_to  the surrogates that an option is for; with another it would be ignored
     """
 
     policies: tuple[str, ...]
     surrogates: tuple[str, ...]
     usual: Mapping[str, str]
-    for_: Mapping[str, tuple[str, ...]]
+    applies_to: Mapping[str, tuple[str, ...]]
     make_policy: Callable[..., Policy]
     make_surrogate: Callable[..., Surrogate | None]
     entries: Mapping[str, Entry]
@@ -70,9 +68,9 @@ CHOICES = Choices(
     policies=POLICIES,
     surrogates=SURROGATES,
     usual={"frontier": "surface"},
-    for_={
+    applies_to={
         **dict.fromkeys(("kernel", "priors", "scale"), ("gp",)),
-        **dict.fromkeys(("acquisition", "kappa"), SURROGATES),
+        "acquisition": SURROGATES,
     },
     make_policy=make_policy,
     make_surrogate=make_surrogate,
@@ -92,45 +90,46 @@ def method(
     """The method asked for; ``given`` holds the other options by name, None where not given."""
     surrogate = surrogate or choices.usual.get(policy, "gp")
     asked = {name: value for name, value in given.items() if value is not None}
-    chosen = {"policy": policy, "surrogate": surrogate, **asked}
+    chosen: dict[str, Any] = {"policy": policy, "surrogate": surrogate}
     words = choices.words()
-    for name, word in chosen.items():
+    for name, word in {**chosen, **asked}.items():
         if name in words and word not in words[name]:
             raise unknown(_option(name), str(word), words[name])
-    filled: dict[str, Any] = {
-        name: word for name, word in _DEFAULTS.items() if surrogate in choices.for_[name]
-    } | asked
-    if policy not in _SEARCHES and "acquisition" not in asked:
-        filled.pop("acquisition", None)
-    _check_used(asked, {**filled, **chosen}, choices)
-    _check_first(n_init, policy, surrogate)
-    if filled.get("acquisition") == "lcb":
-        filled["kappa"] = _at_least(0.0, "--kappa", asked.get("kappa", KAPPA), "a number")
-    if policy in _WINDOWS:
-        usual = known.reach if known is not None and known.reach is not None else REACH
-        filled["reach"] = _at_least(1.0, "--reach", asked.get("reach", usual), "a factor")
-        filled["slice_by"] = asked.get("slice_by", "C")
-    return Method(policy, surrogate, n_init=n_init, **filled)
-
-
-def _check_used(asked: Mapping[str, Any], chosen: Mapping[str, Any], choices: Choices) -> None:
-    """Refuse an option that the method would ignore."""
-    searches = tuple(name for name in _SEARCHES if name in choices.policies)
-    uses: list[tuple[str, str, tuple[str, ...]]] = [
-        *((name, "policy", searches) for name in ("acquisition", "kappa")),
-        *((name, "surrogate", wanted) for name, wanted in choices.for_.items()),
-        ("kappa", "acquisition", ("lcb",)),
-        *((name, "policy", _WINDOWS) for name in ("reach", "slice_by")),
-    ]
-    for name, other, wanted in uses:
-        word = chosen.get(other)
-        if name in asked and word not in wanted:
-            value = asked[name]
+    reach = known.reach if known is not None and known.reach is not None else REACH
+    for name, (needs, usual) in _settings(choices, reach).items():
+        unmet = [other for other, wanted in needs.items() if chosen.get(other) not in wanted]
+        if not unmet:
+            chosen[name] = asked.get(name, usual)
+        elif name in asked:  # the method would ignore it
+            value, other = asked[name], unmet[0]
             shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
-            named = [choice for choice in wanted if choice in choices.words()[other]]
+            named = [choice for choice in needs[other] if choice in words[other]]
             want = " or ".join(f"{_option(other)} {choice}" for choice in named)
-            got = f"{shown} with {_option(other)} {word}"
+            got = f"{shown} with {_option(other)} {chosen.get(other)}"
             raise LawsmithError(_option(name), got=got, want=want)
+    _check_first(n_init, policy, surrogate)
+    for name, least, what in (("kappa", 0.0, "a number"), ("reach", 1.0, "a factor")):
+        if name in chosen and not chosen[name] >= least:
+            want = f"{what} of at least {least:g}"
+            raise LawsmithError(_option(name), got=f"{chosen[name]:g}", want=want)
+    return Method(n_init=n_init, **chosen, further=asked.get("further", {}))
+
+
+def _settings(
+    choices: Choices, reach: float
+) -> dict[str, tuple[dict[str, tuple[str, ...]], str | float]]:
+    """(what a setting needs of those before it, its default) of each, in this order."""
+    models = choices.applies_to
+    search = {"policy": _SEARCHES, "surrogate": models["acquisition"]}
+    return {
+        "kernel": ({"surrogate": models["kernel"]}, "matern"),
+        "priors": ({"surrogate": models["priors"]}, "free"),
+        "scale": ({"surrogate": models["scale"]}, "loss"),
+        "acquisition": (search, "lcb"),
+        "kappa": ({**search, "acquisition": ("lcb",)}, KAPPA),
+        "reach": ({"policy": _WINDOWS}, reach),
+        "slice_by": ({"policy": _WINDOWS}, "C"),
+    }
 
 
 def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
@@ -139,12 +138,6 @@ def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
     if n_init is not None and n_init < needed:
         want = "at least 1 run to start from" if needed else "0 runs or more"
         raise LawsmithError("--n-init", got=n_init, want=want)
-
-
-def _at_least(least: float, option: str, value: float, what: str) -> float:
-    if not value >= least:
-        raise LawsmithError(option, got=f"{value:g}", want=f"{what} of at least {least:g}")
-    return value
 
 
 def _option(name: str) -> str:
@@ -196,11 +189,11 @@ def budget(text: str) -> float:
     value = as_float(word.removesuffix("%"))
     if value is None or not 0.0 < value < math.inf:
         want = "a share of the pool such as 0.05 or 5%, or FLOPs such as 1e21"
-        raise LawsmithError("--budget", got=repr(text), want=want)
+        raise LawsmithError("budget", got=repr(text), want=want)
     if not word.endswith("%"):
         return value
     if value > 100.0:
-        raise LawsmithError("--budget", got=word, want="at most 100%, the whole pool")
+        raise LawsmithError("budget", got=word, want="at most 100%, the whole pool")
     return value / 100.0
 
 
@@ -215,20 +208,9 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
     return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
 
 
-def answer_rule(text: str) -> StopRule:
-    """'loss@1e25 within 1%' → the rule."""
-    try:
-        return parse_rule(text)
-    except LawsmithError as error:
-        raise LawsmithError("--stop-when", got=error.got, want=error.want) from None
-
-
 def pricing(text: str) -> Pricing:
     """Runs on shared trunks that end in a decay of such a share."""
-    try:
-        return Trunks(number(text))
-    except LawsmithError as error:
-        raise LawsmithError("--trunk-decay", got=error.got, want=error.want) from None
+    return Trunks(number(text))
 
 
 def check_ran(n_steps: int, stop: Stop, task: Task) -> None:

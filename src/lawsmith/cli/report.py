@@ -12,7 +12,7 @@ from typing import Any
 from lawsmith.analysis import FitOptions, answer_tasks
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
-from lawsmith.cli.fit import ReportRequest
+from lawsmith.cli.commands import STUDY_FILE, ReportRequest
 from lawsmith.datasets import Study, names
 from lawsmith.datasets.sources import KINDS, has_runs
 from lawsmith.errors import LawsmithError
@@ -29,7 +29,6 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates import SURROGATES
 from lawsmith.tasks import Task
 
-STUDY_FILE = "study.toml"
 # Settings of a replay are options of the same name but for these; and values that say nothing.
 NO_OPTIONS = ("targets", "learn_from", "seed")
 UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
@@ -38,7 +37,13 @@ UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 def run_report(asked: ReportRequest) -> None:
     """Make the page, and say what is on it."""
     made = make_source(asked)
-    show_report(made, write_report(made, asked.out))
+    path = write_report(made, asked.out)
+    first = answer(made)
+    out.prose(first.lead)
+    for caution in first.cautions:
+        out.item(caution.code, caution.message)
+    out.heading(f"Report, {path.stat().st_size / 1e6:.1f} MB, opens offline")
+    out.paths([path])
 
 
 def make_source(asked: ReportRequest) -> Source:
@@ -54,13 +59,16 @@ def make_source(asked: ReportRequest) -> Source:
         if path.suffix == ".toml":
             _check_table_options(asked, "a live study")
             with out.working("reading the study and working out its answer"):
-                return study_source(open_study(path), (asked.command,))
+                study = open_study(path)
+                ledger = study.read()
+                found = find_out(study, ledger, Memory())
+                return live_source(study, ledger, found, study_record(study, (asked.command,)))
     return _of_table(asked, tasks)
 
 
 def _inside(folder: Path) -> Path:
     """The file of a folder that says what it is."""
-    for name in (FILE, STUDY_FILE):
+    for name in (FILE, str(STUDY_FILE)):
         if (folder / name).is_file():
             return folder / name
     files = sorted(folder.glob("*.toml"))
@@ -75,22 +83,20 @@ def _inside(folder: Path) -> Path:
 def _check_table_options(asked: ReportRequest, kind: str) -> None:
     """Options that only a table leaves open; a replay and a study have them on record."""
     given = {
-        "--law": asked.law is not None,
-        "--hold-out": asked.hold_out is not None,
-        "--target or --at": bool(asked.targets),
+        "--law": asked.law,
+        "--hold-out": asked.hold_out,
+        "--target or --at": asked.targets,
         "--force": asked.force,
-        "--metric or --via": bool(asked.metric or asked.via),
-        "--curves": asked.curves is not None,
+        "--metric or --via": asked.metric or asked.via,
+        "--curves": asked.curves,
     }
-    for option, is_given in given.items():
-        if is_given:
+    for option, value in given.items():
+        if value:
             raise LawsmithError(option, got=f"{kind}, which has its own", want="a table of runs")
 
 
 def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
-    reading = read.reading(asked)
-    columns = read.with_loss(reading.columns, asked.via)
-    reading = replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
+    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
     study, along, targets = read.read_runs(asked, asked.table, reading)
     options = read.law_options(study, asked, targets)
     rule, level = asked.hold_out, asked.level
@@ -143,13 +149,6 @@ def replay_record(
     return record(commands, settings, (*(files or ()), *study_files(study)))
 
 
-def study_source(study: LiveStudy, commands: tuple[str, ...]) -> Source:
-    """The source of a live study as it stands now."""
-    ledger = study.read()
-    found = find_out(study, ledger, Memory())
-    return live_source(study, ledger, found, study_record(study, commands))
-
-
 def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
     """How a live study can be reported on again."""
     settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
@@ -158,7 +157,7 @@ def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
 
 
 def replay_command(
-    study: str, seed: int, settings: Mapping[str, object], *, folder: str = "replay"
+    study: str, seed: int, settings: Mapping[str, Any], *, folder: str = "replay"
 ) -> str:
     """The replay's own command, from what it put on record; it wrote to ``folder``."""
     own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
@@ -166,7 +165,7 @@ def replay_command(
     for name in (name for name in settings if name not in NO_OPTIONS):
         value, option = settings[name], f"--{name.replace('_', '-')}"
         if name == "budget" and value is not None:
-            value = f"{100 * float(str(value)):.12g}%"
+            value = f"{100 * float(value):.12g}%"
         if value is True:
             words.append(option)
         elif not (value is None or value is False or value in ({}, [], UNSAID.get(name))):
@@ -180,6 +179,11 @@ def replay_command(
     return shlex.join([*words, "--out", folder])
 
 
+def _listed(settings: Mapping[str, Any], name: str) -> list[Any]:
+    value = settings.get(name)
+    return value if isinstance(value, list) else []
+
+
 def short_text(value: object) -> str:
     """A value of an option, as short as it can be read back by."""
     match value:
@@ -190,23 +194,6 @@ def short_text(value: object) -> str:
         case list():
             return ",".join(map(short_text, value))
     return str(value)
-
-
-def _listed(settings: Mapping[str, object], name: str) -> list[Any]:
-    value = settings.get(name)
-    return value if isinstance(value, list) else []
-
-
-def show_report(source: Source, path: Path) -> None:
-    """The answer in a sentence, what to beware of, and where the page is."""
-    first = answer(source)
-    console = out.stdout()
-    out.prose(console, first.lead)
-    for caution in first.cautions:
-        out.item(console, caution.code, caution.message)
-    size = path.stat().st_size / 1e6
-    out.heading(console, f"Report, {size:.1f} MB, opens offline")
-    out.paths(console, [path])
 
 
 def record(

@@ -1,12 +1,15 @@
-"""Driving a study from the terminal, until its end or Ctrl-C."""
+"""`lawsmith run`: start the runs of a study and wait for them, until its end or Ctrl-C."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
+
+import typer
 
 from lawsmith.cli import console as out
-from lawsmith.formats import count, number, percent, plural
+from lawsmith.cli.commands import RunRequest
+from lawsmith.cli.status import config_text, print_status
+from lawsmith.formats import percent, plural
 from lawsmith.journal import Event, Kind, driver_lock
 from lawsmith.runners import make_runner
 from lawsmith.study.answer import answered, stop_rule
@@ -17,28 +20,28 @@ from lawsmith.study.loop import Driver, drive
 _ENDS = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
 
 
-def run_study(file: Path, *, quiet: bool, retry: bool) -> tuple[LiveStudy, bool]:
-    """The study, driven to its end, failed trials first if asked for; whether Ctrl-C came first."""
-    study = open_study(file)
+def run_study(asked: RunRequest) -> None:
+    """Run the study to its end, failed trials first if asked for, and print where it stands."""
+    study = open_study(asked.study)
     stop_rule(study)  # an error in it is reported before anything runs
     place = study.spec.runner
     runner = make_runner(place.kind, place.options, study.layout.folder)
     with driver_lock(study.layout.lock):
         study.begin()
         if study.journal.torn:
-            _say("the journal's last line was torn by a crash; it is left out")
+            _say("the journal's last line was cut off by a crash and is ignored")
         study.note_changes()
-        if retry:
-            _say(f"{plural(len(retry_failed(study)), 'failed trial')} to be tried again")
+        if asked.retry_failed:
+            _say(f"{plural(len(retry_failed(study)), 'failed trial')} to be run again")
         driver = Driver(study, runner, lambda ledger: answered(study, ledger))
         try:
             for events in drive(driver):
-                if not quiet:
+                if not asked.quiet:
                     _show(study, events)
         except KeyboardInterrupt:
             _say(_interrupted(study))
-            return study, True
-    return study, False
+            raise typer.Exit(out.INTERRUPTED) from None
+    print_status(study, as_json=asked.as_json, n_next=0)
 
 
 def _show(study: LiveStudy, events: Sequence[Event]) -> None:
@@ -47,7 +50,7 @@ def _show(study: LiveStudy, events: Sequence[Event]) -> None:
     for event in events:
         if event["event"] in _ENDS:
             trial = study.journal.ledger.trials[event["trial"]]
-            config = ", ".join(f"{k} {_value(v)}" for k, v in trial.config.items() if k != "model")
+            config = config_text(trial.config)
             _say(f"{trial.name} {_what(event)} ({config}; {spend} of the budget committed)")
 
 
@@ -56,16 +59,10 @@ def _what(event: Event) -> str:
         case "finished":
             return f"loss {event['loss']:.4f}"
         case "retried":
-            return f"{event['reason']}, to be tried again"
+            return f"{event['reason']}, will be run again"
         case "failed":
             return f"failed: {event['reason']}"
     return str(event["event"])
-
-
-def _value(value: float | int | str) -> str:
-    if isinstance(value, str):
-        return value
-    return count(value) if value >= 1000 else number(value)
 
 
 def _interrupted(study: LiveStudy) -> str:

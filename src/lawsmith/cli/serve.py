@@ -1,30 +1,30 @@
-"""Serving a live study from the terminal: its address on stdout, then nothing until Ctrl-C.
+"""`lawsmith serve`: the address of the page on stdout, then nothing until Ctrl-C.
 
 A module of its own, because the packages it needs are an extra that `run` must do without.
 """
 
 from __future__ import annotations
 
-from pathlib import Path
-
 import typer
 
 from lawsmith.cli import console as out
-from lawsmith.cli.report import STUDY_FILE, study_record
+from lawsmith.cli.commands import STUDY_FILE, ServeRequest
+from lawsmith.cli.report import study_record
 from lawsmith.report.live.app import LOCAL, Site, address, listen, serve
 from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.study.live import open_study
 
 
-def serve_study(file: Path, host: str, port: int) -> None:
+def serve_study(asked: ServeRequest) -> None:
     """Serve the page of a study, given by its file or its folder, until Ctrl-C."""
+    file, host = asked.study, asked.host
     path = file / STUDY_FILE if file.is_dir() else file
     study = open_study(path)
     commands = (f"lawsmith report {path.name} -o report.html",)
     board = new_board()
     watch = Watch(path, board, lambda opened: study_record(opened, commands))
     site = Site(board, study.spec.name)
-    with listen(host, port) as sock:
+    with listen(host, asked.port) as sock:
         watch.start()
         try:
             serve(site, sock, host, lambda: _show_address(address(sock, host, site), host))

@@ -1,57 +1,31 @@
-"""The commands that one starts with, `demo`, `docs` and `init`: what comes with lawsmith."""
+"""What comes with lawsmith: `lawsmith docs`, its pages, and `lawsmith init`, study files."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated
 
-import typer
+from rich.markdown import Markdown
 
-from lawsmith.cli.params import whole
+from lawsmith.cli import console as out
+from lawsmith.cli.commands import DocsRequest, InitRequest
 from lawsmith.errors import LawsmithError, unknown
 
 # The files to write from: valid as they stand. The trainer is the recipe of docs/curves.md.
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def demo(
-    out: Annotated[
-        Path, typer.Option(metavar="DIR", help="Folder for the table and the charts.")
-    ] = Path("lawsmith-demo"),
-    seed: Annotated[int, typer.Option(parser=whole, metavar="SEED", help="Random seed.")] = 0,
-) -> None:
-    """See what lawsmith does, on real training runs that come with it.
-
-    Chooses runs worth 2 % of the compute, and compares their answer with that of all runs.
-    """
-    from lawsmith.cli import options
-    from lawsmith.cli.demo import run_demo, show_demo
-
-    folder = options.folder(out, "--out")
-    show_demo(run_demo(seed), folder)
-
-
-def docs(
-    page: Annotated[
-        str | None,
-        typer.Argument(metavar="[PAGE]", show_default=False, help="A page's name, such as answer."),
-    ] = None,
-) -> None:
-    """Show a page of the documentation, or list the pages.
-
-    For example: lawsmith docs study-file
-    """
-    from rich.markdown import Markdown
-
-    from lawsmith.cli import console as out
-
-    pages = find_pages()
-    console = out.stdout()
-    if page is None:
-        rows = [(name, title_of(path)) for name, path in pages.items()]
-        out.facts(console, rows)
+def docs(asked: DocsRequest) -> None:
+    """Print a page, or the names and titles of all."""
+    pages, console = find_pages(), out.stdout()
+    if asked.page is None:
+        # The first line of a page is its heading.
+        texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
+        out.facts({name: text.split("\n", 1)[0].lstrip("# ") for name, text in texts.items()})
         return
-    text = page_named(page, pages).read_text(encoding="utf-8")
+    word = Path(asked.page).stem  # an address or a file's name does as well
+    if word not in pages:
+        raise unknown("page", asked.page, pages)
+    text = pages[word].read_text(encoding="utf-8")
     console.print(Markdown(text) if console.is_terminal else text, soft_wrap=True, markup=False)
 
 
@@ -65,44 +39,15 @@ def find_pages() -> dict[str, Path]:
     return {}
 
 
-def page_named(name: str, pages: dict[str, Path]) -> Path:
-    """The page of that name; an address or a file's name does as well."""
-    word = Path(name).stem
-    if word not in pages:
-        raise unknown("page", name, pages)
-    return pages[word]
-
-
-def title_of(path: Path) -> str:
-    """The first heading of a page."""
-    return path.read_text(encoding="utf-8").split("\n", 1)[0].lstrip("# ")
-
-
-def init(
-    file: Annotated[
-        Path, typer.Argument(metavar="FILE", help="Where to write it.", show_default=True)
-    ] = Path("study.toml"),
-    wsd: Annotated[
-        bool,
-        typer.Option(
-            "--wsd",
-            help="A study of trunks with decays that branch from them, and a trainer for it, "
-            "train.py. Both work as they stand.",
-        ),
-    ] = False,
-) -> None:
-    """Write a commented study file; edit it, then `lawsmith check` it.
-
-    For example: lawsmith init my-study/study.toml
-    """
-    from lawsmith.cli.console import stdout
-
+def init(asked: InitRequest) -> None:
+    """Write a study file, and with --wsd a trainer beside it."""
+    file, wsd = asked.file, asked.wsd
     files = {file: template("wsd.toml" if wsd else "study.toml")}
     if wsd:
         files[file.parent / "train.py"] = template("train.py.txt")
     _write_new(files)
     named = " and ".join(map(str, files))
-    stdout().print(f"Wrote {named}. Edit it, then: lawsmith check {file}", soft_wrap=True)
+    out.stdout().print(f"Wrote {named}. Edit it, then: lawsmith check {file}", soft_wrap=True)
 
 
 def template(name: str) -> str:

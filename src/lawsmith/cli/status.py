@@ -3,21 +3,21 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Any
 
-from rich.console import Console
 from rich.text import Text
 
 from lawsmith import __version__
 from lawsmith.answer.text import NO_ANSWER, listing
 from lawsmith.cli import console as out
+from lawsmith.cli.commands import StatusRequest
 from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest
 from lawsmith.formats import count, flops, number, percent, plural
-from lawsmith.journal import Event, Trial
+from lawsmith.journal import Trial
 from lawsmith.study.answer import Failure, Summary, summarise
-from lawsmith.study.live import LiveStudy
+from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.tasks.text import payload as task_payload
 
 _ENDED = {
@@ -29,132 +29,108 @@ MAX_LISTED = 12
 WATCH_SECONDS = 2.0
 
 
+def status(asked: StatusRequest) -> None:
+    """Print the status; with --watch again whenever there is news, until Ctrl-C or the end."""
+    study, seen = open_study(asked.study), -1
+    while True:
+        ledger = study.read()
+        if ledger.n_events != seen:
+            seen = ledger.n_events
+            if asked.watch and not asked.as_json and out.stdout().is_terminal:
+                out.stdout().clear()
+            print_status(study, as_json=asked.as_json, n_next=asked.n_next)
+        if not asked.watch or ledger.ended is not None:
+            return
+        time.sleep(WATCH_SECONDS)
+
+
 def print_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
     """The status, once."""
     summary = summarise(study, study.read(), n_next=n_next)
     if as_json:
         out.print_json(status_payload(summary))
     else:
-        show_status(out.stdout(), summary)
+        show_status(summary)
 
 
-def watch_status(study: LiveStudy, *, as_json: bool, n_next: int | None) -> None:
-    """The status whenever there is news, until Ctrl-C or the end."""
-    seen = -1
-    while True:
-        ledger = study.read()
-        if ledger.n_events != seen:
-            seen = ledger.n_events
-            if not as_json and out.stdout().is_terminal:
-                out.stdout().clear()
-            print_status(study, as_json=as_json, n_next=n_next)
-        if ledger.ended is not None:
-            return
-        time.sleep(WATCH_SECONDS)
-
-
-def show_status(console: Console, s: Summary) -> None:
+def show_status(s: Summary) -> None:
     """Facts, the answer, what is under way, what failed, what comes next."""
-    console.print(Text(s.study.spec.name, style="bold"))
-    out.facts(console, [*_facts(s), *_remarks(s)])
-    _show_answer(console, s)
-    _show_trials(console, s.under_way)
-    _show_failures(console, s.failures)
-    _show_proposals(console, s.proposals, s.why_not_next)
+    out.title(s.study.spec.name)
+    out.facts(_facts(s))
+    if s.known.answer is None:
+        out.show(Digest("No answer yet", [f"{s.known.why_not}."]))
+    else:
+        parts = tasks_parts(s.tasks) if s.tasks else []
+        out.show(Digest("", [listing(s.known.answer), *parts]))
+    if s.under_way:
+        _show_trials(s.under_way)
+    if s.failures:
+        _show_failures(s.failures)
+    if s.why_not_next:
+        why = f"{s.why_not_next}; to see it: lawsmith status --next 3.".capitalize()
+        out.show(Digest("Next", [why]))
+    if s.proposals:
+        rows = [(config_text(one["config"]), flops(one["cost"])) for one in s.proposals]
+        out.table("Next, if no further result comes in", ("configuration", "FLOPs"), rows)
 
 
-def _facts(s: Summary) -> list[tuple[str, str]]:
-    study = s.study
+def _facts(s: Summary) -> dict[str, object]:
+    study, ended, best = s.study, s.ledger.ended, s.best
     runs = [f"{n} {stage}" for stage, n in s.counts.items() if n]
     reached, top = s.window
-    window = f"{flops(reached)} FLOPs reached, of {flops(top)}" if reached else "no run finished"
+    window = f"{flops(reached or 0.0)} FLOPs reached, of {flops(top)}"
     share = percent(s.spend / study.budget, 3)
-    found = [
-        ("runs", ", ".join(runs) or "none yet"),
-        ("committed", f"{out.spent(study, s.spend)}, {share} of {flops(study.budget)}"),
-        ("window", window),
-    ]
-    if s.best is not None and s.best.loss is not None:
-        found.append(("best", f"{s.best.loss:.4f} by {s.best.name} ({_config(s.best.config)})"))
-    return found
+    loss = None if best is None or best.loss is None else f"{best.loss:.4f} by {best.name}"
+    unmatched = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
+    return {
+        "runs": ", ".join(runs) or "none yet",
+        "committed": f"{out.spent(study, s.spend)}, {share} of {flops(study.budget)}",
+        "window": window if reached else "no run finished",
+        "best": best and loss and f"{loss} ({config_text(best.config)})",
+        "driven by": s.driver,
+        "ended": ended and _ENDED.get(ended, ended),
+        "excluded": s.n_excluded and plural(s.n_excluded, "candidate"),
+        "unmatched": s.strangers and unmatched,
+        "journal": s.torn and "its last line was cut off by a crash and is ignored",
+    }
 
 
-def _remarks(s: Summary) -> list[tuple[str, str]]:
-    strangers = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
-    found = [
-        ("driven by", s.driver),
-        ("ended", s.ledger.ended and _ENDED.get(s.ledger.ended, s.ledger.ended)),
-        ("excluded", s.n_excluded and plural(s.n_excluded, "candidate")),
-        ("strangers", s.strangers and strangers),
-        ("journal", s.torn and "its last line was torn by a crash and is left out"),
-    ]
-    return [(what, str(text)) for what, text in found if text]
-
-
-def _show_answer(console: Console, s: Summary) -> None:
-    if s.known.answer is not None:
-        out.show(console, listing(s.known.answer))
-        if s.tasks:
-            out.show(console, Digest("", tasks_parts(s.tasks)))
-        return
-    out.heading(console, "No answer yet")
-    out.prose(console, f"{s.known.why_not}.")
-
-
-def _show_trials(console: Console, trials: Sequence[Trial]) -> None:
-    if not trials:
-        return
+def _show_trials(trials: Sequence[Trial]) -> None:
     shown = trials[:MAX_LISTED]
     reports = any(trial.report for trial in shown)
     rows = []
     for trial in shown:
         stage = trial.stage.value + (" (by hand)" if trial.by == "hand" else "")
         stage += f", {trial.kind}" if trial.kind != "run" else ""
-        cells = [_report(trial)] if reports else []
-        rows.append((trial.name, stage, _config(trial.config), *cells, flops(trial.cost)))
+        cells = [trial.name, stage, config_text(trial.config)]
+        if reports:
+            D, loss = trial.report or (None, None)
+            cells.append("none" if D is None else f"{loss:.4f} at {count(D)} tokens")
+        rows.append((*cells, flops(trial.cost)))
     heads = ("trial", "stage", "configuration", *(["on the way"] if reports else []), "FLOPs")
-    out.table(console, "Under way", heads, rows, align="lll")
+    out.table("Under way", heads, rows, align="lll")
     if len(trials) > MAX_LISTED:
-        out.prose(console, f"and {len(trials) - MAX_LISTED} more")
+        out.prose(f"and {len(trials) - MAX_LISTED} more")
 
 
-def _report(trial: Trial) -> str:
-    """'4.5000 at 10M tokens', or none."""
-    return f"{trial.report[1]:.4f} at {count(trial.report[0])} tokens" if trial.report else "none"
-
-
-def _show_failures(console: Console, failures: Sequence[Failure]) -> None:
-    if not failures:
-        return
-    out.heading(console, "Failures")
+def _show_failures(failures: Sequence[Failure]) -> None:
+    out.heading("Failures")
     for failure in failures[-MAX_LISTED:]:
         trial = failure.trial
         reason = ": ".join(part for part in (trial.reason, trial.detail) if part)
-        out.item(console, trial.name, f"{trial.stage.value}, {reason} ({_config(trial.config)})")
-        for line in failure.tail.splitlines():
-            console.print(Text(f"      {line}", style="dim"), soft_wrap=True)
-        if failure.tail:
-            console.print(Text(f"      {failure.log}", style="dim"), soft_wrap=True)
+        out.item(trial.name, f"{trial.stage.value}, {reason} ({config_text(trial.config)})")
+        for line in [*failure.tail.splitlines(), failure.log] if failure.tail else []:
+            out.stdout().print(Text(f"      {line}", style="dim"), soft_wrap=True)
 
 
-def _show_proposals(console: Console, proposals: Sequence[Event], why_not: str) -> None:
-    if why_not:
-        out.heading(console, "Next")
-        out.prose(console, f"{why_not}; to see it: lawsmith status --next 3.".capitalize())
-    if proposals:
-        rows = [(_config(one["config"]), flops(one["cost"])) for one in proposals]
-        out.table(console, "Next, if nothing else is learnt", ("configuration", "FLOPs"), rows)
-
-
-def _config(config: object) -> str:
+def config_text(config: Mapping[str, float | int | str]) -> str:
     """'30M, D 4B, lr 0.002': the model's name stands for its N."""
-    values = dict(config) if isinstance(config, dict) else {}
-    parts = [str(values.pop("model", ""))]
-    values.pop("N", None)
-    for name, value in values.items():
-        text = value if isinstance(value, str) else number(value)
-        parts.append(f"{name} {count(value) if name == 'D' else text}")
-    return ", ".join(part for part in parts if part)
+    parts = [str(config["model"])] if "model" in config else []
+    for name, value in config.items():
+        if name not in ("model", "N"):
+            text = value if isinstance(value, str) else number(value)
+            parts.append(f"{name} {count(float(value)) if name == 'D' else text}")
+    return ", ".join(parts)
 
 
 def status_payload(s: Summary) -> dict[str, Any]:

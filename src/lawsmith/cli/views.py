@@ -5,25 +5,22 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
-from rich.console import Console
-from rich.text import Text
 
-from lawsmith.answer import Answer
+from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
-from lawsmith.digest import Columns, Part, as_remarks
+from lawsmith.digest import Columns, Part, as_remarks, as_warnings
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
-from lawsmith.tasks import TaskAnswer
+from lawsmith.tasks import TaskAnswer, TaskForecast
 from lawsmith.tasks import text as task_words
 
 if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
-    from lawsmith.charts import Unavailable, Written
-    from lawsmith.cli.fit_run import Fitted
+    from lawsmith.cli.fit import Fitted
     from lawsmith.datasets import Study
     from lawsmith.replay import Replayed
 
@@ -37,6 +34,11 @@ class Drawn:
     paths: tuple[Path, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
 
+    @property
+    def payload(self) -> dict[str, Any]:
+        """What ``--json`` prints of them."""
+        return {"charts": self.paths, "charts_missing": self.missing}
+
 
 def draw_fit(folder: Path, found: Fitted) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
@@ -47,7 +49,7 @@ def draw_fit(folder: Path, found: Fitted) -> Drawn:
     study, answer, along = found.study, found.answer, found.along
     made = None if answer is None else answered_by(answer, study)
     curved = None if answer is None or along is None else curved_by(answer, study, along)
-    return _drawn(folder, lambda: write_all(folder, made, found.analysis, curved=curved))
+    return _drawn(write_all, folder, made, found.analysis, curved=curved)
 
 
 def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
@@ -55,7 +57,7 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
     from lawsmith.charts import write_tasks
     from lawsmith.datasets.records import study_name
 
-    return _drawn(folder, lambda: write_tasks(folder, study_name(study), answers))
+    return _drawn(write_tasks, folder, study_name(study), answers)
 
 
 def draw_replay(folder: Path, done: Replayed) -> Drawn:
@@ -64,147 +66,124 @@ def draw_replay(folder: Path, done: Replayed) -> Drawn:
     from lawsmith.charts.answer import answered_in
 
     both = done.answers
-    made = None if both is None else answered_in(done.trace, done.study, both)
-    return _drawn(folder, lambda: write_all(folder, made))
+    return _drawn(write_all, folder, both and answered_in(done.trace, done.study, both))
 
 
-def _drawn(folder: Path, write: Callable[[], Sequence[Written | Unavailable]]) -> Drawn:
-    from lawsmith.charts import Unavailable, Written
+def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
+    from lawsmith.charts import Written
 
     try:
         with out.working(f"Drawing charts into {folder}"):
-            results = write()
+            results = write(folder, *what, **more)
     except OSError as error:
         got = f"{folder}: {error.strerror or error}"
         raise LawsmithError("charts", got=got, want="a folder that can be written") from None
-    return Drawn(
-        tuple(path for r in results if isinstance(r, Written) for path in r.paths),
-        {r.name: r.reason for r in results if isinstance(r, Unavailable)},
-    )
+    written = [each for each in results if isinstance(each, Written)]
+    missing = {each.name: each.reason for each in results if each not in written}
+    return Drawn(tuple(path for each in written for path in each.paths), missing)
 
 
 def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
     """The answers for several losses of the same runs: a row a column for each target."""
+
+    def cells(one: Forecast) -> tuple[str, ...]:
+        return *words.loss_cells(one), interval(one.run_low, one.run_high, words.loss_text)
+
     first = next(iter(found.values()))
     heads = ("column", "loss", f"{percent(first.level)} interval", "one further run", "warnings")
-    parts: list[Part] = []
-    for i, forecast in enumerate(first.forecasts):
-        rows = []
-        for name, answer in found.items():
-            one = answer.forecasts[i]
-            run = interval(one.run_low, one.run_high, words.loss_text)
-            rows.append((name, *words.loss_cells(one), run, _codes(answer)))
-        title = f"Best loss at {forecast.target.label}, {words.beyond(forecast)}"
-        parts.append(Columns(title, heads, rows))
+    titles = [f"Best loss at {f.target.label}, {words.beyond(f)}" for f in first.forecasts]
     told = {n: words.others_text(a.others) for n, a in found.items() if a.others is not None}
     lacking = as_remarks("Runs without a loss", [(n, text) for n, text in told.items() if text])
-    return [*parts, *lacking, *_explained(list(found.values()))]
+    return _side_by_side(found, titles, heads, cells, lacking)
 
 
 def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
     """The answers for several tasks: a row a task for each target."""
+
+    def cells(one: TaskForecast) -> tuple[str, ...]:
+        form = task_words.accuracy_text
+        return form(one.value), interval(one.low, one.high, form)
+
     heads = ("task", "accuracy", f"{percent(found[0].level)} interval of a run", "warnings")
-    parts: list[Part] = []
-    for i, forecast in enumerate(found[0].forecasts):
-        rows = []
-        for answer in found:
-            one = answer.forecasts[i]
-            ends = interval(one.low, one.high, task_words.accuracy_text)
-            value = task_words.accuracy_text(one.value)
-            rows.append((answer.task.name, value, ends, _codes(answer)))
-        title = f"Answers at {forecast.target.label}, {task_words.beyond(forecast)}"
-        parts.append(Columns(title, heads, rows))
-    return [*parts, *_explained(found)]
+    forecasts = found[0].forecasts
+    titles = [f"Answers at {f.target.label}, {task_words.beyond(f)}" for f in forecasts]
+    return _side_by_side({one.task.name: one for one in found}, titles, heads, cells, [])
 
 
-def _codes(answer: Answer | TaskAnswer) -> str:
-    return ", ".join(dict.fromkeys(warning.code for warning in answer.warnings))
+def _side_by_side(
+    found: Mapping[str, Any],
+    titles: Sequence[str],
+    heads: tuple[str, ...],
+    cells: Callable[[Any], tuple[str, ...]],
+    notes: list[Part],
+) -> list[Part]:
+    """A table for each target with a row an answer, and what the codes of warnings mean."""
+    codes = {n: ", ".join(dict.fromkeys(w.code for w in a.warnings)) for n, a in found.items()}
+    tables = [
+        Columns(title, heads, [(n, *cells(a.forecasts[i]), codes[n]) for n, a in found.items()])
+        for i, title in enumerate(titles)
+    ]
+    told = {w.code: w.message for answer in found.values() for w in answer.warnings}
+    explained = as_remarks("What the warnings mean, by an example", list(told.items()))
+    return [*tables, *notes, *explained]
 
 
-def _explained(answers: Sequence[Answer | TaskAnswer]) -> list[Part]:
-    """What the codes in a table mean."""
-    found = {w.code: w.message for answer in answers for w in answer.warnings}
-    return as_remarks("What the warnings mean, by an example", list(found.items()))
-
-
-def show_charts(console: Console, drawn: Drawn) -> None:
+def show_charts(drawn: Drawn) -> None:
     """Where the charts are, and why some are not."""
     if not drawn.paths and not drawn.missing:
         return
-    out.heading(console, "Charts")
-    out.paths(console, drawn.paths)
+    out.heading("Charts")
+    out.paths(drawn.paths)
     for name, reason in drawn.missing.items():
-        out.item(console, f"no {name}", reason)
+        out.item(f"no {name}", reason)
 
 
-def show_study(console: Console, study: Study, rule: HeldOut | None) -> None:
+def show_study(study: Study, rule: HeldOut | None) -> None:
     """Title and a list of facts."""
-    console.print(Text(study.title, style="bold"))
-    name = [] if study.name == study.title else [("study", study.name)]
-    split = held_out_text(rule, study.grid) if rule else "none"
-    facts = [*name, *_what_was_read(study), ("held out", split), ("counted", _counted(study))]
-    out.facts(console, facts)
-    show_reading(console, study)
+    log, grid, groups = study.log, study.grid, study.log.replicates
+    axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
+    states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
+    n_out = sum(log.unfinished.values())
+    n_left = log.n_rows - n_out
+    bad = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
+    # The rows of one configuration as '3+17'.
+    joined = ["+".join(map(str, rows[:3])) + ("+…" if len(rows) > 3 else "") for rows in groups]
+    n_again = sum(map(len, groups))
+    again = f"{plural(len(groups), 'configuration')} run more than once, {n_again} runs"
+    dropped, diverged = len(log.dropped), plural(len(log.diverged), "run")
+    out.title(study.title)
+    out.facts(
+        {
+            "study": study.name if study.name != study.title else "",
+            "runs": f"{len(study.runs)} of {plural(len(grid), 'configuration')}: {', '.join(axes)}",
+            "not finished": n_out and f"{plural(n_out, 'run')} left out: {states}",
+            "filtered": log.n_filtered and f"{n_left - log.n_filtered} of {n_left} rows kept",
+            "left out": log.bad and f"{plural(log.n_bad, 'bad row')} ({bad})",
+            "dropped": log.dropped and f"the {dropped} largest losses ({_rows(log.dropped)})",
+            "diverged": f"{diverged} ({_rows(log.diverged)})" if log.diverged else "none",
+            "replicates": f"{again} ({_rows(joined)})" if groups else "none",
+            "measured": study.measured and f"{_listed(study.measured)} (not used)",
+            "held out": held_out_text(rule, grid) if rule else "none",
+            "counted": _counted(study),
+        }
+    )
+    show_reading(study)
 
 
-def show_reading(console: Console, study: Study) -> None:
+def show_reading(study: Study) -> None:
     """What to check about how the table was read, before any result."""
-    out.warnings(console, "Check how the table was read", study.warnings)
+    out.show(as_warnings("Check how the table was read", study.warnings))
 
 
-def listed(rows: Sequence[object]) -> str:
+def _listed(names: Sequence[object]) -> str:
+    """'3, 17, 20 and 9 more'."""
+    shown = ", ".join(map(str, names[:MAX_LISTED]))
+    return shown + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
+
+
+def _rows(rows: Sequence[object]) -> str:
     """'rows 3, 17, 20 and 9 more'."""
-    shown = ", ".join(str(row) for row in rows[:MAX_LISTED])
-    more = f" and {len(rows) - MAX_LISTED} more" if len(rows) > MAX_LISTED else ""
-    return f"row{'' if len(rows) == 1 else 's'} {shown}{more}"
-
-
-def _what_was_read(study: Study) -> list[tuple[str, str]]:
-    log = study.log
-    found = [("runs", f"{len(study.runs)} of {_configurations(study)}")]
-    if log.unfinished:
-        n_out = sum(log.unfinished.values())
-        states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
-        found.append(("not finished", f"{plural(n_out, 'run')} left out: {states}"))
-    if log.n_filtered:
-        n_left = log.n_rows - sum(log.unfinished.values())
-        found.append(("filtered", f"{n_left - log.n_filtered} of {n_left} rows kept"))
-    if log.bad:
-        some = "; ".join(str(fault) for fault in log.bad[:3]) + ("; …" if len(log.bad) > 3 else "")
-        found.append(("left out", f"{plural(log.n_bad, 'bad row')} ({some})"))
-    if log.dropped:
-        found.append(("dropped", f"the {len(log.dropped)} largest losses ({listed(log.dropped)})"))
-    n_diverged = len(log.diverged)
-    rows = f"{plural(n_diverged, 'run')} ({listed(log.diverged)})" if n_diverged else "none"
-    found += [("diverged", rows), ("replicates", _replicates(study))]
-    if study.measured:
-        found.append(("measured", f"{_some(study.measured)} (not used)"))
-    return found
-
-
-def _some(names: Sequence[str]) -> str:
-    more = f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else ""
-    return ", ".join(names[:MAX_LISTED]) + more
-
-
-def _configurations(study: Study) -> str:
-    grid = study.grid
-    parts = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
-    return f"{plural(len(grid), 'configuration')}: {', '.join(parts)}"
-
-
-def _replicates(study: Study) -> str:
-    groups = study.log.replicates
-    if not groups:
-        return "none"
-    n_runs = sum(len(group) for group in groups)
-    rows = listed([_joined(group) for group in groups])
-    return f"{plural(len(groups), 'configuration')} run more than once, {n_runs} runs ({rows})"
-
-
-def _joined(group: Sequence[int]) -> str:
-    """'3+17' for the rows of one configuration."""
-    return "+".join(map(str, group[:3])) + ("+…" if len(group) > 3 else "")
+    return f"row{'' if len(rows) == 1 else 's'} {_listed(rows)}"
 
 
 def held_out_text(rule: HeldOut, grid: Grid) -> str:
@@ -218,10 +197,16 @@ def held_out_text(rule: HeldOut, grid: Grid) -> str:
 
 def _counted(study: Study) -> str:
     from lawsmith.cli.options import compute_rule
+    from lawsmith.datasets.words import unit_name
 
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]
-    renamed = [_read_as(study, name, column) for name, column in _renamed(study, ("N", "D", "C"))]
+    renamed = []
+    for name in ("N", "D", "C"):
+        column, unit = study.columns.get(name, name), study.units.get(name)
+        if column != name or unit is not None:
+            in_unit = "" if unit is None else f" in {unit_name(unit)}"
+            renamed.append(f"{name} is '{column}'{in_unit}")
     given = f"{' and '.join(inputs)} as the table counts {'them' if len(inputs) > 1 else 'it'}"
     given += f" ({', '.join(renamed)})" if renamed else ""
     match compute_rule(study):
@@ -232,19 +217,6 @@ def _counted(study: Study) -> str:
         case "column":
             return f"{given}; C too" if inputs else "C as the table counts it"
     return f"{given}; no compute" if inputs else "no compute"
-
-
-def _read_as(study: Study, name: str, column: str) -> str:
-    from lawsmith.datasets.words import unit_name
-
-    unit = f" in {unit_name(study.units[name])}" if name in study.units else ""
-    return f"{name} is '{column}'{unit}"
-
-
-def _renamed(study: Study, names: Sequence[str]) -> list[tuple[str, str]]:
-    """Those of ``names`` that the table calls otherwise, or counts in another unit."""
-    found = [(name, study.columns.get(name, name)) for name in names]
-    return [(name, column) for name, column in found if column != name or name in study.units]
 
 
 def _against_six_n_d(study: Study) -> str:

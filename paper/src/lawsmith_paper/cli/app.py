@@ -7,8 +7,8 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.params import Json, whole
-from lawsmith_paper.cli.replay import replay
+from lawsmith.cli.params import Json, command, whole
+from lawsmith_paper.cli.replay import RivalRequest
 
 app = typer.Typer(
     name="lawsmith-paper",
@@ -18,7 +18,7 @@ app = typer.Typer(
 )
 
 
-app.command()(replay)
+app.command("replay")(command(RivalRequest))
 
 
 @app.callback(invoke_without_command=True)
@@ -31,10 +31,9 @@ def lawsmith_paper(context: typer.Context) -> None:
 @app.command("list")
 def list_() -> None:
     """List the suites, what each shows and about how long it takes."""
-    from lawsmith.cli.console import stdout
     from lawsmith_paper.cli.view import show_list
 
-    show_list(stdout())
+    show_list()
 
 
 @app.command("run")
@@ -87,7 +86,7 @@ def page(
     ],
 ) -> None:
     """Write one page of all tables and figures of what was run in DIR."""
-    from lawsmith.cli.console import paths, stdout
+    from lawsmith.cli.console import paths
     from lawsmith_paper.cli.run import write_page
 
-    paths(stdout(), [write_page(folder)])
+    paths([write_page(folder)])

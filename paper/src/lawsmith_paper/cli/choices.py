@@ -17,10 +17,10 @@ CHOICES = replace(
     policies=POLICIES,
     surrogates=SURROGATES,
     usual={"frontier": "surface", "random": "none", "cheapest": "none", "vopt": "none"},
-    for_={
+    applies_to={
         **dict.fromkeys(("kernel", "priors"), ("gp", "botorch")),
         "scale": tuple(name for name in _MODELS if name != "surface"),  # which models the log
-        **dict.fromkeys(("acquisition", "kappa"), _MODELS),
+        "acquisition": _MODELS,
     },
     make_policy=make_policy,
     make_surrogate=make_surrogate,

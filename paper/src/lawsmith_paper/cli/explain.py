@@ -6,10 +6,10 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from lawsmith.cli.console import paths, stderr
+from lawsmith.cli.console import stderr
 from lawsmith.cli.options import folder
+from lawsmith.cli.replay import Setup, described_bars
 from lawsmith.cli.replay_options import stop_rule
-from lawsmith.cli.replay_run import Setup, described_bars
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import Frontier, Method
 from lawsmith.replay import Replayed
@@ -48,9 +48,7 @@ def explain(setup: Setup, done: Replayed, path: Path) -> None:
             data = discovery_data(trace, policy, budget=stop.budget, report=report)
     except ChartUnavailable as error:
         raise LawsmithError("--explain", got=error.reason, want="a law that can be drawn") from None
-    console = stderr()
-    console.print("The search step by step:")
-    paths(console, [write_discovery(data, path)])
+    stderr().print(f"The search step by step:\n  {write_discovery(data, path)}", soft_wrap=True)
 
 
 def _policy(setup: Setup, done: Replayed) -> Frontier:

@@ -7,14 +7,19 @@ from pathlib import Path
 
 import typer
 
+from lawsmith.cli.commands import CHOICE, ReplayRequest
 from lawsmith.cli.console import INTERRUPTED
-from lawsmith.cli.params import SHOW, option, takes
-from lawsmith.cli.replay import CHOICE, ReplayRequest
+from lawsmith.cli.params import SHOW, option
 
 
 @dataclass(frozen=True, kw_only=True)
 class RivalRequest(ReplayRequest):
-    """What `lawsmith-paper replay` is asked: lawsmith's own with more to choose from."""
+    """Replay a finished study with lawsmith's methods or with a rival's.
+
+    For example: lawsmith-paper replay oellm-english --policy window --surrogate botorch
+    """
+
+    runs = "lawsmith_paper.cli.replay:run"
 
     policy: str = option(
         CHOICE,
@@ -41,13 +46,9 @@ class RivalRequest(ReplayRequest):
     )
 
 
-@takes(RivalRequest)
-def replay(asked: RivalRequest) -> None:
-    """Replay a finished study with lawsmith's methods or with a rival's.
-
-    For example: lawsmith-paper replay oellm-english --policy window --surrogate botorch
-    """
-    from lawsmith.cli.replay_run import run_replay, set_up
+def run(asked: RivalRequest) -> None:
+    """Replay, and write the page of --explain."""
+    from lawsmith.cli.replay import run_replay, set_up
     from lawsmith_paper.cli.choices import CHOICES, further
     from lawsmith_paper.cli.explain import explain, page_file
 

@@ -11,7 +11,7 @@ from pathlib import Path
 import typer
 
 from lawsmith.cli import options as read
-from lawsmith.cli.console import INTERRUPTED, stderr, stdout, working
+from lawsmith.cli.console import INTERRUPTED, stderr, working
 from lawsmith.errors import LawsmithError
 from lawsmith_paper.cli.progress import working_on
 from lawsmith_paper.plan import Options, Suite
@@ -117,7 +117,7 @@ def report(done: Done, *, page: bool, as_json: bool) -> None:
     if as_json:
         typer.echo(payload_text(done, written))
     else:
-        show_run(stdout(), done, written)
+        show_run(done, written)
 
 
 def write_page(folder: Path) -> Path:

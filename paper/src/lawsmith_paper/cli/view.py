@@ -30,14 +30,13 @@ PROCESSES = 2  # as --jobs has it where nothing is said
 MIN_HEAD = 10  # characters of a column's title before it is broken
 
 
-def show_list(console: Console) -> None:
+def show_list() -> None:
     """Each suite with its jobs, about how long they take, and what it shows."""
     with working("Planning"):
         rows = [(name, *_listed(name)) for name in ("paper", *SUITES)]
-    out.table(console, "", ("suite", "jobs", "about", "shows"), rows, align="lrrw")
+    out.table("", ("suite", "jobs", "about", "shows"), rows, align="lrrw")
     default = Options()
     out.prose(
-        console,
         f"With {default.seeds} seeds, {PROCESSES} processes and nothing done yet; a job that "
         "several suites need is done once. For example: lawsmith-paper run main --out results",
     )
@@ -56,22 +55,21 @@ def _listed(name: str) -> tuple[str, str, str]:
     return str(len(jobs) or "none"), duration(seconds) if jobs else "at once", shown
 
 
-def show_run(console: Console, done: Done, written: Sequence[Path]) -> None:
+def show_run(done: Done, written: Sequence[Path]) -> None:
     """The tables of the suites, then where everything is and how long it took."""
     tables = tables_of(done)
     for table in tables:
         if not table.detail:
-            show_table(console, table)
+            show_table(table)
     n_details = sum(table.detail for table in tables)
     if n_details:
-        out.prose(console, f"{plural(n_details, 'more table')} in detail: on the page, or --json")
-    out.heading(console, "Written")
-    out.paths(console, written)
+        out.prose(f"{plural(n_details, 'more table')} in detail: on the page, or --json")
+    out.paths(written, "Written")
     jobs = {job for suite in done.suites for job in suite.jobs}
     store = Store(done.folder)
     n = sum(store.finished(job) for job in jobs)
     took = f"{n} of {plural(len(jobs), 'job')} finished; this took {duration(done.seconds)}"
-    out.prose(console, took if jobs else f"This took {duration(done.seconds)}")
+    out.prose(took if jobs else f"This took {duration(done.seconds)}")
 
 
 def tables_of(done: Done) -> list[Table]:
@@ -83,16 +81,16 @@ def tables_of(done: Done) -> list[Table]:
         return list({table.name: table for part in found for table in part.tables}.values())
 
 
-def show_table(console: Console, table: Table) -> None:
+def show_table(table: Table) -> None:
     """A table as text, titles of columns broken to the width of what is below them."""
     widths = [max(map(len, cells)) for cells in zip(*table.rows, strict=True)] or [MIN_HEAD]
     heads = [
         "\n".join(textwrap.wrap(title, max(width, MIN_HEAD), break_long_words=False))
         for title, width in zip(table.columns, widths, strict=False)
     ]
-    out.table(console, table.title, heads, table.rows, align="l" * table.n_heads)
+    out.table(table.title, heads, table.rows, align="l" * table.n_heads)
     if table.note:
-        out.prose(console, table.note)
+        out.prose(table.note)
 
 
 def show_failures(console: Console, failures: Iterable[Failure]) -> None:

@@ -1,23 +1,28 @@
-"""The best loss to expect, accuracies of tasks, and laws, from whatever holds the runs."""
+"""The functions of Python: the best loss to expect, accuracies, laws and replays."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from lawsmith import analysis
 from lawsmith.analysis import Analysis, Comparisons, FitOptions
-from lawsmith.analysis.answering import answer_losses, reading_of
 from lawsmith.answer import Answer
 from lawsmith.api import reading
 from lawsmith.api.reading import in_python
 from lawsmith.cli import options as read
+from lawsmith.cli import replay_options
+from lawsmith.cli.commands import ReplayRequest
+from lawsmith.cli.replay import replay_runs, set_up
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LAWS, read_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.objective import Objective, get_objective
+from lawsmith.replay import Replayed
+from lawsmith.stopping import parse_rule
 from lawsmith.surface import Prior
 from lawsmith.tasks import Task, TaskAnswer
 
@@ -97,10 +102,12 @@ def fit_losses(
     'web'
     """
     options = ReadOptions(columns=columns or {})
-    studies = {one: reading.load(source, reading_of(one, losses, options)) for one in losses}
+    studies = {
+        one: reading.load(source, analysis.reading_of(one, losses, options)) for one in losses
+    }
     if not studies:
         raise LawsmithError("losses", got="none", want="the names of columns")
-    return answer_losses(
+    return analysis.answer_losses(
         studies,
         reading.as_targets(targets, next(iter(studies.values()))),
         level=read.level(level),
@@ -136,8 +143,7 @@ def fit_tasks(
     """
     asked = [task if isinstance(task, Task) else Task(task) for task in tasks]
     if not isinstance(source, Study):
-        named = read.with_loss(columns or {}, via or None)
-        options = ReadOptions(columns=named, metrics=tuple(task.name for task in asked))
+        options = read.with_tasks(ReadOptions(columns=columns or {}), asked, via or None)
         source = reading.load(source, options)
     return analysis.answer_tasks(
         source,
@@ -221,3 +227,57 @@ def compare_laws(
         level=read.level(level),
     )
     return Comparisons(study.name, analysis.compare_laws(study, options, named))
+
+
+@in_python
+def replay_study(
+    source: Source,
+    targets: TargetLike | Sequence[TargetLike] = (),
+    *,
+    law: Law | str = "LC",
+    budget: str | float | None = None,
+    iterations: int | None = None,
+    stop_when: str | None = None,
+    policy: str = "frontier",
+    surrogate: str | None = None,
+    hold_out: HeldOut | str | float | None = None,
+    columns: Mapping[str, str] | None = None,
+    learn_from: Prior | Sequence[Source] = (),
+    seed: int = 0,
+) -> Replayed:
+    """Act as if the runs of a finished study were still to be made, and choose among them.
+
+    law         the law that is judged after every run; LC, of compute, by default
+    budget      share of the pool's compute, '5%' or 0.05, or FLOPs
+    iterations  most runs to make
+    stop_when   end when the answer is known: 'loss@1e23 within 2%'
+    policy      'frontier', lawsmith's own; 'window' or 'full', the paper's
+    surrogate   'surface' or 'gp'; by default the policy's own
+    seed        decides the choice of runs together with their losses
+    the rest    as for `fit`
+
+    >>> import lawsmith
+    >>> small = lawsmith.load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
+    >>> replayed = lawsmith.replay_study(small, targets=1e16, iterations=8)
+    >>> replayed
+    Replay of tinylm by frontier..., seed 0
+      8 runs of ..., ... of the compute; ended by: iterations
+      1... at 1e16 FLOPs, 95% interval [...]; the whole pool says 1... at 1e16 FLOPs, ...
+    >>> replayed.to_frame()["cost_fraction"].is_monotonic_increasing
+    True
+    """
+    study = reading.load(source, columns=columns)
+    asked = ReplayRequest(
+        study=study.name,
+        law=reading.as_law(law, study),
+        hold_out=reading.as_hold_out(hold_out),
+        policy=policy,
+        surrogate=surrogate,
+        seed=seed,
+        iterations=iterations,
+        budget=None if budget is None else replay_options.budget(str(budget)),
+        rule=None if stop_when is None else parse_rule(stop_when),
+        words=tuple(word for pair in reading.as_options(targets) for word in pair),
+    )
+    setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))
+    return replay_runs(setup, study, reading.as_prior(learn_from))
