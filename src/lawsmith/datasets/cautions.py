@@ -34,15 +34,12 @@ def table_warnings(
     table: Mapping[str, AnyArray],
     schema: Schema,
     others: Others,
-    *,
-    from_compute: bool,
 ) -> list[Diagnostic]:
     """What is to be said of a table before any result.
 
-    frame          the runs in use, and ``table`` their values by role and axis
-    from_compute   the table has no D: it is C/(6N)
+    frame   the runs in use, and ``table`` their values by role and axis; D may be C/(6N)
     """
-    found = _of_scales(table, schema.roles, from_compute=from_compute)
+    found = _of_scales(table, schema.roles)
     found += [_of_loss(schema), _of_curves(frame, schema, table)]
     if others.axes:
         found.append(_taken(others.axes, frame))
@@ -86,19 +83,18 @@ def _of_curves(
 
 
 def _of_scales(
-    table: Mapping[str, AnyArray], columns: Mapping[str, str], *, from_compute: bool
+    table: Mapping[str, AnyArray], columns: Mapping[str, str]
 ) -> list[Diagnostic | None]:
     """What is odd about N, D and C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
-    found: list[Diagnostic | None] = []
-    if N is not None:
-        found.append(_small_size(N, columns["N"]))
-    if N is not None and D is not None:
-        found.append(_few_tokens(N, D, "D", columns["D"]))
-    if N is not None and D is not None and C is not None:
-        found.append(_not_6ND(C, N, D, columns["C"]))
-    if from_compute and N is not None and C is not None:
-        found.append(_few_tokens(N, C / (6.0 * N), "C", columns["C"]))
+    if N is None:
+        return []
+    found = [_small_size(N, columns["N"])]
+    if D is not None:
+        role = "D" if "D" in columns else "C"
+        found.append(_few_tokens(N, D, role, columns[role]))
+        if C is not None and role == "D":
+            found.append(_not_6ND(C, N, D, columns["C"]))
     return found
 
 

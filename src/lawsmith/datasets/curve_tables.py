@@ -16,6 +16,7 @@ from lawsmith.datasets.readers import read_curve_frame
 from lawsmith.datasets.schema import find_column, find_run_column, name_text
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import plural
+from lawsmith.numbers import as_float
 from lawsmith.trajectory import KINDS, MOST_POINTS, Curve, Kind, curve
 
 if TYPE_CHECKING:
@@ -213,8 +214,9 @@ def _curve(
     carried: Mapping[str, AnyArray],
 ) -> Curve:
     first = rows[0]
-    hp = {c: v[first] for c, v in carried.items() if v[first] == v[first]}
-    plain = {c: str(v) if isinstance(v, str) else float(v) for c, v in hp.items()}
+    cells_of_run = {c: v[first] for c, v in carried.items()}
+    read = {c: v if isinstance(v, str) else as_float(v) for c, v in cells_of_run.items()}
+    hp = {c: v for c, v in read.items() if v is not None and v == v}
     return curve(
         name,
         kind,
@@ -222,5 +224,5 @@ def _curve(
         table["loss"][rows],
         table["lr"][rows] if "lr" in table else None,
         N=float(table["N"][first]) if "N" in table else np.nan,
-        hp=plain,
+        hp=hp,
     )

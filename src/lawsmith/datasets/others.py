@@ -59,7 +59,7 @@ def sort_others(
         if kind == "measured":
             measured.append(column)
         elif kind == "setting" and take:
-            name = column if short(column) in known else short(column)
+            name = column if short(column) in (*known, "loss") else short(column)
             axes[name] = column
             known[name] = cells.axis(frame[column])[0]  # its twins follow from it
         elif kind == "setting":
