@@ -26,7 +26,7 @@ from lawsmith.datasets.fetch import Progress, locate, locate_file, present
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
 from lawsmith.datasets.schema import EVERY
-from lawsmith.datasets.sources import is_source
+from lawsmith.datasets.sources import is_tracker
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
 from lawsmith.errors import LawsmithError, unknown
@@ -74,7 +74,7 @@ def load(
     base, _, variant = str(source).partition(":")
     if isinstance(source, str) and base in entries:
         return _load_entry(entries[base], variant, options, progress)
-    if isinstance(source, str) and not is_source(source) and _is_word(source):
+    if isinstance(source, str) and not is_tracker(source) and _is_word(source):
         raise unknown("table", source, ["a path", *entries])
     return study_from_frame(read_frame(source), options, name=str(source))
 

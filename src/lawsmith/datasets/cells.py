@@ -75,9 +75,9 @@ def loss(
     return values, [replace(f, want=hint) if f.want == bounds.want else f for f in faults]
 
 
-def optional(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+def optional(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
     """A number above 0, or nothing."""
-    return _checked(column, SCALE, np.isnan)
+    return _checked(column, SCALE, np.isnan, unit=unit)
 
 
 def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:

@@ -32,13 +32,17 @@ from lawsmith.datasets.words import (
     plain,
     quoted,
     split_unit,
+    unit_name,
 )
 from lawsmith.errors import LawsmithError, suggest, unknown
+from lawsmith.formats import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
 ROLES = tuple(ALIASES)
+SCALES = ("N", "D", "C")
+MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
 RUN = "run"
 EVERY = "*"  # --ignore '*': all columns that are neither asked for nor well known
 _MAX_LISTED = 20
@@ -72,6 +76,9 @@ def resolve(
     *,
     source: str,
     ignored: Sequence[str] = (),
+    roles: Sequence[str] = ROLES,
+    needed: Sequence[str] = ("loss",),
+    option: str = "--columns",
 ) -> Schema:
     """The schema of a table with columns ``names``; ``asked`` maps N, D, … to names in the file.
 
@@ -87,24 +94,41 @@ def resolve(
     for role, name in asked.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
-    free = [name for name in names if name not in ignored]
-    roles = {role: asked.get(role) or _find(role, free, asked, source) for role in ROLES}
-    if not roles["loss"]:
-        raise _missing("loss", names, source)
-    if not (roles["N"] or roles["D"] or roles["C"]) and not set(asked) - {*ROLES, RUN}:
-        raise _missing("N", names, source)
-    found = {role: name for role, name in roles.items() if name}
-    axes = {name: column for name, column in asked.items() if name not in (*ROLES, RUN)}
+    found: dict[str, str] = {}
+    for role in roles:
+        taken = {*ignored, *asked.values(), *found.values()}
+        free = [name for name in names if name not in taken]
+        if column := asked.get(role) or find_column(role, free, source, option):
+            found[role] = column
+        elif role in needed:
+            raise missing(role, names, source, option)
+    axes = {name: column for name, column in asked.items() if name not in (*roles, RUN)}
     guessed = not axes
     if guessed:
-        axes = _known_axes([n for n in free if n not in found.values()])
+        axes = _known_axes([n for n in names if n not in (*ignored, *found.values())])
     runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
-    headers = {role: _header_factor(role, name) for role, name in found.items() if role != "loss"}
+    headers = {role: _header_factor(role, name) for role, name in found.items() if role in SCALES}
     given = {role: factor for role, (_, factor) in split.items() if factor is not None}
     units = {**{role: f for role, f in headers.items() if f is not None}, **given}
     by_header = tuple(role for role in units if role not in given)
     passed = _passed_over(names, found["loss"], asked)
     return Schema(found, axes, guessed, runs, units, by_header, passed, tuple(ignored))
+
+
+def check_headers(
+    frame: pd.DataFrame, schema: Schema, *, source: str, option: str = "--columns"
+) -> None:
+    """Refuse a header that says millions above numbers far too large for that."""
+    for role in schema.by_header:
+        unit, column = schema.units[role], schema.roles[role]
+        values = cells.positive(frame[column])[0]
+        if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
+            continue
+        most = count(float(np.nanmax(values)))
+        got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
+        flag = f"{option} {role}={column}"
+        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
+        raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
 def full_name(name: str, names: Sequence[str]) -> str:
@@ -138,22 +162,30 @@ def _known_axes(names: Sequence[str]) -> dict[str, str]:
     return {axis: axes[axis] for axis in sorted(axes, key=lambda axis: names.index(axes[axis]))}
 
 
-def find_run_column(names: Sequence[str]) -> str | None:
-    """The column that names the runs, the best known of several; None if there is none."""
-    return next(iter(_run_columns(names, set())), None)
+def find_column(
+    role: str, names: Sequence[str], source: str, option: str = "--columns"
+) -> str | None:
+    """The column that may play a role, None if there is none.
 
-
-def find_column(role: str, names: Sequence[str], source: str) -> str | None:
-    """The column that plays a role of `ALIASES`, or the best known for one of `MORE_ALIASES`."""
-    if role in ALIASES:
-        return _find(role, names, {}, source)
-    known = MORE_ALIASES[role]
-    found = [name for name in names if words.is_one_of(name, known)]
-    best = {
-        name: min(known.index(form) for form in words.forms(name) if form in known)
-        for name in found
-    }
-    return min(found, key=lambda name: best[name], default=None)
+    Of several for N, D, C or the loss none is taken, but an error asks back. For the others the
+    best known one is.
+    """
+    if role == RUN:
+        return next(iter(_run_columns(names, set())), None)
+    if role in MORE_ALIASES:
+        ranked = ((known, name) for known in MORE_ALIASES[role] for name in names)
+        return next((name for known, name in ranked if known in words.forms(name)), None)
+    if role in names:
+        return role
+    for known in _ranks(role):
+        found = _apart(role, [name for name in names if plays(role, name, known)])
+        if len(found) > 1:
+            got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
+            hint = f"say which: {option} {role}={quoted(found[0])}"
+            raise LawsmithError(source, got=got, want="one", hint=hint)
+        if found:
+            return found[0]
+    return None
 
 
 def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
@@ -161,23 +193,6 @@ def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     known = [name for name in names if name not in taken and words.is_run_name(name)]
     last = {name: RUN_NAMES.index(plain(words.stripped(name)[-1])) for name in known}
     return tuple(sorted(known, key=lambda name: last[name]))
-
-
-def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str) -> str | None:
-    """The one column that may play ``role``, None if there is none."""
-    free = [name for name in names if name not in asked.values()]
-    if role in free:
-        return role
-    for known in _ranks(role):
-        found = [name for name in free if plays(role, name, known)]
-        found = _apart(role, found)
-        if len(found) > 1:
-            got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: --columns {role}={quoted(found[0])}"
-            raise LawsmithError(source, got=got, want="one", hint=hint)
-        if found:
-            return found[0]
-    return None
 
 
 def _ranks(role: str) -> list[tuple[str, ...]]:
@@ -213,10 +228,13 @@ def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> 
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
 
 
-def _missing(role: str, names: Sequence[str], source: str) -> LawsmithError:
-    want = "one for the loss" if role == "loss" else "N and D, or the compute C"
-    close = closest(role, names)
-    known = f"--columns {role}={quoted(close or 'NAME')}"
+def missing(role: str, names: Sequence[str], source: str, option: str) -> LawsmithError:
+    """The error for a table without a column for ``role``."""
+    want = {"loss": "one for the loss", "N": "N and D, or the compute C"}.get(
+        role, f"one for {role}"
+    )
+    close = closest(role, names) if role in ALIASES else None
+    known = f"{option} {role}={quoted(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 

@@ -20,20 +20,22 @@ from lawsmith.datasets.schema import (
     EVERY,
     ROLES,
     RUN,
+    SCALES,
     Schema,
     branches,
+    check_headers,
     closest,
     find_column,
     finished,
+    missing,
     plays,
     resolve,
     run_names,
     state_column,
 )
-from lawsmith.datasets.words import ALIASES, short, unit_name
+from lawsmith.datasets.words import ALIASES, short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
-from lawsmith.formats import count
 from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray, axis_kind
 from lawsmith.plausible import SCALE
 from lawsmith.runs import Runs, State
@@ -41,8 +43,6 @@ from lawsmith.runs import Runs, State
 if TYPE_CHECKING:
     import pandas as pd
 
-SCALES = ("N", "D", "C")
-MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
 # Measured compute of two seeds of one run may differ in the last digits; more is another run.
 SAME_COMPUTE = 0.01
 _MAX_LISTED = 5
@@ -180,7 +180,7 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
     if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
     schema = _resolve(frame, options, source=source)
-    _check_headers(frame, schema, source=source)
+    check_headers(frame, schema, source=source)
     kept, unfinished = _finished(frame, schema, options)
     if options.where is not None:
         kept = kept[_where(options.where, kept, schema)]
@@ -203,25 +203,13 @@ def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schem
             raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
         asked["C"] = options.compute
     schema = resolve(list(frame.columns), asked, source=source, ignored=options.ignore)
+    if not set(SCALES) & set(schema.roles) and not set(asked) - {*ROLES, RUN}:
+        raise missing("N", list(frame.columns), source, "--columns")
     if options.compute != "6ND":
         return schema
     for role in {"N", "D"} - set(schema.roles):
         raise LawsmithError(f"{source}: compute 6ND", got=f"no {role}", want="N and D")
     return replace(schema, roles={role: c for role, c in schema.roles.items() if role != "C"})
-
-
-def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
-    """Refuse a header that says millions above numbers far too large for that."""
-    for role in schema.by_header:
-        unit, column = schema.units[role], schema.roles[role]
-        values = cells.positive(frame[column])[0]
-        if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
-            continue
-        most = count(float(np.nanmax(values)))
-        got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
-        flag = f"--columns {role}={column}"
-        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
-        raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
 def _finished(
