@@ -5,7 +5,7 @@ A size that no training run has is most often a unit that nobody said.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
@@ -21,116 +21,104 @@ from lawsmith.laws.diagnostics import Diagnostic
 if TYPE_CHECKING:
     import pandas as pd
 
-MANY = 5  # rows of one name
+MANY = 5  # rows of one name: seeds are fewer, and have one D
 MAX_LISTED = 8
-LEAST_N = 1e4
-LEAST_RATIO = 0.01  # D below N/100
-NEAR_6ND = (0.2, 5.0)
+LEAST_N = 1e4  # smaller language models are not trained
+LEAST_RATIO = 0.01  # D below N/100: the shortest public runs have D near N
+NEAR_6ND = (0.2, 5.0)  # attention and embeddings change 6ND by less than this
 _LETTERS = {1e3: "K", 1e6: "M", 1e9: "B", 1e12: "T"}
 
 
 def table_warnings(
-    frame: pd.DataFrame,
-    table: Mapping[str, AnyArray],
-    schema: Schema,
-    others: Others,
-) -> list[Diagnostic]:
+    frame: pd.DataFrame, table: Mapping[str, AnyArray], schema: Schema, others: Others
+) -> Iterator[Diagnostic]:
     """What is to be said of a table before any result.
 
     frame   the runs in use, and ``table`` their values by role and axis; D may be C/(6N)
     """
-    found = _of_scales(table, schema.roles)
-    found += [_of_loss(schema), _of_curves(frame, schema, table)]
+    yield from _of_scales(table, schema.roles)
+    yield from _of_loss(schema)
+    if schema.runs and "D" in table:
+        yield from _of_curves(cells.texts(frame[schema.runs[0]]), table["D"], schema.runs[0])
     if others.axes:
-        found.append(_taken(others.axes, frame))
+        yield _taken(others.axes, frame)
     if others.unused:
-        found.append(_not_used(others.unused, {} if schema.guessed else schema.axes))
-    return [warning for warning in found if warning is not None]
+        yield _not_used(others.unused, {} if schema.guessed else schema.axes)
 
 
-def _of_loss(schema: Schema) -> Diagnostic | None:
+def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
     """A loss that was passed over, or one of training."""
-    column = schema.roles["loss"]
-    if schema.passed is not None:
-        other = schema.passed
+    column, other = schema.roles["loss"], schema.passed
+    if other is not None:
         text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quoted(other)}."
-        return Diagnostic("another_loss", text, {"taken": column, "other": schema.passed})
-    if set(plain(column).split("_")) & set(TRAINING):
+        yield Diagnostic("another_loss", text, {"taken": column, "other": other})
+    elif set(plain(column).split("_")) & set(TRAINING):
         text = f"The loss is {column!r}, of training. If data repeats, it is too low."
-        return Diagnostic("training_loss", text, {"taken": column})
-    return None
+        yield Diagnostic("training_loss", text, {"taken": column})
 
 
-def _of_curves(
-    frame: pd.DataFrame, schema: Schema, table: Mapping[str, AnyArray]
-) -> Diagnostic | None:
+def _of_curves(names: Sequence[str], D: FloatArray, column: str) -> Iterator[Diagnostic]:
     """A table with many moments of each run, which are no runs of their own."""
-    if not schema.runs or "D" not in table:
-        return None
     groups: dict[str, list[float]] = {}
-    for name, tokens in zip(cells.texts(frame[schema.runs[0]]), table["D"].tolist(), strict=True):
+    for name, tokens in zip(names, D.tolist(), strict=True):
         groups.setdefault(name, []).append(tokens)
-    sizes = [len(moments) for moments in groups.values()]
-    apart = all(len(set(moments)) == len(moments) for moments in groups.values())
-    if np.median(sizes) < MANY or not apart:
-        return None
-    text = (
-        f"Each of the {len(groups)} names in {schema.runs[0]!r} has many rows of different D. "
-        "Losses along runs are no finished runs: keep the last row of each run here, and give "
-        "this table as --curves."
-    )
-    return Diagnostic("rows_along_runs", text, {"column": schema.runs[0]})
+    distinct = all(len(set(moments)) == len(moments) for moments in groups.values())
+    if distinct and np.median([len(moments) for moments in groups.values()]) >= MANY:
+        text = (
+            f"Each of the {len(groups)} names in {column!r} has many rows of different D. "
+            "Losses along runs are no finished runs: keep the last row of each run here, and give "
+            "this table as --curves."
+        )
+        yield Diagnostic("rows_along_runs", text, {"column": column})
 
 
-def _of_scales(
-    table: Mapping[str, AnyArray], columns: Mapping[str, str]
-) -> list[Diagnostic | None]:
+@saturating
+def _of_scales(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
     """What is odd about N, D and C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
     if N is None:
         return []
-    found = [_small_size(N, columns["N"])]
+    found = _small_size(N, columns["N"])
     if D is not None:
-        role = "D" if "D" in columns else "C"
-        found.append(_few_tokens(N, D, role, columns[role]))
-        if C is not None and role == "D":
-            found.append(_not_6ND(C, N, D, columns["C"]))
+        found += _few_tokens(N, D, columns)
+    if D is not None and C is not None and "D" in columns:
+        found += _not_6ND(C, N, D, columns["C"])
     return found
 
 
-def _small_size(N: FloatArray, column: str) -> Diagnostic | None:
+def _small_size(N: FloatArray, column: str) -> list[Diagnostic]:
     low, high = float(N.min()), float(N.max())
     fractional = low < 1e6 and bool((N % 1.0 != 0.0).any())
     if low >= LEAST_N and not fractional:
-        return None
+        return []
     factor = 1e9 if high < 100.0 else 1e6 if high < 1e6 else None
     text = f"N is {_range(N)}, too small for a count of parameters"
-    return _warning(text, "N", column, factor)
+    return [_warning(text, "N", column, factor)]
 
 
-@saturating
-def _few_tokens(N: FloatArray, D: FloatArray, role: str, column: str) -> Diagnostic | None:
+def _few_tokens(N: FloatArray, D: FloatArray, columns: Mapping[str, str]) -> list[Diagnostic]:
     """Next to no tokens to train on, as the table's D says, or its C."""
     ratio = float(np.median(D / N))
     if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
-        return None
-    units = (1e3, 1e6, 1e9, 1e12) if role == "D" else (1e9, 1e12, 1e15, 1e18, 1e21)
-    factor = next((unit for unit in units if ratio * unit >= 0.5), None)
-    text = f"D is {_range(D)}, less than a hundredth of N"
-    if role == "C":
+        return []
+    if "D" in columns:
+        role, units = "D", (1e3, 1e6, 1e9, 1e12)
+        text = f"D is {_range(D)}, less than a hundredth of N"
+    else:
+        role, units = "C", (1e9, 1e12, 1e15, 1e18, 1e21)
         text = f"C/(6N) is {_range(D)} tokens, less than a hundredth of N: C is not in FLOPs"
-    return _warning(text, role, column, factor)
+    factor = next((unit for unit in units if ratio * unit >= 0.5), None)
+    return [_warning(text, role, columns[role], factor)]
 
 
-@saturating
-def _not_6ND(C: FloatArray, N: FloatArray, D: FloatArray, column: str) -> Diagnostic | None:
+def _not_6ND(C: FloatArray, N: FloatArray, D: FloatArray, column: str) -> list[Diagnostic]:
     ratio = float(np.median(C / (6.0 * N * D)))
     if not np.isfinite(ratio) or NEAR_6ND[0] <= ratio <= NEAR_6ND[1]:
-        return None
+        return []
     factor = 10.0 ** round(np.log10(1.0 / ratio)) if ratio < NEAR_6ND[0] else 0.0
     known = factor >= 1e3 and 0.1 < ratio * factor < 10.0
     text, more = f"C is {number(ratio, 2)} times 6ND", "; --compute 6ND counts C as 6ND"
-    return _warning(text, "C", column, factor if known else None, more)
+    return [_warning(text, "C", column, factor if known else None, more)]
 
 
 def _warning(text: str, role: str, column: str, factor: float | None, more: str = "") -> Diagnostic:
@@ -163,7 +151,8 @@ def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
     what, it, they = "vary and are not used", "one", "they do"
     if len(items) == 1:
         what, it, they = "varies and is not used", "it", "it does"
-    pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
+    first = next(iter(unused))
+    pairs = {**axes, short(first): first}
     flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
     text = (
         f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "

@@ -21,26 +21,13 @@ import numpy as np
 from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.datasets import cells, words
 from lawsmith.datasets.records import Branches
-from lawsmith.datasets.words import (
-    ALIASES,
-    AXES,
-    LESSER_LOSSES,
-    MORE_ALIASES,
-    RUN_NAMES,
-    STATES,
-    header_unit,
-    plain,
-    quoted,
-    split_unit,
-    unit_name,
-)
 from lawsmith.errors import LawsmithError, suggest, unknown
 from lawsmith.formats import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = tuple(ALIASES)
+ROLES = tuple(words.ALIASES)
 SCALES = ("N", "D", "C")
 MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
 RUN = "run"
@@ -89,7 +76,7 @@ def resolve(
     for column in ignored:
         if column not in (EVERY, *names):
             raise unknown(f"{source}: --ignore", column, names)
-    split = {role: split_unit(text, names) for role, text in asked.items()}
+    split = {role: words.split_unit(text, names) for role, text in asked.items()}
     asked = {role: full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
         if name not in names:
@@ -125,7 +112,7 @@ def check_headers(
         if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
             continue
         most = count(float(np.nanmax(values)))
-        got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
+        got = f"{column!r}, whose name says {words.unit_name(unit)}, with values up to {most}"
         flag = f"{option} {role}={column}"
         hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
@@ -138,14 +125,14 @@ def full_name(name: str, names: Sequence[str]) -> str:
 
 
 def _header_factor(role: str, name: str) -> float | None:
-    return None if name == role else header_unit(name, (role.lower(), *ALIASES[role]))
+    return None if name == role else words.header_unit(name, (role.lower(), *words.ALIASES[role]))
 
 
 def _passed_over(names: Sequence[str], loss: str, asked: Mapping[str, str]) -> str | None:
     """A validation loss beside the column 'loss' that was taken."""
-    if "loss" in asked or plain(loss) != "loss":
+    if "loss" in asked or words.plain(loss) != "loss":
         return None
-    known = [n for n in names if n != loss and words.is_one_of(n, ALIASES["loss"])]
+    known = [n for n in names if n != loss and words.is_one_of(n, words.ALIASES["loss"])]
     return known[0] if known else None
 
 
@@ -153,7 +140,7 @@ def _known_axes(names: Sequence[str]) -> dict[str, str]:
     """Axis → column, of the well-known ones; a setting before a result of the same name."""
     axes: dict[str, str] = {}
     for name in sorted(names, key=lambda name: words.place(name) == "results"):
-        if not words.is_one_of(name, AXES):
+        if not words.is_one_of(name, words.AXES):
             continue
         if words.short(name) not in axes:
             axes[words.short(name)] = name
@@ -172,8 +159,8 @@ def find_column(
     """
     if role == RUN:
         return next(iter(_run_columns(names, set())), None)
-    if role in MORE_ALIASES:
-        ranked = ((known, name) for known in MORE_ALIASES[role] for name in names)
+    if role in words.MORE_ALIASES:
+        ranked = ((known, name) for known in words.MORE_ALIASES[role] for name in names)
         return next((name for known, name in ranked if known in words.forms(name)), None)
     if role in names:
         return role
@@ -181,7 +168,7 @@ def find_column(
         found = _apart(role, [name for name in names if plays(role, name, known)])
         if len(found) > 1:
             got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: {option} {role}={quoted(found[0])}"
+            hint = f"say which: {option} {role}={words.quoted(found[0])}"
             raise LawsmithError(source, got=got, want="one", hint=hint)
         if found:
             return found[0]
@@ -191,15 +178,15 @@ def find_column(
 def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
     """Columns called as names of runs are, the best known first."""
     known = [name for name in names if name not in taken and words.is_run_name(name)]
-    last = {name: RUN_NAMES.index(plain(words.stripped(name)[-1])) for name in known}
+    last = {name: words.RUN_NAMES.index(words.plain(words.stripped(name)[-1])) for name in known}
     return tuple(sorted(known, key=lambda name: last[name]))
 
 
 def _ranks(role: str) -> list[tuple[str, ...]]:
     """Names for a role, the better ones first."""
     if role == "loss":
-        return [("loss",), ALIASES[role], LESSER_LOSSES]
-    return [(role.lower(), *ALIASES[role])]
+        return [("loss",), words.ALIASES[role], words.LESSER_LOSSES]
+    return [(role.lower(), *words.ALIASES[role])]
 
 
 def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
@@ -209,7 +196,7 @@ def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
     letters = words.is_letter(name, role)
     aliases = [alias for alias in known if len(alias) > 1]  # 'n' and 'd' alone may be anything
     named = words.is_one_of(name, tuple(aliases))
-    return letters or named or header_unit(name, known) is not None
+    return letters or named or words.header_unit(name, known) is not None
 
 
 def _apart(role: str, found: list[str]) -> list[str]:
@@ -233,8 +220,8 @@ def missing(role: str, names: Sequence[str], source: str, option: str) -> Lawsmi
     want = {"loss": "one for the loss", "N": "N and D, or the compute C"}.get(
         role, f"one for {role}"
     )
-    close = closest(role, names) if role in ALIASES else None
-    known = f"{option} {role}={quoted(close or 'NAME')}"
+    close = closest(role, names) if role in words.ALIASES else None
+    known = f"{option} {role}={words.quoted(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 
@@ -243,9 +230,9 @@ def closest(role: str, names: Sequence[str]) -> str | None:
     """The column whose name is nearest to an alias of ``role``."""
     for name in names:
         for form in words.forms(name):
-            if get_close_matches(form, (role.lower(), *ALIASES[role]), n=1, cutoff=0.75):
+            if get_close_matches(form, (role.lower(), *words.ALIASES[role]), n=1, cutoff=0.75):
                 return name
-    called = [name for name in names if role in plain(name).split("_")]
+    called = [name for name in names if role in words.plain(name).split("_")]
     return called[0] if called else None
 
 
@@ -303,7 +290,7 @@ def state_column(frame: pd.DataFrame) -> str | None:
     for name in map(str, frame.columns):
         if words.is_one_of(name, words.STATE_NAMES):
             said = set(_states(frame[name])) - {""}
-            known = said & {state for states in STATES.values() for state in states}
+            known = said & {state for states in words.STATES.values() for state in states}
             if known and 2 * len(known) >= len(said):
                 return name
     return None
@@ -313,7 +300,7 @@ def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, in
     """(rows that are results, rows that diverged, how many of each other state are left out)."""
     said = _states(column)
     diverged, done = (
-        np.array([word in STATES[kind] for word in said], dtype=np.bool_)
+        np.array([word in words.STATES[kind] for word in said], dtype=np.bool_)
         for kind in ("diverged", "finished")
     )
     kept = diverged | done
@@ -324,4 +311,4 @@ def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, in
 def _states(column: pd.Series[Any]) -> list[str]:
     """The states in plain form: 'TrialState.COMPLETE' is complete."""
     pairs = zip(column.tolist(), column.isna().tolist(), strict=True)
-    return ["" if no else plain(str(cell).rsplit(".", 1)[-1].lower()) for cell, no in pairs]
+    return ["" if no else words.plain(str(cell).rsplit(".", 1)[-1].lower()) for cell, no in pairs]
