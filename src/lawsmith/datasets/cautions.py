@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, FloatArray, saturating
+from lawsmith.arrays import AnyArray, FloatArray, distinct, saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.others import Others
 from lawsmith.datasets.schema import Schema
@@ -39,7 +39,7 @@ def table_warnings(
     yield from _of_scales(table, schema.roles)
     yield from _of_loss(schema)
     if schema.runs and "D" in table:
-        yield from _of_curves(cells.texts(frame[schema.runs[0]]), table["D"], schema.runs[0])
+        yield from _of_curves(frame[schema.runs[0]], table["D"])
     if others.axes:
         yield _taken(others.axes, frame)
     if others.unused:
@@ -57,19 +57,17 @@ def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
         yield Diagnostic("training_loss", text, {"taken": column})
 
 
-def _of_curves(names: Sequence[str], D: FloatArray, column: str) -> Iterator[Diagnostic]:
+def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
     """A table with many moments of each run, which are no runs of their own."""
-    groups: dict[str, list[float]] = {}
-    for name, tokens in zip(names, D.tolist(), strict=True):
-        groups.setdefault(name, []).append(tokens)
-    distinct = all(len(set(moments)) == len(moments) for moments in groups.values())
-    if distinct and np.median([len(moments) for moments in groups.values()]) >= MANY:
+    runs, names = cells.coded(column)
+    sizes = np.bincount(runs + 1)  # the first is of rows without a name
+    if np.median(sizes[sizes > 0]) >= MANY and len(distinct({"run": runs, "D": D})[0]) == len(D):
         text = (
-            f"Each of the {len(groups)} names in {column!r} has many rows of different D. "
+            f"Each of the {len(names)} names in {str(column.name)!r} has many rows of different D. "
             "Losses along runs are no finished runs: keep the last row of each run here, and give "
             "this table as --curves."
         )
-        yield Diagnostic("rows_along_runs", text, {"column": column})
+        yield Diagnostic("rows_along_runs", text, {"column": str(column.name)})
 
 
 @saturating

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import AnyArray, BoolArray, FloatArray
+from lawsmith.grid import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.numbers import as_amount, as_float, shown
 from lawsmith.plausible import LOSS, RATE, SCALE, SETTING, SIGNED_LOSS, Bounds
 
@@ -103,22 +103,35 @@ def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
     return values, [replace(fault, axis=True) for fault in faults]
 
 
+def coded(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+    """(which of the distinct values each cell has, −1 where it is missing; those values)."""
+    try:
+        codes, values = column.factorize()
+    except TypeError:  # a cell of JSON may hold a list
+        codes, values = column.map(str, na_action="ignore").factorize()
+    return codes.astype(np.int64), values.tolist()
+
+
+def mapped(column: pd.Series[Any], text: Callable[[Any], str]) -> list[str]:
+    """``text`` of every cell, '' where it is missing; worked out once for each distinct value."""
+    codes, values = coded(column)
+    found = [*map(text, values), ""]  # code −1 is missing
+    return [found[code] for code in codes.tolist()]
+
+
 def texts(column: pd.Series[Any]) -> list[str]:
     """The cells as text, '' where missing or blank; equal numbers have equal texts."""
-    if column.dtype.kind in "iuf":  # worked out once for each value: columns repeat them
-        codes, values = column.factorize()
-        found = [*(f"{value:.12g}" for value in values.tolist()), ""]  # -1 is missing
-        return [found[code] for code in codes.tolist()]
-    found = []
-    for value in _objects(column):
-        number = as_float(value)
-        found.append("" if value is None else _text(value) if number is None else f"{number:.12g}")
-    return found
+    return mapped(column, _comparable)
+
+
+def _comparable(value: object) -> str:
+    number = as_float(value)
+    return f"{number:.12g}" if number is not None else "" if _is_blank(value) else _text(value)
 
 
 def varies(column: pd.Series[Any]) -> bool:
     """Whether the column has more than one value, but for blanks."""
-    return len(set(texts(column)) - {""}) > 1
+    return len({*map(_comparable, coded(column)[1])} - {""}) > 1
 
 
 def raise_first(faults: Sequence[Fault], *, source: str) -> None:

@@ -94,7 +94,7 @@ def curves_from_frame(
         "lr": cells.rate,
     }
     read = {role: reader(frame[played[role]]) for role, reader in readers.items() if role in played}
-    codes, values = frame[played["run"]].factorize()
+    codes, values = cells.coded(frame[played["run"]])
     kinds, faults = _kinds(frame, played.get("kind"), options, source=name)
     faults += [fault for _, found in read.values() for fault in found]
     blank = frame.index.to_numpy()[codes < 0].tolist()
@@ -106,7 +106,7 @@ def curves_from_frame(
     carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
     good = ~np.isin(frame.index, [fault.row for fault in faults])
     names = [name_text(value) for value in values]
-    curves, notes = _curves(names, codes.astype(np.int64), kinds, good, table, carried)
+    curves, notes = _curves(names, codes, kinds, good, table, carried)
     if not curves:
         raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")
     return Curves(name, tuple(curves), len(frame), tuple(notes))
@@ -125,9 +125,9 @@ def _kinds(
         raise LawsmithError(source, got="curves of unknown kind", want=KIND_BY)
     if column is None:
         return np.full(len(frame), options.kind), []
-    codes, values = frame[column].factorize()
+    codes, values = cells.coded(frame[column])
     kinds = np.array([*(str(value).strip().lower() for value in values), ""])[codes]
-    shown = [*(repr(str(value)) for value in values), "nothing"]  # code -1 is missing
+    shown = [*(repr(str(value)) for value in values), "nothing"]  # code −1 is missing
     bad = np.flatnonzero(~np.isin(kinds, KINDS))
     rows = frame.index.to_numpy()[bad].tolist()
     return kinds, [

@@ -21,7 +21,7 @@ from lawsmith.datasets.words import short
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_LEVELS = 12
+MOST_LEVELS = 12  # a grid has fewer values of one setting; more are measurements or labels
 _FOLLOWS = 0.02  # of a logarithm: steps are rounded
 
 
@@ -40,11 +40,7 @@ class Others:
 
 
 def sort_others(
-    frame: pd.DataFrame,
-    used: Mapping[str, AnyArray],
-    columns: Sequence[str],
-    *,
-    take: bool,
+    frame: pd.DataFrame, used: Mapping[str, AnyArray], columns: Sequence[str], *, take: bool
 ) -> Others:
     """Sort ``columns`` of ``frame``; ``used`` are the columns in use, without the loss.
 
@@ -56,16 +52,14 @@ def sort_others(
     known = dict(used)
     for column in columns:
         kind = _kind(frame[column], known)
-        if kind == "measured":
-            measured.append(column)
-        elif kind == "setting" and take:
+        if kind == "setting" and take:
             name = column if short(column) in (*known, "loss") else short(column)
             axes[name] = column
             known[name] = cells.axis(frame[column])[0]  # its twins follow from it
-        elif kind == "setting":
-            unused[column] = "other axes were named"
+        elif kind == "measured":
+            measured.append(column)
         elif kind:
-            unused[column] = kind
+            unused[column] = "other axes were named" if kind == "setting" else kind
     return Others(axes, unused, tuple(measured))
 
 

@@ -255,16 +255,10 @@ def run_names(
     the runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
     """
     for column in columns:
-        names = _names(frame[column])
+        names = tuple(cells.mapped(frame[column], name_text))
         if asked or ("" not in names and len(set(names)) == len(names)):
             return column, names
     return None, ()
-
-
-def _names(column: pd.Series[Any]) -> tuple[str, ...]:
-    """The names in a column, '' where it is blank."""
-    pairs = zip(column.isna(), column, strict=True)
-    return tuple("" if missing else name_text(value) for missing, value in pairs)
 
 
 def name_text(value: object) -> str:
@@ -282,7 +276,11 @@ def branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
         return None
     missing: tuple[FloatArray, list[cells.Fault]] = (np.full(len(frame), np.nan), [])
     tokens, faults = missing if at is None else cells.optional(frame[at])
-    return Branches(() if parent is None else _names(frame[parent]), tokens, tuple(faults))
+    return Branches(
+        () if parent is None else tuple(cells.mapped(frame[parent], name_text)),
+        tokens,
+        tuple(faults),
+    )
 
 
 def state_column(frame: pd.DataFrame) -> str | None:
@@ -299,10 +297,7 @@ def state_column(frame: pd.DataFrame) -> str | None:
 def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, int]]:
     """(rows that are results, rows that diverged, how many of each other state are left out)."""
     said = _states(column)
-    diverged, done = (
-        np.array([word in words.STATES[kind] for word in said], dtype=np.bool_)
-        for kind in ("diverged", "finished")
-    )
+    diverged, done = (np.isin(said, words.STATES[kind]) for kind in ("diverged", "finished"))
     kept = diverged | done
     others = Counter(said[i] or "of no state" for i in np.flatnonzero(~kept))
     return kept, diverged, dict(others.most_common())
@@ -310,5 +305,4 @@ def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, in
 
 def _states(column: pd.Series[Any]) -> list[str]:
     """The states in plain form: 'TrialState.COMPLETE' is complete."""
-    pairs = zip(column.tolist(), column.isna().tolist(), strict=True)
-    return ["" if no else words.plain(str(cell).rsplit(".", 1)[-1].lower()) for cell, no in pairs]
+    return cells.mapped(column, lambda cell: words.plain(str(cell).rsplit(".", 1)[-1].lower()))
