@@ -13,7 +13,7 @@ import numpy as np
 from lawsmith.arrays import AnyArray, FloatArray, distinct, saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.others import Others
-from lawsmith.datasets.schema import Schema
+from lawsmith.datasets.roles import Schema
 from lawsmith.datasets.words import TRAINING, plain, quoted, short, unit_name
 from lawsmith.formats import count, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic

@@ -10,10 +10,9 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from lawsmith.datasets import cells
+from lawsmith.datasets import cells, roles
 from lawsmith.datasets.cells import Fault
 from lawsmith.datasets.readers import read_curve_frame
-from lawsmith.datasets.schema import check_headers, name_text, resolve
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import plural
 from lawsmith.numbers import as_float
@@ -77,7 +76,7 @@ def curves_from_frame(
     for role in options.columns:
         if role not in ROLES:
             raise unknown("--curve-columns", role, ROLES)
-    schema = resolve(
+    schema = roles.resolve(
         list(frame.columns),
         options.columns,
         source=name,
@@ -85,7 +84,7 @@ def curves_from_frame(
         needed=("run", "D", "loss"),
         option="--curve-columns",
     )
-    check_headers(frame, schema, source=name, option="--curve-columns")
+    roles.check_headers(frame, schema, source=name, option="--curve-columns")
     played = schema.roles
     readers: dict[str, cells.Reader] = {
         "D": lambda column: cells.positive(column, schema.units.get("D", 1.0)),
@@ -105,7 +104,7 @@ def curves_from_frame(
     table |= {role: numbers for role, (numbers, _) in read.items()}
     carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
     good = ~np.isin(frame.index, [fault.row for fault in faults])
-    names = [name_text(value) for value in values]
+    names = [roles.name_text(value) for value in values]
     curves, notes = _curves(names, codes, kinds, good, table, carried)
     if not curves:
         raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")

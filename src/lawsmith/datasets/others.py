@@ -15,8 +15,8 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
-from lawsmith.datasets import cells, words
-from lawsmith.datasets.words import short
+from lawsmith.datasets import cells, roles, words
+from lawsmith.datasets.words import ALIASES, short
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -40,19 +40,19 @@ class Others:
 
 
 def sort_others(
-    frame: pd.DataFrame, used: Mapping[str, AnyArray], columns: Sequence[str], *, take: bool
+    frame: pd.DataFrame, schema: roles.Schema, table: Mapping[str, AnyArray], metrics: Sequence[str]
 ) -> Others:
-    """Sort ``columns`` of ``frame``; ``used`` are the columns in use, without the loss.
+    """What becomes of the columns of ``frame`` that nobody named; ``table`` has those in use.
 
-    take   whether settings become axes, or are all unused
+    Settings become axes if the other axes were guessed as well.
     """
     axes: dict[str, str] = {}
     unused: dict[str, str] = {}
     measured: list[str] = []
-    known = dict(used)
-    for column in columns:
+    known = {name: values for name, values in table.items() if name != "loss"}
+    for column in _unnamed(frame, schema, metrics):
         kind = _kind(frame[column], known)
-        if kind == "setting" and take:
+        if kind == "setting" and schema.guessed:
             name = column if short(column) in (*known, "loss") else short(column)
             axes[name] = column
             known[name] = cells.axis(frame[column])[0]  # its twins follow from it
@@ -61,6 +61,24 @@ def sort_others(
         elif kind:
             unused[column] = "other axes were named" if kind == "setting" else kind
     return Others(axes, unused, tuple(measured))
+
+
+def _unnamed(frame: pd.DataFrame, schema: roles.Schema, metrics: Sequence[str]) -> list[str]:
+    """The columns that play no part, and are not ignored."""
+    if roles.EVERY in schema.ignored:
+        return []
+    names = list(map(str, frame.columns))
+    skip = {*schema.roles.values(), *schema.axes.values(), *schema.runs, *metrics, *schema.ignored}
+    skip |= {
+        roles.state_column(frame),
+        *(roles.find_column(role, names, "") for role in ("parent", "branch_at")),
+    }
+    # A second copy of a role (a rounded N, another count of compute) is no setting.
+    copies = {c for c in names for role in roles.ROLES if roles.plays(role, c, ALIASES[role])}
+    free = [name for name in names if name not in skip | copies]
+    # Nor is what may be a role that is missing, misspelt: the law will ask for it.
+    missed = {roles.closest(role, free) for role in ("N", "D") if role not in schema.roles}
+    return [name for name in free if name not in missed]
 
 
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:

@@ -12,28 +12,11 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lawsmith.arrays import distinct, saturating
-from lawsmith.datasets import cells
+from lawsmith.datasets import cells, roles
 from lawsmith.datasets.cautions import table_warnings
 from lawsmith.datasets.others import Others, sort_others
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.schema import (
-    EVERY,
-    ROLES,
-    RUN,
-    SCALES,
-    Schema,
-    branches,
-    check_headers,
-    closest,
-    find_column,
-    finished,
-    missing,
-    plays,
-    resolve,
-    run_names,
-    state_column,
-)
-from lawsmith.datasets.words import ALIASES, short
+from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray, axis_kind
@@ -58,36 +41,26 @@ def study_from_frame(
     """The study in a table with one row per run; ``name`` opens every error message."""
     options = options or ReadOptions()
     read = _understood(frame, options, source=name)
-    kept, schema = read.kept, read.schema
-    if schema.guessed:
-        varying = {axis: c for axis, c in schema.axes.items() if cells.varies(kept[c])}
-        schema = replace(schema, axes=varying)
-    table, faults = _values(kept, schema, options)
-    others = _others(kept, schema, options, table)
-    schema = replace(schema, axes={**schema.axes, **others.axes})
-    table |= {axis: cells.axis(kept[column])[0] for axis, column in others.axes.items()}
-    formula, third = _third(table, options)
-    faults += _third_faults(kept, table, formula, third)
-    if formula.startswith("D"):
-        table["D"] = third
+    found = _values(read.kept, read.schema, options)
     if not options.skip_bad_rows:
-        cells.raise_first(faults, source=name)
-    good = ~np.isin(kept.index, [fault.row for fault in faults])
+        cells.raise_first(found.faults, source=name)
+    kept, table, schema = read.kept, found.columns, found.schema
+    good = ~np.isin(kept.index, [fault.row for fault in found.faults])
     dropped = _largest(table["loss"], good, options, source=name)
     rows = np.flatnonzero(good & ~dropped)
     if not len(rows):
         raise LawsmithError(name, got="no usable run left", want="at least one run")
-    table = {column: values[rows] for column, values in table.items()}
-    used, columns = kept.iloc[rows], {**schema.roles, **schema.axes}
+    used, table = kept.iloc[rows], {column: values[rows] for column, values in table.items()}
     grid, index = _grid(table)
     runs = Runs.from_losses(index, table["loss"], diverged_above=options.diverged_above)
     repeats = _repeats(index)
-    notes = ["the table has no tokens: D is C/(6N)"] if formula.startswith("D") else []
+    names = {**schema.roles, **schema.axes}
+    notes = ["the table has no tokens: D is C/(6N)"] if "D" in table and "D" not in names else []
     if repeats:
-        notes.append(_repeat_note(used.drop(columns=[*columns.values()]), repeats))
+        notes.append(_repeat_note(used.drop(columns=[*names.values()]), repeats))
+    warnings = table_warnings(used, table, schema, found.others)
     numbers = used.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
-    column, named = run_names(used, schema.runs, asked=RUN in options.columns)
-    in_target = index[np.isin(numbers, read.target)]
+    column, run_names = roles.run_names(used, schema.runs, asked=roles.RUN in options.columns)
     return Study(
         name=name,
         title=title or name,
@@ -97,23 +70,21 @@ def study_from_frame(
             n_rows=read.n_rows,
             n_filtered=read.n_rows - len(kept) - sum(read.unfinished.values()),
             unfinished=read.unfinished,
-            bad=tuple(faults),
+            bad=tuple(found.faults),
             dropped=tuple(kept.index[dropped].tolist()),
             diverged=tuple(numbers[runs.state == State.DIVERGED.value].tolist()),
             replicates=tuple(tuple(numbers[same].tolist()) for same in repeats),
         ),
-        target=np.isin(np.arange(len(grid)), in_target),
+        target=np.isin(np.arange(len(grid)), index[np.isin(numbers, read.target)]),
         default_law=_default_law(table),
         notes=tuple(notes),
-        columns=columns if column is None else {**columns, RUN: column},
-        run_names=named,
-        branches=branches(used, source=name),
+        columns=names if column is None else {**names, roles.RUN: column},
+        run_names=run_names,
+        branches=roles.branches(used, source=name),
         metrics=_metrics(used, options, source=name),
         units=dict(schema.units),
-        measured=others.measured,
-        warnings=(
-            () if EVERY in options.ignore else tuple(table_warnings(used, table, schema, others))
-        ),
+        measured=found.others.measured,
+        warnings=() if roles.EVERY in options.ignore else tuple(warnings),
     )
 
 
@@ -151,7 +122,7 @@ def read_rows(
     found = {**schema.roles, **{axis: asked[axis] for axis in axes if axis in asked}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
     for role, column in found.items():
-        if role in SCALES:
+        if role in roles.SCALES:
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
@@ -167,7 +138,7 @@ class _Understood:
     """
 
     kept: pd.DataFrame
-    schema: Schema
+    schema: roles.Schema
     n_rows: int
     unfinished: Mapping[str, int]
     target: IntArray
@@ -180,7 +151,7 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
     if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
     schema = _resolve(frame, options, source=source)
-    check_headers(frame, schema, source=source)
+    roles.check_headers(frame, schema, source=source)
     kept, unfinished = _finished(frame, schema, options)
     if options.where is not None:
         kept = kept[_where(options.where, kept, schema)]
@@ -195,16 +166,16 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
     return _Understood(kept, schema, len(frame), unfinished, target.to_numpy())
 
 
-def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:
+def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles.Schema:
     """The schema, with a compute column named by the options."""
     asked = dict(options.columns)
     if options.compute not in ("auto", "6ND"):
         if options.compute not in frame.columns:
             raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
         asked["C"] = options.compute
-    schema = resolve(list(frame.columns), asked, source=source, ignored=options.ignore)
-    if not set(SCALES) & set(schema.roles) and not set(asked) - {*ROLES, RUN}:
-        raise missing("N", list(frame.columns), source, "--columns")
+    schema = roles.resolve(list(frame.columns), asked, source=source, ignored=options.ignore)
+    if not set(roles.SCALES) & set(schema.roles) and not set(asked) - {*roles.ROLES, roles.RUN}:
+        raise roles.missing("N", list(frame.columns), source, "--columns")
     if options.compute != "6ND":
         return schema
     for role in {"N", "D"} - set(schema.roles):
@@ -213,15 +184,15 @@ def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schem
 
 
 def _finished(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions
+    frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """The rows whose run finished, and how many of each other state there are."""
-    column = state_column(frame)
+    column = roles.state_column(frame)
     named = (*schema.roles.values(), *schema.axes.values(), *schema.ignored)
     # A filter that speaks of the state has decided.
     if column is None or column in named or (options.where and column in options.where):
         return frame, {}
-    kept, diverged, unfinished = finished(frame[column])
+    kept, diverged, unfinished = roles.finished(frame[column])
     if diverged.any():
         asked = dict.fromkeys((schema.roles["loss"], *options.metrics))
         measures = [name for name in asked if name in frame.columns]
@@ -235,13 +206,13 @@ def _finished(
 
 
 @saturating
-def _where(text: str, frame: pd.DataFrame, schema: Schema) -> BoolArray:
+def _where(text: str, frame: pd.DataFrame, schema: roles.Schema) -> BoolArray:
     """The rows for which an expression holds.
 
     It may name columns as the file does, or by the roles and axes they play; C is 6ND if none.
     """
     columns: dict[str, AnyArray] = {
-        role: _scale(frame, schema, role)[0] if role in SCALES else frame[column].to_numpy()
+        role: _scale(frame, schema, role)[0] if role in roles.SCALES else frame[column].to_numpy()
         for role, column in {**schema.roles, **schema.axes}.items()
     }
     if "C" not in columns and {"N", "D"} <= set(columns):
@@ -250,40 +221,59 @@ def _where(text: str, frame: pd.DataFrame, schema: Schema) -> BoolArray:
     return mask(text, {**{short(name): v for name, v in own.items()}, **columns, **own})
 
 
-def _values(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions
-) -> tuple[dict[str, AnyArray], list[cells.Fault]]:
-    """Columns by role and axis, and the bad cells among them."""
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Columns by role and axis, the bad cells among them, and the schema with all axes."""
+
+    columns: dict[str, AnyArray]
+    faults: list[cells.Fault]
+    schema: roles.Schema
+    others: Others
+
+
+def _values(frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions) -> _Values:
+    """The cells of the columns in use. Guessed axes that do not vary are none; D may be C/(6N)."""
+    if schema.guessed:
+        varying = {axis: c for axis, c in schema.axes.items() if cells.varies(frame[c])}
+        schema = replace(schema, axes=varying)
     table: dict[str, AnyArray] = {}
     faults: list[cells.Fault] = []
     signed = options.loss_sign == "any"
     for name, column in {**schema.roles, **schema.axes}.items():
         if name == "loss":
             read = cells.loss(frame[column], diverged_above=options.diverged_above, signed=signed)
-        elif name in SCALES:
+        elif name in roles.SCALES:
             read = _scale(frame, schema, name)
         else:
             read = cells.axis(frame[column])
         table[name] = read[0]
         faults += read[1]
-    return table, faults
+    others = sort_others(frame, schema, table, options.metrics)
+    table |= {axis: cells.axis(frame[column])[0] for axis, column in others.axes.items()}
+    third, formula, values = _third(table, options)
+    faults += _third_faults(frame, table, formula, values)
+    if third == "D":
+        table["D"] = values
+    return _Values(table, faults, replace(schema, axes={**schema.axes, **others.axes}), others)
 
 
-def _scale(frame: pd.DataFrame, schema: Schema, role: str) -> tuple[FloatArray, list[cells.Fault]]:
+def _scale(
+    frame: pd.DataFrame, schema: roles.Schema, role: str
+) -> tuple[FloatArray, list[cells.Fault]]:
     """N, D or C in units of one."""
     return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
 
 
 @saturating
-def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, AnyArray]:
-    """What follows from two of N, D and C: the formula and its values; '' where nothing does."""
-    match [name for name in SCALES if name in table]:
+def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, str, AnyArray]:
+    """What follows from two of N, D and C: its name, the formula, the values; '' for nothing."""
+    match [name for name in roles.SCALES if name in table]:
         case ["N", "D"]:
-            return "C = 6ND", 6.0 * table["N"] * table["D"]
+            return "C", "C = 6ND", 6.0 * table["N"] * table["D"]
         # A compute column that was asked for may be any cost; one found as FLOPs is 6ND.
         case ["N", "C"] if options.compute == "auto":
-            return "D = C/6N", table["C"] / (6.0 * table["N"])
-    return "", np.empty(0)
+            return "D", "D = C/6N", table["C"] / (6.0 * table["N"])
+    return "", "", np.empty(0)
 
 
 def _third_faults(
@@ -292,27 +282,10 @@ def _third_faults(
     """Rows of which two of N, D and C are plausible, and the third that follows is not."""
     if not formula:
         return []
-    plausible = [SCALE.hold(table[name]) for name in SCALES if name in table]
+    plausible = [SCALE.hold(table[name]) for name in roles.SCALES if name in table]
     bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.hold(third)).tolist()
     rows = frame.index
     return [cells.Fault(int(rows[i]), formula, f"{third[i]:g}", SCALE.want) for i in bad]
-
-
-def _others(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions, table: Mapping[str, AnyArray]
-) -> Others:
-    """What becomes of the columns that nobody named: some are settings, which become axes."""
-    names = list(map(str, frame.columns))
-    known = {find_column(role, names, "") for role in ("parent", "branch_at")}
-    played = {*schema.roles.values(), *schema.axes.values(), *schema.runs, *options.metrics}
-    skip = {*played, *known, *schema.ignored, state_column(frame)}
-    free = [] if EVERY in schema.ignored else [c for c in names if c not in skip]
-    # A second copy of a role (a rounded N, another count of compute) is no setting.
-    free = [c for c in free if not any(plays(role, c, ALIASES[role]) for role in ROLES)]
-    # Nor is what may be a role that is missing, misspelt: the law will ask for it.
-    missed = {closest(role, free) for role in ("N", "D") if role not in schema.roles}
-    used = {name: values for name, values in table.items() if name != "loss"}
-    return sort_others(frame, used, [c for c in free if c not in missed], take=schema.guessed)
 
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:

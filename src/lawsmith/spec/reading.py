@@ -94,7 +94,7 @@ def _error_of(error: ValidationError, where: str) -> LawsmithError:
     """The first fault, in our words, and how many more there are."""
     faults = error.errors(include_url=False)
     first = faults[0]
-    key = key_text(where, first["loc"])
+    key = _key_text(where, first["loc"])
     more = f"; {plural(len(faults) - 1, 'more error')}" if len(faults) > 1 else ""
     cause = getattr(first.get("ctx", {}).get("error"), "args", (None,))[0]
     if isinstance(cause, LawsmithError):
@@ -106,7 +106,7 @@ def _error_of(error: ValidationError, where: str) -> LawsmithError:
     return LawsmithError(key, got=shown(first["input"]), want=want + more)
 
 
-def key_text(where: str, loc: Sequence[str | int]) -> str:
+def _key_text(where: str, loc: Sequence[str | int]) -> str:
     """'model[2].N' for ('model', 1, 'N'): people count from 1."""
     text = where
     for part in loc:

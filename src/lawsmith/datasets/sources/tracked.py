@@ -12,7 +12,7 @@ import numpy as np
 
 from lawsmith.arrays import FloatArray
 from lawsmith.datasets.json_tables import spread
-from lawsmith.datasets.schema import find_column
+from lawsmith.datasets.roles import find_column
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.numbers import as_amount, as_float
 
@@ -154,15 +154,15 @@ def visible(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in spread(values).items() if not name.startswith("_")}
 
 
-def only(found: Mapping[str, T], name: str, *, what: tuple[str, str], source: str) -> T:
-    """The part of a source that was named, or the only one; ``what`` is its noun and plural."""
+def only(found: Mapping[str, T], name: str, what: str, source: str) -> T:
+    """The part of a source that was named, or the only one; ``what`` is its noun."""
     if name and name not in found:
-        raise unknown(f"{source}: {what[0]}", name, found)
+        raise unknown(f"{source}: {what}", name, found)
     if not name and len(found) != 1:
-        got = f"{len(found)} {what[1]} ({', '.join(list(found)[:8])})"
+        got = f"{len(found)} of them ({', '.join(list(found)[:8])})"
         hint = f"say which: '{source}#{next(iter(found))}'" if found else None
-        raise LawsmithError(source, got=got, want="one", hint=hint)
-    return found[name] if name else next(iter(found.values()))
+        raise LawsmithError(source, got=got, want=f"one {what}", hint=hint)
+    return found[name or next(iter(found))]
 
 
 @contextmanager

@@ -72,12 +72,12 @@ def resolve(
     Roles that are not asked for are looked up among the aliases. Axes are the further names that
     are asked for; when none is, the well-known ones are, but for those ``ignored``.
     """
-    ignored = [full_name(name, names) for name in ignored]
+    ignored = [_full_name(name, names) for name in ignored]
     for column in ignored:
         if column not in (EVERY, *names):
             raise unknown(f"{source}: --ignore", column, names)
     split = {role: words.split_unit(text, names) for role, text in asked.items()}
-    asked = {role: full_name(name, names) for role, (name, _) in split.items()}
+    asked = {role: _full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
@@ -118,7 +118,7 @@ def check_headers(
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
-def full_name(name: str, names: Sequence[str]) -> str:
+def _full_name(name: str, names: Sequence[str]) -> str:
     """The column meant by ``name``: itself, or the only one that has it after a prefix."""
     found = [other for other in names if words.stripped(other)[-1] == name]
     return found[0] if name not in names and len(found) == 1 else name
@@ -209,7 +209,7 @@ def _apart(role: str, found: list[str]) -> list[str]:
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
     where = f"{source}: column for {role}"
     column, colon, unit = name.rpartition(":")
-    if colon and full_name(column, names) in names:
+    if colon and _full_name(column, names) in names:
         want = "K, M, B, T or a number after the colon"
         raise LawsmithError(where, got=f"the unit {unit!r}", want=want)
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
