@@ -30,7 +30,7 @@ from lawsmith.numbers import as_float
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
-MAX_LENGTH = 2000
+MAX_LENGTH = 2000  # characters; with MAX_DEPTH it bounds time and recursion
 MAX_DEPTH = 60
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[AnyArray, AnyArray], AnyArray]] = {

@@ -1,6 +1,6 @@
-"""Warnings about a table: its loss, rows that are no runs, columns that nobody named, odd sizes.
+"""Warnings about a table: which loss it has, rows along runs, unnamed columns, implausible sizes.
 
-A size that no training run has is most often a unit that nobody said.
+An implausible size most often means that the unit of a column was not stated.
 """
 
 from __future__ import annotations
@@ -21,20 +21,20 @@ from lawsmith.laws.diagnostics import Diagnostic
 if TYPE_CHECKING:
     import pandas as pd
 
-MANY = 5  # rows of one name: seeds are fewer, and have one D
-MAX_LISTED = 8
-LEAST_N = 1e4  # smaller language models are not trained
-LEAST_RATIO = 0.01  # D below N/100: the shortest public runs have D near N
-NEAR_6ND = (0.2, 5.0)  # attention and embeddings change 6ND by less than this
+MANY = 5  # rows with one name: repeats with other seeds are fewer
+MAX_LISTED = 8  # columns named in one warning
+LEAST_N = 1e4  # a tenth of the smallest model of the catalogue
+LEAST_RATIO = 0.01  # median D/N; those of the catalogue's studies are 16 to 170
+NEAR_6ND = (0.2, 5.0)  # exact FLOPs of tinylm, with attention, are up to 1.5 times 6ND
 _LETTERS = {1e3: "K", 1e6: "M", 1e9: "B", 1e12: "T"}
 
 
 def table_warnings(
     frame: pd.DataFrame, table: Mapping[str, AnyArray], schema: Schema, others: Others
 ) -> Iterator[Diagnostic]:
-    """What is to be said of a table before any result.
+    """The warnings to show before any result.
 
-    frame   the runs in use, and ``table`` their values by role and axis; D may be C/(6N)
+    frame   the runs in use; ``table`` has their values by role and axis, where D may be C/(6N)
     """
     yield from _of_scales(table, schema.roles)
     yield from _of_loss(schema)
@@ -47,7 +47,7 @@ def table_warnings(
 
 
 def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
-    """A loss that was passed over, or one of training."""
+    """Another column may be the loss that was meant, or the loss is a training loss."""
     column, other = schema.roles["loss"], schema.passed
     if other is not None:
         text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quoted(other)}."
@@ -58,7 +58,7 @@ def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
 
 
 def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
-    """A table with many moments of each run, which are no runs of their own."""
+    """The rows are points along runs, not finished runs."""
     runs, names = cells.coded(column)
     sizes = np.bincount(runs + 1)  # the first is of rows without a name
     if np.median(sizes[sizes > 0]) >= MANY and len(distinct({"run": runs, "D": D})[0]) == len(D):
@@ -72,7 +72,7 @@ def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
 
 @saturating
 def _of_scales(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
-    """What is odd about N, D and C; ``columns`` are their names in the table."""
+    """Implausible N, D or C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
     if N is None:
         return []
@@ -95,7 +95,7 @@ def _small_size(N: FloatArray, column: str) -> list[Diagnostic]:
 
 
 def _few_tokens(N: FloatArray, D: FloatArray, columns: Mapping[str, str]) -> list[Diagnostic]:
-    """Next to no tokens to train on, as the table's D says, or its C."""
+    """Far too few tokens for the size of the models, by D or else by C."""
     ratio = float(np.median(D / N))
     if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
         return []

@@ -24,8 +24,8 @@ Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes i
 
 BUILT_IN = "tinylm and synthetic-demo are built in"
 OFFLINE = f"without a network: {BUILT_IN}"
-TIMEOUT_S = 30.0
-MAX_BYTES = 64 * 2**20
+TIMEOUT_S = 30.0  # without an answer
+MAX_BYTES = 64 * 2**20  # far above the largest table of the catalogue
 _CHUNK = 2**16
 
 

@@ -18,7 +18,7 @@ from typing import Any
 from lawsmith.errors import LawsmithError
 
 MEMBER = re.compile(r"[^/]+/exp_data/models/[^/]+\.json")
-MAX_MEMBER_BYTES = 2**20
+MAX_MEMBER_BYTES = 2**20  # both bound the memory that a wrong archive can take
 MAX_MEMBERS = 2_000
 
 

@@ -29,10 +29,10 @@ if TYPE_CHECKING:
 
 ROLES = tuple(words.ALIASES)
 SCALES = ("N", "D", "C")
-MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
+MOST_IN_A_UNIT = 1e5  # no table has 100,000 million parameters as its median
 RUN = "run"
 EVERY = "*"  # --ignore '*': all columns that are neither asked for nor well known
-_MAX_LISTED = 20
+_MAX_LISTED = 20  # columns named in an error
 MAX_LETTERS = 120  # of the name of a run, which is shown in a cell of a table
 
 

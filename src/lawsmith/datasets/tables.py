@@ -26,9 +26,9 @@ from lawsmith.runs import Runs, State
 if TYPE_CHECKING:
     import pandas as pd
 
-# Measured compute of two seeds of one run may differ in the last digits; more is another run.
+# Measured compute of two seeds of one configuration may differ a little; more is another run.
 SAME_COMPUTE = 0.01
-_MAX_LISTED = 5
+_MAX_LISTED = 5  # columns named in a note
 
 
 def study_from_frame(
@@ -189,7 +189,7 @@ def _finished(
     """The rows whose run finished, and how many of each other state there are."""
     column = roles.state_column(frame)
     named = (*schema.roles.values(), *schema.axes.values(), *schema.ignored)
-    # A filter that speaks of the state has decided.
+    # A filter that mentions the state decides by itself.
     if column is None or column in named or (options.where and column in options.where):
         return frame, {}
     kept, diverged, unfinished = roles.finished(frame[column])
@@ -232,7 +232,7 @@ class _Values:
 
 
 def _values(frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions) -> _Values:
-    """The cells of the columns in use. Guessed axes that do not vary are none; D may be C/(6N)."""
+    """Read the columns in use. Guessed axes that do not vary are dropped; D may be C/(6N)."""
     if schema.guessed:
         varying = {axis: c for axis, c in schema.axes.items() if cells.varies(frame[c])}
         schema = replace(schema, axes=varying)
@@ -266,7 +266,7 @@ def _scale(
 
 @saturating
 def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, str, AnyArray]:
-    """What follows from two of N, D and C: its name, the formula, the values; '' for nothing."""
+    """The third of N, D and C, computed from two: its name, formula and values; '' if none is."""
     match [name for name in roles.SCALES if name in table]:
         case ["N", "D"]:
             return "C", "C = 6ND", 6.0 * table["N"] * table["D"]
@@ -279,7 +279,7 @@ def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, st
 def _third_faults(
     frame: pd.DataFrame, table: Mapping[str, AnyArray], formula: str, third: AnyArray
 ) -> list[cells.Fault]:
-    """Rows of which two of N, D and C are plausible, and the third that follows is not."""
+    """Rows where two of N, D and C are plausible, but the third, computed from them, is not."""
     if not formula:
         return []
     plausible = [SCALE.hold(table[name]) for name in roles.SCALES if name in table]
@@ -300,7 +300,7 @@ def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[
 
 
 def _largest(loss: FloatArray, good: BoolArray, options: ReadOptions, *, source: str) -> BoolArray:
-    """The K good, done runs of largest loss."""
+    """The K finished runs with the largest losses, as a mask."""
     done = np.flatnonzero(good & (loss <= options.diverged_above) & np.isfinite(loss))
     k = options.drop_largest_loss
     if k and k >= len(done):
@@ -312,14 +312,14 @@ def _largest(loss: FloatArray, good: BoolArray, options: ReadOptions, *, source:
 
 
 def _default_law(table: Mapping[str, AnyArray]) -> str | None:
-    """The law that needs what the table has."""
+    """The law for what the table has: compute, else N or D alone."""
     if "C" in table or {"N", "D"} <= set(table):
         return "LC"
     return "LN" if "N" in table else "LD" if "D" in table else None
 
 
 def _grid(table: Mapping[str, AnyArray]) -> tuple[Grid, IntArray]:
-    """The configurations of the runs, and (k,) which one each run is of."""
+    """The distinct configurations, and (k,) the configuration of each run."""
     inputs = {column: values for column, values in table.items() if column != "loss"}
     axes = _axes(inputs)
     first, index = distinct({axis: inputs[axis] for axis in axes})
@@ -330,7 +330,7 @@ def _grid(table: Mapping[str, AnyArray]) -> tuple[Grid, IntArray]:
 
 
 def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
-    """The columns that make a configuration: C is one only where nothing else tells runs apart."""
+    """The columns that make a configuration; C only if the others do not determine it."""
     axes = [name for name in inputs if name != "C"]
     if "C" not in inputs:
         return axes
@@ -344,7 +344,7 @@ def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
 
 
 def _repeats(index: IntArray) -> list[IntArray]:
-    """For each configuration with more than one run, its runs."""
+    """The runs of each configuration that has more than one."""
     repeated = np.bincount(index) > 1
     runs = np.flatnonzero(repeated[index])
     order = runs[np.argsort(index[runs], kind="stable")]
@@ -352,7 +352,7 @@ def _repeats(index: IntArray) -> list[IntArray]:
 
 
 def _repeat_note(others: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
-    """How many configurations repeat, and which of the ``others`` tell their runs apart."""
+    """How many configurations repeat, and in which ``others`` their runs differ."""
     runs = np.concatenate(repeats)
     part = others.iloc[runs].astype(str)
     group = np.repeat(np.arange(len(repeats)), [len(rows) for rows in repeats])

@@ -25,7 +25,7 @@ from lawsmith.plausible import SETTING
 from lawsmith.spec.reading import Table, read_table, within
 
 Value = float | int | str
-MAX_VALUES = 10_000
+MAX_VALUES = 10_000  # of one axis; more is a mistake in the file
 
 
 @dataclass(frozen=True)

@@ -124,7 +124,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TEXT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(s|min|m|h|d)\s*")
-LONGEST = 3650 * 86400.0
+LONGEST = 3650 * 86400.0  # ten years: more is a mistake in the unit
 
 
 def plain_name(text: str) -> str:

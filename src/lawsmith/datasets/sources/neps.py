@@ -13,7 +13,7 @@ from lawsmith.datasets.sources.tracked import TrackedRun
 from lawsmith.files import read_bytes
 from lawsmith.numbers import as_float
 
-MAX_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20  # of one report; reports have a few kilobytes
 
 _LOSSES = ("objective_to_minimize", "loss")
 _STATES = {"success": "finished"}

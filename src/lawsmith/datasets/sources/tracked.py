@@ -23,7 +23,7 @@ Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
 Moment = tuple[str, object, object]  # what was measured, at which step, its value
 T = TypeVar("T")
 TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
-MOST_RUNS = 100_000
+MOST_RUNS = 100_000  # bounds how long a server is asked
 
 
 @dataclass(frozen=True)

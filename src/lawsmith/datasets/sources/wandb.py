@@ -33,14 +33,14 @@ from lawsmith.files import read_bytes, reason
 from lawsmith.numbers import read_json
 
 TIMEOUT = 60  # seconds without an answer
-CONNECT = 10
-PAGE = 200
-MAX_BYTES = 512 * 2**20
-_BLOCK = 32768
+CONNECT = 10  # seconds to reach the server
+PAGE = 200  # runs in one answer of the server
+MAX_BYTES = 512 * 2**20  # of one run's file
+_BLOCK = 32768  # bytes, of LevelDB's format
 
 
 def read_runs(project: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of ENTITY/PROJECT; histories only where they are needed: each is a question."""
+    """The runs of ENTITY/PROJECT. Each history is one more request, so they are optional."""
     with library("wandb", f"wandb:{project}", "a W&B server"):
         try:
             return list(_timely(_runs(project, histories=histories)))
@@ -55,7 +55,7 @@ def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
     import wandb
 
     _reach(os.environ.get("WANDB_BASE_URL") or wandb.setup().settings.base_url)
-    # Not lazy: a page of runs has their settings and results, else each run is a further question.
+    # Not lazy: a page then has the settings and results of its runs, without a request for each.
     found = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
     for run in islice(found, MOST_RUNS):
         moments: list[Moment] = []
@@ -77,7 +77,7 @@ def _rows(run: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _reach(server: str) -> None:
-    """Fail at once where there is no server; W&B's library would try again for a minute."""
+    """Fail at once if there is no server; W&B's library would retry for a minute."""
     try:
         urlopen(server, timeout=CONNECT).close()
     except HTTPError:
@@ -89,9 +89,9 @@ def _reach(server: str) -> None:
 
 
 def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun]:
-    """The runs; TimeoutError after TIMEOUT seconds and a few in which nothing came.
+    """The runs; TimeoutError if nothing arrives for TIMEOUT seconds and a few.
 
-    W&B's library waits for a history as long as it takes, so it works in a thread of its own.
+    W&B's library waits for a history without a limit, so it runs in a thread of its own.
     """
     given: SimpleQueue[TrackedRun | Exception | None] = SimpleQueue()
 
