@@ -76,15 +76,12 @@ def curves_from_frame(
     for role in options.columns:
         if role not in ROLES:
             raise unknown("--curve-columns", role, ROLES)
-    schema = roles.resolve(
-        list(frame.columns),
-        options.columns,
-        source=name,
-        roles=ROLES,
-        needed=("run", "D", "loss"),
-        option="--curve-columns",
-    )
-    roles.check_headers(frame, schema, source=name, option="--curve-columns")
+    names, option = list(frame.columns), "--curve-columns"
+    schema = roles.resolve(names, options.columns, source=name, roles=ROLES, option=option)
+    for role in ("run", "D", "loss"):
+        if role not in schema.roles:
+            raise roles.missing(role, names, name, option)
+    roles.check_headers(frame, schema, source=name, option=option)
     played = schema.roles
     readers: dict[str, cells.Reader] = {
         "D": lambda column: cells.positive(column, schema.units.get("D", 1.0)),
@@ -104,8 +101,8 @@ def curves_from_frame(
     table |= {role: numbers for role, (numbers, _) in read.items()}
     carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
     good = ~np.isin(frame.index, [fault.row for fault in faults])
-    names = [roles.name_text(value) for value in values]
-    curves, notes = _curves(names, codes, kinds, good, table, carried)
+    runs = [roles.name_text(value) for value in values]
+    curves, notes = _curves(runs, codes, kinds, good, table, carried)
     if not curves:
         raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")
     return Curves(name, tuple(curves), len(frame), tuple(notes))

@@ -64,13 +64,12 @@ def resolve(
     source: str,
     ignored: Sequence[str] = (),
     roles: Sequence[str] = ROLES,
-    needed: Sequence[str] = ("loss",),
     option: str = "--columns",
 ) -> Schema:
     """The schema of a table with columns ``names``; ``asked`` maps N, D, … to names in the file.
 
-    Roles that are not asked for are looked up among the aliases. Axes are the further names that
-    are asked for; when none is, the well-known ones are, but for those ``ignored``.
+    Roles that are not asked for are looked up among the aliases. Further names that are asked for
+    are axes. If there are none, well-known settings are, except those ``ignored``.
     """
     ignored = [_full_name(name, names) for name in ignored]
     for column in ignored:
@@ -87,8 +86,6 @@ def resolve(
         free = [name for name in names if name not in taken]
         if column := asked.get(role) or find_column(role, free, source, option):
             found[role] = column
-        elif role in needed:
-            raise missing(role, names, source, option)
     axes = {name: column for name, column in asked.items() if name not in (*roles, RUN)}
     guessed = not axes
     if guessed:
@@ -98,7 +95,7 @@ def resolve(
     given = {role: factor for role, (_, factor) in split.items() if factor is not None}
     units = {**{role: f for role, f in headers.items() if f is not None}, **given}
     by_header = tuple(role for role in units if role not in given)
-    passed = _passed_over(names, found["loss"], asked)
+    passed = _passed_over(names, found.get("loss", ""), asked)
     return Schema(found, axes, guessed, runs, units, by_header, passed, tuple(ignored))
 
 

@@ -173,9 +173,12 @@ def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles
         if options.compute not in frame.columns:
             raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
         asked["C"] = options.compute
-    schema = roles.resolve(list(frame.columns), asked, source=source, ignored=options.ignore)
-    if not set(roles.SCALES) & set(schema.roles) and not set(asked) - {*roles.ROLES, roles.RUN}:
-        raise roles.missing("N", list(frame.columns), source, "--columns")
+    names = list(frame.columns)
+    schema = roles.resolve(names, asked, source=source, ignored=options.ignore)
+    sized = {*roles.SCALES} & {*schema.roles} or {*asked} - {*roles.ROLES, roles.RUN}
+    for role, there in (("loss", "loss" in schema.roles), ("N", sized)):
+        if not there:
+            raise roles.missing(role, names, source, "--columns")
     if options.compute != "6ND":
         return schema
     for role in {"N", "D"} - set(schema.roles):
