@@ -100,10 +100,10 @@ def _few_tokens(N: FloatArray, D: FloatArray, columns: Mapping[str, str]) -> lis
     if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
         return []
     if "D" in columns:
-        role, units = "D", (1e3, 1e6, 1e9, 1e12)
+        role, units = "D", [1e3, 1e6, 1e9, 1e12]
         text = f"D is {_range(D)}, less than a hundredth of N"
     else:
-        role, units = "C", (1e9, 1e12, 1e15, 1e18, 1e21)
+        role, units = "C", [1e9, 1e12, 1e15, 1e18, 1e21]
         text = f"C/(6N) is {_range(D)} tokens, less than a hundredth of N: C is not in FLOPs"
     factor = next((unit for unit in units if ratio * unit >= 0.5), None)
     return [_warning(text, role, columns[role], factor)]

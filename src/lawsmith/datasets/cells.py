@@ -165,12 +165,11 @@ def _checked(
         values = _scaled(column, values, unit)
     inside = bounds.hold(values) if allowed is None else bounds.hold(values) | allowed(values)
     bad = np.flatnonzero(text | ~inside).tolist()
-    each = "" if unit == 1.0 else f" × {unit:g}"
     return values, [
         Fault(
             int(column.index[i]),
             str(column.name),
-            _shown(column.iloc[i]) + each,
+            _shown(column.iloc[i]) + (f" × {unit:g}" if unit != 1.0 and values[i] > 0.0 else ""),
             bounds.wanted(float(values[i])),
         )
         for i in bad

@@ -69,11 +69,9 @@ def _unnamed(frame: pd.DataFrame, schema: roles.Schema, metrics: Sequence[str]) 
     if roles.EVERY in schema.ignored:
         return []
     names = list(map(str, frame.columns))
-    skip = {*schema.roles.values(), *schema.axes.values(), *schema.runs, *metrics, *schema.ignored}
-    skip |= {
-        roles.state_column(frame),
-        *(roles.find_column(role, names, "") for role in ("parent", "branch_at")),
-    }
+    skip: set[str | None] = {*schema.roles.values(), *schema.axes.values(), *schema.ignored}
+    skip |= {*schema.runs, *metrics, roles.state_column(frame)}
+    skip |= {roles.find_column(role, names, "") for role in ("parent", "branch_at")}
     # A second copy of a role (a rounded N, another count of compute) is no setting.
     copies = {c for c in names for role in roles.ROLES if roles.plays(role, c, ALIASES[role])}
     free = [name for name in names if name not in skip | copies]

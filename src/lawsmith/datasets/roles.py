@@ -84,8 +84,9 @@ def resolve(
     for role in roles:
         taken = {*ignored, *asked.values(), *found.values()}
         free = [name for name in names if name not in taken]
-        if column := asked.get(role) or find_column(role, free, source, option):
-            found[role] = column
+        played = asked.get(role) or find_column(role, free, source, option)
+        if played is not None:
+            found[role] = played
     axes = {name: column for name, column in asked.items() if name not in (*roles, RUN)}
     guessed = not axes
     if guessed:

@@ -58,6 +58,9 @@ def study_from_frame(
     notes = ["the table has no tokens: D is C/(6N)"] if "D" in table and "D" not in names else []
     if repeats:
         notes.append(_repeat_note(used.drop(columns=[*names.values()]), repeats))
+    target = np.zeros(len(grid), dtype=np.bool_)
+    if options.target is not None:
+        target[index[_where(options.target, used, schema)]] = True
     warnings = table_warnings(used, table, schema, found.others)
     numbers = used.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
     column, run_names = roles.run_names(used, schema.runs, asked=roles.RUN in options.columns)
@@ -75,7 +78,7 @@ def study_from_frame(
             diverged=tuple(numbers[runs.state == State.DIVERGED.value].tolist()),
             replicates=tuple(tuple(numbers[same].tolist()) for same in repeats),
         ),
-        target=np.isin(np.arange(len(grid)), index[np.isin(numbers, read.target)]),
+        target=target,
         default_law=_default_law(table),
         notes=tuple(notes),
         columns=names if column is None else {**names, roles.RUN: column},
@@ -119,7 +122,7 @@ def read_rows(
     if bad.any():
         where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
         raise LawsmithError(where, got="text", want="numbers")
-    found = {**schema.roles, **{axis: asked[axis] for axis in axes if axis in asked}}
+    found = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in asked}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
     for role, column in found.items():
         if role in roles.SCALES:
@@ -134,14 +137,12 @@ class _Understood:
     """The rows of finished runs that --where keeps, and what the columns are.
 
     unfinished   how many runs of each other state there are
-    target       numbers of the rows in the source's own target region
     """
 
     kept: pd.DataFrame
     schema: roles.Schema
     n_rows: int
     unfinished: Mapping[str, int]
-    target: IntArray
 
 
 def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _Understood:
@@ -158,12 +159,7 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
     if kept.empty:
         got = f"{options.where!r}, which keeps none of {len(frame) - sum(unfinished.values())} rows"
         raise LawsmithError(f"{source}: --where", got=got, want="some rows")
-    target = (
-        kept.index[:0]
-        if options.target is None
-        else kept.index[_where(options.target, kept, schema)]
-    )
-    return _Understood(kept, schema, len(frame), unfinished, target.to_numpy())
+    return _Understood(kept, schema, len(frame), unfinished)
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles.Schema:

@@ -83,9 +83,12 @@ def _read_path(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
     if store := mlflow.find(path):
         address = store.resolve().as_uri()
         return mlflow.read_runs(address, part, source=str(store), histories=histories)
-    for tracker in (wandb, neps, tensorboard):
-        if tracker.find(path):
-            return tracker.read_folder(path)
+    if wandb.find(path):
+        return wandb.read_folder(path)
+    if neps.find(path):
+        return neps.read_folder(path)
+    if tensorboard.find(path):
+        return tensorboard.read_folder(path)
     if path.is_dir():
         raise LawsmithError(str(path), got="a folder without runs", want=KINDS)
     if not path.is_file():

@@ -118,16 +118,16 @@ def _tokens(run: TrackedRun, steps: FloatArray, logged: Series) -> FloatArray | 
         return None
     if logged:
         at, seen = np.array(logged, dtype=np.float64).T
-        return np.interp(steps, at, seen)
+        return np.asarray(np.interp(steps, at, seen))
     for name in TOKENS_A_STEP:
         each = as_amount(run.settings.get(name))
         if each is not None and each > 0.0:
-            return steps * each
+            return np.asarray(steps * each)
     whole = _setting(run, "D")
     last = max((step for series in run.history.values() for step, _ in series), default=0.0)
     if whole is None or last <= 0.0 or run.state not in ("", "finished"):
         return None
-    return steps * (whole / last)
+    return np.asarray(steps * (whole / last))
 
 
 def _setting(run: TrackedRun, role: str) -> float | None:
