@@ -18,6 +18,7 @@ from __future__ import annotations
 import ast
 import warnings
 from collections.abc import Callable, Iterator, Mapping
+from functools import reduce
 from typing import Any, cast
 
 import numpy as np
@@ -29,7 +30,7 @@ from lawsmith.numbers import as_float
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
-MAX_LENGTH = 2000
+MAX_LENGTH = 2000  # characters; with MAX_DEPTH it bounds time and recursion
 MAX_DEPTH = 60
 
 _ARITHMETIC: dict[type[ast.operator], Callable[[AnyArray, AnyArray], AnyArray]] = {
@@ -63,7 +64,7 @@ def mask(text: str, columns: Mapping[str, npt.ArrayLike]) -> BoolArray:
     """(m,) rows where the expression, which must be a truth value, holds."""
     value = evaluate(text, columns)
     if value.dtype != np.bool_:
-        got = f"{text!r}, which is {_kind(value)}"
+        got = f"{text!r}, which is {_KINDS[value.dtype.kind]}"
         raise LawsmithError("expression", got=got, want="a comparison such as N > 1e8")
     return value
 
@@ -140,26 +141,33 @@ class _Evaluator:
         self.text, self.columns = text.strip(), columns
 
     def value(self, node: ast.expr) -> AnyArray:
-        name = _column_name(node)
-        if name is not None:
+        if (name := _column_name(node)) is not None:
             return self.column(name, node)
         match node:
-            case ast.Constant(value=constant):
-                return self.constant(constant, node)
+            case ast.Constant(value=bool() | str() as constant):
+                return np.asarray(constant)
+            case ast.Constant(value=int() | float() as constant):
+                if np.isinf(number := as_float(constant) or 0.0):
+                    raise self.error(node, got="a number too large", want="below 1e308")
+                return np.asarray(number)
             case ast.UnaryOp(op=ast.Not(), operand=operand):
-                return np.logical_not(self.truth(operand))
+                return np.logical_not(self.of_kind(operand, "b"))
             case ast.UnaryOp(op=ast.USub(), operand=operand):
-                return np.negative(self.number(operand))
+                return np.negative(self.of_kind(operand, "f"))
             case ast.UnaryOp(op=ast.UAdd(), operand=operand):
-                return self.number(operand)
+                return self.of_kind(operand, "f")
             case ast.BinOp(left=left, op=op, right=right) if type(op) in _ARITHMETIC:
-                return _ARITHMETIC[type(op)](self.number(left), self.number(right))
+                return _ARITHMETIC[type(op)](self.of_kind(left, "f"), self.of_kind(right, "f"))
             case ast.BoolOp(op=op, values=values):
                 join = np.logical_and if isinstance(op, ast.And) else np.logical_or
-                return self.joined(join, [self.truth(part) for part in values])
+                return reduce(join, [self.of_kind(part, "b") for part in values])
             case ast.Compare():
                 return self.compared(node)
-        raise self.refused(node)
+        hints = {"BitAnd": "write and", "BitOr": "write or", "Invert": "write not"}
+        hint = hints.get(type(getattr(node, "op", None)).__name__)
+        want = "columns, numbers, text, arithmetic, comparisons, in, and, or, not"
+        source = ast.get_source_segment(self.text, node) or self.text
+        raise self.error(node, got=repr(_short(source)), want=want, hint=hint)
 
     def column(self, name: str, node: ast.expr) -> AnyArray:
         if name not in self.columns:
@@ -168,34 +176,15 @@ class _Evaluator:
             raise self.error(node, got=f"no column {name!r}", want=f"one of {known}", hint=hint)
         return _as_values(name, np.asarray(self.columns[name]))
 
-    def constant(self, constant: object, node: ast.expr) -> AnyArray:
-        match constant:
-            case bool() | str():
-                return np.asarray(constant)
-            case int() | float():
-                number = as_float(constant)
-                if number is None or np.isinf(number):
-                    raise self.error(node, got="a number too large", want="below 1e308")
-                return np.asarray(number)
-        raise self.refused(node)
-
-    def number(self, node: ast.expr) -> AnyArray:
-        return self.of_kind(node, "f")
-
-    def truth(self, node: ast.expr) -> AnyArray:
-        return self.of_kind(node, "b")
-
-    def of_kind(self, node: ast.expr, kind: str) -> AnyArray:
+    def of_kind(
+        self, node: ast.expr, kind: str, more: str = "", hint: str | None = None
+    ) -> AnyArray:
+        """The value of a node, which must be numbers, text or truth values."""
         value = self.value(node)
         if value.dtype.kind != kind:
-            raise self.error(node, got=_kind(value), want=_KINDS[kind])
+            got, want = _KINDS[value.dtype.kind], _KINDS[kind] + more
+            raise self.error(node, got=got, want=want, hint=hint)
         return value
-
-    def joined(self, join: Callable[..., AnyArray], parts: list[AnyArray]) -> AnyArray:
-        total = parts[0]
-        for part in parts[1:]:
-            total = join(total, part)
-        return total
 
     def compared(self, node: ast.Compare) -> AnyArray:
         """a < b <= c is (a < b) and (b <= c); each term is worked out once, or nests blow up."""
@@ -207,34 +196,23 @@ class _Evaluator:
             if isinstance(op, ast.In | ast.NotIn):
                 found = self.member(left, right)
                 links.append(found if isinstance(op, ast.In) else np.logical_not(found))
-                continue
-            if type(op) not in _COMPARISON:
+            elif type(op) in _COMPARISON:
+                value = self.like(left, right)
+                links.append(_COMPARISON[type(op)](left, value))
+                left = value
+            else:
                 raise self.error(right, got="is", want="== or !=")
-            value = self.same_kind(left, right)
-            links.append(_COMPARISON[type(op)](left, value))
-            left = value
-        return self.joined(np.logical_and, links)
+        return reduce(np.logical_and, links)
 
     def member(self, left: AnyArray, right: ast.expr) -> AnyArray:
         if not isinstance(right, ast.List | ast.Tuple | ast.Set) or not right.elts:
             raise self.error(right, got="no list", want="a list such as ['a', 'b'] after in")
-        hits = [np.equal(left, self.same_kind(left, item)) for item in right.elts]
-        return self.joined(np.logical_or, hits)
+        return reduce(np.logical_or, [left == self.like(left, item) for item in right.elts])
 
-    def same_kind(self, left: AnyArray, right: ast.expr) -> AnyArray:
+    def like(self, left: AnyArray, right: ast.expr) -> AnyArray:
         """The right side of a comparison, which must be of the left side's kind."""
-        value = self.value(right)
-        if value.dtype.kind != left.dtype.kind:
-            want = f"{_kind(left)}, as on the left"
-            raise self.error(right, got=_kind(value), want=want, hint=_quote_hint(value))
-        return value
-
-    def refused(self, node: ast.expr) -> LawsmithError:
-        hints = {"BitAnd": "write and", "BitOr": "write or", "Invert": "write not"}
-        hint = hints.get(type(getattr(node, "op", None)).__name__)
-        want = "columns, numbers, text, arithmetic, comparisons, in, and, or, not"
-        source = ast.get_source_segment(self.text, node) or self.text
-        return self.error(node, got=repr(_short(source)), want=want, hint=hint)
+        hint = "text is quoted, a number is not" if left.dtype.kind != "b" else None
+        return self.of_kind(right, left.dtype.kind, ", as on the left", hint)
 
     def error(
         self, node: ast.expr, *, got: str, want: str, hint: str | None = None
@@ -245,33 +223,20 @@ class _Evaluator:
 
 def _as_values(name: str, array: AnyArray) -> AnyArray:
     """A column as float64, bool or str; an object column is text if any of it is."""
-    if array.dtype.kind in "bU":
+    kind = array.dtype.kind
+    if kind in "bU":
         return array
-    if array.dtype.kind in "T":
+    if kind == "T":
         return array.astype(np.str_)
-    if array.dtype.kind == "O" and any(isinstance(value, str) for value in array):
+    if kind == "O" and any(isinstance(value, str) for value in array):
         return np.array([value if isinstance(value, str) else "" for value in array], np.str_)
     try:  # same_kind: numpy would also make numbers of dates, and drop imaginary parts
-        return array.astype(
-            np.float64, casting="unsafe" if array.dtype.kind == "O" else "same_kind"
-        )
+        return array.astype(np.float64, casting="unsafe" if kind == "O" else "same_kind")
     except OverflowError:
-        return np.array([_float(value) for value in array], np.float64)
+        numbers = [as_float(value) for value in array]
+        return np.array([np.nan if x is None else x for x in numbers], np.float64)
     except (TypeError, ValueError):
         raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
-
-
-def _float(value: object) -> float:
-    number = as_float(value)
-    return np.nan if number is None else number
-
-
-def _kind(value: AnyArray) -> str:
-    return _KINDS[value.dtype.kind]
-
-
-def _quote_hint(value: AnyArray) -> str | None:
-    return "text is quoted, a number is not" if value.dtype.kind in "fU" else None
 
 
 def _short(text: str) -> str:

@@ -96,18 +96,9 @@ def read_json(text: str | bytes) -> Any:
         raise
     except ValueError:  # Python reads no integer of more than 4,300 digits
         raise ValueError("a whole number of thousands of digits") from None
-    if _may_hold_surrogates(text):
-        _check_text(value)
+    if (b"\\u" in text) if isinstance(text, bytes) else ("\\u" in text):
+        try:  # no file, terminal or page can show a lone half of a surrogate pair
+            json.dumps(value, ensure_ascii=False).encode("utf-8")
+        except UnicodeEncodeError:
+            raise ValueError("text with a lone surrogate, \\ud800 to \\udfff") from None
     return value
-
-
-def _may_hold_surrogates(text: str | bytes) -> bool:
-    return (b"\\u" in text) if isinstance(text, bytes) else ("\\u" in text)
-
-
-def _check_text(value: Any) -> None:
-    """No lone half of a surrogate pair: no file, terminal or page can show one."""
-    try:
-        json.dumps(value, ensure_ascii=False).encode("utf-8")
-    except UnicodeEncodeError:
-        raise ValueError("text with a lone surrogate, \\ud800 to \\udfff") from None

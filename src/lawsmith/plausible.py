@@ -14,9 +14,13 @@ import numpy.typing as npt
 
 @dataclass(frozen=True)
 class Bounds:
-    """Numbers from ``low`` to ``high``; with ``signed``, of either sign, and 0."""
+    """Numbers from ``low`` to ``high``; with ``signed``, of either sign, and 0.
+
+    name    what kind of number it is, and ``of`` what has it
+    """
 
     name: str
+    of: str
     low: float
     high: float
     signed: bool = False
@@ -33,10 +37,17 @@ class Bounds:
         """What an error says is wanted."""
         ends = f"{self.low:g} to {self.high:g}".replace("e+0", "e").replace("e+", "e")
         ends = ends.replace("e-0", "e-")
-        return f"{self.name}, {ends}" + (" in size" if self.signed else "")
+        size = " in size" if self.signed else ""
+        return f"{self.name} that a {self.of} can have, {ends}{size}"
+
+    def wanted(self, value: float) -> str:
+        """The same for ``value``: with the range only if the range is what it misses."""
+        kind = np.isfinite(value) and (self.signed or value > 0.0)
+        return self.want if kind else self.name
 
 
-LOSS = Bounds("a loss above 0 that a run can have", 1e-9, 1e9)
-SIGNED_LOSS = Bounds("a loss that a run can have", 1e-12, 1e9, signed=True)
-SCALE = Bounds("a number above 0 that a run can have", 1e-12, 1e45)
-SETTING = Bounds("a number that a setting can have", 1e-45, 1e45, signed=True)
+LOSS = Bounds("a loss above 0", "run", 1e-9, 1e9)
+SIGNED_LOSS = Bounds("a loss", "run", 1e-12, 1e9, signed=True)
+SCALE = Bounds("a number above 0", "run", 1e-12, 1e45)
+SETTING = Bounds("a number", "setting", 1e-45, 1e45, signed=True)
+RATE = Bounds("a rate from 0", "run", 0.0, 1e45)

@@ -202,6 +202,10 @@ CASES: dict[str, Case] = {
         runs("optimizer", ("adamw", "sgd")), Want(), {"ignore": ("optimizer",)}
     ),
     "an optimiser behind a prefix": Case(runs("config.optimizer", ("adamw", "sgd")), TWO),
+    "a setting called loss": Case(
+        runs("config.loss", ("ce", "z")).rename(columns={"loss": "summary.loss"}),
+        Want(("lr", "config.loss"), AXIS, n_configurations=16),
+    ),
     "an unknown number": Case(
         runs("label_smoothing", (0.0, 0.1)),
         Want(("lr", "label_smoothing"), AXIS, n_configurations=16),

@@ -56,6 +56,28 @@ def test_errors_name_the_row_and_the_column(columns, words):
         curves_from_frame(table(**columns), name="c.csv")
 
 
+def test_units_are_read_from_headers_and_options_as_in_tables_of_runs():
+    scaled = table(D=[1.0, 2.0, 1.0, 2.0])
+    by_header = curves_from_frame(scaled.rename(columns={"D": "tokens (B)"}))
+    asked = curves_from_frame(scaled, CurveOptions(columns={"D": "D:B"}))
+    for found in (by_header, asked):
+        assert found.curves[0].D.tolist() == [1e9, 2e9]
+    with pytest.raises(LawsmithError, match=r"--curve-columns D=tokens \(B\):1"):
+        curves_from_frame(table().rename(columns={"D": "tokens (B)"}))
+
+
+def test_lists_in_cells_are_names_or_errors():
+    assert curves_from_frame(table(run=[[1], [1], [2], [2]])).curves[1].run == "[2]"
+    with pytest.raises(LawsmithError, match=r"row 1, column kind: got \"\['trunk'\]\""):
+        curves_from_frame(table(kind=[["trunk"]] * 4))
+
+
+def test_a_setting_without_a_value_is_not_carried():
+    frame = table(batch=np.array([64, 64, None, None], dtype=object))
+    found = curves_from_frame(frame, CurveOptions(carry=("batch",)))
+    assert [dict(c.hp) for c in found.curves] == [{"batch": 64.0}, {}]
+
+
 def test_a_bad_row_can_be_left_out():
     frame = table(D=[1e9, -2.0, 1e9, 2e9])
     found = curves_from_frame(frame, CurveOptions(skip_bad_rows=True))

@@ -6,7 +6,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import ReadOptions, Study, study_from_frame
-from lawsmith.datasets.schema import MAX_LETTERS
+from lawsmith.datasets.roles import MAX_LETTERS
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC

@@ -14,7 +14,8 @@ from tests.datasets.test_sources import RUNS, answer, wandb_runs  # noqa: F401
 
 from lawsmith.datasets import load, load_curves
 from lawsmith.datasets.curve_tables import CurveOptions
-from lawsmith.datasets.sources import read_table, read_tracked, wandb
+from lawsmith.datasets.readers import read_frame
+from lawsmith.datasets.sources import read_tracked, wandb
 from lawsmith.errors import LawsmithError
 
 extra("wandb")
@@ -74,7 +75,7 @@ def test_a_server_gives_what_the_offline_files_give_to_the_last_digit(
     assert study.run_names == offline.run_names
     assert answer(PROJECT) == answer(wandb_runs)
     common = ["run", "config.n_params", "config.tokens", "config.optim.lr", "summary.val/loss"]
-    online, files = (read_table(str(place))[common] for place in (PROJECT, wandb_runs))
+    online, files = (read_frame(place)[common] for place in (PROJECT, wandb_runs))
     pd.testing.assert_frame_equal(online[:14], files, check_exact=True, check_dtype=False)
 
 

@@ -41,6 +41,12 @@ def write(frame: pd.DataFrame, path: Path) -> Path:
     return path
 
 
+def test_an_axis_may_be_asked_for_without_its_prefix(study, frame, tmp_path):
+    axis = next(iter(study.spec.axes))
+    path = write(frame.rename(columns={axis: f"config.{axis}"}), tmp_path / "runs.csv")
+    assert len(take(study, path, **{axis: axis}).events) == len(frame)
+
+
 @pytest.mark.parametrize("name", ["old.csv", "old.parquet"])
 def test_runs_of_candidates_are_imported_with_their_losses(study, frame, tmp_path, name):
     done = take(study, write(frame, tmp_path / name))

@@ -14,7 +14,7 @@ Norm = Literal["rms", "layer", "none"]
 _CHOICES = {"attention": get_args(Attention), "biases": get_args(Biases), "norm": get_args(Norm)}
 _FROM_ZERO = ("kv_heads", "head_dim", "ffn", "positions", "shared")
 _REQUIRED = ("layers", "width", "heads", "vocab")
-LARGEST = 10**9  # of any size: more is a slip
+LARGEST = 10**9  # of any size: more is a mistake
 
 
 @dataclass(frozen=True)

@@ -54,12 +54,12 @@ def read_config(path: str | Path) -> Arch:
     if not isinstance(config, Mapping) or len(raw) > MAX_BYTES:
         raise LawsmithError(str(path), got="no JSON object", want="a config.json")
     try:
-        return arch_of(config)
+        return _arch_of(config)
     except LawsmithError as error:
         raise LawsmithError(f"{path}: {error}") from None
 
 
-def arch_of(config: Mapping[str, Any]) -> Arch:
+def _arch_of(config: Mapping[str, Any]) -> Arch:
     """The architecture that a config describes."""
     kind = str(config.get("model_type"))
     if kind not in FAMILIES:

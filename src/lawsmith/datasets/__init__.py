@@ -19,17 +19,18 @@ from lawsmith.datasets.catalogue import (
     differences,
     entry,
     names,
+    not_published,
     verify,
 )
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
 from lawsmith.datasets.fetch import Progress, locate, locate_file, present
 from lawsmith.datasets.readers import read_frame
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.schema import EVERY
-from lawsmith.datasets.sources import is_source
+from lawsmith.datasets.roles import EVERY
+from lawsmith.datasets.sources import is_tracker
 from lawsmith.datasets.synthetic import Truth, demo_study
 from lawsmith.datasets.tables import study_from_frame
-from lawsmith.errors import LawsmithError, unknown
+from lawsmith.errors import unknown
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -74,7 +75,7 @@ def load(
     base, _, variant = str(source).partition(":")
     if isinstance(source, str) and base in entries:
         return _load_entry(entries[base], variant, options, progress)
-    if isinstance(source, str) and not is_source(source) and _is_word(source):
+    if isinstance(source, str) and not is_tracker(source) and _is_word(source):
         raise unknown("table", source, ["a path", *entries])
     return study_from_frame(read_frame(source), options, name=str(source))
 
@@ -99,7 +100,10 @@ def _load_entry(
     own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
     study = study_from_frame(frame, own, name=name)
     verify(study, variant.expected)
-    notes = (*entry.notes, *variant.notes, *_against_paper(study, entry))
+    notes = [*entry.notes, *variant.notes]
+    if entry.n_rows is None and entry.paper is not None:  # a table that only its owner has
+        found = differences(count(study), entry.paper)
+        notes += [f"unlike in the paper: {line}" for line in found]
     if options != ReadOptions():
         study = study_from_frame(frame, own.then(options), name=name)
     curves = None
@@ -120,20 +124,11 @@ def _read_sources(entry: Entry, paths: Sequence[Path]) -> pd.DataFrame:
     """The rows of all files, those of each marked in the column 'split' where it has a tag."""
     import pandas as pd
 
-    frames = [
-        read_frame(path) if source.tag is None else read_frame(path).assign(split=source.tag)
-        for path, source in zip(paths, entry.sources, strict=True)
-    ]
-    frame = pd.concat(frames, ignore_index=True)
-    if entry.n_rows is not None and len(frame) != entry.n_rows:
-        hint = "to read it as a table of your own, give the path of the file"
-        got, want = f"{len(frame)} rows", f"{entry.n_rows}"
-        raise LawsmithError(str(paths[0]), got=got, want=want, hint=hint)
-    return frame
-
-
-def _against_paper(study: Study, entry: Entry) -> list[str]:
-    """How a table only its owner has differs from what the paper counts."""
-    if entry.n_rows is not None or entry.paper is None:
-        return []
-    return [f"unlike in the paper: {line}" for line in differences(count(study), entry.paper)]
+    frames = [read_frame(path) for path in paths]
+    for frame, source in zip(frames, entry.sources, strict=True):
+        if source.tag is not None:
+            frame["split"] = source.tag
+    whole = pd.concat(frames, ignore_index=True)
+    if entry.n_rows not in (None, len(whole)):
+        raise not_published(str(paths[0]), f"{len(whole)} rows", f"{entry.n_rows}")
+    return whole

@@ -177,10 +177,14 @@ def differences(have: Counts, want: Counts) -> list[str]:
 
 def verify(study: Study, expected: Counts) -> None:
     """Refuse a table whose counts are not the published ones."""
-    found = differences(count(study), expected)
-    if found:
-        hint = "to read it as a table of your own, give the path of the file"
-        raise LawsmithError(study.name, got="; ".join(found), want="the published table", hint=hint)
+    if found := differences(count(study), expected):
+        raise not_published(study.name, "; ".join(found), "the published table")
+
+
+def not_published(where: str, got: str, want: str) -> LawsmithError:
+    """The error for a file that is not what its authors published."""
+    hint = "to read it as a table of your own, give the path of the file"
+    return LawsmithError(where, got=got, want=want, hint=hint)
 
 
 Facts = Mapping[str, Mapping[str, Any]]
@@ -220,29 +224,27 @@ def _entry(name: str, table: dict[str, Any]) -> Entry:
     variants = {one.get("name", ""): _variant(one, facts) for one in table.pop("variant")}
     given = {key: _value(key, value) for key, value in table.items()}
     if facts:
-        given["n_rows"] = facts[sources[0].file]["rows"]
-    return Entry(
-        name=name, folder=name, sources=sources, variants=variants, bundled=bool(facts), **given
-    )
+        given |= {"n_rows": facts[sources[0].file]["rows"], "bundled": True}
+    return Entry(name=name, folder=name, sources=sources, variants=variants, **given)
 
 
 def _source(table: Mapping[str, Any], facts: Facts) -> Source:
-    known = facts.get(table["file"])
-    checks = {"sha256": known["sha256"], "n_bytes": known["bytes"]} if known else {}
-    return Source(**{key: _value(key, value) for key, value in table.items()}, **checks)
+    given = {key: _value(key, value) for key, value in table.items()}
+    if known := facts.get(table["file"]):
+        given |= {"sha256": known["sha256"], "n_bytes": known["bytes"]}
+    return Source(**given)
 
 
 def _variant(table: Mapping[str, Any], facts: Facts) -> Variant:
     pairs = [text.partition("=") for text in table["columns"]]
     given = {key: table[key] for key in ("where", "diverged_above") if key in table}
-    curves = table.get("curves")
     return Variant(
         table["about"],
         ReadOptions(columns={role: column or role for role, _, column in pairs}, **given),
         _value("expected", table.get("expected", {})),
         prepare=_FUNCTIONS.get(table.get("prepare", "")),
         notes=tuple(table.get("notes", ())),
-        curves=None if curves is None else _source(curves, facts),
+        curves=_source(table["curves"], facts) if "curves" in table else None,
     )
 
 

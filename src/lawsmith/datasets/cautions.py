@@ -1,19 +1,19 @@
-"""Warnings about a table: its loss, rows that are no runs, columns that nobody named, odd sizes.
+"""Warnings about a table: which loss it has, rows along runs, unnamed columns, implausible sizes.
 
-A size that no training run has is most often a unit that nobody said.
+An implausible size most often means that the unit of a column was not stated.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, FloatArray, saturating
+from lawsmith.arrays import AnyArray, FloatArray, distinct, saturating
 from lawsmith.datasets import cells
 from lawsmith.datasets.others import Others
-from lawsmith.datasets.schema import Schema
+from lawsmith.datasets.roles import Schema
 from lawsmith.datasets.words import TRAINING, plain, quoted, short, unit_name
 from lawsmith.formats import count, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic
@@ -21,120 +21,102 @@ from lawsmith.laws.diagnostics import Diagnostic
 if TYPE_CHECKING:
     import pandas as pd
 
-MANY = 5  # rows of one name
-MAX_LISTED = 8
-LEAST_N = 1e4
-LEAST_RATIO = 0.01  # D below N/100
-NEAR_6ND = (0.2, 5.0)
+MANY = 5  # rows with one name: repeats with other seeds are fewer
+MAX_LISTED = 8  # columns named in one warning
+LEAST_N = 1e4  # a tenth of the smallest model of the catalogue
+LEAST_RATIO = 0.01  # median D/N; those of the catalogue's studies are 16 to 170
+NEAR_6ND = (0.2, 5.0)  # exact FLOPs of tinylm, with attention, are up to 1.5 times 6ND
 _LETTERS = {1e3: "K", 1e6: "M", 1e9: "B", 1e12: "T"}
 
 
 def table_warnings(
-    frame: pd.DataFrame,
-    table: Mapping[str, AnyArray],
-    schema: Schema,
-    others: Others,
-    *,
-    from_compute: bool,
-) -> list[Diagnostic]:
-    """What is to be said of a table before any result.
+    frame: pd.DataFrame, table: Mapping[str, AnyArray], schema: Schema, others: Others
+) -> Iterator[Diagnostic]:
+    """The warnings to show before any result.
 
-    frame          the runs in use, and ``table`` their values by role and axis
-    from_compute   the table has no D: it is C/(6N)
+    frame   the runs in use; ``table`` has their values by role and axis, where D may be C/(6N)
     """
-    found = _of_scales(table, schema.roles, from_compute=from_compute)
-    found += [_of_loss(schema), _of_curves(frame, schema, table)]
+    yield from _of_scales(table, schema.roles)
+    yield from _of_loss(schema)
+    if schema.runs and "D" in table:
+        yield from _of_curves(frame[schema.runs[0]], table["D"])
     if others.axes:
-        found.append(_taken(others.axes, frame))
+        yield _taken(others.axes, frame)
     if others.unused:
-        found.append(_not_used(others.unused, {} if schema.guessed else schema.axes))
-    return [warning for warning in found if warning is not None]
+        yield _not_used(others.unused, {} if schema.guessed else schema.axes)
 
 
-def _of_loss(schema: Schema) -> Diagnostic | None:
-    """A loss that was passed over, or one of training."""
-    column = schema.roles["loss"]
-    if schema.passed is not None:
-        other = schema.passed
+def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
+    """Another column may be the loss that was meant, or the loss is a training loss."""
+    column, other = schema.roles["loss"], schema.passed
+    if other is not None:
         text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quoted(other)}."
-        return Diagnostic("another_loss", text, {"taken": column, "other": schema.passed})
-    if set(plain(column).split("_")) & set(TRAINING):
+        yield Diagnostic("another_loss", text, {"taken": column, "other": other})
+    elif set(plain(column).split("_")) & set(TRAINING):
         text = f"The loss is {column!r}, of training. If data repeats, it is too low."
-        return Diagnostic("training_loss", text, {"taken": column})
-    return None
+        yield Diagnostic("training_loss", text, {"taken": column})
 
 
-def _of_curves(
-    frame: pd.DataFrame, schema: Schema, table: Mapping[str, AnyArray]
-) -> Diagnostic | None:
-    """A table with many moments of each run, which are no runs of their own."""
-    if not schema.runs or "D" not in table:
-        return None
-    groups: dict[str, list[float]] = {}
-    for name, tokens in zip(cells.texts(frame[schema.runs[0]]), table["D"].tolist(), strict=True):
-        groups.setdefault(name, []).append(tokens)
-    sizes = [len(moments) for moments in groups.values()]
-    apart = all(len(set(moments)) == len(moments) for moments in groups.values())
-    if np.median(sizes) < MANY or not apart:
-        return None
-    text = (
-        f"Each of the {len(groups)} names in {schema.runs[0]!r} has many rows of different D. "
-        "Losses along runs are no finished runs: keep the last row of each run here, and give "
-        "this table as --curves."
-    )
-    return Diagnostic("rows_along_runs", text, {"column": schema.runs[0]})
+def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
+    """The rows are points along runs, not finished runs."""
+    runs, names = cells.coded(column)
+    sizes = np.bincount(runs + 1)  # the first is of rows without a name
+    if np.median(sizes[sizes > 0]) >= MANY and len(distinct({"run": runs, "D": D})[0]) == len(D):
+        text = (
+            f"Each of the {len(names)} names in {str(column.name)!r} has many rows of different D. "
+            "Losses along runs are no finished runs: keep the last row of each run here, and give "
+            "this table as --curves."
+        )
+        yield Diagnostic("rows_along_runs", text, {"column": str(column.name)})
 
 
-def _of_scales(
-    table: Mapping[str, AnyArray], columns: Mapping[str, str], *, from_compute: bool
-) -> list[Diagnostic | None]:
-    """What is odd about N, D and C; ``columns`` are their names in the table."""
+@saturating
+def _of_scales(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
+    """Implausible N, D or C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
-    found: list[Diagnostic | None] = []
-    if N is not None:
-        found.append(_small_size(N, columns["N"]))
-    if N is not None and D is not None:
-        found.append(_few_tokens(N, D, "D", columns["D"]))
-    if N is not None and D is not None and C is not None:
-        found.append(_not_6ND(C, N, D, columns["C"]))
-    if from_compute and N is not None and C is not None:
-        found.append(_few_tokens(N, C / (6.0 * N), "C", columns["C"]))
+    if N is None:
+        return []
+    found = _small_size(N, columns["N"])
+    if D is not None:
+        found += _few_tokens(N, D, columns)
+    if D is not None and C is not None and "D" in columns:
+        found += _not_6ND(C, N, D, columns["C"])
     return found
 
 
-def _small_size(N: FloatArray, column: str) -> Diagnostic | None:
+def _small_size(N: FloatArray, column: str) -> list[Diagnostic]:
     low, high = float(N.min()), float(N.max())
     fractional = low < 1e6 and bool((N % 1.0 != 0.0).any())
     if low >= LEAST_N and not fractional:
-        return None
+        return []
     factor = 1e9 if high < 100.0 else 1e6 if high < 1e6 else None
     text = f"N is {_range(N)}, too small for a count of parameters"
-    return _warning(text, "N", column, factor)
+    return [_warning(text, "N", column, factor)]
 
 
-@saturating
-def _few_tokens(N: FloatArray, D: FloatArray, role: str, column: str) -> Diagnostic | None:
-    """Next to no tokens to train on, as the table's D says, or its C."""
+def _few_tokens(N: FloatArray, D: FloatArray, columns: Mapping[str, str]) -> list[Diagnostic]:
+    """Far too few tokens for the size of the models, by D or else by C."""
     ratio = float(np.median(D / N))
     if ratio >= LEAST_RATIO or float(N.min()) < LEAST_N:
-        return None
-    units = (1e3, 1e6, 1e9, 1e12) if role == "D" else (1e9, 1e12, 1e15, 1e18, 1e21)
-    factor = next((unit for unit in units if ratio * unit >= 0.5), None)
-    text = f"D is {_range(D)}, less than a hundredth of N"
-    if role == "C":
+        return []
+    if "D" in columns:
+        role, units = "D", [1e3, 1e6, 1e9, 1e12]
+        text = f"D is {_range(D)}, less than a hundredth of N"
+    else:
+        role, units = "C", [1e9, 1e12, 1e15, 1e18, 1e21]
         text = f"C/(6N) is {_range(D)} tokens, less than a hundredth of N: C is not in FLOPs"
-    return _warning(text, role, column, factor)
+    factor = next((unit for unit in units if ratio * unit >= 0.5), None)
+    return [_warning(text, role, columns[role], factor)]
 
 
-@saturating
-def _not_6ND(C: FloatArray, N: FloatArray, D: FloatArray, column: str) -> Diagnostic | None:
+def _not_6ND(C: FloatArray, N: FloatArray, D: FloatArray, column: str) -> list[Diagnostic]:
     ratio = float(np.median(C / (6.0 * N * D)))
     if not np.isfinite(ratio) or NEAR_6ND[0] <= ratio <= NEAR_6ND[1]:
-        return None
+        return []
     factor = 10.0 ** round(np.log10(1.0 / ratio)) if ratio < NEAR_6ND[0] else 0.0
     known = factor >= 1e3 and 0.1 < ratio * factor < 10.0
     text, more = f"C is {number(ratio, 2)} times 6ND", "; --compute 6ND counts C as 6ND"
-    return _warning(text, "C", column, factor if known else None, more)
+    return [_warning(text, "C", column, factor if known else None, more)]
 
 
 def _warning(text: str, role: str, column: str, factor: float | None, more: str = "") -> Diagnostic:
@@ -167,7 +149,8 @@ def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
     what, it, they = "vary and are not used", "one", "they do"
     if len(items) == 1:
         what, it, they = "varies and is not used", "it", "it does"
-    pairs = {**axes, short(next(iter(unused))): next(iter(unused))}
+    first = next(iter(unused))
+    pairs = {**axes, short(first): first}
     flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
     text = (
         f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "

@@ -15,16 +15,15 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lawsmith.errors import LawsmithError
-from lawsmith.grid import AnyArray, BoolArray, FloatArray
+from lawsmith.grid import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.numbers import as_amount, as_float, shown
-from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS
+from lawsmith.plausible import LOSS, RATE, SCALE, SETTING, SIGNED_LOSS, Bounds
 
 if TYPE_CHECKING:
     import pandas as pd
 
     Reader = Callable[[pd.Series[Any]], tuple[FloatArray, list["Fault"]]]
 
-Check = tuple[Callable[[FloatArray], BoolArray], str]  # what must hold, and what is wanted
 _NUMERIC = "biuf"
 
 
@@ -56,30 +55,7 @@ def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, lis
 
     ``unit`` is what the column counts, such as 1e6; a cell with a unit of its own (125M) has that.
     """
-    above: Check = (lambda x: np.isfinite(x) & (x > 0.0), "a number above 0")
-    values, faults = _checked(column, above, (SCALE.hold, SCALE.want))
-    scaled = _scaled(column, values, unit)
-    outside = column.index[SCALE.hold(values) & ~SCALE.hold(scaled)].tolist()
-    got, name = f"too large for {unit:g}", str(column.name)
-    return scaled, [*faults, *(Fault(int(row), name, got, SCALE.want) for row in outside)]
-
-
-def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:
-    if unit == 1.0:
-        return values
-    own = np.zeros(len(values), dtype=np.bool_)
-    if column.dtype.kind not in _NUMERIC:
-        own = np.array([_has_unit(value) for value in column], dtype=np.bool_)
-    with np.errstate(over="ignore", invalid="ignore"):
-        scaled = values * unit
-        whole = np.round(scaled)  # 0.07 billion is 70000000, not 70000000.00000001
-        scaled = np.where(np.abs(scaled - whole) <= 1e-12 * scaled, whole, scaled)
-    return np.where(own, values, scaled)
-
-
-def _has_unit(value: object) -> bool:
-    text = isinstance(value, str) and as_float(value) is None
-    return text and any(letter.isalpha() for letter in str(value))
+    return _checked(column, SCALE, unit=unit)
 
 
 def loss(
@@ -90,34 +66,28 @@ def loss(
     It is missing, infinite or beyond ``diverged_above`` where the run diverged.
     """
     bounds = SIGNED_LOSS if signed else LOSS
-    want = bounds.want
-    if not math.isfinite(diverged_above):
-        want += "; --diverged-above is for runs that blew up"
-    above: Check = (lambda x: ~np.isfinite(x) | (x > 0.0), "a loss above 0")
-    inside: Check = (lambda x: ~np.isfinite(x) | (x > diverged_above) | bounds.hold(x), want)
-    return _checked(column, (_anything, "a loss") if signed else above, inside, read=as_float)
+    values, faults = _checked(
+        column, bounds, lambda x: ~np.isfinite(x) | (x > diverged_above), read=as_float
+    )
+    if math.isfinite(diverged_above):
+        return values, faults
+    hint = f"{bounds.want}; --diverged-above is for runs that blew up"
+    return values, [replace(f, want=hint) if f.want == bounds.want else f for f in faults]
 
 
-def optional(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+def optional(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
     """A number above 0, or nothing."""
-    above: Check = (lambda x: np.isnan(x) | (np.isfinite(x) & (x > 0.0)), "a number above 0")
-    return _checked(column, above, (lambda x: np.isnan(x) | SCALE.hold(x), SCALE.want))
+    return _checked(column, SCALE, np.isnan, unit=unit)
 
 
 def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
     """A learning rate from 0 up, or nothing."""
-    above: Check = (lambda x: np.isnan(x) | (np.isfinite(x) & (x >= 0.0)), "a rate from 0")
-    return _checked(column, above, (lambda x: np.isnan(x) | SETTING.hold(x), SETTING.want))
+    return _checked(column, RATE, np.isnan)
 
 
 def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
     """A further measure of a run, such as an accuracy; missing where it was not taken."""
-    inside: Check = (lambda x: ~np.isfinite(x) | SETTING.hold(x), SETTING.want)
-    return _checked(column, (_anything, "a number"), inside)
-
-
-def _anything(values: FloatArray) -> BoolArray:
-    return np.ones(len(values), dtype=np.bool_)
+    return _checked(column, SETTING, lambda x: ~np.isfinite(x))
 
 
 def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
@@ -129,26 +99,39 @@ def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
         known = {_text(value): as_amount(value) for value in objects if value is not None}
         if 2 * sum(number is not None for number in known.values()) < len(known):
             return np.array(["" if v is None else _text(v) for v in objects], np.str_), []
-    values, faults = _checked(column, (np.isfinite, "a number"), (SETTING.hold, SETTING.want))
+    values, faults = _checked(column, SETTING)
     return values, [replace(fault, axis=True) for fault in faults]
+
+
+def coded(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+    """(which of the distinct values each cell has, −1 where it is missing; those values)."""
+    try:
+        codes, values = column.factorize()
+    except TypeError:  # a cell of JSON may hold a list
+        codes, values = column.map(str, na_action="ignore").factorize()
+    return codes.astype(np.int64), values.tolist()
+
+
+def mapped(column: pd.Series[Any], text: Callable[[Any], str]) -> list[str]:
+    """``text`` of every cell, '' where it is missing; worked out once for each distinct value."""
+    codes, values = coded(column)
+    found = [*map(text, values), ""]  # code −1 is missing
+    return [found[code] for code in codes.tolist()]
 
 
 def texts(column: pd.Series[Any]) -> list[str]:
     """The cells as text, '' where missing or blank; equal numbers have equal texts."""
-    if column.dtype.kind in "iuf":  # worked out once for each value: columns repeat them
-        codes, values = column.factorize()
-        found = [*(f"{value:.12g}" for value in values.tolist()), ""]  # -1 is missing
-        return [found[code] for code in codes.tolist()]
-    found = []
-    for value in _objects(column):
-        number = as_float(value)
-        found.append("" if value is None else _text(value) if number is None else f"{number:.12g}")
-    return found
+    return mapped(column, _comparable)
+
+
+def _comparable(value: object) -> str:
+    number = as_float(value)
+    return f"{number:.12g}" if number is not None else "" if _is_blank(value) else _text(value)
 
 
 def varies(column: pd.Series[Any]) -> bool:
     """Whether the column has more than one value, but for blanks."""
-    return len(set(texts(column)) - {""}) > 1
+    return len({*map(_comparable, coded(column)[1])} - {""}) > 1
 
 
 def raise_first(faults: Sequence[Fault], *, source: str) -> None:
@@ -167,17 +150,45 @@ def raise_first(faults: Sequence[Fault], *, source: str) -> None:
 
 def _checked(
     column: pd.Series[Any],
-    *checks: Check,
+    bounds: Bounds,
+    allowed: Callable[[FloatArray], BoolArray] | None = None,
+    *,
+    unit: float = 1.0,
     read: Callable[[object], float | None] = as_amount,
 ) -> tuple[FloatArray, list[Fault]]:
-    """The column as float64, and its faults: text, or numbers that fail one of ``checks``."""
-    values, bad = numbers(column, read)
-    faults: dict[int, Fault] = {}
-    for check, want in checks:
-        for i in np.flatnonzero(bad | ~check(values)).tolist():
-            fault = Fault(int(column.index[i]), str(column.name), _shown(column.iloc[i]), want)
-            faults.setdefault(i, fault)
-    return values, [faults[i] for i in sorted(faults)]
+    """The column as float64, and its faults: text, and numbers outside ``bounds``.
+
+    allowed   numbers that are no faults wherever they lie, such as NaN for a missing one
+    """
+    values, text = numbers(column, read)
+    if unit != 1.0:
+        values = _scaled(column, values, unit)
+    inside = bounds.hold(values) if allowed is None else bounds.hold(values) | allowed(values)
+    bad = np.flatnonzero(text | ~inside).tolist()
+    return values, [
+        Fault(
+            int(column.index[i]),
+            str(column.name),
+            _shown(column.iloc[i]) + (f" × {unit:g}" if unit != 1.0 and values[i] > 0.0 else ""),
+            bounds.wanted(float(values[i])),
+        )
+        for i in bad
+    ]
+
+
+def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:
+    """The values times the unit of the column, but for cells with a unit of their own."""
+    own = np.array([_has_unit(value) for value in column], dtype=np.bool_)
+    with np.errstate(over="ignore", invalid="ignore"):
+        scaled = values * unit
+        whole = np.round(scaled)  # 0.07 billion is 70000000, not 70000000.00000001
+        scaled = np.where(np.abs(scaled - whole) <= 1e-12 * scaled, whole, scaled)
+    return np.where(own, values, scaled)
+
+
+def _has_unit(value: object) -> bool:
+    text = isinstance(value, str) and as_float(value) is None
+    return text and any(letter.isalpha() for letter in str(value))
 
 
 def numbers(

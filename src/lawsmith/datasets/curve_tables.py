@@ -10,12 +10,12 @@ from typing import TYPE_CHECKING
 import numpy as np
 
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
-from lawsmith.datasets import cells
+from lawsmith.datasets import cells, roles
 from lawsmith.datasets.cells import Fault
 from lawsmith.datasets.readers import read_curve_frame
-from lawsmith.datasets.schema import find_column, find_run_column, name_text
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.formats import plural
+from lawsmith.numbers import as_float
 from lawsmith.trajectory import KINDS, MOST_POINTS, Curve, Kind, curve
 
 if TYPE_CHECKING:
@@ -73,94 +73,63 @@ def curves_from_frame(
     """The curves of a table with one row for each moment of each run."""
     options = options or CurveOptions()
     frame = cells.numbered(frame, source=name)
-    played = _columns(list(frame.columns), options, source=name)
-    table, faults = _numbers(frame, played)
-    names, codes, more = _runs(frame, played["run"])
-    kinds, wrong = _kinds(frame, played.get("kind"), options, source=name)
-    faults += [*more, *wrong]
-    if not options.skip_bad_rows:
-        cells.raise_first(faults, source=name)
-    good = ~np.isin(frame.index, [fault.row for fault in faults])
-    carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
-    found, notes = _curves(names, codes, kinds, good, table, carried)
-    if not found:
-        raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")
-    return Curves(name, tuple(found), len(frame), tuple(notes))
-
-
-def _columns(names: Sequence[str], options: CurveOptions, *, source: str) -> dict[str, str]:
-    """Role → column, of those that the table has; run, D and loss it must have."""
-    asked = dict(options.columns)
-    for role, name in asked.items():
+    for role in options.columns:
         if role not in ROLES:
             raise unknown("--curve-columns", role, ROLES)
-        if name not in names:
-            raise unknown(f"{source}: column for {role}", name, names)
-    found: dict[str, str] = {}
-    for role in ROLES:
-        taken = {*asked.values(), *found.values()}
-        free = [name for name in names if name not in taken]
-        known = find_run_column(free) if role == "run" else find_column(role, free, source)
-        column = asked.get(role) or known
-        if column is not None:
-            found[role] = column
-        elif role in ("run", "D", "loss"):
-            got = f"columns {', '.join(names)}"
-            hint = f"say which: --curve-columns {role}=NAME"
-            raise LawsmithError(source, got=got, want=f"one for {role}", hint=hint)
-    return found
-
-
-def _numbers(
-    frame: pd.DataFrame, played: Mapping[str, str]
-) -> tuple[dict[str, FloatArray], list[Fault]]:
-    """The columns of numbers; a rate or a size may be missing, a loss too."""
-    table: dict[str, FloatArray] = {}
-    faults: list[Fault] = []
+    names, option = list(frame.columns), "--curve-columns"
+    schema = roles.resolve(names, options.columns, source=name, roles=ROLES, option=option)
+    for role in ("run", "D", "loss"):
+        if role not in schema.roles:
+            raise roles.missing(role, names, name, option)
+    roles.check_headers(frame, schema, source=name, option=option)
+    played = schema.roles
     readers: dict[str, cells.Reader] = {
-        "D": cells.positive,
+        "D": lambda column: cells.positive(column, schema.units.get("D", 1.0)),
         "loss": cells.loss,
-        "N": cells.optional,
+        "N": lambda column: cells.optional(column, schema.units.get("N", 1.0)),
         "lr": cells.rate,
     }
-    for role, read in readers.items():
-        if role in played:
-            table[role], found = read(frame[played[role]])
-            faults += found
-    return table, faults
-
-
-def _runs(frame: pd.DataFrame, column: str) -> tuple[list[str], IntArray, list[Fault]]:
-    """Names of the runs, which one each row is of (-1 where it is blank), and blank cells."""
-    codes, values = frame[column].factorize()
+    read = {role: reader(frame[played[role]]) for role, reader in readers.items() if role in played}
+    codes, values = cells.coded(frame[played["run"]])
+    kinds, faults = _kinds(frame, played.get("kind"), options, source=name)
+    faults += [fault for _, found in read.values() for fault in found]
     blank = frame.index.to_numpy()[codes < 0].tolist()
-    faults = [Fault(row, column, "nothing", "the name of a run") for row in blank]
-    return [name_text(value) for value in values], codes.astype(np.int64), faults
+    faults += [Fault(row, played["run"], "nothing", "the name of a run") for row in blank]
+    if not options.skip_bad_rows:
+        cells.raise_first(faults, source=name)
+    table: dict[str, FloatArray] = dict.fromkeys(("N", "lr"), np.full(len(frame), np.nan))
+    table |= {role: numbers for role, (numbers, _) in read.items()}
+    carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
+    good = ~np.isin(frame.index, [fault.row for fault in faults])
+    runs = [roles.name_text(value) for value in values]
+    curves, notes = _curves(runs, codes, kinds, good, table, carried)
+    if not curves:
+        raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")
+    return Curves(name, tuple(curves), len(frame), tuple(notes))
 
 
 def _kinds(
     frame: pd.DataFrame, column: str | None, options: CurveOptions, *, source: str
 ) -> tuple[AnyArray, list[Fault]]:
-    """(n,) the kind of each row, by the option or by the column."""
-    if options.kind is not None:
-        if options.kind not in KINDS:
-            raise unknown("--curve-kind", options.kind, KINDS)
-        if column is None:
-            return np.full(len(frame), options.kind), []
+    """(n,) the kind of each row, by the option or by the column, and the cells with another one."""
+    if options.kind not in (None, *KINDS):
+        raise unknown("--curve-kind", str(options.kind), KINDS)
+    if options.kind is not None and column is not None:
         got = f"{options.kind}, and the column {column!r} in {source}"
         raise LawsmithError("--curve-kind", got=got, want="one of the two")
+    if column is None and options.kind is None:
+        raise LawsmithError(source, got="curves of unknown kind", want=KIND_BY)
     if column is None:
-        got = "curves of unknown kind"
-        raise LawsmithError(source, got=got, want=KIND_BY)
-    codes, values = frame[column].factorize()
-    words = [str(value).strip().lower() for value in values]
-    known = np.array([word in KINDS for word in words] + [False], dtype=np.bool_)
-    bad = np.flatnonzero(~known[codes])
-    shown = [repr(str(values[i])) if i >= 0 else "nothing" for i in codes[bad].tolist()]
+        return np.full(len(frame), options.kind), []
+    codes, values = cells.coded(frame[column])
+    kinds = np.array([*(str(value).strip().lower() for value in values), ""])[codes]
+    shown = [*(repr(str(value)) for value in values), "nothing"]  # code −1 is missing
+    bad = np.flatnonzero(~np.isin(kinds, KINDS))
     rows = frame.index.to_numpy()[bad].tolist()
-    want = "trunk or scheduled"
-    faults = [Fault(row, column, got, want) for row, got in zip(rows, shown, strict=True)]
-    return np.array([*words, ""])[codes], faults
+    return kinds, [
+        Fault(row, column, shown[code], "trunk or scheduled")
+        for row, code in zip(rows, codes[bad].tolist(), strict=True)
+    ]
 
 
 def _curves(
@@ -183,10 +152,16 @@ def _curves(
         if trunk.any() and not trunk.all():
             rows, n_decays = rows[trunk], n_decays + 1
         kind: Kind = "trunk" if trunk.any() else "scheduled"
-        if not _says_something(kind, rows, table):
+        of_run = {role: values[rows] for role, values in table.items()}
+        planned = kind == "scheduled" and np.isfinite(of_run["lr"]).sum() >= 2
+        if not planned and not np.isfinite(of_run["loss"]).any():
             n_empty += 1
             continue
-        found.append(_curve(name, kind, rows, table, carried))
+        settings = {c: values[rows[0]] for c, values in carried.items()}
+        read = {c: v if isinstance(v, str) else as_float(v) for c, v in settings.items()}
+        hp = {c: v for c, v in read.items() if v is not None and v == v}
+        N = float(of_run["N"][0])
+        found.append(curve(name, kind, of_run["D"], of_run["loss"], of_run["lr"], N=N, hp=hp))
         n_thinned += len(rows) > MOST_POINTS
     if n_thinned:
         what = plural(n_thinned, "curve")
@@ -197,30 +172,3 @@ def _curves(
         what = f"{plural(n_decays, 'run')} of both kinds"
         notes.append(f"{what}: the trunk is used, the decay after it is a run of the table of runs")
     return found, notes
-
-
-def _says_something(kind: Kind, rows: IntArray, table: Mapping[str, FloatArray]) -> bool:
-    """Whether there is a loss, or the plan of a schedule."""
-    planned = kind == "scheduled" and "lr" in table and np.isfinite(table["lr"][rows]).sum() >= 2
-    return bool(planned or np.isfinite(table["loss"][rows]).any())
-
-
-def _curve(
-    name: str,
-    kind: Kind,
-    rows: IntArray,
-    table: Mapping[str, FloatArray],
-    carried: Mapping[str, AnyArray],
-) -> Curve:
-    first = rows[0]
-    hp = {c: v[first] for c, v in carried.items() if v[first] == v[first]}
-    plain = {c: str(v) if isinstance(v, str) else float(v) for c, v in hp.items()}
-    return curve(
-        name,
-        kind,
-        table["D"][rows],
-        table["loss"][rows],
-        table["lr"][rows] if "lr" in table else None,
-        N=float(table["N"][first]) if "N" in table else np.nan,
-        hp=plain,
-    )

@@ -14,9 +14,7 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
-from typing import IO
 
 from lawsmith.datasets.catalogue import FOLDER, Entry, Source
 from lawsmith.errors import LawsmithError
@@ -26,8 +24,8 @@ Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes i
 
 BUILT_IN = "tinylm and synthetic-demo are built in"
 OFFLINE = f"without a network: {BUILT_IN}"
-TIMEOUT_S = 30.0
-MAX_BYTES = 64 * 2**20
+TIMEOUT_S = 30.0  # without an answer
+MAX_BYTES = 64 * 2**20  # far above the largest table of the catalogue
 _CHUNK = 2**16
 
 
@@ -56,7 +54,7 @@ def present(entry: Entry) -> bool:
 
 
 def _places(entry: Entry, source: Source) -> list[Path]:
-    """Where a file may lie, best first."""
+    """Where a file may lie, best first; a download goes to the last place."""
     if entry.bundled:
         return [FOLDER / source.file]
     folders = [folder for folder in (data_dir(), cache_dir()) if folder is not None]
@@ -65,43 +63,24 @@ def _places(entry: Entry, source: Source) -> list[Path]:
 
 def locate_file(entry: Entry, source: Source, progress: Progress | None) -> Path:
     """One file of ``entry`` on this machine, fetched if need be."""
-    *given, cached = _places(entry, source)
-    if entry.bundled and not cached.is_file():
+    *given, last = _places(entry, source)
+    for path in filter(Path.is_file, given):
+        _check(path.read_bytes(), source, where=str(path))
+        return path
+    if last.is_file():
+        try:
+            _check(last.read_bytes(), source, where=str(last))
+        except LawsmithError:  # one in the cache that is not whole is fetched again
+            if entry.bundled:
+                raise
+        else:
+            return last
+    if entry.bundled:
         hint = "install lawsmith again"
-        raise LawsmithError(str(cached), got="no file", want="the bundled table", hint=hint)
-    for path in [cached] if entry.bundled else given:
-        if path.is_file():
-            return _checked(path, source)
-    with suppress(LawsmithError):  # one in the cache that is not whole is fetched again
-        if cached.is_file():
-            return _checked(cached, source)
+        raise LawsmithError(str(last), got="no file", want="the bundled table", hint=hint)
     if source.url is None:
         hint, want = entry.obtain or _by_hand(source), _tried(entry, source)
         raise LawsmithError(entry.name, got="no table", want=want, hint=hint)
-    return _download(entry, source, cached, progress)
-
-
-def _checked(path: Path, source: Source) -> Path:
-    """A file that is what it should be."""
-    _check(path.read_bytes(), source, where=str(path))
-    return path
-
-
-def _check(data: bytes, source: Source, *, where: str) -> None:
-    """The file's length and checksum, as far as they are known."""
-    digest = hashlib.sha256(data).hexdigest()
-    got, want = "", ""
-    if source.n_bytes not in (None, len(data)):
-        got, want = f"{len(data)} bytes", f"{source.n_bytes}"
-    elif source.sha256 not in (None, digest):
-        got, want = f"sha256 {digest[:12]}…", f"{str(source.sha256)[:12]}…"
-    if got:
-        raise LawsmithError(where, got=got, want=want, hint="not the published file")
-
-
-def _download(entry: Entry, source: Source, path: Path, progress: Progress | None) -> Path:
-    """Fetch the file into the cache at ``path``."""
-    assert source.url is not None
     try:
         data = _get(source.url, source.file, progress)
     except (OSError, http.client.HTTPException, ValueError) as error:
@@ -112,33 +91,40 @@ def _download(entry: Entry, source: Source, path: Path, progress: Progress | Non
         data = source.convert(data)
     _check(data, source, where=source.url)
     try:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        write_file(path, data)
+        last.parent.mkdir(parents=True, exist_ok=True)
+        write_file(last, data)
     except OSError as error:
         hint = "point $LAWSMITH_CACHE at a folder that can be written"
-        raise LawsmithError(str(path), got=_reason(error), want="a cache", hint=hint) from None
-    return path
+        raise LawsmithError(str(last), got=_reason(error), want="a cache", hint=hint) from None
+    return last
+
+
+def _check(data: bytes, source: Source, *, where: str) -> None:
+    """The file's length and checksum, as far as they are known."""
+    digest = hashlib.sha256(data).hexdigest()
+    if source.n_bytes not in (None, len(data)):
+        got, want = f"{len(data)} bytes", f"{source.n_bytes}"
+    elif source.sha256 not in (None, digest):
+        got, want = f"sha256 {digest[:12]}…", f"{str(source.sha256)[:12]}…"
+    else:
+        return
+    raise LawsmithError(where, got=got, want=want, hint="not the published file")
 
 
 def _get(url: str, file: str, progress: Progress | None) -> bytes:
     """The bytes at ``url``, complete."""
+    data = bytearray()
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
         length = response.headers.get("Content-Length")
         total = int(length) if length is not None else None
-        data = _read(response, file, total, progress)
+        while chunk := response.read(_CHUNK):
+            data += chunk
+            if len(data) > MAX_BYTES:
+                raise OSError(f"more than {MAX_BYTES // 2**20} MB")
+            if progress is not None:
+                progress(file, len(data), total)
     if total is not None and len(data) != total:
         raise OSError(f"the connection closed after {len(data)} of {total} bytes")
-    return data
-
-
-def _read(stream: IO[bytes], file: str, total: int | None, progress: Progress | None) -> bytes:
-    data = bytearray()
-    while chunk := stream.read(_CHUNK):
-        data += chunk
-        if len(data) > MAX_BYTES:
-            raise OSError(f"more than {MAX_BYTES // 2**20} MB")
-        if progress is not None:
-            progress(file, len(data), total)
     return bytes(data)
 
 

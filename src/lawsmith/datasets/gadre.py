@@ -18,16 +18,14 @@ from typing import Any
 from lawsmith.errors import LawsmithError
 
 MEMBER = re.compile(r"[^/]+/exp_data/models/[^/]+\.json")
-MAX_MEMBER_BYTES = 2**20
+MAX_MEMBER_BYTES = 2**20  # both bound the memory that a wrong archive can take
 MAX_MEMBERS = 2_000
-_FIRST = ("name", "dataset", "N", "N_no_embed", "D", "chinchilla_multiplier")
-_HYPERPARAMETERS = {"lr": "lr", "wd": "wd", "bs": "global_bs", "warmup": "warmup"}
 
 
 def flatten(archive: bytes) -> bytes:
     """The CSV table of the models in a gzipped tarball, one row each, by name."""
     try:
-        rows = sorted(map(flatten_model, _models(archive)), key=lambda row: row["name"])
+        rows = sorted(map(_flatten_model, _models(archive)), key=lambda row: row["name"])
     except (KeyError, IndexError, TypeError) as error:
         want = "the fields of a model's JSON file"
         raise LawsmithError("gadre", got=f"a model without {error}", want=want) from None
@@ -41,22 +39,19 @@ def flatten(archive: bytes) -> bytes:
     return text.getvalue().encode()
 
 
-def flatten_model(model: Mapping[str, Any]) -> dict[str, Any]:
+def _flatten_model(model: Mapping[str, Any]) -> dict[str, Any]:
     """One row: N, D, hyperparameters (again under h_, all of them) and each evaluation's loss."""
     hyper = model["hyperparameters"]
-    sizes = (hyper["params"], hyper["params_no_embed"], hyper["tokens"])
-    row = dict(zip(_FIRST, (model["name"], model["dataset_name"], *sizes), strict=False))
-    row["chinchilla_multiplier"] = hyper["chinchilla_multiplier"]
-    row |= {name: hyper[key] for name, key in _HYPERPARAMETERS.items()}
+    sizes = {"N": "params", "N_no_embed": "params_no_embed", "D": "tokens"}
+    settings = {"lr": "lr", "wd": "wd", "bs": "global_bs", "warmup": "warmup"}
+    keys = {**sizes, "chinchilla_multiplier": "chinchilla_multiplier", **settings}
+    row = {"name": model["name"], "dataset": model["dataset_name"]}
+    row |= {name: hyper[key] for name, key in keys.items()}
     row |= {f"h_{k}": v for k, v in hyper.items() if k not in ("params", "tokens")}
     for result in model["results"]:
-        row[f"loss_{_evaluation(result['val_data'][0])}"] = result["loss"]
+        folder = result["val_data"][0].split("/")[-2]  # the set is c4_val in …/c4_val/shard-0.tar
+        row[f"loss_{folder}"] = result["loss"]
     return row
-
-
-def _evaluation(path: str) -> str:
-    """The evaluation set of a path: its folder, as in …/c4_val/shard-0.tar."""
-    return path.split("/")[-2]
 
 
 def _models(archive: bytes) -> Iterator[dict[str, Any]]:

@@ -7,7 +7,7 @@ config or summary, as pandas writes W&B's exports to CSV; it is read as data, ne
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from json import JSONDecodeError
 from typing import TYPE_CHECKING, Any
 
@@ -17,8 +17,8 @@ from lawsmith.numbers import read_json
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_TEXT = 100_000
-MAX_DEPTH = 8
+MAX_TEXT = 100_000  # letters of a dictionary: Python's parser takes more memory than that
+MAX_DEPTH = 8  # deeper dictionaries stay as they are
 DICTIONARIES = ("config", "summary", "hparams", "params", "metrics", "user_attrs", "args")
 _LINES = "one object per line, as pandas writes with to_json(orient='records', lines=True)"
 
@@ -26,62 +26,53 @@ _LINES = "one object per line, as pandas writes with to_json(orient='records', l
 def read_rows(text: str, *, source: str) -> list[dict[str, Any]]:
     """The rows of a JSON text, each a flat dictionary."""
     try:
-        whole = read_json(text)
-    except JSONDecodeError:
-        return [spread(row) for row in _lines(text, source)]
-    except ValueError as error:
-        if "\n" in text.strip():
-            return [spread(row) for row in _lines(text, source)]
-        raise LawsmithError(source, got=str(error), want="JSON") from None
-    rows = _rows_of(whole)
+        rows = _rows_of(whole := read_json(text))
+    except ValueError as error:  # no JSON as a whole: an object a line
+        if not isinstance(error, JSONDecodeError) and "\n" not in text.strip():
+            raise LawsmithError(source, got=str(error), want="JSON") from None
+        lines = enumerate(text.split("\n"), start=1)
+        rows = [_object(line, f"{source}: line {n}") for n, line in lines if line.strip()]
     if rows is None:
-        kind = f"a JSON {type(whole).__name__}"
-        want = "one JSON object a run"
-        raise LawsmithError(f"{source}: line 1", got=kind, want=want, hint=_LINES)
+        got, want = f"a JSON {type(whole).__name__}", "one JSON object a run"
+        raise LawsmithError(f"{source}: line 1", got=got, want=want, hint=_LINES)
     return [spread(row) for row in rows]
 
 
 def _rows_of(whole: Any) -> list[dict[str, Any]] | None:
     """Objects of an array, of the only array in an object, or made of columns; None otherwise."""
-    if isinstance(whole, list):
-        return whole if whole and all(isinstance(row, dict) for row in whole) else None
-    if not isinstance(whole, dict) or not whole:
-        return None
-    split = [whole.get("columns"), whole.get("data")]
-    if all(isinstance(part, list) for part in split):
-        names = [str(name) for name in whole["columns"]]
-        same = all(isinstance(row, list) and len(row) == len(names) for row in whole["data"])
-        return [dict(zip(names, row, strict=True)) for row in whole["data"]] if same else None
-    arrays = [v for v in whole.values() if isinstance(v, list) and _rows_of(v) is not None]
+    match whole:
+        case [*rows] if rows and all(isinstance(row, dict) for row in rows):
+            return rows
+        case {"columns": list(names), "data": list(rows)}:
+            if not all(isinstance(row, list) and len(row) == len(names) for row in rows):
+                return None
+            return [dict(zip(map(str, names), row, strict=True)) for row in rows]
+        case dict() if whole:
+            values = list(whole.values())
+        case _:
+            return None
+    arrays = [v for v in values if isinstance(v, list) and _rows_of(v) is not None]
     if len(arrays) == 1:
         return _rows_of(arrays[0])
-    orders = {tuple(v) for v in whole.values() if isinstance(v, dict)}
-    columns = [list(v.values()) if isinstance(v, dict) else v for v in whole.values()]
-    if (
-        len(orders) <= 1
-        and all(isinstance(v, list) for v in columns)
-        and len({len(v) for v in columns}) == 1
-    ):
+    orders = {tuple(v) for v in values if isinstance(v, dict)}
+    columns = [list(v.values()) if isinstance(v, dict) else v for v in values]
+    lengths = {len(v) if isinstance(v, list) else -1 for v in columns}
+    if len(orders) <= 1 and len(lengths) == 1 and lengths != {-1}:
         return [dict(zip(whole, row, strict=True)) for row in zip(*columns, strict=True)]
-    return [whole] if any(isinstance(v, int | float) for v in whole.values()) else None
+    return [whole] if any(isinstance(v, int | float) for v in values) else None
 
 
-def _lines(text: str, source: str) -> Iterator[dict[str, Any]]:
-    for number, line in enumerate(text.split("\n"), start=1):
-        if line.strip():
-            yield _object(line, where=f"{source}: line {number}")
-
-
-def _object(line: str, *, where: str) -> dict[str, Any]:
+def _object(line: str, where: str) -> dict[str, Any]:
     try:
         row = read_json(line)
-        got = f"a JSON {type(row).__name__}"
     except JSONDecodeError:
-        row, got = None, repr(line.strip() if len(line) <= 40 else f"{line[:39]}…")
+        got = repr(line.strip() if len(line) <= 40 else f"{line[:39]}…")
     except ValueError as error:
-        row, got = None, str(error)
-    if isinstance(row, dict):
-        return row
+        got = str(error)
+    else:
+        if isinstance(row, dict):
+            return row
+        got = f"a JSON {type(row).__name__}"
     hint = _LINES if line.lstrip().startswith(("[", "{")) else None
     raise LawsmithError(where, got=got, want="one JSON object", hint=hint)
 
@@ -106,29 +97,25 @@ def spread_texts(frame: pd.DataFrame) -> pd.DataFrame:
     """The table with columns like 'config' that hold dictionaries as text spread out."""
     import pandas as pd
 
-    names = [name for name in map(str, frame.columns) if name.lower() in DICTIONARIES]
     parts = [frame]
-    for name in names:
-        found = [dictionary(value) for value in frame[name]]
-        if any(one is not None for one in found):
-            rows = pd.DataFrame([spread({name: one or {}}) for one in found], index=frame.index)
+    for name in [name for name in map(str, frame.columns) if name.lower() in DICTIONARIES]:
+        found = [_dictionary(value) for value in frame[name]]
+        if any(found):
+            rows = pd.DataFrame([spread({name: one}) for one in found], index=frame.index)
             parts[0] = parts[0].drop(columns=name)
             parts.append(rows[[column for column in rows.columns if column not in frame.columns]])
     return pd.concat(parts, axis=1)
 
 
-def dictionary(value: object) -> Mapping[Any, Any] | None:
-    """A dictionary, or the text of one; None for anything else."""
-    if isinstance(value, Mapping):
-        return value
+def _dictionary(value: object) -> Mapping[Any, Any]:
+    """The dictionary that a text is of, an empty one for anything else."""
     if not isinstance(value, str) or not value.startswith("{") or len(value) > MAX_TEXT:
-        return None
-    readers: Sequence[Any] = (read_json, ast.literal_eval)
-    for read in readers:
+        return {}
+    for read in (read_json, ast.literal_eval):
         try:
             found = read(value)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
         if isinstance(found, dict):
             return found
-    return None
+    return {}

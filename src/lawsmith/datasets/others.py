@@ -1,9 +1,10 @@
-"""The columns of a table that nobody named: settings become axes, and what is not used is said.
+"""Columns that were not asked for: settings become axes, and a warning names those not used.
 
-A column that varies is one of these. It is a name, a seed or a note on the run (a time, a host); it
-follows from the columns in use (the width of each N, steps of D and batch); it is a measurement
-(called like one, or another number in most runs); or it is a setting. Settings of few values are
-axes, because runs that differ in them must not be averaged. All others are named in a warning.
+A column that varies is one of four kinds. It is a name, a seed or a note on the run (a time, a
+host); or it follows from the columns in use (the width from N, the steps from D and batch size); or
+it is a measurement (by its name, or because most runs have different numbers); or it is a setting.
+Settings with few values become axes, because runs that differ in them must not be averaged. A
+warning names all other settings.
 """
 
 from __future__ import annotations
@@ -15,23 +16,23 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
-from lawsmith.datasets import cells, words
-from lawsmith.datasets.words import short
+from lawsmith.datasets import cells, roles, words
+from lawsmith.datasets.words import ALIASES, short
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MOST_LEVELS = 12
-_FOLLOWS = 0.02  # of a logarithm: steps are rounded
+MOST_LEVELS = 12  # grids rarely have more values of a setting, except those known by name (lr)
+_FOLLOWS = 0.02  # largest residual in logs: widths and steps are rounded numbers
 
 
 @dataclass(frozen=True)
 class Others:
-    """What became of the columns that nobody named, in the order of the table.
+    """The columns that were not asked for, in the order of the table.
 
-    axes      settings that are taken as axes: name → column
+    axes      settings that become axes: name → column
     unused    settings that are not used, each with the reason
-    measured  measurements, which nothing is done with
+    measured  measurements, which are not used
     """
 
     axes: Mapping[str, str]
@@ -40,37 +41,47 @@ class Others:
 
 
 def sort_others(
-    frame: pd.DataFrame,
-    used: Mapping[str, AnyArray],
-    columns: Sequence[str],
-    *,
-    take: bool,
+    frame: pd.DataFrame, schema: roles.Schema, table: Mapping[str, AnyArray], metrics: Sequence[str]
 ) -> Others:
-    """Sort ``columns`` of ``frame``; ``used`` are the columns in use, without the loss.
+    """Sort the columns of ``frame`` that were not asked for; ``table`` has the columns in use.
 
-    take   whether settings become axes, or are all unused
+    Settings become axes only if no axis was asked for.
     """
     axes: dict[str, str] = {}
     unused: dict[str, str] = {}
     measured: list[str] = []
-    known = dict(used)
-    for column in columns:
+    known = {name: values for name, values in table.items() if name != "loss"}
+    for column in _unnamed(frame, schema, metrics):
         kind = _kind(frame[column], known)
-        if kind == "measured":
-            measured.append(column)
-        elif kind == "setting" and take:
-            name = column if short(column) in known else short(column)
+        if kind == "setting" and schema.guessed:
+            name = column if short(column) in (*known, "loss") else short(column)
             axes[name] = column
             known[name] = cells.axis(frame[column])[0]  # its twins follow from it
-        elif kind == "setting":
-            unused[column] = "other axes were named"
+        elif kind == "measured":
+            measured.append(column)
         elif kind:
-            unused[column] = kind
+            unused[column] = "other axes were named" if kind == "setting" else kind
     return Others(axes, unused, tuple(measured))
 
 
+def _unnamed(frame: pd.DataFrame, schema: roles.Schema, metrics: Sequence[str]) -> list[str]:
+    """The columns that have no role yet and are not ignored."""
+    if roles.EVERY in schema.ignored:
+        return []
+    names = list(map(str, frame.columns))
+    skip: set[str | None] = {*schema.roles.values(), *schema.axes.values(), *schema.ignored}
+    skip |= {*schema.runs, *metrics, roles.state_column(frame)}
+    skip |= {roles.find_column(role, names, "") for role in ("parent", "branch_at")}
+    # A second copy of a role (a rounded N, another count of compute) is no setting.
+    copies = {c for c in names for role in roles.ROLES if roles.plays(role, c, ALIASES[role])}
+    free = [name for name in names if name not in skip | copies]
+    # Nor is a column that may be a missing N or D with a misspelt name: an error asks about it.
+    missed = {roles.closest(role, free) for role in ("N", "D") if role not in schema.roles}
+    return [name for name in free if name not in missed]
+
+
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
-    """'setting', 'measured', '' for what needs no warning, or why a setting is not used."""
+    """'setting', 'measured', '' if no warning is needed, or the reason why it is not used."""
     name = str(column.name)
     values, faults = cells.axis(column)
     texts = cells.texts(column)
@@ -99,10 +110,10 @@ def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
 
 
 def _follows(values: AnyArray, used: Mapping[str, AnyArray]) -> bool:
-    """Whether the values follow from one column in use, or are a product of powers of them.
+    """Whether the values follow from one column in use, or from a product of powers of several.
 
-    D may tell the tokenizer apart without setting it, and most things seem to follow from a column
-    of nearly as many values as rows. Then the values must also rise or fall with that column.
+    If D or C, or a column with almost as many values as there are rows, determines the values, this
+    may be chance. Then the values must also rise or fall with that column.
     """
     for name, other in used.items():
         pairs = sorted(set(zip(other.tolist(), values.tolist(), strict=True)))

@@ -1,6 +1,8 @@
-"""Runs to a pandas table, or one line of error: a CSV, Parquet or JSON file, or one of `sources`.
+"""Runs to a pandas table, or one line of error: a CSV, Excel, Parquet or JSON file, or a tracker's.
 
-`fit`, `report`, `replay` and `import` all read through here.
+`fit`, `report`, `replay` and `import` all read through here. A sheet of an Excel file is named
+after a #: runs.xlsx#Sheet2. Without a name it is the first one. Formulae count with the value that
+Excel last worked out. Excel needs openpyxl (pip install 'lawsmith[excel]').
 """
 
 from __future__ import annotations
@@ -8,6 +10,8 @@ from __future__ import annotations
 import csv
 import gzip
 import re
+import warnings
+import zipfile
 import zlib
 from collections import Counter
 from collections.abc import Callable
@@ -17,13 +21,16 @@ from typing import TYPE_CHECKING
 
 from lawsmith.datasets import sources
 from lawsmith.datasets.json_tables import read_rows, spread_texts
-from lawsmith.errors import LawsmithError, suggest
+from lawsmith.datasets.sources.tracked import curves_table, library, runs_table
+from lawsmith.errors import LawsmithError, suggest, unknown
 from lawsmith.files import kind_of, read_bytes, reason
 
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_BYTES = 512 * 2**20
+MAX_BYTES = 512 * 2**20  # 10^6 runs take about 100 MB
+MAX_UNPACKED = 2**30  # of an Excel file: a small one may unpack to a huge one
+EXCEL = (".xlsx", ".xlsm")
 FORMATS = "a CSV (.csv, .tsv), Excel (.xlsx), Parquet (.parquet) or JSON (.json, .jsonl) file"
 _PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
 _DECIMAL_COMMA = re.compile(r"(?:^|;)\s*-?\d+,\d+\s*(?:;|$)", re.MULTILINE)
@@ -35,8 +42,12 @@ def read_frame(source: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
 
     Text may be gzipped (``.csv.gz``). Pickles are never opened: reading one can run any code.
     """
-    if sources.is_source(str(source)):
-        return sources.read_table(str(source))
+    place, sheet = sources.split_part(str(source))
+    if Path(place).suffix.lower() in EXCEL and not sources.is_remote(place):
+        _check_file(Path(place), max_bytes=max_bytes)
+        return _read_sheet(Path(place), sheet)
+    if sources.is_tracker(str(source)):
+        return runs_table(sources.read_tracked(str(source), histories=False), source=str(source))
     path = Path(source)
     _check_file(path, max_bytes=max_bytes)
     read = _reader(path)
@@ -53,8 +64,8 @@ def read_frame(source: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
 
 def read_curve_frame(source: str | Path) -> pd.DataFrame:
     """The table of losses along runs in ``source``: a file, or the histories of a tracker."""
-    if sources.is_source(str(source)):
-        return sources.read_curves(str(source))
+    if sources.is_tracker(str(source)):
+        return curves_table(sources.read_tracked(str(source), histories=True), source=str(source))
     return read_frame(source)
 
 
@@ -79,7 +90,7 @@ def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
 
 
 def _check_file(path: Path, *, max_bytes: int) -> None:
-    """Refuse what is missing, not a file, empty or too big, before any byte is read."""
+    """Refuse a file that is missing, empty, too big or not a regular file, before reading it."""
     if not path.exists():
         siblings = [p.name for p in path.parent.iterdir()] if path.parent.is_dir() else []
         hint = suggest(path.name, siblings)
@@ -160,6 +171,35 @@ def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
     except (pa.ArrowException, ValueError) as error:
         got = f"unreadable Parquet: {_reason(error)}"
         raise LawsmithError(str(path), got=got, want=FORMATS) from None
+
+
+def _read_sheet(path: Path, sheet: str) -> pd.DataFrame:
+    """The table of a sheet: its header is the first row with more than one text in it."""
+    import pandas as pd
+
+    with library("excel", str(path), "an .xlsx file"), warnings.catch_warnings():
+        warnings.simplefilter("ignore")  # about styles, which no run has
+        _check_unpacked(path)
+        with pd.ExcelFile(path, engine="openpyxl") as book:
+            if sheet and sheet not in book.sheet_names:
+                raise unknown(f"{path}: sheet", sheet, map(str, book.sheet_names))
+            cells = book.parse(sheet or 0, header=None, dtype=object)
+    texts = cells.map(lambda cell: isinstance(cell, str) and bool(cell.strip())).sum(axis=1)
+    if not (texts > 1).any():
+        raise LawsmithError(str(path), got="no row of names", want="a header above the runs")
+    start = int((texts > 1).to_numpy().argmax())
+    names = cells.iloc[start].dropna().astype(str).str.strip()
+    names = names[names != ""]
+    return cells.loc[start + 1 :, names.index].set_axis(names.tolist(), axis=1).infer_objects()
+
+
+def _check_unpacked(path: Path) -> None:
+    """Refuse a small file that unpacks to a huge one."""
+    with zipfile.ZipFile(path) as archive:
+        size = sum(part.file_size for part in archive.infolist())
+    if size > MAX_UNPACKED:
+        want = f"at most {MAX_UNPACKED / 2**20:,.0f} MB"
+        raise LawsmithError(str(path), got=f"{size / 2**20:,.0f} MB when unpacked", want=want)
 
 
 def _read_text(path: Path, max_bytes: int) -> str:

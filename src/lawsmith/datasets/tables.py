@@ -11,38 +11,24 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lawsmith.arrays import saturating
-from lawsmith.datasets import cells
-from lawsmith.datasets.assemble import assemble
+from lawsmith.arrays import distinct, saturating
+from lawsmith.datasets import cells, roles
 from lawsmith.datasets.cautions import table_warnings
 from lawsmith.datasets.others import Others, sort_others
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.schema import (
-    EVERY,
-    ROLES,
-    RUN,
-    Schema,
-    branches,
-    closest,
-    find_column,
-    finished,
-    plays,
-    resolve,
-    run_names,
-    state_column,
-)
-from lawsmith.datasets.words import ALIASES, short, unit_name
+from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
-from lawsmith.formats import count
-from lawsmith.grid import AnyArray, BoolArray, FloatArray
+from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray, axis_kind
 from lawsmith.plausible import SCALE
+from lawsmith.runs import Runs, State
 
 if TYPE_CHECKING:
     import pandas as pd
 
-SCALES = ("N", "D", "C")
-MOST_IN_A_UNIT = 1e5  # 100,000 million parameters: the header cannot mean it
+# Measured compute of two seeds of one configuration may differ a little; more is another run.
+SAME_COMPUTE = 0.01
+_MAX_LISTED = 5  # columns named in a note
 
 
 def study_from_frame(
@@ -55,50 +41,53 @@ def study_from_frame(
     """The study in a table with one row per run; ``name`` opens every error message."""
     options = options or ReadOptions()
     read = _understood(frame, options, source=name)
-    kept, schema = read.kept, _varying(read.kept, read.schema)
-    table, faults = _table(kept, schema, options)
-    others = _others(kept, schema, options, table)
-    schema = replace(schema, axes={**schema.axes, **others.axes})
-    table |= {axis: cells.axis(kept[column])[0] for axis, column in others.axes.items()}
+    found = _values(read.kept, read.schema, options)
     if not options.skip_bad_rows:
-        cells.raise_first(faults, source=name)
-    good = ~np.isin(kept.index, [fault.row for fault in faults])
+        cells.raise_first(found.faults, source=name)
+    kept, table, schema = read.kept, found.columns, found.schema
+    good = ~np.isin(kept.index, [fault.row for fault in found.faults])
     dropped = _largest(table["loss"], good, options, source=name)
     rows = np.flatnonzero(good & ~dropped)
     if not len(rows):
         raise LawsmithError(name, got="no usable run left", want="at least one run")
-    clean = {column: values[rows] for column, values in table.items()}
-    used, columns = kept.iloc[rows], {**schema.roles, **schema.axes}
-    found = assemble(clean, used.drop(columns=[*columns.values()]), options)
-    log = ReadLog(
-        n_rows=read.n_rows,
-        n_filtered=read.n_rows - len(kept) - sum(read.unfinished.values()),
-        unfinished=read.unfinished,
-        bad=tuple(faults),
-        dropped=tuple(kept.index[dropped].tolist()),
-        diverged=found.diverged,
-        replicates=found.replicates,
-    )
-    column, named = run_names(used, schema.runs, asked=RUN in options.columns)
-    no_D = "D" in found.grid.names and "D" not in clean
-    warnings = table_warnings(used, clean, schema, others, from_compute=no_D)
-    target = found.runs.index[_target(used, schema, options)]
+    used, table = kept.iloc[rows], {column: values[rows] for column, values in table.items()}
+    grid, index = _grid(table)
+    runs = Runs.from_losses(index, table["loss"], diverged_above=options.diverged_above)
+    repeats = _repeats(index)
+    names = {**schema.roles, **schema.axes}
+    notes = ["the table has no tokens: D is C/(6N)"] if "D" in table and "D" not in names else []
+    if repeats:
+        notes.append(_repeat_note(used.drop(columns=[*names.values()]), repeats))
+    target = np.zeros(len(grid), dtype=np.bool_)
+    if options.target is not None:
+        target[index[_where(options.target, used, schema)]] = True
+    warnings = table_warnings(used, table, schema, found.others)
+    numbers = used.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
+    column, run_names = roles.run_names(used, schema.runs, asked=roles.RUN in options.columns)
     return Study(
         name=name,
         title=title or name,
-        grid=found.grid,
-        runs=found.runs,
-        log=log,
-        target=np.isin(np.arange(len(found.grid)), target),
-        default_law=found.default_law,
-        notes=found.notes,
-        columns=columns if column is None else {**columns, RUN: column},
-        run_names=named,
-        branches=branches(used, source=name),
+        grid=grid,
+        runs=runs,
+        log=ReadLog(
+            n_rows=read.n_rows,
+            n_filtered=read.n_rows - len(kept) - sum(read.unfinished.values()),
+            unfinished=read.unfinished,
+            bad=tuple(found.faults),
+            dropped=tuple(kept.index[dropped].tolist()),
+            diverged=tuple(numbers[runs.state == State.DIVERGED.value].tolist()),
+            replicates=tuple(tuple(numbers[same].tolist()) for same in repeats),
+        ),
+        target=target,
+        default_law=_default_law(table),
+        notes=tuple(notes),
+        columns=names if column is None else {**names, roles.RUN: column},
+        run_names=run_names,
+        branches=roles.branches(used, source=name),
         metrics=_metrics(used, options, source=name),
         units=dict(schema.units),
-        measured=others.measured,
-        warnings=() if EVERY in options.ignore else tuple(warnings),
+        measured=found.others.measured,
+        warnings=() if roles.EVERY in options.ignore else tuple(warnings),
     )
 
 
@@ -133,10 +122,10 @@ def read_rows(
     if bad.any():
         where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
         raise LawsmithError(where, got="text", want="numbers")
-    found = {**schema.roles, **{axis: asked[axis] for axis in axes if axis in asked}}
+    found = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in asked}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
     for role, column in found.items():
-        if role in SCALES:
+        if role in roles.SCALES:
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
@@ -151,7 +140,7 @@ class _Understood:
     """
 
     kept: pd.DataFrame
-    schema: Schema
+    schema: roles.Schema
     n_rows: int
     unfinished: Mapping[str, int]
 
@@ -163,41 +152,46 @@ def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _U
     if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
     schema = _resolve(frame, options, source=source)
-    _check_headers(frame, schema, source=source)
+    roles.check_headers(frame, schema, source=source)
     kept, unfinished = _finished(frame, schema, options)
     if options.where is not None:
-        kept = kept[mask(options.where, _named(kept, schema))]
-        if kept.empty:
-            n_finished = len(frame) - sum(unfinished.values())
-            got = f"{options.where!r}, which keeps none of {n_finished} rows"
-            raise LawsmithError(f"{source}: --where", got=got, want="some rows")
+        kept = kept[_where(options.where, kept, schema)]
+    if kept.empty:
+        got = f"{options.where!r}, which keeps none of {len(frame) - sum(unfinished.values())} rows"
+        raise LawsmithError(f"{source}: --where", got=got, want="some rows")
     return _Understood(kept, schema, len(frame), unfinished)
 
 
-def _check_headers(frame: pd.DataFrame, schema: Schema, *, source: str) -> None:
-    """Refuse a header that says millions above numbers far too large for that."""
-    for role in schema.by_header:
-        unit, column = schema.units[role], schema.roles[role]
-        values = cells.positive(frame[column])[0]
-        if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
-            continue
-        most = count(float(np.nanmax(values)))
-        got = f"{column!r}, whose name says {unit_name(unit)}, with values up to {most}"
-        flag = f"--columns {role}={column}"
-        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
-        raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
+def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles.Schema:
+    """The schema, with a compute column named by the options."""
+    asked = dict(options.columns)
+    if options.compute not in ("auto", "6ND"):
+        if options.compute not in frame.columns:
+            raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
+        asked["C"] = options.compute
+    names = list(frame.columns)
+    schema = roles.resolve(names, asked, source=source, ignored=options.ignore)
+    sized = {*roles.SCALES} & {*schema.roles} or {*asked} - {*roles.ROLES, roles.RUN}
+    for role, there in (("loss", "loss" in schema.roles), ("N", sized)):
+        if not there:
+            raise roles.missing(role, names, source, "--columns")
+    if options.compute != "6ND":
+        return schema
+    for role in {"N", "D"} - set(schema.roles):
+        raise LawsmithError(f"{source}: compute 6ND", got=f"no {role}", want="N and D")
+    return replace(schema, roles={role: c for role, c in schema.roles.items() if role != "C"})
 
 
 def _finished(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions
+    frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions
 ) -> tuple[pd.DataFrame, dict[str, int]]:
     """The rows whose run finished, and how many of each other state there are."""
-    column = state_column(frame)
+    column = roles.state_column(frame)
     named = (*schema.roles.values(), *schema.axes.values(), *schema.ignored)
-    # A filter that speaks of the state has decided.
+    # A filter that mentions the state decides by itself.
     if column is None or column in named or (options.where and column in options.where):
         return frame, {}
-    kept, diverged, unfinished = finished(frame[column])
+    kept, diverged, unfinished = roles.finished(frame[column])
     if diverged.any():
         asked = dict.fromkeys((schema.roles["loss"], *options.metrics))
         measures = [name for name in asked if name in frame.columns]
@@ -210,21 +204,87 @@ def _finished(
     return frame[kept], unfinished
 
 
-def _others(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions, table: Mapping[str, AnyArray]
-) -> Others:
-    """What becomes of the columns that nobody named: some are settings, which become axes."""
-    names = list(map(str, frame.columns))
-    known = {find_column(role, names, "") for role in ("parent", "branch_at")}
-    played = {*schema.roles.values(), *schema.axes.values(), *schema.runs, *options.metrics}
-    skip = {*played, *known, *schema.ignored, state_column(frame)}
-    free = [] if EVERY in schema.ignored else [c for c in names if c not in skip]
-    # A second copy of a role (a rounded N, another count of compute) is no setting.
-    free = [c for c in free if not any(plays(role, c, ALIASES[role]) for role in ROLES)]
-    # Nor is what may be a role that is missing, misspelt: the law will ask for it.
-    missed = {closest(role, free) for role in ("N", "D") if role not in schema.roles}
-    used = {name: values for name, values in table.items() if name != "loss"}
-    return sort_others(frame, used, [c for c in free if c not in missed], take=schema.guessed)
+@saturating
+def _where(text: str, frame: pd.DataFrame, schema: roles.Schema) -> BoolArray:
+    """The rows for which an expression holds.
+
+    It may name columns as the file does, or by the roles and axes they play; C is 6ND if none.
+    """
+    columns: dict[str, AnyArray] = {
+        role: _scale(frame, schema, role)[0] if role in roles.SCALES else frame[column].to_numpy()
+        for role, column in {**schema.roles, **schema.axes}.items()
+    }
+    if "C" not in columns and {"N", "D"} <= set(columns):
+        columns["C"] = 6.0 * columns["N"] * columns["D"]
+    own = {str(name): frame[name].to_numpy() for name in frame.columns}
+    return mask(text, {**{short(name): v for name, v in own.items()}, **columns, **own})
+
+
+@dataclass(frozen=True, eq=False)
+class _Values:
+    """Columns by role and axis, the bad cells among them, and the schema with all axes."""
+
+    columns: dict[str, AnyArray]
+    faults: list[cells.Fault]
+    schema: roles.Schema
+    others: Others
+
+
+def _values(frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions) -> _Values:
+    """Read the columns in use. Guessed axes that do not vary are dropped; D may be C/(6N)."""
+    if schema.guessed:
+        varying = {axis: c for axis, c in schema.axes.items() if cells.varies(frame[c])}
+        schema = replace(schema, axes=varying)
+    table: dict[str, AnyArray] = {}
+    faults: list[cells.Fault] = []
+    signed = options.loss_sign == "any"
+    for name, column in {**schema.roles, **schema.axes}.items():
+        if name == "loss":
+            read = cells.loss(frame[column], diverged_above=options.diverged_above, signed=signed)
+        elif name in roles.SCALES:
+            read = _scale(frame, schema, name)
+        else:
+            read = cells.axis(frame[column])
+        table[name] = read[0]
+        faults += read[1]
+    others = sort_others(frame, schema, table, options.metrics)
+    table |= {axis: cells.axis(frame[column])[0] for axis, column in others.axes.items()}
+    third, formula, values = _third(table, options)
+    faults += _third_faults(frame, table, formula, values)
+    if third == "D":
+        table["D"] = values
+    return _Values(table, faults, replace(schema, axes={**schema.axes, **others.axes}), others)
+
+
+def _scale(
+    frame: pd.DataFrame, schema: roles.Schema, role: str
+) -> tuple[FloatArray, list[cells.Fault]]:
+    """N, D or C in units of one."""
+    return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
+
+
+@saturating
+def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, str, AnyArray]:
+    """The third of N, D and C, computed from two: its name, formula and values; '' if none is."""
+    match [name for name in roles.SCALES if name in table]:
+        case ["N", "D"]:
+            return "C", "C = 6ND", 6.0 * table["N"] * table["D"]
+        # A compute column that was asked for may be any cost; one found as FLOPs is 6ND.
+        case ["N", "C"] if options.compute == "auto":
+            return "D", "D = C/6N", table["C"] / (6.0 * table["N"])
+    return "", "", np.empty(0)
+
+
+def _third_faults(
+    frame: pd.DataFrame, table: Mapping[str, AnyArray], formula: str, third: AnyArray
+) -> list[cells.Fault]:
+    """Rows where two of N, D and C are plausible, but the third, computed from them, is not."""
+    if not formula:
+        return []
+    plausible = [SCALE.hold(table[name]) for name in roles.SCALES if name in table]
+    bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.hold(third)).tolist()
+    rows = frame.index
+    return [cells.Fault(int(rows[i]), formula, f"{third[i]:g}", SCALE.want) for i in bad]
 
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
@@ -238,100 +298,8 @@ def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[
     return found
 
 
-def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> Schema:
-    """The schema, with a compute column named by the options."""
-    asked = dict(options.columns)
-    if options.compute not in ("auto", "6ND"):
-        if options.compute not in frame.columns:
-            raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
-        asked["C"] = options.compute
-    schema = resolve(list(frame.columns), asked, source=source, ignored=options.ignore)
-    roles = dict(schema.roles)
-    if options.compute == "6ND":
-        roles.pop("C", None)
-        for role in {"N", "D"} - set(roles):
-            raise LawsmithError(f"{source}: compute 6ND", got=f"no {role}", want="N and D")
-    return replace(schema, roles=roles)
-
-
-def _varying(frame: pd.DataFrame, schema: Schema) -> Schema:
-    """The schema without the guessed axes that are text or have one value only."""
-    if not schema.guessed:
-        return schema
-    axes = {a: c for a, c in schema.axes.items() if cells.varies(frame[c])}
-    return replace(schema, axes=axes)
-
-
-@saturating
-def _named(frame: pd.DataFrame, schema: Schema) -> dict[str, AnyArray]:
-    """Columns by their names in the file, and by the roles and axes they play; C is 6ND if none."""
-    columns = {
-        role: _scale(frame, schema, role)[0] if role in SCALES else frame[column].to_numpy()
-        for role, column in {**schema.roles, **schema.axes}.items()
-    }
-    if "C" not in columns and {"N", "D"} <= set(columns):
-        columns["C"] = 6.0 * columns["N"] * columns["D"]
-    own = {str(name): frame[name].to_numpy() for name in frame.columns}
-    return {**{short(name): values for name, values in own.items()}, **columns, **own}
-
-
-def _table(
-    frame: pd.DataFrame, schema: Schema, options: ReadOptions
-) -> tuple[dict[str, AnyArray], list[cells.Fault]]:
-    """Columns by role and axis, and the bad cells among them."""
-    faults: list[cells.Fault] = []
-    table: dict[str, AnyArray] = {}
-    for role, column in schema.roles.items():
-        if role == "loss":
-            table[role], found = cells.loss(
-                frame[column],
-                diverged_above=options.diverged_above,
-                signed=options.loss_sign == "any",
-            )
-        else:
-            table[role], found = _scale(frame, schema, role)
-        faults += found
-    for axis, column in schema.axes.items():
-        table[axis], found = cells.axis(frame[column])
-        faults += found
-    return table, faults + _compute_faults(frame, table, options)
-
-
-@saturating
-def _compute_faults(
-    frame: pd.DataFrame, table: Mapping[str, AnyArray], options: ReadOptions
-) -> list[cells.Fault]:
-    """Rows of which two of N, D and C are plausible, and the third that follows is not."""
-    match [name for name in ("N", "D", "C") if name in table]:
-        case ["N", "D"]:
-            name, third = "C = 6ND", 6.0 * table["N"] * table["D"]
-        case ["N", "C"] if options.compute == "auto":
-            name, third = "D = C/6N", table["C"] / (6.0 * table["N"])
-        case _:
-            return []
-    plausible = [SCALE.hold(table[name]) for name in ("N", "D", "C") if name in table]
-    bad = np.logical_and.reduce(plausible) & ~SCALE.hold(third)
-    rows, got = frame.index[bad].tolist(), third[bad].tolist()
-    return [
-        cells.Fault(int(row), name, f"{value:g}", SCALE.want)
-        for row, value in zip(rows, got, strict=True)
-    ]
-
-
-def _scale(frame: pd.DataFrame, schema: Schema, role: str) -> tuple[FloatArray, list[cells.Fault]]:
-    """N, D or C in units of one."""
-    return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
-
-
-def _target(frame: pd.DataFrame, schema: Schema, options: ReadOptions) -> BoolArray:
-    """The rows of the source's own target region."""
-    if options.target is None:
-        return np.zeros(len(frame), dtype=np.bool_)
-    return mask(options.target, _named(frame, schema))
-
-
 def _largest(loss: FloatArray, good: BoolArray, options: ReadOptions, *, source: str) -> BoolArray:
-    """The K good, done runs of largest loss."""
+    """The K finished runs with the largest losses, as a mask."""
     done = np.flatnonzero(good & (loss <= options.diverged_above) & np.isfinite(loss))
     k = options.drop_largest_loss
     if k and k >= len(done):
@@ -340,3 +308,59 @@ def _largest(loss: FloatArray, good: BoolArray, options: ReadOptions, *, source:
     dropped = np.zeros(len(loss), dtype=np.bool_)
     dropped[done[np.argsort(loss[done], kind="stable")[len(done) - k :]]] = True
     return dropped
+
+
+def _default_law(table: Mapping[str, AnyArray]) -> str | None:
+    """The law for what the table has: compute, else N or D alone."""
+    if "C" in table or {"N", "D"} <= set(table):
+        return "LC"
+    return "LN" if "N" in table else "LD" if "D" in table else None
+
+
+def _grid(table: Mapping[str, AnyArray]) -> tuple[Grid, IntArray]:
+    """The distinct configurations, and (k,) the configuration of each run."""
+    inputs = {column: values for column, values in table.items() if column != "loss"}
+    axes = _axes(inputs)
+    first, index = distinct({axis: inputs[axis] for axis in axes})
+    columns = {column: values[first] for column, values in inputs.items()}
+    kinds = {axis: axis_kind(columns[axis]) for axis in axes}
+    compute = "C" if "C" in inputs else "6ND" if {"N", "D"} <= set(inputs) else None
+    return Grid.from_columns(columns, axes=kinds, compute=compute), index
+
+
+def _axes(inputs: Mapping[str, AnyArray]) -> list[str]:
+    """The columns that make a configuration; C only if the others do not determine it."""
+    axes = [name for name in inputs if name != "C"]
+    if "C" not in inputs:
+        return axes
+    if not axes:
+        return ["C"]
+    _, index = distinct({axis: inputs[axis] for axis in axes})
+    low, high = np.full(index.max() + 1, np.inf), np.zeros(index.max() + 1)
+    np.minimum.at(low, index, inputs["C"])
+    np.maximum.at(high, index, inputs["C"])
+    return axes if bool((high <= (1.0 + SAME_COMPUTE) * low).all()) else ["C", *axes]
+
+
+def _repeats(index: IntArray) -> list[IntArray]:
+    """The runs of each configuration that has more than one."""
+    repeated = np.bincount(index) > 1
+    runs = np.flatnonzero(repeated[index])
+    order = runs[np.argsort(index[runs], kind="stable")]
+    return np.split(order, np.flatnonzero(np.diff(index[order])) + 1) if len(order) else []
+
+
+def _repeat_note(others: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
+    """How many configurations repeat, and in which ``others`` their runs differ."""
+    runs = np.concatenate(repeats)
+    part = others.iloc[runs].astype(str)
+    group = np.repeat(np.arange(len(repeats)), [len(rows) for rows in repeats])
+    within = part.groupby(group).nunique().max() > 1
+    # A column with another value in every run (a job's name, a loss) says nothing.
+    telling = [str(c) for c in part.columns if within[c] and part[c].nunique() < len(part)]
+    n = "1 configuration was" if len(repeats) == 1 else f"{len(repeats)} configurations were"
+    note = f"{n} run more than once ({len(runs)} runs)"
+    if not telling:
+        return note
+    listed = ", ".join(telling[:_MAX_LISTED])
+    return f"{note}; these runs differ in {listed}: an axis if it matters, else replicates"

@@ -129,11 +129,11 @@ def split_unit(text: str, names: Collection[str]) -> tuple[str, float | None]:
     column, colon, unit = text.rpartition(":")
     if text in names or not colon or not column:
         return text, None
-    factor = unit_factor(unit)
+    factor = _unit_factor(unit)
     return (text, None) if factor is None else (column, factor)
 
 
-def unit_factor(unit: str) -> float | None:
+def _unit_factor(unit: str) -> float | None:
     """What one of that unit is: M is 1e6, 1e18 is itself, PF-days are 8.64e19."""
     word = unit.strip().lower()
     known = {**UNITS, **_COMPUTE, "pf-days": 8.64e19}
@@ -152,7 +152,7 @@ def header_unit(name: str, aliases: Collection[str]) -> float | None:
             return _COMPUTE[form]
         found = _UNIT.fullmatch(form)
         if found and found[1].strip("_ ") in aliases:
-            factor = unit_factor(found[2])
+            factor = _unit_factor(found[2])
             if factor is not None and factor >= 1e3:
                 return factor
     return None

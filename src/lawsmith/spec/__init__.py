@@ -13,7 +13,7 @@ from lawsmith.spec.reading import read_table
 
 __all__ = ["Candidates", "StudySpec", "build_candidates", "load_spec", "parse_spec"]
 
-MAX_BYTES = 2**20
+MAX_BYTES = 2**20  # study files have a few kilobytes
 
 
 def load_spec(path: str | Path) -> StudySpec:

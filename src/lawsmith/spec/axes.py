@@ -10,21 +10,22 @@ tokens = { per_param = [5, 10, 20, 40] }                  tokens only: D = k·N
 
 from __future__ import annotations
 
-import math
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import Any, Literal, cast
+from typing import Annotated, Literal, cast
 
 import numpy as np
+from pydantic import AfterValidator, Field
 
-from lawsmith.errors import LawsmithError, suggest
-from lawsmith.grid import AxisKind
+from lawsmith.arrays import as_column
+from lawsmith.errors import LawsmithError
+from lawsmith.grid import AxisKind, axis_kind
 from lawsmith.numbers import finite, shown
 from lawsmith.plausible import SETTING
+from lawsmith.spec.reading import Table, read_table, within
 
 Value = float | int | str
-MAX_VALUES = 10_000
-_KEYS = ("values", "from", "to", "n", "scale", "whole", "per_param")
+MAX_VALUES = 10_000  # of one axis; more is a mistake in the file
 
 
 @dataclass(frozen=True)
@@ -39,42 +40,39 @@ class AxisValues:
     per_param: bool = False
 
 
+class _Range(Table):
+    """A range as the file writes it."""
+
+    low: Annotated[float, Field(alias="from"), AfterValidator(within(SETTING))]
+    high: Annotated[float, Field(alias="to"), AfterValidator(within(SETTING))]
+    n: Annotated[int, Field(ge=2, le=MAX_VALUES)]
+    scale: Literal["log", "linear"] = "log"
+    whole: bool = False
+
+
 def read_axis(value: object, *, tokens: bool = False) -> AxisValues:
     """The axis written as ``value``; errors say what is wrong within it."""
     if isinstance(value, AxisValues):
         return value
-    if isinstance(value, list):
-        value = {"values": value}
-    if not isinstance(value, dict):
+    table = {"values": value} if isinstance(value, list) else value
+    if not isinstance(table, dict):
         want = "a list of values, or a range { from = …, to = …, n = … }"
         raise LawsmithError("", got=shown(value), want=want)
-    table: dict[str, Any] = dict(value)
-    known = _KEYS if tokens else _KEYS[:-1]
+    ways = ("values", "per_param", "from") if tokens else ("values", "from")
+    given = [way for way in ways if way in table]
+    if given == ["from"]:
+        return _range(read_table(_Range, table))
+    if len(given) != 1:
+        want = "one of values, per_param (of tokens), or from, to and n"
+        raise LawsmithError("", got=" and ".join(given or table) or "nothing", want=want)
     for key in table:
-        if key not in known:
-            hint = suggest(str(key), known)
-            raise LawsmithError(
-                str(key), got="an unknown key", want="one of " + ", ".join(known), hint=hint
-            )
-    axis = _from_table(table)
-    if tokens and (axis.kind == "categorical" or min(cast(Sequence[float], axis.values)) <= 0):
-        raise LawsmithError("", got=shown(list(axis.values)), want="numbers above 0")
-    return axis
-
-
-def _from_table(table: dict[str, Any]) -> AxisValues:
-    ways = [key for key in ("values", "per_param", "from") if key in table]
-    if len(ways) != 1:
-        want = "one of values, per_param, or from, to and n"
-        raise LawsmithError("", got=" and ".join(ways) or "nothing", want=want)
-    if ways == ["from"]:
-        return _range(table)
-    allowed = {*ways, "scale"}
-    for key in table:
-        if key not in allowed:
-            raise LawsmithError(key, got="a key of a range", want=f"none beside {ways[0]}")
-    values = _values(table[ways[0]], ways[0])
-    return AxisValues(values, _kind(values, table.get("scale")), per_param=ways == ["per_param"])
+        if key not in (*given, "scale"):
+            raise LawsmithError(key, got=f"a key beside {given[0]}", want="scale, or nothing")
+    values = _values(table[given[0]], given[0])
+    kind = _kind(values, table.get("scale"))
+    if tokens and (kind == "categorical" or min(cast(Sequence[float], values)) <= 0):
+        raise LawsmithError("", got=shown(list(values)), want="numbers above 0")
+    return AxisValues(values, kind, per_param=given == ["per_param"])
 
 
 def _values(listed: object, key: str) -> tuple[Value, ...]:
@@ -83,13 +81,12 @@ def _values(listed: object, key: str) -> tuple[Value, ...]:
     if len(listed) > MAX_VALUES:
         raise LawsmithError(key, got=f"{len(listed)} values", want=f"at most {MAX_VALUES}")
     for value in listed:
-        bad = isinstance(value, bool) or not isinstance(value, int | float | str)
-        if bad or (isinstance(value, float) and not math.isfinite(value)):
-            raise LawsmithError(key, got=shown(value), want="finite numbers, or text")
+        if isinstance(value, bool) or not isinstance(value, int | float | str):
+            raise LawsmithError(key, got=shown(value), want="numbers, or text")
+        if not isinstance(value, str) and not SETTING.hold(finite(value, where=key)):
+            raise LawsmithError(key, got=shown(value), want=SETTING.want)
         if isinstance(value, int) and abs(value) > 2**53:
             raise LawsmithError(key, got=shown(value), want="numbers below 9e15")
-        if isinstance(value, int | float) and not SETTING.hold(value):
-            raise LawsmithError(key, got=shown(value), want=SETTING.want)
     if len({isinstance(value, str) for value in listed}) > 1:
         raise LawsmithError(key, got=shown(listed), want="numbers alone, or text alone")
     if len(set(listed)) < len(listed):
@@ -98,46 +95,27 @@ def _values(listed: object, key: str) -> tuple[Value, ...]:
 
 
 def _kind(values: Sequence[Value], scale: object) -> AxisKind:
-    if isinstance(values[0], str):
-        if scale not in (None, "categorical"):
-            raise LawsmithError("scale", got=shown(scale), want="none: text is categorical")
-        return "categorical"
+    """The scale that was asked for, or the usual one of such values."""
+    usual = axis_kind(as_column("", values))
     if scale is None:
-        return "log" if min(cast(Sequence[float], values)) > 0 else "linear"
+        return usual
     if scale not in ("log", "linear", "categorical"):
         raise LawsmithError("scale", got=shown(scale), want="log, linear or categorical")
-    if scale == "log" and min(cast(Sequence[float], values)) <= 0:
+    if usual == "categorical" != scale:
+        raise LawsmithError("scale", got=shown(scale), want="none: text is categorical")
+    if scale == "log" != usual:
         raise LawsmithError("scale", got="log with a value of 0 or less", want="values above 0")
     return scale
 
 
-def _range(table: dict[str, Any]) -> AxisValues:
-    low, high = (_end(table, key) for key in ("from", "to"))
-    n, whole = table.get("n"), table.get("whole", False)
-    scale: Literal["log", "linear"] = table.get("scale", "log")
-    if isinstance(n, bool) or not isinstance(n, int) or not 2 <= n <= MAX_VALUES:
-        raise LawsmithError("n", got=shown(n), want=f"a count from 2 to {MAX_VALUES}")
-    if not isinstance(whole, bool):
-        raise LawsmithError("whole", got=shown(whole), want="true or false")
-    if scale not in ("log", "linear"):
-        raise LawsmithError("scale", got=shown(scale), want="log or linear")
-    if not low < high or (scale == "log" and low <= 0):
-        want = "from below to" + (", both above 0 for a log scale" if scale == "log" else "")
+def _range(spec: _Range) -> AxisValues:
+    low, high, n, log = spec.low, spec.high, spec.n, spec.scale == "log"
+    if not low < high or (log and low <= 0):
+        want = "from below to" + (", both above 0 for a log scale" if log else "")
         raise LawsmithError("from, to", got=f"{low:g}, {high:g}", want=want)
-    spaced = np.geomspace(low, high, n) if scale == "log" else np.linspace(low, high, n)
+    spaced = np.geomspace(low, high, n) if log else np.linspace(low, high, n)
     # Four digits, as a person would choose them; whole numbers where tokens or batches are meant.
-    rounded = [float(f"{x:.4g}") for x in spaced]
-    values: list[Value] = [round(x) for x in spaced] if whole else list(rounded)
+    values: list[Value] = [round(x) if spec.whole else float(f"{x:.4g}") for x in spaced]
     if len(set(values)) < n:
         raise LawsmithError("n", got=n, want="fewer values: some are the same once rounded")
-    return AxisValues(tuple(values), scale)
-
-
-def _end(table: dict[str, Any], key: str) -> float:
-    value = table.get(key)
-    if isinstance(value, bool) or not isinstance(value, int | float):
-        raise LawsmithError(key, got=shown(value), want="a number")
-    number = finite(value, where=key)
-    if not SETTING.hold(number):
-        raise LawsmithError(key, got=shown(value), want=SETTING.want)
-    return number
+    return AxisValues(tuple(values), spec.scale)

@@ -27,7 +27,7 @@ from lawsmith.spec.models import StudySpec
 
 Value = float | int | str
 Config = Mapping[str, Value]
-MAX_CANDIDATES = 1_000_000
+MAX_CANDIDATES = 1_000_000  # ten times what benchmarks/growth.py measures
 
 
 class Configs:

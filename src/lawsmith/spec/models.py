@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from contextlib import suppress
+from functools import partial
 from typing import Annotated, Any, Literal
 
 from pydantic import AfterValidator, BaseModel, BeforeValidator, ConfigDict, Field, model_validator
@@ -19,27 +20,19 @@ from lawsmith.spec.reading import (
     inside,
     plain_name,
     seconds_of,
+    within,
 )
 
 RunnerKind = Literal["local", "slurm", "ray", "replay"]
 ResultKind = Literal["json", "regex", "csv"]
 
 
-def _plausible(value: float) -> float:
-    if not SCALE.hold(value):
-        raise LawsmithError("", got=f"{value:g}", want=SCALE.want)
-    return value
-
-
-Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(checking(_plausible))]
+Positive = Annotated[float, Field(gt=0, allow_inf_nan=False), AfterValidator(within(SCALE))]
 Seconds = Annotated[float, BeforeValidator(checking(seconds_of))]
 
 
-@checking
-def _read_tokens(value: object) -> AxisValues:
-    return read_axis(value, tokens=True)
-
-
+Axis = Annotated[AxisValues, BeforeValidator(checking(read_axis))]
+Tokens = Annotated[AxisValues, BeforeValidator(checking(partial(read_axis, tokens=True)))]
 Name = Annotated[str, AfterValidator(checking(plain_name))]
 InsidePath = Annotated[str, AfterValidator(checking(inside))]
 
@@ -216,10 +209,8 @@ class StudySpec(Table):
     seed: Annotated[int, Field(ge=0, lt=2**63)] = 0
     learn_from: list[str] = Field(default_factory=list)
     model: Annotated[list[ModelSpec], Field(min_length=1)]
-    tokens: Annotated[AxisValues, BeforeValidator(_read_tokens)]
-    axes: dict[str, Annotated[AxisValues, BeforeValidator(checking(read_axis))]] = Field(
-        default_factory=dict
-    )
+    tokens: Tokens
+    axes: dict[str, Axis] = Field(default_factory=dict)
     constraints: list[str] = Field(default_factory=list)
     compute: str = "6ND"
     cost: CostSpec = CostSpec()

@@ -7,15 +7,16 @@ from __future__ import annotations
 
 import math
 import re
-import types
 from collections.abc import Callable, Mapping, Sequence
 from functools import wraps
-from typing import Any, ParamSpec, TypeVar, Union, get_args, get_origin
+from typing import Any, ParamSpec, TypeVar
 
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from lawsmith.errors import LawsmithError, suggest
+from lawsmith.formats import plural
 from lawsmith.numbers import as_float, shown
+from lawsmith.plausible import Bounds
 
 
 class Table(BaseModel):
@@ -23,13 +24,24 @@ class Table(BaseModel):
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True)
 
+    @model_validator(mode="before")
+    @classmethod
+    def _know_every_key(cls, values: Any) -> Any:
+        """A misspelt key is named before the one that it leaves missing."""
+        known = [info.alias or name for name, info in cls.model_fields.items()]
+        for key in values if isinstance(values, dict) else ():
+            if key not in known:
+                want, hint = "one of " + ", ".join(known), suggest(str(key), known)
+                error = LawsmithError(str(key), got="an unknown key", want=want, hint=hint)
+                raise ValueError(error)
+        return values
+
 
 T = TypeVar("T", bound=BaseModel)
 P = ParamSpec("P")
 R = TypeVar("R")
 
 _WANTS = {
-    "missing": "a value",
     "float_type": "a number",
     "int_type": "a whole number",
     "int_from_float": "a whole number",
@@ -58,39 +70,43 @@ def checking(check: Callable[P, R]) -> Callable[P, R]:
     return checked
 
 
+def within(bounds: Bounds) -> Callable[[float], float]:
+    """The check that a number lies inside ``bounds``."""
+
+    @checking
+    def check(value: float) -> float:
+        if not bounds.hold(value):
+            raise LawsmithError("", got=f"{value:g}", want=bounds.want)
+        return value
+
+    return check
+
+
 def read_table(model: type[T], values: Mapping[str, Any], *, where: str = "") -> T:
     """``values`` as a ``model``; ``where`` is the key under which they stand in the file."""
     try:
         return model.model_validate(dict(values))
     except ValidationError as error:
-        raise _error_of(error, model, where) from None
+        raise _error_of(error, where) from None
 
 
-def _error_of(error: ValidationError, model: type[BaseModel], where: str) -> LawsmithError:
+def _error_of(error: ValidationError, where: str) -> LawsmithError:
     """The first fault, in our words, and how many more there are."""
     faults = error.errors(include_url=False)
-    # A misspelt key comes before the one it leaves missing: that is what to change.
-    first = next((f for f in faults if f["type"] == "extra_forbidden"), faults[0])
-    key = key_text(where, first["loc"])
-    more = f"; {len(faults) - 1} more errors" if len(faults) > 1 else ""
+    first = faults[0]
+    key = _key_text(where, first["loc"])
+    more = f"; {plural(len(faults) - 1, 'more error')}" if len(faults) > 1 else ""
     cause = getattr(first.get("ctx", {}).get("error"), "args", (None,))[0]
     if isinstance(cause, LawsmithError):
         where = ".".join(part for part in (key, cause.where) if part)
         return LawsmithError(where, got=cause.got, want=cause.want, hint=cause.hint)
-    match first["type"]:
-        case "extra_forbidden":
-            known = _keys_at(model, first["loc"][:-1])
-            hint = suggest(str(first["loc"][-1]), known)
-            want = "one of " + ", ".join(known)
-            return LawsmithError(key, got="an unknown key", want=want + more, hint=hint)
-        case "missing":
-            return LawsmithError(key, got="nothing", want="a value: the key is required" + more)
-        case kind:
-            want = _WANTS.get(kind) or first["msg"].removeprefix("Input should be ")
-            return LawsmithError(key, got=shown(first["input"]), want=want + more)
+    if first["type"] == "missing":
+        return LawsmithError(key, got="nothing", want="a value: the key is required" + more)
+    want = _WANTS.get(first["type"]) or first["msg"].removeprefix("Input should be ")
+    return LawsmithError(key, got=shown(first["input"]), want=want + more)
 
 
-def key_text(where: str, loc: Sequence[str | int]) -> str:
+def _key_text(where: str, loc: Sequence[str | int]) -> str:
     """'model[2].N' for ('model', 1, 'N'): people count from 1."""
     text = where
     for part in loc:
@@ -101,27 +117,6 @@ def key_text(where: str, loc: Sequence[str | int]) -> str:
     return text
 
 
-def _keys_at(model: type[BaseModel], loc: Sequence[str | int]) -> list[str]:
-    """The keys a table of the file may have."""
-    for part in loc:
-        if isinstance(part, str) and part in model.model_fields:
-            inner = _model_in(model.model_fields[part].annotation)
-            if inner is None:
-                return []
-            model = inner
-    return [info.alias or name for name, info in model.model_fields.items()]
-
-
-def _model_in(annotation: Any) -> type[BaseModel] | None:
-    """The model of X, X | None or list[X]."""
-    if isinstance(annotation, type) and issubclass(annotation, BaseModel):
-        return annotation
-    if get_origin(annotation) in (Union, types.UnionType, list, dict):
-        found = (_model_in(part) for part in get_args(annotation))
-        return next((model for model in found if model is not None), None)
-    return None
-
-
 _OF_A_RUN = ("N", "D", "C", "model", "tokens_per_param", "loss", "trial", "attempt", "name", "seed")
 _OF_A_TRUNK = ("kind", "parent", "parent_folder", "branch_at", "save_at", "folder")
 RESERVED = (*_OF_A_RUN, *_OF_A_TRUNK)
@@ -129,7 +124,7 @@ _WORD = re.compile(r"[A-Za-z_][A-Za-z0-9_]{0,63}")
 _NAME = re.compile(r"[A-Za-z0-9][A-Za-z0-9._-]{0,63}")
 _UNITS = {"s": 1.0, "m": 60.0, "min": 60.0, "h": 3600.0, "d": 86400.0}
 _TEXT = re.compile(r"\s*([0-9]+(?:\.[0-9]*)?|\.[0-9]+)\s*(s|min|m|h|d)\s*")
-LONGEST = 3650 * 86400.0
+LONGEST = 3650 * 86400.0  # ten years: more is a mistake in the unit
 
 
 def plain_name(text: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any
 import numpy as np
 
 from lawsmith.datasets import ReadOptions, cells, read_frame
-from lawsmith.datasets.schema import ROLES
+from lawsmith.datasets.roles import ROLES
 from lawsmith.datasets.tables import FinishedRows, read_rows
 from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError

@@ -1,24 +1,18 @@
-"""Where runs are: a folder, a database or a server of a tracker, or a sheet, to tables of runs.
+"""Runs of a tracker: a folder, a file, a database or a server, whichever tracker it is.
 
-A part of a source is named after a #: an experiment, a study or a sheet.
+A part of a source is named after a #: an experiment or a study.
 """
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
 from pathlib import Path
-from typing import TYPE_CHECKING
 
-from lawsmith.datasets.sources import excel, mlflow, neps, optuna, tensorboard, wandb
-from lawsmith.datasets.sources.tracked import TrackedRun, curves_table, runs_table
+from lawsmith.datasets.sources import mlflow, neps, optuna, tensorboard, wandb
+from lawsmith.datasets.sources.tracked import TrackedRun
 from lawsmith.errors import LawsmithError
 from lawsmith.files import reason
 
-if TYPE_CHECKING:
-    import pandas as pd
-
-EXCEL = (".xlsx", ".xlsm")
 DATABASES = (".db", ".sqlite", ".sqlite3")
 KINDS = (
     "W&B's offline runs (*.wandb), TensorBoard event files, an MLflow store or the trials of NePS"
@@ -32,67 +26,23 @@ def is_remote(source: str) -> bool:
 
 
 def split_part(source: str) -> tuple[str, str]:
-    """'runs.xlsx#May' → ('runs.xlsx', 'May'); a file whose name has a # is itself."""
+    """'trials.db#May' → ('trials.db', 'May'); a file whose name has a # is itself."""
     before, mark, part = source.rpartition("#")
     if not mark or not before or (not is_remote(source) and Path(source).exists()):
         return source, ""
     return before, part
 
 
-def is_source(source: str) -> bool:
-    """Whether it is something else than a file of a table."""
+def is_tracker(source: str) -> bool:
+    """Whether it names runs of a tracker, and not a file that holds a table."""
     try:
         place, _ = split_part(source)
         path = Path(place)
         folder, journal = path.is_dir(), path.suffix in (".log", ".journal") and path.is_file()
     except OSError:
         return False  # a name that no disk can have
-    known = path.suffix.lower() in (*EXCEL, *DATABASES, ".wandb") or tensorboard.EVENTS in path.name
+    known = path.suffix.lower() in (*DATABASES, ".wandb") or tensorboard.EVENTS in path.name
     return is_remote(place) or folder or journal or known
-
-
-def read_table(source: str) -> pd.DataFrame:
-    """One row a run."""
-    return _read(source, runs_table, histories=False)
-
-
-def read_curves(source: str) -> pd.DataFrame:
-    """One row for each moment of each run."""
-    return _read(source, curves_table, histories=True)
-
-
-def _read(source: str, as_table: Callable[..., pd.DataFrame], *, histories: bool) -> pd.DataFrame:
-    """A sheet as it is, or the runs of a tracker as a table."""
-    place, part = split_part(source)
-    if not is_remote(place) and Path(place).suffix.lower() in EXCEL:
-        return excel.read_sheet(_file(Path(place)), part)
-    return as_table(read_tracked(source, histories=histories), source=source)
-
-
-def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of a tracker; an error of the disk is one line."""
-    place, part = split_part(source)
-    try:
-        if is_remote(place):
-            return _remote(place, part, histories=histories)
-        read = _folder if Path(place).is_dir() else _of_file
-        return read(Path(place), part, histories=histories)
-    except OSError as error:
-        where = str(error.filename or source)
-        raise LawsmithError(where, got=reason(error), want="a readable source of runs") from None
-
-
-def _remote(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
-    kind, _, rest = place.partition(":")
-    if kind == "wandb":
-        return wandb.read_runs(rest, histories=histories)
-    if kind == "mlflow":
-        return read_tracked(f"{rest}#{part}" if part else rest, histories=histories)
-    if kind in ("http", "https"):
-        return mlflow.read_runs(place, part, source=place, histories=histories)
-    if kind == "file":
-        return _folder(Path(place.removeprefix("file://")), part, histories=histories)
-    return optuna.read_runs(rest if kind == "optuna" else place, part)
 
 
 def has_runs(folder: Path) -> bool:
@@ -100,32 +50,49 @@ def has_runs(folder: Path) -> bool:
     return any(tracker.find(folder) for tracker in (mlflow, wandb, neps, tensorboard))
 
 
-def _folder(folder: Path, part: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs in a folder, of whichever tracker they are."""
-    if store := mlflow.find(folder):
+def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
+    """The runs of a tracker; an error of the disk is one line."""
+    try:
+        return _read(*split_part(source), histories=histories)
+    except OSError as error:
+        where = str(error.filename or source)
+        raise LawsmithError(where, got=reason(error), want="a readable source of runs") from None
+
+
+def _read(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
+    kind, _, rest = place.partition(":")
+    path = Path(place)
+    match kind if is_remote(place) else "":
+        case "wandb":
+            return wandb.read_runs(rest, histories=histories)
+        case "mlflow":
+            return _read(rest, part, histories=histories)
+        case "http" | "https":
+            return mlflow.read_runs(place, part, source=place, histories=histories)
+        case "file":
+            return _read(place.removeprefix("file://"), part, histories=histories)
+        case "optuna":
+            return optuna.read_runs(rest, part)
+        case "":
+            return _read_path(path, part, histories=histories)
+    return optuna.read_runs(place, part)
+
+
+def _read_path(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
+    """The runs in a folder or a file, of whichever tracker they are."""
+    if store := mlflow.find(path):
         address = store.resolve().as_uri()
         return mlflow.read_runs(address, part, source=str(store), histories=histories)
-    if wandb.find(folder):
-        return wandb.read_folder(folder)
-    if neps.find(folder):
-        return neps.read_folder(folder)
-    if tensorboard.find(folder):
-        return tensorboard.read_folder(folder)
-    raise LawsmithError(str(folder), got="a folder without runs", want=KINDS)
-
-
-def _of_file(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
-    path = _file(path)
-    if path.suffix == ".wandb":
-        return [wandb.read_file(path)]
-    if tensorboard.EVENTS in path.name:
-        return [tensorboard.read_files([path], path.parent.name or path.name)]
+    if wandb.find(path):
+        return wandb.read_folder(path)
+    if neps.find(path):
+        return neps.read_folder(path)
+    if tensorboard.find(path):
+        return tensorboard.read_folder(path)
+    if path.is_dir():
+        raise LawsmithError(str(path), got="a folder without runs", want=KINDS)
+    if not path.is_file():
+        raise LawsmithError(str(path), got="no such file", want="a file of runs")
     if path.suffix.lower() in DATABASES and mlflow.is_database(path):
         return mlflow.read_database(path, part, histories=histories)
     return optuna.read_runs(str(path), part)
-
-
-def _file(path: Path) -> Path:
-    if not path.is_file():
-        raise LawsmithError(str(path), got="no such file", want="a file of runs")
-    return path

@@ -78,10 +78,9 @@ def read_runs(address: str, experiment: str, *, source: str, histories: bool) ->
             ]
             for one in _all(client.search_experiments)
         }
-        full = found if experiment else {name: runs for name, runs in found.items() if runs}
-        if not full:
-            return []
-        return only(full, experiment, what=("experiment", "experiments"), source=source)
+        full = {name: runs for name, runs in found.items() if runs or name == experiment}
+        named = found if experiment else full
+        return only(named, experiment, "experiment", source) if full else []
 
 
 def _all(search: Callable[..., Any], **asked: Any) -> list[Any]:

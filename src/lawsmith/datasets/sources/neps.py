@@ -13,12 +13,12 @@ from lawsmith.datasets.sources.tracked import TrackedRun
 from lawsmith.files import read_bytes
 from lawsmith.numbers import as_float
 
-MAX_BYTES = 16 * 2**20
+MAX_BYTES = 16 * 2**20  # of one report; reports have a few kilobytes
 
 _LOSSES = ("objective_to_minimize", "loss")
 _STATES = {"success": "finished"}
 _WORDS: dict[str, Any] = {"null": None, "~": None, "": None, "true": True, "false": False}
-_NUMBERS = {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
+_WORDS |= {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
 
 
 def find(folder: Path) -> list[Path]:
@@ -64,12 +64,8 @@ def _flat(path: Path) -> dict[str, Any]:
 def _value(word: str) -> Any:
     if word.lower() in _WORDS:
         return _WORDS[word.lower()]
-    if word.lower() in _NUMBERS:
-        return _NUMBERS[word.lower()]
-    number = as_float(word)
-    if number is not None and word.lower().lstrip("+-") not in ("nan", "inf", "infinity"):
-        return int(word) if word.lstrip("+-").isdecimal() and len(word) < 19 else number
-    return _unquoted(word)
+    number = None if word.lower().lstrip("+-") in ("nan", "inf", "infinity") else as_float(word)
+    return _unquoted(word) if number is None else number
 
 
 def _unquoted(word: str) -> str:

@@ -29,16 +29,12 @@ def read_runs(place: str, name: str) -> list[TrackedRun]:
             address = place if "://" in place else f"sqlite:///{place}"
             storage = RDBStorage(address, skip_compatibility_check=True)
         names = {one: one for one in optuna.get_all_study_names(storage)}
-        found = only(names, name, what=("study", "studies"), source=place)
+        found = only(names, name, "study", place)
         study = optuna.load_study(study_name=found, storage=storage)
-        return [_run(trial) for trial in _minimised(study, place)]
-
-
-def _minimised(study: Any, place: str) -> list[Any]:
-    if len(study.directions) != 1 or study.directions[0].name != "MINIMIZE":
-        got = f"a study that does not minimise one value ({len(study.directions)} objectives)"
-        raise LawsmithError(place, got=got, want="a study that minimises a loss")
-    return list(study.get_trials(deepcopy=False))
+        if [direction.name for direction in study.directions] != ["MINIMIZE"]:
+            got = f"a study that does not minimise one value ({len(study.directions)} objectives)"
+            raise LawsmithError(place, got=got, want="a study that minimises a loss")
+        return [_run(trial) for trial in study.get_trials(deepcopy=False)]
 
 
 def _run(trial: Any) -> TrackedRun:

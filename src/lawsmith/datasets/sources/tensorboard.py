@@ -18,35 +18,36 @@ _STATES = {1: "finished", 2: "failed", 3: "running"}
 _FLOATS = (1, 2)  # DT_FLOAT and DT_DOUBLE of types.proto
 
 
-def find(folder: Path) -> list[Path]:
-    """The folders with event files."""
-    return sorted({path.parent for path in folder.rglob(f"*{EVENTS}*") if path.is_file()})
+def find(place: Path) -> list[Path]:
+    """The event files below a folder, or the one that ``place`` is."""
+    if place.is_file():
+        return [place] if EVENTS in place.name else []
+    return sorted(path for path in place.rglob(f"*{EVENTS}*") if path.is_file())
 
 
-def read_folder(folder: Path) -> list[TrackedRun]:
+def read_folder(place: Path) -> list[TrackedRun]:
     """Every run below a folder, named by its place in it."""
-    found = {place: _run_in(place, folder) for place in find(folder)}
-    for place in sorted(found, reverse=True):
-        parent = found.get(place.parent)
-        below = [other for other in found if other.parent == place.parent]
-        run = found[place]
+    root = place if place.is_dir() else place.parent
+    files: dict[Path, list[Path]] = {}
+    for path in find(place):
+        files.setdefault(path.parent, []).append(path)
+    found = {folder: _read(paths, folder, root) for folder, paths in files.items()}
+    for folder in sorted(found, reverse=True):
+        run, parent = found[folder], found.get(folder.parent)
+        below = [other for other in found if other.parent == folder.parent]
         if parent is not None and run.settings and not parent.settings and len(below) == 1:
-            settings, results = run.settings, {**parent.results, **run.results}
-            state = run.state or parent.state
-            found[place.parent] = replace(parent, state=state, settings=settings, results=results)
-            del found[place]
+            found[folder.parent] = replace(
+                parent,
+                state=run.state or parent.state,
+                settings=run.settings,
+                results={**parent.results, **run.results},
+            )
+            del found[folder]
     return list(found.values())
 
 
-def _run_in(place: Path, root: Path) -> TrackedRun:
-    paths = sorted(path for path in place.glob(f"*{EVENTS}*") if path.is_file())
-    run = read_files(paths, str(place.relative_to(root)) if place != root else place.name)
-    results = {name.removeprefix("hparam/"): v for name, v in run.results.items()}
-    return replace(run, results=results)
-
-
-def read_files(paths: Sequence[Path], name: str) -> TrackedRun:
-    """The run of some event files."""
+def _read(paths: Sequence[Path], folder: Path, root: Path) -> TrackedRun:
+    """The run of the event files of a folder."""
     settings: dict[str, Any] = {}
     moments: list[Moment] = []
     state = ""
@@ -66,8 +67,10 @@ def read_files(paths: Sequence[Path], name: str) -> TrackedRun:
                         value.tensor.dtype in _FLOATS
                         and (x := make_ndarray(value.tensor)).size == 1
                     ):
-                        moments.append((value.tag, event.step, x.item()))
-    return tracked_run(name, state, settings, moments)
+                        name = value.tag.removeprefix("hparam/")
+                        moments.append((name, event.step, x.item()))
+    name = str(folder.relative_to(root)) if folder != root else folder.name
+    return tracked_run(name or paths[0].name, state, settings, moments)
 
 
 def _session(data: Any, settings: dict[str, Any]) -> str:

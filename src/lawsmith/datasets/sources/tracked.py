@@ -10,8 +10,9 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 import numpy as np
 
+from lawsmith.arrays import FloatArray
 from lawsmith.datasets.json_tables import spread
-from lawsmith.datasets.schema import find_column
+from lawsmith.datasets.roles import find_column
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.numbers import as_amount, as_float
 
@@ -22,7 +23,7 @@ Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
 Moment = tuple[str, object, object]  # what was measured, at which step, its value
 T = TypeVar("T")
 TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
-MOST_RUNS = 100_000
+MOST_RUNS = 100_000  # bounds how long a server is asked
 
 
 @dataclass(frozen=True)
@@ -73,8 +74,10 @@ def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
     rows = []
     for run in sorted(runs, key=_by_name):
         row: dict[str, Any] = {"run": run.name, "state": run.state or None}
-        row |= {f"config.{name}": _cell(value) for name, value in run.settings.items()}
-        row |= {f"summary.{name}": _cell(value) for name, value in run.results.items()}
+        for place, values in (("config", run.settings), ("summary", run.results)):
+            for name, value in values.items():
+                plain = not isinstance(value, list | dict | tuple | set)
+                row[f"{place}.{name}"] = value if plain else str(value)
         rows.append(row)
     table = pd.DataFrame(rows)
     return table if any(run.state for run in runs) else table.drop(columns="state")
@@ -85,47 +88,37 @@ def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
     import pandas as pd
 
     names = list(dict.fromkeys(name for run in runs for name in run.history))
-    loss = find_column("loss", names, source)
+    loss, tokens, lr = (find_column(role, names, source) for role in ("loss", "D", "lr"))
     if loss is None:
         got = f"histories of {', '.join(names[:8]) or 'nothing'}"
         raise LawsmithError(source, got=got, want="one of a loss, such as val_loss")
-    tokens, lr = (find_column(role, names, source) for role in ("D", "lr"))
-    rows: list[dict[str, Any]] = []
+    tables = []
     for run in sorted(runs, key=_by_name):
-        rows += _moments(run, loss, tokens, lr)
-    if not rows:
+        steps, losses = np.array(run.history.get(loss, ()), dtype=np.float64).reshape(-1, 2).T
+        D = _tokens(run, steps, run.history.get(tokens or "", ()))
+        if D is None:
+            continue
+        table = pd.DataFrame({"run": run.name, "D": D, "loss": losses})
+        if lr is not None:
+            rates = dict(run.history.get(lr, ()))
+            table["lr"] = [rates.get(step) for step in steps.tolist()]
+        if (size := _setting(run, "N")) is not None:
+            table["N"] = size
+        tables.append(table[table["D"] > 0.0])  # before the first token nothing was learnt
+    if not sum(map(len, tables)):
         hint = "log tokens along the run, or have tokens_per_step among its settings"
         got = "runs without the tokens of each step"
         raise LawsmithError(source, got=got, want="tokens along at least one run", hint=hint)
-    return pd.DataFrame(rows)
+    return pd.concat(tables, ignore_index=True)
 
 
-def _moments(
-    run: TrackedRun, loss: str, tokens: str | None, lr: str | None
-) -> list[dict[str, Any]]:
-    series = run.history.get(loss, ())
-    steps = np.array([step for step, _ in series], dtype=np.float64)
-    seen = _tokens(run, steps, run.history.get(tokens, ()) if tokens else ())
-    if seen is None:
-        return []
-    size = _setting(run, "N")
-    rates = dict(run.history.get(lr, ())) if lr else {}
-    rows = []
-    for (step, value), D in zip(series, seen.tolist(), strict=True):
-        if D > 0.0:  # before the first token there is nothing to learn from
-            moment = {"run": run.name, "D": D, "loss": value}
-            moment |= {"lr": rates.get(step)} if lr else {}
-            rows.append(moment if size is None else {**moment, "N": size})
-    return rows
-
-
-def _tokens(run: TrackedRun, steps: np.ndarray, logged: Series) -> np.ndarray | None:
+def _tokens(run: TrackedRun, steps: FloatArray, logged: Series) -> FloatArray | None:
     """Tokens at each step: as logged, else by the tokens of a step, else by those of the whole."""
     if not len(steps):
         return None
     if logged:
-        at = np.array(logged, dtype=np.float64)
-        return np.asarray(np.interp(steps, at[:, 0], at[:, 1]))
+        at, seen = np.array(logged, dtype=np.float64).T
+        return np.asarray(np.interp(steps, at, seen))
     for name in TOKENS_A_STEP:
         each = as_amount(run.settings.get(name))
         if each is not None and each > 0.0:
@@ -161,15 +154,15 @@ def visible(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in spread(values).items() if not name.startswith("_")}
 
 
-def only(found: Mapping[str, T], name: str, *, what: tuple[str, str], source: str) -> T:
-    """The part of a source that was named, or the only one; ``what`` is its noun and plural."""
+def only(found: Mapping[str, T], name: str, what: str, source: str) -> T:
+    """The part of a source that was named, or the only one; ``what`` is its noun."""
     if name and name not in found:
-        raise unknown(f"{source}: {what[0]}", name, found)
+        raise unknown(f"{source}: {what}", name, found)
     if not name and len(found) != 1:
-        got = f"{len(found)} {what[1]} ({', '.join(list(found)[:8])})"
+        got = f"{len(found)} of them ({', '.join(list(found)[:8])})"
         hint = f"say which: '{source}#{next(iter(found))}'" if found else None
-        raise LawsmithError(source, got=got, want="one", hint=hint)
-    return found[name] if name else next(iter(found.values()))
+        raise LawsmithError(source, got=got, want=f"one {what}", hint=hint)
+    return found[name or next(iter(found))]
 
 
 @contextmanager
@@ -190,8 +183,3 @@ def library(extra: str, source: str, want: str) -> Iterator[None]:
 def one_line(error: Exception) -> str:
     """What an error of a library says, at most 160 letters of it."""
     return " ".join(str(error).split())[:160] or type(error).__name__
-
-
-def _cell(value: Any) -> Any:
-    """A plain value; a list or a dictionary as text."""
-    return str(value) if isinstance(value, list | dict | tuple | set) else value

@@ -33,17 +33,17 @@ from lawsmith.files import read_bytes, reason
 from lawsmith.numbers import read_json
 
 TIMEOUT = 60  # seconds without an answer
-CONNECT = 10
-PAGE = 200
-MAX_BYTES = 512 * 2**20
-_BLOCK = 32768
+CONNECT = 10  # seconds to reach the server
+PAGE = 200  # runs in one answer of the server
+MAX_BYTES = 512 * 2**20  # of one run's file
+_BLOCK = 32768  # bytes, of LevelDB's format
 
 
 def read_runs(project: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of ENTITY/PROJECT; histories only where they are needed: each is a question."""
+    """The runs of ENTITY/PROJECT. Each history is one more request, so they are optional."""
     with library("wandb", f"wandb:{project}", "a W&B server"):
         try:
-            return [run for run in _timely(_runs(project, histories=histories)) if run is not None]
+            return list(_timely(_runs(project, histories=histories)))
         except ImportError:
             raise
         except Exception as error:  # of the network, the key, the project
@@ -55,7 +55,7 @@ def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
     import wandb
 
     _reach(os.environ.get("WANDB_BASE_URL") or wandb.setup().settings.base_url)
-    # Not lazy: a page of runs has their settings and results, else each run is a further question.
+    # Not lazy: a page then has the settings and results of its runs, without a request for each.
     found = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
     for run in islice(found, MOST_RUNS):
         moments: list[Moment] = []
@@ -77,7 +77,7 @@ def _rows(run: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _reach(server: str) -> None:
-    """Fail at once where there is no server; W&B's library would try again for a minute."""
+    """Fail at once if there is no server; W&B's library would retry for a minute."""
     try:
         urlopen(server, timeout=CONNECT).close()
     except HTTPError:
@@ -88,19 +88,19 @@ def _reach(server: str) -> None:
             raise ConnectionError(f"no connection to {server} ({reason(why)})") from None
 
 
-def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun | None]:
-    """The same values; TimeoutError after TIMEOUT seconds and a few without one.
+def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun]:
+    """The runs; TimeoutError if nothing arrives for TIMEOUT seconds and a few.
 
-    W&B's library waits for a history as long as it takes, so it works in a thread of its own.
+    W&B's library waits for a history without a limit, so it runs in a thread of its own.
     """
-    given: SimpleQueue[TrackedRun | BaseException | None] = SimpleQueue()
+    given: SimpleQueue[TrackedRun | Exception | None] = SimpleQueue()
 
     def give() -> None:
         try:
             for run in runs:
                 given.put(run)
             given.put(StopIteration())
-        except BaseException as error:
+        except Exception as error:
             given.put(error)
 
     Thread(target=give, daemon=True).start()
@@ -109,11 +109,13 @@ def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun | None]:
             value = given.get(timeout=TIMEOUT + CONNECT)
         except Empty:
             raise TimeoutError from None
-        if isinstance(value, StopIteration):
-            return
-        if isinstance(value, BaseException):
-            raise value
-        yield value
+        match value:
+            case TrackedRun():
+                yield value
+            case StopIteration():
+                return
+            case Exception():
+                raise value
 
 
 def _failed(project: str, error: Exception) -> LawsmithError:
@@ -128,17 +130,19 @@ def _failed(project: str, error: Exception) -> LawsmithError:
     return LawsmithError(f"wandb:{project}", got=got, want=want, hint=hint)
 
 
-def find(folder: Path) -> list[Path]:
-    """The files of runs in a folder; latest-run is a link to one of them."""
-    return sorted(path for path in folder.rglob("*.wandb") if "latest-run" not in path.parts)
+def find(place: Path) -> list[Path]:
+    """The files of runs below a folder, where latest-run is a link; or the file itself."""
+    if place.is_file():
+        return [place] if place.suffix == ".wandb" else []
+    return sorted(path for path in place.rglob("*.wandb") if "latest-run" not in path.parts)
 
 
-def read_folder(folder: Path) -> list[TrackedRun]:
-    """The runs below a folder."""
-    return [read_file(path) for path in find(folder)]
+def read_folder(place: Path) -> list[TrackedRun]:
+    """The runs of all files that `find` finds."""
+    return [_read_file(path) for path in find(place)]
 
 
-def read_file(path: Path) -> TrackedRun:
+def _read_file(path: Path) -> TrackedRun:
     """The run of one file."""
     name, state = path.stem.removeprefix("run-"), "running"
     settings: dict[str, Any] = {}

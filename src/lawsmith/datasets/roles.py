@@ -21,27 +21,18 @@ import numpy as np
 from lawsmith.arrays import BoolArray, FloatArray
 from lawsmith.datasets import cells, words
 from lawsmith.datasets.records import Branches
-from lawsmith.datasets.words import (
-    ALIASES,
-    AXES,
-    LESSER_LOSSES,
-    MORE_ALIASES,
-    RUN_NAMES,
-    STATES,
-    header_unit,
-    plain,
-    quoted,
-    split_unit,
-)
 from lawsmith.errors import LawsmithError, suggest, unknown
+from lawsmith.formats import count
 
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = tuple(ALIASES)
+ROLES = tuple(words.ALIASES)
+SCALES = ("N", "D", "C")
+MOST_IN_A_UNIT = 1e5  # no table has 100,000 million parameters as its median
 RUN = "run"
 EVERY = "*"  # --ignore '*': all columns that are neither asked for nor well known
-_MAX_LISTED = 20
+_MAX_LISTED = 20  # columns named in an error
 MAX_LETTERS = 120  # of the name of a run, which is shown in a cell of a table
 
 
@@ -72,56 +63,74 @@ def resolve(
     *,
     source: str,
     ignored: Sequence[str] = (),
+    roles: Sequence[str] = ROLES,
+    option: str = "--columns",
 ) -> Schema:
     """The schema of a table with columns ``names``; ``asked`` maps N, D, … to names in the file.
 
-    Roles that are not asked for are looked up among the aliases. Axes are the further names that
-    are asked for; when none is, the well-known ones are, but for those ``ignored``.
+    Roles that are not asked for are looked up among the aliases. Further names that are asked for
+    are axes. If there are none, well-known settings are, except those ``ignored``.
     """
-    ignored = [full_name(name, names) for name in ignored]
+    ignored = [_full_name(name, names) for name in ignored]
     for column in ignored:
         if column not in (EVERY, *names):
             raise unknown(f"{source}: --ignore", column, names)
-    split = {role: split_unit(text, names) for role, text in asked.items()}
-    asked = {role: full_name(name, names) for role, (name, _) in split.items()}
+    split = {role: words.split_unit(text, names) for role, text in asked.items()}
+    asked = {role: _full_name(name, names) for role, (name, _) in split.items()}
     for role, name in asked.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
-    free = [name for name in names if name not in ignored]
-    roles = {role: asked.get(role) or _find(role, free, asked, source) for role in ROLES}
-    if not roles["loss"]:
-        raise _missing("loss", names, source)
-    if not (roles["N"] or roles["D"] or roles["C"]) and not set(asked) - {*ROLES, RUN}:
-        raise _missing("N", names, source)
-    found = {role: name for role, name in roles.items() if name}
-    axes = {name: column for name, column in asked.items() if name not in (*ROLES, RUN)}
+    found: dict[str, str] = {}
+    for role in roles:
+        taken = {*ignored, *asked.values(), *found.values()}
+        free = [name for name in names if name not in taken]
+        played = asked.get(role) or find_column(role, free, source, option)
+        if played is not None:
+            found[role] = played
+    axes = {name: column for name, column in asked.items() if name not in (*roles, RUN)}
     guessed = not axes
     if guessed:
-        axes = _known_axes([n for n in free if n not in found.values()])
+        axes = _known_axes([n for n in names if n not in (*ignored, *found.values())])
     runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
-    headers = {role: _header_factor(role, name) for role, name in found.items() if role != "loss"}
+    headers = {role: _header_factor(role, name) for role, name in found.items() if role in SCALES}
     given = {role: factor for role, (_, factor) in split.items() if factor is not None}
     units = {**{role: f for role, f in headers.items() if f is not None}, **given}
     by_header = tuple(role for role in units if role not in given)
-    passed = _passed_over(names, found["loss"], asked)
+    passed = _passed_over(names, found.get("loss", ""), asked)
     return Schema(found, axes, guessed, runs, units, by_header, passed, tuple(ignored))
 
 
-def full_name(name: str, names: Sequence[str]) -> str:
+def check_headers(
+    frame: pd.DataFrame, schema: Schema, *, source: str, option: str = "--columns"
+) -> None:
+    """Refuse a header that says millions above numbers far too large for that."""
+    for role in schema.by_header:
+        unit, column = schema.units[role], schema.roles[role]
+        values = cells.positive(frame[column])[0]
+        if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
+            continue
+        most = count(float(np.nanmax(values)))
+        got = f"{column!r}, whose name says {words.unit_name(unit)}, with values up to {most}"
+        flag = f"{option} {role}={column}"
+        hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
+        raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
+
+
+def _full_name(name: str, names: Sequence[str]) -> str:
     """The column meant by ``name``: itself, or the only one that has it after a prefix."""
     found = [other for other in names if words.stripped(other)[-1] == name]
     return found[0] if name not in names and len(found) == 1 else name
 
 
 def _header_factor(role: str, name: str) -> float | None:
-    return None if name == role else header_unit(name, (role.lower(), *ALIASES[role]))
+    return None if name == role else words.header_unit(name, (role.lower(), *words.ALIASES[role]))
 
 
 def _passed_over(names: Sequence[str], loss: str, asked: Mapping[str, str]) -> str | None:
     """A validation loss beside the column 'loss' that was taken."""
-    if "loss" in asked or plain(loss) != "loss":
+    if "loss" in asked or words.plain(loss) != "loss":
         return None
-    known = [n for n in names if n != loss and words.is_one_of(n, ALIASES["loss"])]
+    known = [n for n in names if n != loss and words.is_one_of(n, words.ALIASES["loss"])]
     return known[0] if known else None
 
 
@@ -129,7 +138,7 @@ def _known_axes(names: Sequence[str]) -> dict[str, str]:
     """Axis → column, of the well-known ones; a setting before a result of the same name."""
     axes: dict[str, str] = {}
     for name in sorted(names, key=lambda name: words.place(name) == "results"):
-        if not words.is_one_of(name, AXES):
+        if not words.is_one_of(name, words.AXES):
             continue
         if words.short(name) not in axes:
             axes[words.short(name)] = name
@@ -138,53 +147,44 @@ def _known_axes(names: Sequence[str]) -> dict[str, str]:
     return {axis: axes[axis] for axis in sorted(axes, key=lambda axis: names.index(axes[axis]))}
 
 
-def find_run_column(names: Sequence[str]) -> str | None:
-    """The column that names the runs, the best known of several; None if there is none."""
-    return next(iter(_run_columns(names, set())), None)
+def find_column(
+    role: str, names: Sequence[str], source: str, option: str = "--columns"
+) -> str | None:
+    """The column that may play a role, None if there is none.
 
-
-def find_column(role: str, names: Sequence[str], source: str) -> str | None:
-    """The column that plays a role of `ALIASES`, or the best known for one of `MORE_ALIASES`."""
-    if role in ALIASES:
-        return _find(role, names, {}, source)
-    known = MORE_ALIASES[role]
-    found = [name for name in names if words.is_one_of(name, known)]
-    best = {
-        name: min(known.index(form) for form in words.forms(name) if form in known)
-        for name in found
-    }
-    return min(found, key=lambda name: best[name], default=None)
-
-
-def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
-    """Columns called as names of runs are, the best known first."""
-    known = [name for name in names if name not in taken and words.is_run_name(name)]
-    last = {name: RUN_NAMES.index(plain(words.stripped(name)[-1])) for name in known}
-    return tuple(sorted(known, key=lambda name: last[name]))
-
-
-def _find(role: str, names: Sequence[str], asked: Mapping[str, str], source: str) -> str | None:
-    """The one column that may play ``role``, None if there is none."""
-    free = [name for name in names if name not in asked.values()]
-    if role in free:
+    Of several for N, D, C or the loss none is taken, but an error asks back. For the others the
+    best known one is.
+    """
+    if role == RUN:
+        return next(iter(_run_columns(names, set())), None)
+    if role in words.MORE_ALIASES:
+        ranked = ((known, name) for known in words.MORE_ALIASES[role] for name in names)
+        return next((name for known, name in ranked if known in words.forms(name)), None)
+    if role in names:
         return role
     for known in _ranks(role):
-        found = [name for name in free if plays(role, name, known)]
-        found = _apart(role, found)
+        found = _apart(role, [name for name in names if plays(role, name, known)])
         if len(found) > 1:
             got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: --columns {role}={quoted(found[0])}"
+            hint = f"say which: {option} {role}={words.quoted(found[0])}"
             raise LawsmithError(source, got=got, want="one", hint=hint)
         if found:
             return found[0]
     return None
 
 
+def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
+    """Columns called as names of runs are, the best known first."""
+    known = [name for name in names if name not in taken and words.is_run_name(name)]
+    last = {name: words.RUN_NAMES.index(words.plain(words.stripped(name)[-1])) for name in known}
+    return tuple(sorted(known, key=lambda name: last[name]))
+
+
 def _ranks(role: str) -> list[tuple[str, ...]]:
     """Names for a role, the better ones first."""
     if role == "loss":
-        return [("loss",), ALIASES[role], LESSER_LOSSES]
-    return [(role.lower(), *ALIASES[role])]
+        return [("loss",), words.ALIASES[role], words.LESSER_LOSSES]
+    return [(role.lower(), *words.ALIASES[role])]
 
 
 def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
@@ -194,7 +194,7 @@ def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
     letters = words.is_letter(name, role)
     aliases = [alias for alias in known if len(alias) > 1]  # 'n' and 'd' alone may be anything
     named = words.is_one_of(name, tuple(aliases))
-    return letters or named or header_unit(name, known) is not None
+    return letters or named or words.header_unit(name, known) is not None
 
 
 def _apart(role: str, found: list[str]) -> list[str]:
@@ -207,16 +207,19 @@ def _apart(role: str, found: list[str]) -> list[str]:
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
     where = f"{source}: column for {role}"
     column, colon, unit = name.rpartition(":")
-    if colon and full_name(column, names) in names:
+    if colon and _full_name(column, names) in names:
         want = "K, M, B, T or a number after the colon"
         raise LawsmithError(where, got=f"the unit {unit!r}", want=want)
     return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
 
 
-def _missing(role: str, names: Sequence[str], source: str) -> LawsmithError:
-    want = "one for the loss" if role == "loss" else "N and D, or the compute C"
-    close = closest(role, names)
-    known = f"--columns {role}={quoted(close or 'NAME')}"
+def missing(role: str, names: Sequence[str], source: str, option: str) -> LawsmithError:
+    """The error for a table without a column for ``role``."""
+    want = {"loss": "one for the loss", "N": "N and D, or the compute C"}.get(
+        role, f"one for {role}"
+    )
+    close = closest(role, names) if role in words.ALIASES else None
+    known = f"{option} {role}={words.quoted(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 
@@ -225,9 +228,9 @@ def closest(role: str, names: Sequence[str]) -> str | None:
     """The column whose name is nearest to an alias of ``role``."""
     for name in names:
         for form in words.forms(name):
-            if get_close_matches(form, (role.lower(), *ALIASES[role]), n=1, cutoff=0.75):
+            if get_close_matches(form, (role.lower(), *words.ALIASES[role]), n=1, cutoff=0.75):
                 return name
-    called = [name for name in names if role in plain(name).split("_")]
+    called = [name for name in names if role in words.plain(name).split("_")]
     return called[0] if called else None
 
 
@@ -250,16 +253,10 @@ def run_names(
     the runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
     """
     for column in columns:
-        names = _names(frame[column])
+        names = tuple(cells.mapped(frame[column], name_text))
         if asked or ("" not in names and len(set(names)) == len(names)):
             return column, names
     return None, ()
-
-
-def _names(column: pd.Series[Any]) -> tuple[str, ...]:
-    """The names in a column, '' where it is blank."""
-    pairs = zip(column.isna(), column, strict=True)
-    return tuple("" if missing else name_text(value) for missing, value in pairs)
 
 
 def name_text(value: object) -> str:
@@ -277,7 +274,11 @@ def branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
         return None
     missing: tuple[FloatArray, list[cells.Fault]] = (np.full(len(frame), np.nan), [])
     tokens, faults = missing if at is None else cells.optional(frame[at])
-    return Branches(() if parent is None else _names(frame[parent]), tokens, tuple(faults))
+    return Branches(
+        () if parent is None else tuple(cells.mapped(frame[parent], name_text)),
+        tokens,
+        tuple(faults),
+    )
 
 
 def state_column(frame: pd.DataFrame) -> str | None:
@@ -285,7 +286,7 @@ def state_column(frame: pd.DataFrame) -> str | None:
     for name in map(str, frame.columns):
         if words.is_one_of(name, words.STATE_NAMES):
             said = set(_states(frame[name])) - {""}
-            known = said & {state for states in STATES.values() for state in states}
+            known = said & {state for states in words.STATES.values() for state in states}
             if known and 2 * len(known) >= len(said):
                 return name
     return None
@@ -294,10 +295,7 @@ def state_column(frame: pd.DataFrame) -> str | None:
 def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, int]]:
     """(rows that are results, rows that diverged, how many of each other state are left out)."""
     said = _states(column)
-    diverged, done = (
-        np.array([word in STATES[kind] for word in said], dtype=np.bool_)
-        for kind in ("diverged", "finished")
-    )
+    diverged, done = (np.isin(said, words.STATES[kind]) for kind in ("diverged", "finished"))
     kept = diverged | done
     others = Counter(said[i] or "of no state" for i in np.flatnonzero(~kept))
     return kept, diverged, dict(others.most_common())
@@ -305,5 +303,4 @@ def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, in
 
 def _states(column: pd.Series[Any]) -> list[str]:
     """The states in plain form: 'TrialState.COMPLETE' is complete."""
-    pairs = zip(column.tolist(), column.isna().tolist(), strict=True)
-    return ["" if no else plain(str(cell).rsplit(".", 1)[-1].lower()) for cell, no in pairs]
+    return cells.mapped(column, lambda cell: words.plain(str(cell).rsplit(".", 1)[-1].lower()))
