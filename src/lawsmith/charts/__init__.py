@@ -12,31 +12,28 @@ be made raises ChartUnavailable.
 
 from __future__ import annotations
 
-from lawsmith.charts.allocation import allocation as allocation
-from lawsmith.charts.allocation import hyperparameters as hyperparameters
-from lawsmith.charts.answer import answer as answer
-from lawsmith.charts.curves import curves as curves
-from lawsmith.charts.draw import NARROW as NARROW
-from lawsmith.charts.draw import WIDE as WIDE
-from lawsmith.charts.isoflop import isoflop as isoflop
-from lawsmith.charts.law import law as law
-from lawsmith.charts.narrowing import narrowing as narrowing
-from lawsmith.charts.region import region as region
-from lawsmith.charts.residuals import residuals as residuals
-from lawsmith.charts.runs import ChartUnavailable as ChartUnavailable
-from lawsmith.charts.save import ANSWER_CHARTS as ANSWER_CHARTS
-from lawsmith.charts.save import CHARTS as CHARTS
-from lawsmith.charts.save import Chart as Chart
-from lawsmith.charts.save import Unavailable as Unavailable
-from lawsmith.charts.save import Written as Written
-from lawsmith.charts.save import spec_of as spec_of
-from lawsmith.charts.save import write as write
-from lawsmith.charts.save import write_all as write_all
-from lawsmith.charts.save import write_tasks as write_tasks
-from lawsmith.charts.tasks import accuracy_by_compute as accuracy_by_compute
-from lawsmith.charts.tasks import accuracy_by_loss as accuracy_by_loss
-from lawsmith.charts.theme import PRINT as PRINT
-from lawsmith.charts.theme import THEMES as THEMES
-from lawsmith.charts.theme import themed as themed
-from lawsmith.charts.timeline import timeline as timeline
-from lawsmith.charts.trunks import trunks as trunks
+from lawsmith.charts.allocation import allocation, hyperparameters
+from lawsmith.charts.answer import answer
+from lawsmith.charts.curves import curves
+from lawsmith.charts.draw import NARROW, WIDE
+from lawsmith.charts.isoflop import isoflop
+from lawsmith.charts.law import law
+from lawsmith.charts.narrowing import narrowing
+from lawsmith.charts.region import region
+from lawsmith.charts.residuals import residuals
+from lawsmith.charts.runs import ChartUnavailable
+from lawsmith.charts.save import (
+    ANSWER_CHARTS,
+    CHARTS,
+    Chart,
+    Unavailable,
+    Written,
+    spec_of,
+    write,
+    write_all,
+    write_tasks,
+)
+from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
+from lawsmith.charts.theme import PRINT, THEMES, themed
+from lawsmith.charts.timeline import timeline
+from lawsmith.charts.trunks import trunks

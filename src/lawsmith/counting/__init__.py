@@ -9,5 +9,3 @@ from __future__ import annotations
 from lawsmith.counting.arch import Arch, read_arch
 from lawsmith.counting.configs import read_config
 from lawsmith.counting.count import Count, count
-
-__all__ = ["Arch", "Count", "count", "read_arch", "read_config"]

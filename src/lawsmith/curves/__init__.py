@@ -8,5 +8,3 @@ from __future__ import annotations
 
 from lawsmith.curves.model import CurveModel, fit_curves
 from lawsmith.curves.records import Along, CurveFinding, End
-
-__all__ = ["Along", "CurveFinding", "CurveModel", "End", "fit_curves"]

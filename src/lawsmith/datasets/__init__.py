@@ -35,29 +35,6 @@ from lawsmith.errors import unknown
 if TYPE_CHECKING:
     import pandas as pd
 
-__all__ = [
-    "ENTRIES",
-    "Counts",
-    "CurveOptions",
-    "Curves",
-    "Entry",
-    "ReadLog",
-    "ReadOptions",
-    "Study",
-    "Truth",
-    "count",
-    "curves_from_frame",
-    "demo_study",
-    "entry",
-    "load",
-    "load_curves",
-    "locate",
-    "names",
-    "present",
-    "read_frame",
-    "study_from_frame",
-]
-
 
 def load(
     source: str | Path,
@@ -87,48 +64,48 @@ def _is_word(source: str) -> bool:
 
 
 def _load_entry(
-    entry: Entry, variant_name: str, options: ReadOptions, progress: Progress | None
+    known: Entry, variant_name: str, options: ReadOptions, progress: Progress | None
 ) -> Study:
-    variant = entry.variant(variant_name)
-    if entry.make is not None:
-        return entry.make(options)
-    name = f"{entry.name}:{variant_name}" if variant_name else entry.name
-    frame = _read_sources(entry, locate(entry, progress=progress))
+    variant = known.variant(variant_name)
+    if known.make is not None:
+        return known.make(options)
+    name = f"{known.name}:{variant_name}" if variant_name else known.name
+    frame = _read_sources(known, locate(known, progress=progress))
     if variant.prepare is not None:
         frame = variant.prepare(frame)
     # Verified as published, whatever the caller then leaves out.
     own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
     study = study_from_frame(frame, own, name=name)
     verify(study, variant.expected)
-    notes = [*entry.notes, *variant.notes]
-    if entry.n_rows is None and entry.paper is not None:  # a table that only its owner has
-        found = differences(count(study), entry.paper)
+    notes = [*known.notes, *variant.notes]
+    if known.n_rows is None and known.paper is not None:  # a table that only its owner has
+        found = differences(count(study), known.paper)
         notes += [f"unlike in the paper: {line}" for line in found]
     if options != ReadOptions():
         study = study_from_frame(frame, own.then(options), name=name)
     curves = None
     if variant.curves is not None:
-        table = read_frame(locate_file(entry, variant.curves, progress))
+        table = read_frame(locate_file(known, variant.curves, progress))
         carried = CurveOptions(carry=tuple(study.grid.hp))
-        curves = curves_from_frame(table, carried, name=f"{entry.name}, curves")
+        curves = curves_from_frame(table, carried, name=f"{known.name}, curves")
     return replace(
         study,
-        title=entry.title,
-        default_law=entry.default_law,
+        title=known.title,
+        default_law=known.default_law,
         notes=(*notes, *study.notes),
         curves=curves,
     )
 
 
-def _read_sources(entry: Entry, paths: Sequence[Path]) -> pd.DataFrame:
+def _read_sources(known: Entry, paths: Sequence[Path]) -> pd.DataFrame:
     """The rows of all files, those of each marked in the column 'split' where it has a tag."""
     import pandas as pd
 
     frames = [read_frame(path) for path in paths]
-    for frame, source in zip(frames, entry.sources, strict=True):
+    for frame, source in zip(frames, known.sources, strict=True):
         if source.tag is not None:
             frame["split"] = source.tag
     whole = pd.concat(frames, ignore_index=True)
-    if entry.n_rows not in (None, len(whole)):
-        raise not_published(str(paths[0]), f"{len(whole)} rows", f"{entry.n_rows}")
+    if known.n_rows not in (None, len(whole)):
+        raise not_published(str(paths[0]), f"{len(whole)} rows", f"{known.n_rows}")
     return whole

@@ -6,16 +6,3 @@ from lawsmith.journal.events import Event, Kind, make
 from lawsmith.journal.fold import Ledger, Stage, Trial, fold
 from lawsmith.journal.journal import Journal
 from lawsmith.journal.lock import driver_lock, driver_of
-
-__all__ = [
-    "Event",
-    "Journal",
-    "Kind",
-    "Ledger",
-    "Stage",
-    "Trial",
-    "driver_lock",
-    "driver_of",
-    "fold",
-    "make",
-]

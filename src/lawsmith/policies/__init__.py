@@ -16,18 +16,3 @@ from lawsmith.policies.base import (
 from lawsmith.policies.catalogue import Method, make_policy, space_named
 from lawsmith.policies.frontier import Frontier
 from lawsmith.policies.search import Full, Search, Window
-
-__all__ = [
-    "Choice",
-    "Frontier",
-    "Full",
-    "InitialDesign",
-    "Method",
-    "Policy",
-    "Search",
-    "Window",
-    "make_policy",
-    "space_named",
-    "unasked",
-    "with_pending",
-]

@@ -7,17 +7,10 @@ write_report(source, "report.html")
 
 from __future__ import annotations
 
-from lawsmith.report.cards import CARDS as CARDS
-from lawsmith.report.cards import cards_of as cards_of
-from lawsmith.report.finding import Memory as Memory
-from lawsmith.report.finding import find_out as find_out
-from lawsmith.report.finished import read_replay as read_replay
-from lawsmith.report.finished import replay_source as replay_source
-from lawsmith.report.finished import table_source as table_source
-from lawsmith.report.of_live import live_source as live_source
-from lawsmith.report.page import report_html as report_html
-from lawsmith.report.page import write_report as write_report
-from lawsmith.report.parts import Card as Card
-from lawsmith.report.source import Findings as Findings
-from lawsmith.report.source import Record as Record
-from lawsmith.report.source import Source as Source
+from lawsmith.report.cards import CARDS, cards_of
+from lawsmith.report.finding import Memory, find_out
+from lawsmith.report.finished import read_replay, replay_source, table_source
+from lawsmith.report.of_live import live_source
+from lawsmith.report.page import report_html, write_report
+from lawsmith.report.parts import Card
+from lawsmith.report.source import Findings, Record, Source

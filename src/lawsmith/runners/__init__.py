@@ -12,8 +12,6 @@ from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
 from lawsmith.spec.models import RunnerKind
 from lawsmith.spec.reading import read_table
 
-__all__ = ["RUNNERS", "Ending", "Job", "Phase", "Runner", "Status", "make_runner"]
-
 RUNNERS: tuple[str, ...] = get_args(RunnerKind)
 
 

@@ -11,8 +11,6 @@ from lawsmith.spec.build import Candidates, build_candidates
 from lawsmith.spec.models import StudySpec
 from lawsmith.spec.reading import read_table
 
-__all__ = ["Candidates", "StudySpec", "build_candidates", "load_spec", "parse_spec"]
-
 MAX_BYTES = 2**20  # study files have a few kilobytes
 
 

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from lawsmith.study.live import LiveStudy, open_study
-
-__all__ = ["LiveStudy", "open_study"]

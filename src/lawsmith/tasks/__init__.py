@@ -7,8 +7,6 @@ found.forecasts[0].value, found.forecasts[0].low, found.forecasts[0].high
 
 from __future__ import annotations
 
-from lawsmith.tasks.curve import Task as Task
-from lawsmith.tasks.make import ScoredRuns as ScoredRuns
-from lawsmith.tasks.make import answer_task as answer_task
-from lawsmith.tasks.records import TaskAnswer as TaskAnswer
-from lawsmith.tasks.records import TaskForecast as TaskForecast
+from lawsmith.tasks.curve import Task
+from lawsmith.tasks.make import ScoredRuns, answer_task
+from lawsmith.tasks.records import TaskAnswer, TaskForecast

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from lawsmith.integrations.optuna.sampler import LawsmithSampler, StudyOver
-
-__all__ = ["LawsmithSampler", "StudyOver"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from lawsmith.runners.ray.runner import RayOptions, RayRunner
-
-__all__ = ["RayOptions", "RayRunner"]

@@ -3,5 +3,3 @@
 from __future__ import annotations
 
 from lawsmith.runners.slurm.runner import SlurmOptions, SlurmRunner
-
-__all__ = ["SlurmOptions", "SlurmRunner"]

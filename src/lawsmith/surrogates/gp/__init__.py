@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
-from lawsmith.surrogates.gp.model import GP as GP
-from lawsmith.surrogates.gp.priors import PRIORS as PRIORS
-from lawsmith.surrogates.inputs import KERNELS as KERNELS
+from lawsmith.surrogates.gp.model import GP
+from lawsmith.surrogates.gp.priors import PRIORS
+from lawsmith.surrogates.inputs import KERNELS
