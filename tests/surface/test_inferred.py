@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
     y, trunk = runs() * np.exp(own), np.repeat(np.arange(5), 4)
     empty = {"N": np.empty(0), "D": np.empty(0)}
     nothing = (empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0))
-    shared = Inferred(*nothing, trunk, 0.01**2)
+    shared = Inferred(*nothing, trunk)
     at = {"N": 2.4e8, "D": 2e10}
     plain, clustered = (
         told(fit({"N": N, "D": D}, y), **at),
@@ -91,13 +93,16 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
 
 def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
     """The precision of a mean by generalised least squares, in units of that of one run."""
+    own = np.repeat(0.002 * np.random.default_rng(3).standard_normal(5), 4)
     trunk = np.repeat(np.arange(5), 4)
     empty = {"N": np.empty(0), "D": np.empty(0)}
-    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk, 0.002**2)
-    for member in fit({"N": N, "D": D}, runs(), inferred=shared).members:
-        noise = np.full(len(member.data), np.median(member.noise))
-        member.__dict__["noise"] = noise  # the same in all rows, as the closed form has it
-        K = 0.002**2 * (member.data.trunk[:, None] == member.data.trunk) + np.diag(noise)
+    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
+    for member in fit({"N": N, "D": D}, runs() * np.exp(own), inferred=shared).members:
+        k, eta = len(member.data), member.eta.copy()
+        eta[-1] = 0.0  # the same in all rows, as the closed form has it
+        member = replace(member, eta=eta, w=np.ones(k), data=replace(member.data, tau=np.ones(k)))
+        common = np.exp(2.0 * eta[-2]) * member.data.common
+        K = common * (member.data.trunk[:, None] == member.data.trunk) + np.diag(member.noise)
         precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
         assert member.n_witnesses == pytest.approx(precision * K[0, 0])
         assert 5.0 < member.n_witnesses < len(member.data)
