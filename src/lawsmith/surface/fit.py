@@ -201,16 +201,19 @@ def shares(members: list[Member], beside: list[Member]) -> FloatArray:
 def _windows(data: Observed) -> dict[str, BoolArray]:
     """Which rows each window has, all of the data first.
 
-    A window with fewer sizes than its law has numbers would repeat the prior.
+    A window with fewer sizes than its law has numbers would repeat the prior. Rows that are
+    inferred do not make a window: with them the same runs would be fitted by other members, which
+    rest on few runs.
     """
     found = {"all": np.ones(len(data), dtype=np.bool_)}
+    run = data.first >= 0
     least = max(size_of(form) for form in forms_of(data))
     for factor in WINDOWS:
         upper = _upper(data, factor)
-        n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
+        n_sizes = len(np.unique(data.points.S[upper & run].round(6), axis=0))
         if n_sizes < least:
             continue
-        if LEAST_UPPER <= upper.sum() < 0.9 * found[list(found)[-1]].sum():
+        if LEAST_UPPER <= (upper & run).sum() < 0.9 * (found[list(found)[-1]] & run).sum():
             found[f"{factor:g}"] = upper
     return found
 
