@@ -91,6 +91,33 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
     assert clustered.run_high / clustered.run_low > np.exp(2 * 1.96 * 0.75**0.5 * 0.01)
 
 
+@pytest.mark.parametrize("shared", [0.0, 0.01])
+def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
+    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run."""
+    rng = np.random.default_rng(5)
+    own = rng.standard_normal((2, len(N)))
+    trunk = np.repeat(np.arange(10), 2)
+    noise = 0.01 * own[0] if not shared else shared * own[0][trunk] + 0.001 * own[1]
+    empty = {"N": np.empty(0), "D": np.empty(0)}
+    of_runs = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
+    y = loss(N, D) * np.exp(noise)
+    plain, clustered = (fit({"N": N, "D": D}, y, inferred=i) for i in (None, of_runs))
+    best = clustered.members[int(np.argmax(clustered.weight))]
+    assert best.data.common >= 0.9 if shared else best.data.common <= 0.5
+    if not shared:
+        wide, usual = (told(one, 2.4e8, 2e10) for one in (clustered, plain))
+        assert np.log(wide.high / wide.low) < 1.15 * np.log(usual.high / usual.low)
+
+
+def test_rows_that_are_inferred_make_no_window():
+    """Eight runs lie within a factor of ten of the largest; with 24 inferred rows there are 32."""
+    more = {"N": np.geomspace(3e8, 1e9, 24), "D": np.geomspace(2e10, 4e10, 24)}
+    y, none = np.log(loss(**more)), np.full(24, -1)
+    rows = Inferred(more, {}, y, 1e-6 * np.eye(24), none, np.full(len(N), -1))
+    surface = fit({"N": N, "D": D}, runs(), inferred=rows)
+    assert {member.name.split("/")[1] for member in surface.members} == {"all"}
+
+
 def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
     """The precision of a mean by generalised least squares, in units of that of one run."""
     own = np.repeat(0.002 * np.random.default_rng(3).standard_normal(5), 4)
