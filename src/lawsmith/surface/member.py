@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
+from scipy.special import stdtrit
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.surface.data import Observed, Points
@@ -41,6 +42,8 @@ FIRST_SD = 0.02  # scatter about the trend that the first fit assumes
 COMMON = (0.05, 0.25, 0.5, 0.75, *(1.0 - np.geomspace(0.1, 1e-5, 9)).tolist())
 COMMON_ODDS, COMMON_ODDS_SD = 2.0, 4.0
 STARTS = (0.5, 0.9999)
+# SD of a normal whose 95 % interval is that of Student's t with TAIL_DF degrees of freedom.
+TAIL = float(stdtrit(TAIL_DF, 0.975)) / 1.959964
 
 
 @dataclass(frozen=True, eq=False)
@@ -149,8 +152,15 @@ class Member:
         return offset + cross @ self.alpha, prior - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
-        """(q,) SD of the noise of one further run."""
-        return self.kernel.noise(self.eta, at.c)
+        """(q,) SD of the noise of one further run.
+
+        A known trunk's weight says how odd it is. A further one may be as odd as any, so what it
+        has in common with its runs is as wide as Student's t.
+        """
+        noise = self.kernel.noise(self.eta, at.c)
+        if self.data.tau is None:
+            return noise
+        return np.asarray(noise * np.sqrt(1.0 + (TAIL**2 - 1.0) * self.data.common))
 
     def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
@@ -260,11 +270,20 @@ def _fitted(plan: Plan, data: Observed, few: Observed, kernel: Kernel) -> Member
     for i in range(ROUNDS):
         last = i == ROUNDS - 1
         if last:
-            rows, w_rows = replace(data, common=rows.common), w
+            rows, w_rows = _as_found(data, rows), w
         anchor = theta
         steps = 12 if last else 20
         theta, eta, rows, w_rows = _round(shape, kernel, rows, anchor, eta, w_rows, steps)
     return Member(f"{plan.form}/{plan.window}", shape, kernel, rows, theta, anchor, eta, w_rows)
+
+
+def _as_found(data: Observed, few: Observed) -> Observed:
+    """All rows, with what some of them said of trunks: odd ones would count in full again."""
+    if data.trunk is None or few.trunk is None or few.tau is None:
+        return data
+    known = dict(zip(few.trunk.tolist(), few.tau.tolist(), strict=True))
+    tau = np.array([known.get(i, 1.0) for i in data.trunk.tolist()])
+    return replace(data, common=few.common, tau=tau)
 
 
 def _round(
