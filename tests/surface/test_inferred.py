@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 
@@ -78,7 +80,7 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
     y, trunk = runs() * np.exp(own), np.repeat(np.arange(5), 4)
     empty = {"N": np.empty(0), "D": np.empty(0)}
     nothing = (empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0))
-    shared = Inferred(*nothing, trunk, 0.01**2)
+    shared = Inferred(*nothing, trunk)
     at = {"N": 2.4e8, "D": 2e10}
     plain, clustered = (
         told(fit({"N": N, "D": D}, y), **at),
@@ -89,15 +91,45 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
     assert clustered.run_high / clustered.run_low > np.exp(2 * 1.96 * 0.75**0.5 * 0.01)
 
 
+@pytest.mark.parametrize("shared", [0.0, 0.01])
+def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
+    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run."""
+    rng = np.random.default_rng(5)
+    own = rng.standard_normal((2, len(N)))
+    trunk = np.repeat(np.arange(10), 2)
+    noise = 0.01 * own[0] if not shared else shared * own[0][trunk] + 0.001 * own[1]
+    empty = {"N": np.empty(0), "D": np.empty(0)}
+    of_runs = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
+    y = loss(N, D) * np.exp(noise)
+    plain, clustered = (fit({"N": N, "D": D}, y, inferred=i) for i in (None, of_runs))
+    best = clustered.members[int(np.argmax(clustered.weight))]
+    assert best.data.common >= 0.9 if shared else best.data.common <= 0.5
+    if not shared:
+        wide, usual = (told(one, 2.4e8, 2e10) for one in (clustered, plain))
+        assert np.log(wide.high / wide.low) < 1.15 * np.log(usual.high / usual.low)
+
+
+def test_rows_that_are_inferred_make_no_window():
+    """Eight runs lie within a factor of ten of the largest; with 24 inferred rows there are 32."""
+    more = {"N": np.geomspace(3e8, 1e9, 24), "D": np.geomspace(2e10, 4e10, 24)}
+    y, none = np.log(loss(**more)), np.full(24, -1)
+    rows = Inferred(more, {}, y, 1e-6 * np.eye(24), none, np.full(len(N), -1))
+    surface = fit({"N": N, "D": D}, runs(), inferred=rows)
+    assert {member.name.split("/")[1] for member in surface.members} == {"all"}
+
+
 def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
     """The precision of a mean by generalised least squares, in units of that of one run."""
+    own = np.repeat(0.002 * np.random.default_rng(3).standard_normal(5), 4)
     trunk = np.repeat(np.arange(5), 4)
     empty = {"N": np.empty(0), "D": np.empty(0)}
-    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk, 0.002**2)
-    for member in fit({"N": N, "D": D}, runs(), inferred=shared).members:
-        noise = np.full(len(member.data), np.median(member.noise))
-        member.__dict__["noise"] = noise  # the same in all rows, as the closed form has it
-        K = 0.002**2 * (member.data.trunk[:, None] == member.data.trunk) + np.diag(noise)
+    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
+    for member in fit({"N": N, "D": D}, runs() * np.exp(own), inferred=shared).members:
+        k, eta = len(member.data), member.eta.copy()
+        eta[-1] = 0.0  # the same in all rows, as the closed form has it
+        member = replace(member, eta=eta, w=np.ones(k), data=replace(member.data, tau=np.ones(k)))
+        common = np.exp(2.0 * eta[-2]) * member.data.common
+        K = common * (member.data.trunk[:, None] == member.data.trunk) + np.diag(member.noise)
         precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
         assert member.n_independent == pytest.approx(precision * K[0, 0])
         assert 5.0 < member.n_independent < len(member.data)

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 import numpy as np
 import pytest
 from scipy import stats
@@ -62,7 +64,8 @@ def test_the_joined_law_with_k_one_is_the_sum_of_two_terms() -> None:
     np.testing.assert_allclose(np.exp(law), want)
 
 
-def test_the_gradient_of_the_evidence_is_that_of_differences() -> None:
+@pytest.mark.parametrize("on_trunks", [False, True])
+def test_the_gradient_of_the_evidence_is_that_of_differences(on_trunks: bool) -> None:
     rng = np.random.default_rng(3)
     n = 25
     data = observe(
@@ -76,6 +79,9 @@ def test_the_gradient_of_the_evidence_is_that_of_differences() -> None:
     kernel = kernel_of(data.points)
     eta = kernel.mean + 0.3 * rng.standard_normal(len(kernel.mean))
     k = len(data)
+    if on_trunks:
+        trunk = rng.integers(-1, 4, k)
+        data = replace(data, trunk=trunk, common=0.7, tau=np.array([0.3, 1.0, 1.2, 0.8])[trunk])
     target, F = rng.normal(0, 0.02, k), 0.1 * rng.normal(size=(k, 3))
     about = Linearised(data, target, F, rng.random(k), np.ones(k))
     slopes = _log_density(kernel, about, eta)[1]

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
 import numpy as np
 
@@ -14,7 +14,6 @@ from lawsmith.curves.trunks import (
     Trunks,
     fit_trunks,
     normal_cov,
-    particular,
     speaking_points,
     usable,
 )
@@ -134,8 +133,7 @@ def fit_curves(
         _of_finished(known, grid),
     ]
     inferred = _joined([part for part in parts if len(part)] or parts[:1], known.parent)
-    shared, own = particular(trunks.fits)
-    return CurveModel(known, trunks, ends, replace(inferred, shared=shared, own=own), notes)
+    return CurveModel(known, trunks, ends, inferred, notes)
 
 
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:

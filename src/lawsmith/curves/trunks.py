@@ -16,12 +16,7 @@ from scipy.special import stdtrit
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
-from lawsmith.curves.trunk import FORM, LEAST_POINTS, TrunkCurve, fit_trunk
-from lawsmith.surface.data import observe
-from lawsmith.surface.fit import level_of
-from lawsmith.surface.member import Plan, fit_member
-from lawsmith.surface.prior import BROAD
-from lawsmith.surface.process import TAIL_DF
+from lawsmith.curves.trunk import LEAST_POINTS, TrunkCurve, fit_trunk
 from lawsmith.trajectory import Curve
 
 MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
@@ -29,10 +24,6 @@ N_ROWS = 6  # losses that are inferred of a trunk, at most
 AWAY = 1.25  # factor of D from the branches of a trunk within which the trunk itself is silent
 USUAL_SHARE = 0.1  # of a run that is decay
 SMALL = 1e-9
-# What a trunk has of its own (a shape, a seed) beside N and D: SD of log loss that is expected
-# where there are too few sizes to compare.
-PARTICULAR = 0.003
-LEAST_SIZES = 5
 
 
 @dataclass(frozen=True, eq=False)
@@ -78,10 +69,9 @@ class Trunks:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
         annealed = self.foretell(np.array([trunk]), np.array([D]))
-        mean, scale2 = float(annealed.mean[0]) + more[0], float(annealed.cov[0, 0]) + more[1]
-        return end_of(
-            curve, D, mean, scale2, float(annealed.noise[0]), float(annealed.df[0]), level
-        )
+        mean, df = float(annealed.mean[0]) + more[0], float(annealed.df[0])
+        scale2 = float(annealed.cov[0, 0]) + more[1] / float(as_normal(annealed.df)[0]) ** 2
+        return end_of(curve, D, mean, scale2, float(annealed.noise[0]), df, level)
 
 
 def end_of(
@@ -192,33 +182,6 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
         of += [i] * len(D)
         at += D.tolist()
     return np.array(of, dtype=np.int64), np.array(at)
-
-
-def particular(fits: Mapping[int, TrunkCurve]) -> tuple[float, dict[int, float]]:
-    """Variance of log loss at an N and D: of a further trunk (at the largest N), of each known one.
-
-    The best trunk of each size is compared at one D with a surface in N alone: what a trunk has of
-    its own is the noise there. Trunks of small models differ more, and one far from the others has
-    a variance of its own and does not move them.
-    """
-    best: dict[float, tuple[float, int]] = {}
-    D = float(np.median([f.curve.reached for f in fits.values()])) if fits else 0.0
-    for i, f in fits.items():
-        if f.curve.D[0] <= D <= (1.0 + 1e-6) * f.curve.reached:
-            here = float(f.at(np.array([D]))[0][0])
-            best[f.curve.N] = min(best.get(f.curve.N, (np.inf, i)), (here, i))
-    if len(best) < LEAST_SIZES:
-        return PARTICULAR**2, {}
-    sizes = np.array(sorted(best))
-    data = observe({"N": sizes}, np.exp([best[N][0] for N in sizes]))
-    member = fit_member(Plan(FORM, "all", level_of(data), BROAD), data, few=data)
-    spread2 = member.run_noise(data.points) ** 2
-    of_size = dict(zip(sizes.tolist(), spread2.tolist(), strict=True))
-    own = {i: of_size[f.curve.N] for i, f in fits.items() if f.curve.N in of_size}
-    for k, N in enumerate(sizes.tolist()):
-        own[best[N][1]] = float(spread2[k] / min(member.w[k], 1.0))
-    # A known trunk's weight says how odd it is; a further one may be as odd as any.
-    return float(spread2[-1] * as_normal(np.array(TAIL_DF)) ** 2), own
 
 
 def normal_cov(annealed: Foretold) -> FloatArray:

@@ -13,9 +13,8 @@ Notation and shapes
     first (k,) one of the runs of each row, by its place in the table
     extra (k,) variance of y beyond the noise of a run, where the tail was compressed
     cov   (k, k) covariance of errors of y beyond both; None without any. Rows that are inferred
-          have some, and so have rows that share a trunk
+          have some
     trunk (k,) which trunk a row is from, -1 for none; None where nobody says
-    own   (k,) variance of what is particular to that trunk, a part of cov
 
 Where D is a function of N in the whole table (one D for each N), N and D cannot be told apart. The
 surface is then a function of C, and N* at a C is read off that line. In the same way a
@@ -209,7 +208,8 @@ class Frame:
 class Observed:
     """Rows that a surface is fitted to; see the module's notation.
 
-    shared   variance of what runs of one trunk have in common, and a further run has anew
+    common   share of the noise's variance that runs of one trunk have in common; fitted
+    tau      (k,) weights of their trunks: small for odd ones
     """
 
     frame: Frame
@@ -221,8 +221,8 @@ class Observed:
     first: IntArray
     cov: FloatArray | None = None
     trunk: IntArray | None = None
-    own: FloatArray | None = None
-    shared: float = 0.0
+    common: float = 0.5
+    tau: FloatArray | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -238,8 +238,8 @@ class Observed:
             self.first[rows],
             None if self.cov is None else self.cov[rows][:, rows],
             None if self.trunk is None else self.trunk[rows],
-            None if self.own is None else self.own[rows],
-            self.shared,
+            self.common,
+            None if self.tau is None else self.tau[rows],
         )
 
 

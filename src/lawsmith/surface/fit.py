@@ -207,12 +207,15 @@ def shares(members: list[Member], beside: list[Member]) -> FloatArray:
 def _windows(data: Observed) -> dict[str, BoolArray]:
     """Which rows each window has, all of the data first.
 
-    A window with fewer sizes than its law has numbers would repeat the prior.
+    A window with fewer sizes than its law has numbers would repeat the prior. Rows that are
+    inferred do not make a window: with them the same runs would be fitted by other members, which
+    rest on few runs.
     """
     found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
-    n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
+    run = data.first >= 0
+    n_sizes = len(np.unique(data.points.S[upper & run].round(6), axis=0))
     enough = n_sizes >= max(len(TREND_FORMS[form].numbers) for form in _forms_of(data))
-    if enough and LEAST_UPPER <= upper.sum() < 0.9 * len(data):
+    if enough and LEAST_UPPER <= (upper & run).sum() < 0.9 * run.sum():
         found[f"{WINDOW:g}"] = upper
     return found
 

@@ -6,7 +6,7 @@ Notation as in :mod:`lawsmith.surface.data`; r rows are inferred.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, replace
 
 import numpy as np
 
@@ -21,8 +21,6 @@ class Inferred:
 
     y       (r,) log loss; cov (r, r) covariance of its errors, which need not be independent
     trunk   (r,) the trunk of each, -1 for none; of_runs (n,) the same of the runs beside them
-    shared  variance of what is particular to a trunk: all its rows have it in common
-    own     the same of single trunks, where it is another
     """
 
     scales: Mapping[str, AnyArray]
@@ -31,8 +29,6 @@ class Inferred:
     cov: FloatArray
     trunk: IntArray
     of_runs: IntArray
-    shared: float = 0.0
-    own: Mapping[int, float] = field(default_factory=dict)
 
     def __len__(self) -> int:
         return len(self.y)
@@ -53,9 +49,8 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
     squeezed, extra = compress(points.S, y, np.zeros(k + r, dtype=np.bool_))
     of_runs = np.full(k, -1, dtype=np.int64) if data.trunk is None else data.trunk
     trunk = np.concatenate([of_runs, more.trunk])
-    own = np.array([more.own.get(i, more.shared) for i in trunk.tolist()])
-    cov = np.where((trunk[:, None] == trunk) & (trunk >= 0), own, 0.0)
-    cov[k:, k:] += more.cov
+    cov = np.zeros((k + r, k + r))
+    cov[k:, k:] = more.cov
     return Observed(
         frame,
         points,
@@ -66,6 +61,5 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
         np.concatenate([data.first, np.full(r, -1)]),
         cov,
         trunk,
-        own,
-        more.shared,
+        tau=np.ones(k + r),
     )

@@ -7,17 +7,19 @@ covariance F Fᵀ + residual. A fit alternates between theta, eta and the weight
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from typing import NamedTuple
 
 import numpy as np
 from scipy.linalg import lapack, solve_triangular
+from scipy.special import stdtrit
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.surface.data import Observed, Points
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.process import (
+    TAIL_DF,
     Kernel,
     Linearised,
     cholesky,
@@ -28,12 +30,20 @@ from lawsmith.surface.process import (
     reweigh,
     row_noise,
     solve,
-    with_cov,
+    trunk_cov,
+    with_trunks,
 )
 from lawsmith.surface.trend import Trend, trend
 
 ROUNDS = 3  # of theta, eta and weights in turn; the last one has all rows
 FIRST_SD = 0.02  # of log loss about the trend, for the first fit; later ones find their own
+# Share of the noise's variance that runs of one trunk have in common: one of these. The mean and SD
+# of the log of its odds: a trunk is most of a run, and with few trunks the prior decides.
+COMMON = (0.05, 0.25, 0.5, 0.75, *(1.0 - np.geomspace(0.1, 1e-5, 9)).tolist())
+COMMON_ODDS, COMMON_ODDS_SD = 2.0, 4.0
+STARTS = (0.5, 0.9999)
+# SD of a normal whose 95 % interval is that of Student's t with TAIL_DF degrees of freedom.
+TAIL = float(stdtrit(TAIL_DF, 0.975)) / 1.959964
 
 
 @dataclass(frozen=True, eq=False)
@@ -71,10 +81,11 @@ class Member:
 
         m rows with correlation r say as much of what they share as m/(1 + (m − 1)·r) others.
         """
-        data = self.data
-        if data.trunk is None or data.own is None or data.cov is None:
+        data, own = self.data, trunk_cov(self.kernel, self.eta, self.data)
+        if data.trunk is None or data.cov is None or own is None:
             return float(len(data))
-        correlated = data.own / (np.diag(data.cov) + self.noise)
+        common = np.diag(own)
+        correlated = common / (common + np.diag(data.cov) + self.noise)
         m, r = (np.bincount(data.trunk + 1, weights=v) for v in (np.ones(len(data)), correlated))
         n = m / (1.0 + np.maximum(m - 1.0, 0.0) * r / np.maximum(m, 1.0))
         return float(m[0] + n[1:].sum())  # the first are of no trunk
@@ -82,7 +93,9 @@ class Member:
     @cached_property
     def K(self) -> FloatArray:
         """(k, k) prior covariance of y."""
-        K = self._residual(self.data.points) + self._about.prior
+        F = self._about.F
+        K = self._residual(self.data.points) + F @ F.T
+        K = with_trunks(K, self.kernel, self.eta, self.data)
         K[np.diag_indices_from(K)] += self.noise
         return np.asarray(K)
 
@@ -134,9 +147,15 @@ class Member:
         return mean, self._residual(at, at) + F @ F.T - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
-        """(q,) SD of the noise of one further run, and of what is particular to its trunk."""
+        """(q,) SD of the noise of one further run.
+
+        A known trunk's weight says how odd it is. A further one may be as odd as any, so what it
+        has in common with its runs is as wide as Student's t.
+        """
         noise = self.kernel.noise(self.eta, at.c)
-        return np.sqrt(noise**2 + self.data.shared) if self.data.shared else noise
+        if self.data.tau is None:
+            return noise
+        return np.asarray(noise * np.sqrt(1.0 + (TAIL**2 - 1.0) * self.data.common))
 
     def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
@@ -221,17 +240,44 @@ def fit_member(
 
     kernel   the residual's and the noise's priors; by default those of a study
     """
-    shape, kernel = shape_of(plan, data), kernel or kernel_of(data.points, plan.prior)
+    kernel = kernel or kernel_of(data.points, plan.prior)
+    if data.tau is None:
+        return _fitted(plan, data, few, kernel)
+    # What trunks differ by can be explained as noise that they have in common, or as residual:
+    # each is found from its own side only.
+    starts = (replace(few, common=share) for share in STARTS)
+    members = [_fitted(plan, data, start, kernel) for start in starts]
+    return max(members, key=lambda m: m.log_evidence - 0.5 * _odds(m.data.common) ** 2)
+
+
+def _odds(common: float) -> float:
+    """The log of the odds of what trunks have in common, in units of its prior."""
+    return float(np.log(common / (1.0 - common)) - COMMON_ODDS) / COMMON_ODDS_SD
+
+
+def _fitted(plan: Plan, data: Observed, few: Observed, kernel: Kernel) -> Member:
+    """A fit from one start."""
+    shape = shape_of(plan, data)
     theta = first_theta(shape, data)
     eta, w = kernel.mean, np.ones(len(data))
     rows, w_rows = few, np.ones(len(few))
     for i in range(ROUNDS):
         last = i == ROUNDS - 1
         if last:
-            rows, w_rows = data, w
+            rows, w_rows = _as_found(data, rows), w
         anchor = theta
-        theta, eta, w_rows = _round(shape, kernel, rows, anchor, eta, w_rows, 12 if last else 20)
+        steps = 12 if last else 20
+        theta, eta, rows, w_rows = _round(shape, kernel, rows, anchor, eta, w_rows, steps)
     return Member(f"{plan.form}/{plan.window}", shape, kernel, rows, theta, anchor, eta, w_rows)
+
+
+def _as_found(data: Observed, few: Observed) -> Observed:
+    """All rows, with what some of them said of trunks: odd ones would count in full again."""
+    if data.trunk is None or few.trunk is None or few.tau is None:
+        return data
+    known = dict(zip(few.trunk.tolist(), few.tau.tolist(), strict=True))
+    tau = np.array([known.get(i, 1.0) for i in data.trunk.tolist()])
+    return replace(data, common=few.common, tau=tau)
 
 
 def _round(
@@ -242,7 +288,7 @@ def _round(
     eta: FloatArray,
     w: FloatArray,
     steps: int,
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+) -> tuple[FloatArray, FloatArray, Observed, FloatArray]:
     """eta given theta, weights given both, theta given all."""
     value, J = shape.value_and_jac(theta, rows.points)
     target = rows.y - value - J @ (shape.mean - theta)
@@ -250,12 +296,62 @@ def _round(
     about = Linearised(rows, target, J * shape.sd, e, w)
     eta = fit_eta(kernel, about, eta, steps)
     noise = row_noise(kernel, eta, rows, w)
-    residual = with_cov(kernel.cross(eta, rows.points, rows.points, e, e), rows)
+    bare = kernel.cross(eta, rows.points, rows.points, e, e)
+    if rows.tau is not None:
+        rows, eta = _with_common(rows, kernel, eta, about, bare + about.F @ about.F.T)
+        noise = row_noise(kernel, eta, rows, w)
+    residual = with_trunks(bare, kernel, eta, rows)
     L = cholesky(residual + about.F @ about.F.T + np.diag(noise + rows.extra))
     w = reweigh(noise, rows.extra, w, L, solve(L, target))
     noise = row_noise(kernel, eta, rows, w)
     theta = fit_theta(shape, residual + np.diag(noise + rows.extra), rows, theta, 40)[1]
-    return theta, eta, w
+    return theta, eta, rows, w
+
+
+def _with_common(
+    rows: Observed, kernel: Kernel, eta: FloatArray, about: Linearised, K: FloatArray
+) -> tuple[Observed, FloatArray]:
+    """How much of the noise trunks have in common, and how odd each is; eta with the noise then.
+
+    Either the noise of a run stays, or that part of it which is not common. The first alone would
+    not leave a place where what is common is small because all noise is.
+
+    K   (k, k) prior covariance of y without noise
+    """
+
+    def factor(rows: Observed, eta: FloatArray) -> FloatArray:
+        noise = row_noise(kernel, eta, rows, about.w) + rows.extra
+        return cholesky(with_trunks(K, kernel, eta, rows) + np.diag(noise))
+
+    def density(case: tuple[Observed, FloatArray]) -> float:
+        rows, eta = case
+        L = factor(rows, eta)
+        white = solve_triangular(L, about.target, lower=True, check_finite=False)
+        z = _odds(rows.common)
+        z_noise = (eta[-2] - kernel.mean[-2]) / kernel.sd[-2]
+        squares = float(white @ white + z * z + z_noise * z_noise)
+        return -0.5 * squares - float(np.log(np.diag(L)).sum())
+
+    cases = []
+    for share in COMMON:
+        more = eta.copy()
+        more[-2] += 0.5 * np.log((1.0 - rows.common) / (1.0 - share))
+        more[-2] = np.clip(more[-2], *kernel.bounds()[-2])
+        cases += [(replace(rows, common=share), eta) for eta in (eta, more)]
+    rows, eta = max(cases, key=density)
+    assert rows.trunk is not None
+    assert rows.tau is not None
+    L, tau = factor(rows, eta), rows.tau.copy()
+    alpha, inverse = solve(L, about.target), lapack.dpotri(L, lower=1)[0]
+    inverse = np.tril(inverse) + np.tril(inverse, -1).T
+    own = kernel.noise(eta, rows.points.c) * np.sqrt(rows.common)
+    for i in np.unique(rows.trunk[rows.trunk >= 0]).tolist():
+        mine = np.flatnonzero(rows.trunk == i)
+        old, u = tau[mine[0]], own[mine]
+        # The mean square of what is common, in units of its prior; E[u]² and its variance.
+        square = (u @ alpha[mine]) ** 2 - u @ inverse[np.ix_(mine, mine)] @ u
+        tau[mine] = (TAIL_DF + 1.0) / (TAIL_DF + square / old**2 + 1.0 / old)
+    return replace(rows, tau=tau), eta
 
 
 def bowl_misfit(shape: Trend, theta: FloatArray, at: Points) -> FloatArray:

@@ -12,6 +12,10 @@ Notation and shapes
     K    = F Fᵀ + a_i a_j·k(P_i, P_j) + ρ² e_i e_j·k(X_i, X_j) + diag(σ_i²/(n_i w_i) + extra_i)
          (+ cov, where rows are inferred)
 
+Where rows share trunks, a share of the noise's variance is common to all rows of a trunk: the
+diagonal has (1 − share)·σ_i², and rows of one trunk have share·σ_i σ_j/τ in common, τ being the
+weight of that trunk under Student's t. The noise of one run is σ_i, as without trunks.
+
 k is Matérn-5/2. The residual has two parts: one of the scales alone, and one of the shape of the
 bowls, which vanishes at their bottom. So a bowl that is no parabola does not widen the interval of
 the best loss.
@@ -132,13 +136,34 @@ def cholesky(K: FloatArray) -> FloatArray:
 
 
 def row_noise(kernel: Kernel, eta: FloatArray, data: Observed, w: FloatArray) -> FloatArray:
-    """(k,) variance of each row's mean, without that due to compression."""
-    return np.asarray(kernel.noise(eta, data.points.c) ** 2 / (data.n_runs * w))
+    """(k,) variance of each row's mean, without what is owed to compression or to its trunk."""
+    noise = kernel.noise(eta, data.points.c) ** 2 / (data.n_runs * w)
+    return np.asarray(noise if data.trunk is None else noise * (1.0 - _common(data)))
+
+
+def _common(data: Observed) -> FloatArray:
+    """(k,) share of the noise's variance that a row has in common with its trunk."""
+    assert data.trunk is not None
+    return np.where(data.trunk >= 0, data.common, 0.0)
+
+
+def trunk_cov(kernel: Kernel, eta: FloatArray, data: Observed) -> FloatArray | None:
+    """(k, k) covariance of what rows of one trunk have in common; None where nobody says."""
+    if data.trunk is None or data.tau is None:
+        return None
+    own = kernel.noise(eta, data.points.c) * np.sqrt(_common(data) / data.tau)
+    return np.where(data.trunk[:, None] == data.trunk, np.outer(own, own), 0.0)
 
 
 def with_cov(K: FloatArray, data: Observed) -> FloatArray:
     """(k, k) K and the covariance of the errors of inferred rows."""
     return K if data.cov is None else np.asarray(K + data.cov)
+
+
+def with_trunks(K: FloatArray, kernel: Kernel, eta: FloatArray, data: Observed) -> FloatArray:
+    """(k, k) K, the errors of inferred rows, and what rows of one trunk have in common."""
+    own = trunk_cov(kernel, eta, data)
+    return with_cov(K if own is None else np.asarray(K + own), data)
 
 
 def fit_theta(
@@ -249,7 +274,10 @@ def _log_density(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[fl
     near = squares(Z[:, shared], Z[:, shared])
     M, D = _matern_parts(near, kernel.amplitude(eta, c))
     noise = row_noise(kernel, eta, data, about.w)
+    own = trunk_cov(kernel, eta, data)
     K = M + about.prior
+    if own is not None:
+        K += own
     if not shared.all():
         near += squares(Z[:, ~shared], Z[:, ~shared])
         M2, D2 = _matern_parts(near, np.exp(eta[-5]) * about.e)
@@ -273,6 +301,8 @@ def _log_density(kernel: Kernel, about: Linearised, eta: FloatArray) -> tuple[fl
     lengths = np.bincount(kernel.group, weights=columns, minlength=kernel.n_lengths)
     rows = np.einsum("ij,ij->i", W, M)
     on_noise = np.diag(W) * noise
+    if own is not None:
+        on_noise += np.einsum("ij,ij->i", W, own)
     slopes = [misfit, 2.0 * rows.sum(), -2.0 * float(c @ rows)]
     slopes += [2.0 * on_noise.sum(), -2.0 * float(c @ on_noise)]
     value = -0.5 * float(about.target @ alpha + log_det)

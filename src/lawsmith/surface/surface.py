@@ -177,8 +177,7 @@ class Surface:
         member = self.heaviest
         off = member.left_out()
         odd = (member.w < SMALL_WEIGHT) & (off < -FAR_BELOW)
-        if member.data.cov is not None:  # what is inferred is no run
-            odd &= np.diag(member.data.cov) <= (0.0 if member.data.own is None else member.data.own)
+        odd &= member.data.first >= 0  # what is inferred is no run
         rows = np.flatnonzero(odd)
         C = np.exp(member.data.points.c[rows] + self.frame.log_top)
         y = member.data.y[rows]
