@@ -8,11 +8,11 @@ import typer
 
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import RunRequest
-from lawsmith.cli.status import config_text, print_status
+from lawsmith.cli.status import print_status
 from lawsmith.formats import percent, plural
 from lawsmith.journal import Event, Kind, driver_lock
 from lawsmith.runners import make_runner
-from lawsmith.study.answer import answered, stop_rule
+from lawsmith.study.answer import answered, config_text, stop_rule
 from lawsmith.study.changing import retry_failed
 from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.loop import Driver, drive

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Sequence
 from typing import Any
 
 from rich.text import Text
@@ -14,17 +14,12 @@ from lawsmith.cli import console as out
 from lawsmith.cli.commands import StatusRequest
 from lawsmith.cli.views import tasks_parts
 from lawsmith.digest import Digest
-from lawsmith.formats import count, flops, number, percent, plural
+from lawsmith.formats import count, flops, percent, plural
 from lawsmith.journal import Trial
-from lawsmith.study.answer import Failure, Summary, summarise
+from lawsmith.study.answer import ENDED, Failure, Summary, config_text, summarise
 from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.tasks.text import payload as task_payload
 
-_ENDED = {
-    "budget": "the budget is committed",
-    "candidates": "no candidate is left",
-    "stop rule": "the answer is known as well as was asked",
-}
 MAX_LISTED = 12
 WATCH_SECONDS = 2.0
 
@@ -88,7 +83,7 @@ def _facts(s: Summary) -> dict[str, object]:
         "window": window if reached else "no run finished",
         "best": best and loss and f"{loss} ({config_text(best.config)})",
         "driven by": s.driver,
-        "ended": ended and _ENDED.get(ended, ended),
+        "ended": ended and ENDED.get(ended, ended),
         "excluded": s.n_excluded and plural(s.n_excluded, "candidate"),
         "unmatched": s.strangers and unmatched,
         "journal": s.torn and "its last line was cut off by a crash and is ignored",
@@ -121,16 +116,6 @@ def _show_failures(failures: Sequence[Failure]) -> None:
         out.item(trial.name, f"{trial.stage.value}, {reason} ({config_text(trial.config)})")
         for line in [*failure.tail.splitlines(), failure.log] if failure.tail else []:
             out.stdout().print(Text(f"      {line}", style="dim"), soft_wrap=True)
-
-
-def config_text(config: Mapping[str, float | int | str]) -> str:
-    """'30M, D 4B, lr 0.002': the model's name stands for its N."""
-    parts = [str(config["model"])] if "model" in config else []
-    for name, value in config.items():
-        if name not in ("model", "N"):
-            text = value if isinstance(value, str) else number(value)
-            parts.append(f"{name} {count(float(value)) if name == 'D' else text}")
-    return ", ".join(parts)
 
 
 def status_payload(s: Summary) -> dict[str, Any]:

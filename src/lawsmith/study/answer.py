@@ -2,11 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 from lawsmith.answer import Answer, Target, answer
+from lawsmith.answer.text import FORMS
 from lawsmith.curves.trunks import usable
 from lawsmith.errors import LawsmithError
+from lawsmith.formats import number
 from lawsmith.journal import Event, Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
@@ -92,6 +95,11 @@ def tasks_of(study: LiveStudy, ledger: Ledger, known: Answer | None) -> tuple[Ta
 # two seconds.
 NEXT_WORK = 3_000_000
 N_NEXT = 3  # proposals that are shown unasked
+ENDED = {  # reasons of the event 'ended', as people read them
+    "budget": "the budget is committed",
+    "candidates": "no candidate is left",
+    "stop rule": "the answer is known as well as was asked",
+}
 
 
 @dataclass(frozen=True)
@@ -199,3 +207,18 @@ def _failure(study: LiveStudy, trial: Trial, lines: int) -> Failure:
     attempt = trial.attempt - 1 if trial.stage is Stage.WAITING else trial.attempt
     folder = study.layout.attempt(trial.name, attempt)
     return Failure(trial, str(folder / "log.txt"), log_tail(folder, lines) if trial.started else "")
+
+
+def config_text(config: Mapping[str, float | int | str]) -> str:
+    """'30M, D 4B, lr 0.002'; the model's name stands for its N where it has one."""
+    model = config.get("model", "")
+    parts = [str(model)] if model else []
+    left_out = ("model", "N") if model else ("model",)
+    parts += [
+        f"{name} {_value_text(name, v)}" for name, v in config.items() if name not in left_out
+    ]
+    return ", ".join(parts)
+
+
+def _value_text(name: str, value: float | int | str) -> str:
+    return value if isinstance(value, str) else FORMS.get(name, number)(value)

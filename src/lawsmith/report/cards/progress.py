@@ -2,30 +2,25 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 from math import isfinite, nan
 
 from lawsmith import charts
-from lawsmith.answer.text import FORMS, loss_text
-from lawsmith.formats import count, flops, number, plural
+from lawsmith.answer.text import loss_text
+from lawsmith.formats import count, flops, plural
 from lawsmith.journal import Trial
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import parts
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
 from lawsmith.report.source import Live, Source, hours_text, share_text
-from lawsmith.study.answer import best_of, failures_of, window_of
+from lawsmith.study.answer import ENDED, best_of, config_text, failures_of, window_of
 
 NO_ORDER = (
     "a table does not say in which order its runs were made; lawsmith replay shows what fewer runs "
     "would have told"
 )
 
-ENDED = {
-    "budget": "the budget is committed",
-    "candidates": "no candidate is left",
-    "stop rule": "the answer is known as well as was asked",
-}
 MOST = 12
 TAIL = 12  # lines of a failed run's log
 
@@ -164,16 +159,3 @@ def _in_order(
 ) -> Figure | Absent:
     """A chart of runs in their order, which a table does not have."""
     return Absent(name, NO_ORDER) if source.kind == "table" else figure(name, caption, draw)
-
-
-def config_text(config: Mapping[str, float | int | str]) -> str:
-    """'N 302M, D 20B, lr 0.001'; the model's name stands for its N."""
-    model = config.get("model", "")
-    parts = [str(model)] if model else []
-    left_out = ("model", "N") if model else ("model",)
-    parts += [f"{name} {_value(name, v)}" for name, v in config.items() if name not in left_out]
-    return ", ".join(parts)
-
-
-def _value(name: str, value: float | int | str) -> str:
-    return value if isinstance(value, str) else FORMS.get(name, number)(value)
