@@ -48,7 +48,7 @@ def test_the_local_example_finds_its_law(tmp_path: Path, environment: dict[str, 
 def test_the_ask_tell_example_runs_in_rounds(tmp_path: Path, environment: dict[str, str]):
     folder = copy("ask-tell", tmp_path)
     told = run(folder, environment, "sh", "by_hand.sh")
-    assert told.count("4 told") == 4
+    assert told.count("4 recorded") == 4
     assert "16 finished" in told
     assert "Answer, from 16 runs" in told
     events = [json.loads(line)["event"] for line in (folder / "journal.jsonl").open()]

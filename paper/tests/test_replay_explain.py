@@ -99,9 +99,9 @@ def test_a_folder_is_no_page(lawsmith_paper, sweep, tmp_path):
 @pytest.mark.parametrize(
     ("policy", "words"),
     [
-        ("random", "random search in the whole pool, 6 initial runs"),
-        ("cheapest", "cheapest first; seed 0"),
-        ("vopt", "V-optimality: the variance of the linearised law, per cost, 6 initial runs"),
+        ("random", "random, 6 initial runs; seed 0"),
+        ("cheapest", "cheapest+none, 6 initial runs; seed 0"),
+        ("vopt", "vopt+none, 6 initial runs; seed 0"),
     ],
 )
 def test_plain_policies_are_called_what_they_are(lawsmith_paper, sweep, policy, words):
@@ -127,7 +127,7 @@ def test_random_is_full_without_a_surrogate(replay_json, sweep):
 
 def test_a_plain_policy_may_have_its_other_runs_fantasized(lawsmith_paper, sweep):
     result = lawsmith_paper("replay", sweep, *SHORT, "--policy", "vopt", "--surrogate", "surface")
-    assert "the others fantasized by surface" in result.text
+    assert "vopt+surface" in result.text
     assert "observed + fantasized" in result.text
 
 

@@ -154,7 +154,7 @@ def test_import_export_and_fit_work_on_one_table(lawsmith, file: Path):
         lines
     )
     done = lawsmith("import", file, table, "--json").json
-    assert (done["imported"], done["known"], done["strangers"]) == (0, N_CANDIDATES, 0)
+    assert (done["imported"], done["known"], done["unmatched"]) == (0, N_CANDIDATES, 0)
 
 
 def test_an_export_with_divergences_is_read_by_fit(lawsmith, file: Path):

@@ -110,7 +110,7 @@ def test_a_run_of_no_candidate_keeps_its_cost_and_is_counted(tmp_path: Path):
     changed = small_study(tmp_path, ("lr = [1e-3, 4e-3]", "lr = [1e-2, 2e-2]"))
     ledger = changed.read()
     history = changed.history(ledger)
-    assert (len(history.runs), history.strangers) == (0, 2)
+    assert (len(history.runs), history.unmatched) == (0, 2)
     assert ledger.spend == study.journal.ledger.spend
 
 

@@ -115,7 +115,7 @@ def test_a_mutated_journal_is_read_or_refused(tmp_path: Path):
         ledger = Journal(path).refresh()
         history = history_of(ledger, candidates, spec)
         assert ledger.spend >= 0
-        assert len(history.runs) + history.strangers == len(ledger.trials)
+        assert len(history.runs) + history.unmatched == len(ledger.trials)
 
     assert 100 < survive(read, [journal_text(candidates)], 3500, 2) < 3400
 

@@ -50,7 +50,7 @@ def test_an_axis_may_be_asked_for_without_its_prefix(study, frame, tmp_path):
 @pytest.mark.parametrize("name", ["old.csv", "old.parquet"])
 def test_runs_of_candidates_are_imported_with_their_losses(study, frame, tmp_path, name):
     done = take(study, write(frame, tmp_path / name))
-    assert (len(done.events), done.known, done.strangers) == (N_CANDIDATES, 0, 0)
+    assert (len(done.events), done.known, done.unmatched) == (N_CANDIDATES, 0, 0)
     for i, trial in enumerate(study.journal.ledger.trials.values()):
         assert (trial.by, trial.loss, trial.spend) == ("import", 3 + i / 100, 0.0)
         assert dict(trial.config) == dict(study.candidates.configs[i])
@@ -72,7 +72,7 @@ def test_a_row_twice_in_a_table_is_one_run_and_another_loss_is_a_replicate(study
 def test_runs_of_no_candidate_are_left_out_and_counted(study, frame, tmp_path):
     other = frame.assign(lr=0.5)
     done = take(study, write(pd.concat([frame, other]), tmp_path / "old.csv"))
-    assert (len(done.events), done.strangers) == (N_CANDIDATES, N_CANDIDATES)
+    assert (len(done.events), done.unmatched) == (N_CANDIDATES, N_CANDIDATES)
 
 
 def test_n_and_d_that_a_table_rounds_are_matched(study, frame, tmp_path):

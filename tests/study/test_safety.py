@@ -151,7 +151,7 @@ def test_exported_text_is_no_formula_and_is_imported_as_it_was(tmp_path: Path):
     other.begin()
     rows = read_columns(tmp_path / "runs.csv", list(other.spec.axes), {}, where=None)
     done = import_runs(other, rows, source="runs.csv")
-    assert (len(done.events), done.strangers) == (1, 0)
+    assert (len(done.events), done.unmatched) == (1, 0)
     assert done.events[0]["config"]["opt"] == "=cmd|1"
 
 

@@ -131,7 +131,7 @@ def test_trunks_are_curves_and_branches_are_runs(played):
     history, along = study.history(ledger), along_of(study, ledger)
     branches = [t for t in ledger.trials.values() if t.kind == "branch"]
     assert sorted(history.names) == sorted(t.name for t in branches)
-    assert history.strangers == 0
+    assert history.unmatched == 0
     for name, parent, at in zip(history.names, along.parent, along.at, strict=True):
         one = along.curves[parent]
         assert ledger.trials[name].config["N"] == one.N

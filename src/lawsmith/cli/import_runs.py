@@ -125,7 +125,7 @@ def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool)
     opened.begin()
     done = import_runs(opened, table, source=Path(source).name or source)
     n_unfinished = sum(table.unfinished.values())
-    counts = {"imported": len(done.events), "known": done.known, "strangers": done.strangers}
+    counts = {"imported": len(done.events), "known": done.known, "unmatched": done.unmatched}
     if as_json:
         more = {"not_finished": dict(table.unfinished), "columns": dict(table.found)}
         typer.echo(json.dumps({**counts, **more}, ensure_ascii=False))
@@ -135,6 +135,6 @@ def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool)
         typer.echo(", ".join(renamed))
     typer.echo(
         f"{counts['imported']} imported, {counts['known']} known before, "
-        f"{counts['strangers']} that match no candidate left out"
+        f"{counts['unmatched']} that match no candidate left out"
         + (f", {n_unfinished} not finished left out" if n_unfinished else "")
     )

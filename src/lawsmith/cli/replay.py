@@ -290,7 +290,10 @@ def _method(trace: Trace) -> str:
     shown = {name: settings[name] for name in SHOWN if settings[name] is not None}
     words = [f"{name.replace('_', ' ')} {value}" for name, value in shown.items()]
     first = [plural(int(str(settings["n_init"])), "initial run")] if settings["n_init"] else []
-    return f"{', '.join([trace.policy, *words, *first])}; seed {trace.seed}"
+    # A method of another package may be one of ours under its own name.
+    name = str(settings["policy"])
+    name = trace.policy if name in trace.policy else name
+    return f"{', '.join([name, *words, *first])}; seed {trace.seed}"
 
 
 def _held_out(done: Replayed) -> str:

@@ -76,7 +76,7 @@ def _facts(s: Summary) -> dict[str, object]:
     window = f"{flops(reached or 0.0)} FLOPs reached, of {flops(top)}"
     share = percent(s.spend / study.budget, 3)
     loss = None if best is None or best.loss is None else f"{best.loss:.4f} by {best.name}"
-    unmatched = f"{plural(s.strangers, 'run')} that match no candidate, not in the fit"
+    unmatched = f"{plural(s.unmatched, 'run')} that match no candidate, not in the fit"
     return {
         "runs": ", ".join(runs) or "none yet",
         "committed": f"{out.spent(study, s.spend)}, {share} of {flops(study.budget)}",
@@ -85,7 +85,7 @@ def _facts(s: Summary) -> dict[str, object]:
         "driven by": s.driver,
         "ended": ended and ENDED.get(ended, ended),
         "excluded": s.n_excluded and plural(s.n_excluded, "candidate"),
-        "unmatched": s.strangers and unmatched,
+        "unmatched": s.unmatched and unmatched,
         "journal": s.torn and "its last line was cut off by a crash and is ignored",
     }
 
@@ -137,7 +137,7 @@ def status_payload(s: Summary) -> dict[str, Any]:
         "window": {"reached": s.window[0], "largest": s.window[1]},
         "candidates": len(study.grid),
         "excluded": s.n_excluded,
-        "strangers": s.strangers,
+        "unmatched": s.unmatched,
         "journal_torn": s.torn,
         "best": None if s.best is None else _trial(s.best),
         **(NO_ANSWER if s.known.answer is None else s.known.answer.to_dict()),

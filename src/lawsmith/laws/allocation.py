@@ -23,8 +23,8 @@ from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
 BISECTIONS = 60  # of log(C/6), some 60: to the last digit
-# Of log N, for a slope by differences. Rounding of the loss then moves log N* by about 1e-11, and
-# the third derivative, a law's exponents times the curvature, by about NEARBY²/6.
+# Of log N, for a slope by differences of fourth order: their own error is about NEARBY⁴, and
+# rounding of the loss moves log N* by about 1e-11.
 NEARBY = 1e-3
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
@@ -66,7 +66,8 @@ def log_optimal_n(
     low, high = np.zeros(shape), np.broadcast_to(budget, shape)
     for _ in range(BISECTIONS):
         middle = (low + high) / 2
-        rising = value(middle + NEARBY) > value(middle - NEARBY)
+        near, far = (value(middle + k * NEARBY) - value(middle - k * NEARBY) for k in (1, 2))
+        rising = 8.0 * near > far
         low, high = np.where(rising, low, middle), np.where(rising, middle, high)
     return np.asarray((low + high) / 2)
 

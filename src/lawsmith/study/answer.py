@@ -132,7 +132,7 @@ class Summary:
     finished: float
     window: tuple[float | None, float]
     n_excluded: int
-    strangers: int
+    unmatched: int
     best: Trial | None
     under_way: tuple[Trial, ...]
     failures: tuple[Failure, ...]
@@ -172,7 +172,7 @@ def summarise(study: LiveStudy, ledger: Ledger, *, n_next: int | None) -> Summar
         finished=sum(t.spend for t in with_result),
         window=window_of(study, history),
         n_excluded=int(history.excluded.sum()),
-        strangers=history.strangers,
+        unmatched=history.unmatched,
         best=best_of(ledger),
         under_way=tuple(t for t in trials if t.open),
         failures=failures_of(study, ledger),

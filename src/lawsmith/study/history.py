@@ -1,7 +1,7 @@
 """The ledger on the grid: trials as the `Runs` a policy reads, and the candidates left to choose.
 
 A run that matches no candidate (the study file was changed since) is paid and not fitted;
-`History.strangers` counts them. A trunk is no run: while it is under way, and where it diverged or
+`History.unmatched` counts them. A trunk is no run: while it is under way, and where it diverged or
 failed, it stands for the candidate that it was begun for. A run that passed ends of decays on its
 way has a result at each that is a candidate.
 """
@@ -50,7 +50,7 @@ class History:
     excluded: BoolArray
     pool: IntArray
     paid: IntArray
-    strangers: int
+    unmatched: int
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
     @cached_property
@@ -72,7 +72,7 @@ class Entry(NamedTuple):
 def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> History:
     """The history of a ledger."""
     found: list[Entry] = []
-    strangers = 0
+    unmatched = 0
     awaited = {trial.parent for trial in ledger.trials.values() if trial.kind == "branch"}
     for trial in ledger.trials.values():
         if trial.kind == "trunk":
@@ -80,7 +80,7 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
                 found += _of_trunk(trial, candidates, spec)
             continue
         own = _of_run(trial, candidates, spec.results.tolerance)
-        strangers += not own
+        unmatched += not own
         found += own
     found.sort(key=lambda entry: entry.order)
     runs = Runs(
@@ -98,7 +98,7 @@ def history_of(ledger: Ledger, candidates: Candidates, spec: StudySpec) -> Histo
         excluded=excluded,
         pool=np.flatnonzero(allowed),
         paid=np.array(paid, dtype=np.int64),
-        strangers=strangers,
+        unmatched=unmatched,
         metrics=_metrics(found),
     )
 

@@ -77,12 +77,12 @@ def _plain(values: AnyArray) -> AnyArray:
 class Imported:
     """What became of the rows of a table.
 
-    strangers  runs of no candidate, which are left out
+    unmatched  runs of no candidate, which are left out
     known      runs that were imported before, or twice in the table
     """
 
     events: tuple[Event, ...]
-    strangers: int
+    unmatched: int
     known: int
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
+from dataclasses import replace
 from functools import partial
 from math import isnan
 
@@ -241,7 +242,7 @@ def tasks(source: Source) -> Card | None:
         parts += _task_figures(answer, source.name)
     lead = f"{plural(len(source.found.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
     cautions = tuple(
-        Diagnostic(w.code, f"{answer.task.name}: {w.message}")
+        replace(w, message=f"{answer.task.name}: {w.message}")
         for answer in source.found.tasks
         for w in answer.warnings
     )

@@ -85,12 +85,12 @@ def cautions_of(live: Live) -> tuple[Diagnostic, ...]:
     found = []
     if live.study.journal.torn:
         text = "the last line of the journal is incomplete after a crash and is ignored"
-        found.append(Diagnostic("torn", text))
-    if live.history.strangers:
+        found.append(Diagnostic("incomplete_journal", text))
+    if live.history.unmatched:
         text = (
-            f"{plural(live.history.strangers, 'run')} match no candidate: not in the fit, not drawn"
+            f"{plural(live.history.unmatched, 'run')} match no candidate: not in the fit, not drawn"
         )
-        found.append(Diagnostic("strangers", text))
+        found.append(Diagnostic("unmatched_runs", text))
     return tuple(found)
 
 
