@@ -7,8 +7,8 @@
 Real tables. For each table and each cut r the runs below Cmax/r are fitted. What is predicted is
 the best loss of held-out cells (N, D): those that no run of at most 1.05 times their compute beats
 by more than 0.3 % (the frontier). The surface's prior is learnt from the other studies. Intervals
-are those of a further run. Tables of one study (corpora, losses, cuts of the same runs) are
-correlated: "by study" averages within each study first.
+are those of a further run. Tables of one file (corpora, losses, cuts of the same runs) and of one
+study are correlated: "by file" and "by study" average within each first.
 
 Sizes. The runs within a factor of 2 or 4 of the largest N (or D) are held out, whatever they cost,
 and every cell (N, D) of them is predicted, on the frontier or not.
@@ -55,17 +55,19 @@ Rows = list[Record]
 
 @dataclass(frozen=True)
 class Table:
-    """A table to hold runs out of: how to load it, and the study it belongs to."""
+    """A table to hold runs out of: how to load it, its study, and the file that it is a part of."""
 
     name: str
     study: str
     load: Callable[[], Study]
+    file: str
 
 
 def _catalogued(name: str, study: str | None = None, **options: Any) -> Table:
     label = name.removeprefix("scalebench-")
     read = ReadOptions(**options)
-    return Table(label, study or label.split(":")[0], lambda: studies.load(name, read))
+    file = label.split(":")[0]
+    return Table(label, study or file, lambda: studies.load(name, read), file)
 
 
 def _file(label: str, study: str, path: str, columns: dict[str, str], **options: Any) -> Table:
@@ -74,7 +76,7 @@ def _file(label: str, study: str, path: str, columns: dict[str, str], **options:
         reading = ReadOptions(columns=columns, ignore=("*",), **options)
         return studies.load(root / path, reading)
 
-    return Table(label, study, load)
+    return Table(label, study, load, path)
 
 
 def _gadre() -> Iterable[Table]:
@@ -313,6 +315,12 @@ def by_study(found: Found) -> Found:
     return [(name, pooled([f for f in found if f[0] == name])) for name in names]
 
 
+def by_file(found: dict[str, tuple[str, Record]]) -> Found:
+    """Scores of each file: its tables are corpora, losses or cuts of the same runs."""
+    files = {table.name: table.file for table in TABLES}
+    return by_study([(files[table], scores) for table, (_, scores) in found.items()])
+
+
 def judged(known: dict[str, Record], cut: str, method: str) -> dict[str, tuple[str, Record]]:
     """Table → its study and the scores of its held-out frontier cells."""
     found = {}
@@ -341,7 +349,10 @@ def report(
             every = list(found.values())
             held = np.mean([s["c95"] >= 0.9 for _, s in every])
             print(line(f"{method}: {len(every)} tables, {held:.0%} hold ≥ 90 %", pooled(every)))
-            print(line(f"{method}: {len(by_study(every))} studies", pooled(by_study(every))))
+            for what, group in (("files", by_file(found)), ("studies", by_study(every))):
+                held = np.mean([s["c95"] >= 0.9 for _, s in group])
+                label = f"{method}: {len(group)} {what}, {held:.0%} hold ≥ 90 %"
+                print(line(label, pooled(group)))
 
 
 @dataclass

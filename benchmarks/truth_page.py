@@ -10,7 +10,18 @@ import altair as alt
 import numpy as np
 import pandas as pd
 from drawn_truth import error_ratio, optima, told
-from holdout import METHODS, SIZES, Found, Record, by_study, judged, pooled, scores, tables
+from holdout import (
+    METHODS,
+    SIZES,
+    Found,
+    Record,
+    by_file,
+    by_study,
+    judged,
+    pooled,
+    scores,
+    tables,
+)
 
 from lawsmith import charts
 from lawsmith.charts.theme import LIGHT, themed
@@ -39,12 +50,13 @@ def cells(values: dict[str, float]) -> list[str]:
 
 
 def of_tables(known: dict[str, Record], cut: str) -> str:
-    """A row for each method: by table / by study."""
+    """A row for each method: by file / by study."""
     body = []
     for method in SHOWN:
-        found: Found = list(judged(known, cut, method).values())
+        found = judged(known, cut, method)
         if found:
-            both = zip(cells(pooled(found)), cells(pooled(by_study(found))), strict=True)
+            groups = by_file(found), by_study(list(found.values()))
+            both = zip(*(cells(pooled(group)) for group in groups), strict=True)
             body.append([NAMES[method], *(f"{x} / {y}" for x, y in both)])
     return rows(HEAD, body)
 
@@ -64,11 +76,16 @@ def by_size(parts: Parts) -> str:
 def by_cut(parts: Parts, cuts: Iterable[str]) -> str:
     blocks = []
     for cut in cuts:
-        found = list(judged(parts["tables"], cut, "surface").values())
-        n, k = len(found), len(by_study(found))
-        held = np.mean([s["c95"] >= 0.9 for _, s in found])
-        text = f"**C ≥ Cmax/{cut} held out**: {n} tables of {k} studies. The surface's 95 % "
-        text += f"intervals hold 90 % or more on {held:.0%} of the tables."
+        found = judged(parts["tables"], cut, "surface")
+        every, files = list(found.values()), by_file(found)
+        k, whole = len(by_study(every)), pooled(every)
+        held, of_files = (np.mean([s["c95"] >= 0.9 for _, s in part]) for part in (every, files))
+        text = (
+            f"**C ≥ Cmax/{cut} held out**: {len(every)} tables in {len(files)} files of {k} "
+            f"studies. The surface's 95 % intervals hold 90 % or more in {of_files:.0%} of the "
+            f"files and {held:.0%} of the tables. Counted by table they hold {whole['c95']:.0%}, with a "
+            f"half-width of {whole['half']:.2f} % and an error of {whole['error']:.2f} %."
+        )
         blocks.append(f"{text}\n\n{of_tables(parts['tables'], cut)}")
     return "\n\n".join(blocks)
 
