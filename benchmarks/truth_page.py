@@ -83,8 +83,8 @@ def by_cut(parts: Parts, cuts: Iterable[str]) -> str:
         text = (
             f"**C ≥ Cmax/{cut} held out**: {len(every)} tables in {len(files)} files of {k} "
             f"studies. The surface's 95 % intervals hold 90 % or more in {of_files:.0%} of the "
-            f"files and {held:.0%} of the tables. Counted by table they hold {whole['c95']:.0%}, with a "
-            f"half-width of {whole['half']:.2f} % and an error of {whole['error']:.2f} %."
+            f"files and {held:.0%} of the tables. Counted by table they hold {whole['c95']:.0%}, "
+            f"with a half-width of {whole['half']:.2f} % and an error of {whole['error']:.2f} %."
         )
         blocks.append(f"{text}\n\n{of_tables(parts['tables'], cut)}")
     return "\n\n".join(blocks)
