@@ -322,6 +322,7 @@ def test_histories_are_curves_and_unfinished_runs_are_among_them(
 
 
 def test_a_server_that_is_none_is_told_in_one_line():
+    extra("mlflow")
     with pytest.raises(LawsmithError, match="want an MLflow server") as caught:
         load("http://127.0.0.1:9")
     assert "\n" not in str(caught.value)
