@@ -178,8 +178,9 @@ def _drawn(shape: str, seed: int, world: str) -> Subject:
 def scored(on: Subject, rows: np.ndarray) -> Record:
     """Error, coverage and half-width of the answer by some rows of a subject."""
     surface = fit_surface(on.grid, Runs.from_losses(rows, on.loss[rows]), on.prior)
-    errors, held, half = [], [], []
+    errors, held, half, said = [], [], [], []
     for mixture, true in on.judged(surface):
+        said.append({"true": true, **{k: v.tolist() for k, v in vars(mixture).items()}})
         low, centre, high = (mixture.quantile(p, run=on.run) for p in (0.025, 0.5, 0.975))
         errors.append(100.0 * abs(centre - true))
         held.append(low <= true <= high)
@@ -188,6 +189,7 @@ def scored(on: Subject, rows: np.ndarray) -> Record:
         "error": float(np.mean(errors)),
         "held": float(np.mean(held)),
         "half": float(np.median(half)),
+        "said": said,
     }
 
 
