@@ -4,6 +4,12 @@ Notation as in `lawsmith.surface.learning`. Studies are draws from N(μ, τ²), 
 number. μ and τ are found by EM: what each study's numbers are given μ and τ, then μ and τ given
 those. Each study counts once. LEAST_STUDIES imagined ones with a spread of HALF the broad prior's
 keep τ from vanishing, and Student's t makes a spread that was learnt from few studies wider.
+
+A further study is less like public ones than those are like each other: they were chosen, and the
+forms of the surface with them. So every spread is MARGIN times as wide. Of 1.3, 1.5 and 1.7, tried
+on hold-outs and on searches, all tell public studies as well as 1 does, each left out, and drawn
+studies better: 1.3 lowers their errors by a tenth, and their 95 % intervals hold 90 % instead of
+83 %. Above 1.5 answers from few runs get worse.
 """
 
 from __future__ import annotations
@@ -18,6 +24,7 @@ from lawsmith.surface.learning import Evidence, moments
 from lawsmith.surface.prior import BROAD, Number, Prior
 
 LEAST_STUDIES, HALF = 2.0, 0.5
+MARGIN = 1.3
 # Not learnt: where D/N was run about its optimum is a choice, and today many runs are longer.
 CHOSEN = ("ratio", "effect")
 ROUNDS = 100  # of EM
@@ -60,7 +67,7 @@ def _number(name: str, centre: float, spread: float, n: float) -> Number:
     """The number of a further study: its spread, and what n studies do not tell of it."""
     known = BROAD[name]
     df = n + LEAST_STUDIES
-    wide = spread * np.sqrt((1.0 + 1.0 / n) * df / max(df - 2.0, 1.0))
+    wide = MARGIN * spread * np.sqrt((1.0 + 1.0 / n) * df / max(df - 2.0, 1.0))
     mean = known.mean + centre * known.sd
     value = float(np.exp(mean)) if known.log else mean
     return Number(value, known.sd * float(min(wide, 1.0)), known.log)

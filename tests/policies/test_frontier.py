@@ -299,7 +299,7 @@ def spend(policy, study, budget, seed):
     while True:
         left = budget - float(grid.C[runs.index].sum())
         rows = policy.ask(grid, runs, 1, np.random.default_rng([seed, len(runs)]), left=left)
-        if not rows or len(runs) >= 24:
+        if not rows:
             return runs
         runs = runs.append(Runs.from_losses(rows, loss[rows]))
 
