@@ -1,7 +1,7 @@
 """Trunks against whole runs: the same budget, the same policy; error and width of the answer.
 
     python benchmarks/trunks.py --draws 8 --out out.json          # drawn laws
-    python benchmarks/trunks.py --on tinylm-wsd --draws 2 --out out.json
+    python benchmarks/trunks.py --on tinylm-wsd --draws 10 --out out.json
 
 A study is played three ways, without any process: every run from scratch (whole), runs that share
 trunks and are known by their final losses alone (shared), and trunks that are run, with their
@@ -9,8 +9,9 @@ curves, and may be stopped (trunks). After each share of the budget the answer i
 truth, and each trunk that was stopped beside the frontier.
 
 Each draw is a law with a bowl in the learning rate, and trunks whose decays take some 3 % off; what
-is predicted is the true best loss at the target. On tinylm-wsd a draw is a seed of the bundled
-table: candidates are its sizes up to 4.2M, up to 2^25 tokens. What is predicted is the best loss of
+is predicted is the true best loss at the target. On tinylm-wsd candidates are the sizes up to 4.2M,
+up to 2^25 tokens, with the losses of one of the table's two seeds. Draws 0 and 1 have all of them,
+further ones lack a tenth of the (N, lr), so that they differ. What is predicted is the best loss of
 each size at 2^26 tokens, 11M among them (medians over sizes; intervals of a further run).
 """
 
@@ -94,7 +95,7 @@ flops = 9e15
 [law]
 targets = [4.4e15]
 """
-LONGEST, N_REPORTS = 2**26, 30
+LONGEST, N_REPORTS, N_SEEDS = 2**26, 30, 2
 
 
 class World(Protocol):
@@ -115,14 +116,18 @@ class World(Protocol):
 
 
 class Bundled:
-    """tinylm-wsd's runs and curves of one seed."""
+    """tinylm-wsd's runs and curves of one seed; without a tenth of the (N, lr) from draw 2 on."""
 
-    def __init__(self, seed: int) -> None:
+    def __init__(self, draw: int) -> None:
+        seed = draw % N_SEEDS
         runs, curves = (pd.read_csv(FOLDER / f"tinylm-wsd{s}.csv") for s in ("", "-curves"))
         mine = runs[(runs["seed"] == seed) & (runs["N"] < 1e7) & (runs["D"] < LONGEST)]
         self.held = runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
         self.losses = mine.set_index(["N", "D", "lr"])["loss"].to_dict()
         self.curves = dict(iter(curves[curves["seed"] == seed].groupby(["N", "lr"])))
+        pairs, rng = sorted({(N, lr) for N, _, lr in self.losses}), np.random.default_rng(draw)
+        n = 0 if draw < N_SEEDS else len(pairs) // 10
+        self.absent = [pairs[i] for i in rng.permutation(len(pairs))[:n].tolist()]
 
     @property
     def text(self) -> str:
@@ -132,6 +137,8 @@ class Bundled:
             some = [lr for N, _, lr in self.losses if low < N < high]
             parts.append((f"{low} <= N <= {high}", min(some), max(some)))
         constraint = " or ".join(f"({a} and {b / 1.01} <= lr <= {c * 1.01})" for a, b, c in parts)
+        for N, lr in self.absent:
+            constraint = f"({constraint}) and (N != {N} or lr < {lr / 1.01} or lr > {lr * 1.01})"
         return WSD.format(constraint=constraint, rates=rates)
 
     def run(self, N: float, D: float, lr: float, *, on_trunk: bool) -> float:
