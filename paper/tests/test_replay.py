@@ -70,11 +70,11 @@ def test_the_slice_keeps_to_what_the_window_adds(replay_json, sweep):
 
 @pytest.mark.parametrize("surrogate", ["xgboost", "tabpfn"])
 def test_the_seed_is_that_of_a_surrogate_that_draws(surrogate):
-    asked = RivalRequest(study="tinylm", policy="window", surrogate=surrogate, seed=5)
-    assert further(asked) == {"seed": 5}
-    assert further(replace(asked, surrogate=None)) == {}
+    request = RivalRequest(study="tinylm", policy="window", surrogate=surrogate, seed=5)
+    assert further(request) == {"seed": 5}
+    assert further(replace(request, surrogate=None)) == {}
     if surrogate == "tabpfn":
-        path = replace(asked, model_path=Path("w.ckpt"))
+        path = replace(request, model_path=Path("w.ckpt"))
         assert further(path) == {"seed": 5, "model_path": "w.ckpt"}
 
 

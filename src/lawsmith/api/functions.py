@@ -141,13 +141,13 @@ def fit_tasks(
     >>> quiz.forecasts[0].low < quiz.forecasts[0].value < quiz.forecasts[0].high
     True
     """
-    asked = [task if isinstance(task, Task) else Task(task) for task in tasks]
+    wanted = [task if isinstance(task, Task) else Task(task) for task in tasks]
     if not isinstance(source, Study):
-        options = read.with_tasks(ReadOptions(columns=columns or {}), asked, via or None)
+        options = read.with_tasks(ReadOptions(columns=columns or {}), wanted, via or None)
         source = reading.load(source, options)
     return analysis.answer_tasks(
         source,
-        asked,
+        wanted,
         reading.as_targets(targets, source),
         via=via,
         level=read.level(level),
@@ -267,7 +267,7 @@ def replay_study(
     True
     """
     study = reading.load(source, columns=columns)
-    asked = ReplayRequest(
+    request = ReplayRequest(
         study=study.name,
         law=reading.as_law(law, study),
         hold_out=reading.as_hold_out(hold_out),
@@ -279,5 +279,5 @@ def replay_study(
         rule=None if stop_when is None else parse_rule(stop_when),
         words=tuple(word for pair in reading.as_options(targets) for word in pair),
     )
-    setup = replace(set_up(asked), reading=ReadOptions(columns=columns or {}))
+    setup = replace(set_up(request), reading=ReadOptions(columns=columns or {}))
     return replay_runs(setup, study, reading.as_prior(learn_from))

@@ -48,8 +48,8 @@ def datasets(context: typer.Context) -> None:
         command(ListRequest)(context)
 
 
-def _show_version(asked: bool) -> None:
-    if asked:
+def _show_version(wanted: bool) -> None:
+    if wanted:
         typer.echo(f"lawsmith {__version__}")
         raise typer.Exit
 

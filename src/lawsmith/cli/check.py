@@ -19,10 +19,10 @@ from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.planning import SHARES, Checkup, Point, check, plan
 
 
-def check_study(asked: CheckRequest) -> None:
+def check_study(request: CheckRequest) -> None:
     """Print what a study file amounts to, before anything runs."""
-    found = check(open_study(asked.study))
-    if asked.as_json:
+    found = check(open_study(request.study))
+    if request.as_json:
         out.print_json(check_payload(found))
     else:
         show_check(found)
@@ -100,18 +100,18 @@ def check_payload(found: Checkup) -> dict[str, Any]:
     }
 
 
-def plan_study(asked: PlanRequest) -> None:
+def plan_study(request: PlanRequest) -> None:
     """Simulate the study and show what was found."""
-    study = open_study(asked.study)
+    study = open_study(request.study)
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
         raise LawsmithError(where, got="none", want="a compute at which the loss is to be known")
-    with out.working(f"running {plural(asked.draws, 'simulation')}"):
-        points = list(plan(study, draws=asked.draws))
-    if asked.as_json:
+    with out.working(f"running {plural(request.draws, 'simulation')}"):
+        points = list(plan(study, draws=request.draws))
+    if request.as_json:
         out.print_json(plan_payload(study, points))
     else:
-        show_plan(study, points, asked.draws)
+        show_plan(study, points, request.draws)
 
 
 def plan_payload(study: LiveStudy, points: Sequence[Point]) -> dict[str, Any]:

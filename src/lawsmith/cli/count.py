@@ -13,22 +13,22 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, percent
 
 
-def count(asked: CountRequest) -> None:
+def count(request: CountRequest) -> None:
     """Count, and print what was counted."""
-    found = counted(_arch(asked))
-    if asked.as_json:
-        out.print_json(payload(found, asked.tokens))
+    found = counted(_arch(request))
+    if request.as_json:
+        out.print_json(payload(found, request.tokens))
     else:
-        show_count(found, asked.tokens)
+        show_count(found, request.tokens)
 
 
-def _arch(asked: CountRequest) -> Arch:
+def _arch(request: CountRequest) -> Arch:
     others = ("words", "config", "tokens", "as_json")
-    given = {k: v for k, v in vars(asked).items() if v is not None and k not in others}
-    if asked.config is None and not given:
+    given = {k: v for k, v in vars(request).items() if v is not None and k not in others}
+    if request.config is None and not given:
         want = "a config.json, or --layers, --width, --heads and --vocab"
         raise LawsmithError("count", got="nothing", want=want)
-    base = {} if asked.config is None else vars(read_config(asked.config))
+    base = {} if request.config is None else vars(read_config(request.config))
     return read_arch({**base, **given})
 
 

@@ -16,31 +16,31 @@ from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval
 
 
-def list_studies(asked: ListRequest) -> None:
+def list_studies(request: ListRequest) -> None:
     """Print a line for each study."""
     show_list([entry(name) for name in datasets.names()])
 
 
-def show_study(asked: DatasetRequest) -> None:
+def show_study(request: DatasetRequest) -> None:
     """Print all that is known of a study."""
-    known = entry(asked.name)
-    variant = asked.name.partition(":")[2]
+    known = entry(request.name)
+    variant = request.name.partition(":")[2]
     known.variant(variant)
     show_entry(known, variant)
 
 
-def fetch(asked: FetchRequest) -> None:
+def fetch(request: FetchRequest) -> None:
     """Download the studies named; with --all those that are here or have a public address."""
-    if asked.everything == bool(asked.names):
-        got = "both names and --all" if asked.everything else "no name"
+    if request.everything == bool(request.names):
+        got = "both names and --all" if request.everything else "no name"
         hint = "lawsmith datasets lists them"
         raise LawsmithError("datasets fetch", got=got, want="names, or --all", hint=hint)
-    for known in [entry(name) for name in asked.names or datasets.names()]:
+    for known in [entry(name) for name in request.names or datasets.names()]:
         if known.synthetic or known.bundled:
-            if asked.names:
+            if request.names:
                 made = "made by" if known.synthetic else "part of"
                 out.stderr().print(f"{known.name} is {made} lawsmith, there is nothing to fetch")
-        elif asked.names or present(known) or all(source.url for source in known.sources):
+        elif request.names or present(known) or all(source.url for source in known.sources):
             with out.downloads() as progress:
                 found = datasets.locate(known, progress=progress)
             out.paths(found)

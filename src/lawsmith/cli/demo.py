@@ -70,18 +70,18 @@ class Demo:
         return float(np.nanmin(loss[cost <= compute * (1.0 + 1e-9)]))
 
 
-def demo(asked: DemoRequest) -> None:
+def demo(request: DemoRequest) -> None:
     """Run it and show it."""
-    made = folder(asked.out, "--out")
-    show_demo(run_demo(asked.seed), made)
+    made = folder(request.out, "--out")
+    show_demo(run_demo(request.seed), made)
 
 
 def run_demo(seed: int) -> Demo:
     """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
-    asked = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
-    done = replay_with_bar(set_up(asked))
+    request = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
+    done = replay_with_bar(set_up(request))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
     assert done.answers is not None  # 2 % of the compute are hundreds of runs

@@ -58,7 +58,7 @@ class Fitted:
     """
 
     study: Study
-    asked: FitRequest
+    request: FitRequest
     answer: Answer | None
     why_no_answer: str
     analysis: Analysis | None
@@ -73,18 +73,18 @@ class Fitted:
     along: Along | None = None
 
 
-def work_out(asked: FitRequest) -> Fitted:
+def work_out(request: FitRequest) -> Fitted:
     """Read, answer, fit."""
-    study, along, targets = read.read_runs(asked, asked.table, _reading(asked))
+    study, along, targets = read.read_runs(request, request.table, _reading(request))
     with working("learning from earlier studies"):
-        prior = prior_from(asked.learn_from or ())
+        prior = prior_from(request.learn_from or ())
     usual = study.has_compute and len(study.runs.of(State.DONE))
     wanted = targets or ((default_target(study.grid, study.runs),) if usual else ())
     # First, so that an error in what was asked of the law is reported before the work.
-    described, why_no_law = _law(study, asked, targets, wanted)
+    described, why_no_law = _law(study, request, targets, wanted)
     found, why_no_answer = None, ""
     try:
-        level, held = asked.level, asked.hold_out
+        level, held = request.level, request.hold_out
         found = analysis.answer_study(
             study, wanted, level=level, hold_out=held, prior=prior, curves=along
         )
@@ -94,63 +94,65 @@ def work_out(asked: FitRequest) -> Fitted:
         why_no_answer = str(error)
     if why_no_law is not None and not (found and found.forecasts):
         raise why_no_law  # neither a law nor a loss anywhere: there is nothing to show
-    fitted = Fitted(study, asked, found, why_no_answer, described, str(why_no_law or ""))
+    fitted = Fitted(study, request, found, why_no_answer, described, str(why_no_law or ""))
     fitted = replace(fitted, along=along)
-    scaled = asked.inference_tokens is not None or asked.other_n is not None
-    if scaled or asked.n_next or asked.critical_batch:
+    scaled = request.inference_tokens is not None or request.other_n is not None
+    if scaled or request.n_next or request.critical_batch:
         if found is None:
             raise LawsmithError(why_no_answer)
         fitted = replace(
             fitted,
-            serving=_serving(found, asked),
-            moved=_moved(study, found, asked, prior),
-            decisions=_decisions(found, asked),
+            serving=_serving(found, request),
+            moved=_moved(study, found, request, prior),
+            decisions=_decisions(found, request),
         )
-    if asked.compare:
+    if request.compare:
         fitted = _with_comparison(fitted, wanted, prior)
     return replace(fitted, warnings=_warnings(fitted))
 
 
-def _serving(found: Answer, asked: FitRequest) -> tuple[Serving, ...]:
+def _serving(found: Answer, request: FitRequest) -> tuple[Serving, ...]:
     """At each target that is a compute."""
-    if asked.inference_tokens is None:
+    if request.inference_tokens is None:
         return ()
     computes = [f.compute for f in found.forecasts if not f.target.sized]
     if not computes:
         want = "a --target, whose loss is to be reached"
         raise LawsmithError("--inference-tokens", got="no compute", want=want)
-    return tuple(serve(found.surface, C, asked.inference_tokens) for C in computes)
+    return tuple(serve(found.surface, C, request.inference_tokens) for C in computes)
 
 
-def _reading(asked: FitRequest) -> ReadOptions:
+def _reading(request: FitRequest) -> ReadOptions:
     """How to read the table: with the columns of numbers that another N is counted from."""
-    reading = read.reading(asked)
-    if asked.other_n is None:
+    reading = read.reading(request)
+    if request.other_n is None:
         return reading
     own = {"N", "D", "C", "loss", *reading.columns}
-    more = tuple(name for name in names(asked.other_n) if name not in own)
+    more = tuple(name for name in names(request.other_n) if name not in own)
     return replace(reading, metrics=(*reading.metrics, *more))
 
 
-def _moved(study: Study, found: Answer, asked: FitRequest, prior: Prior) -> tuple[Moved, ...]:
+def _moved(study: Study, found: Answer, request: FitRequest, prior: Prior) -> tuple[Moved, ...]:
     """Each target with the other N."""
-    if asked.other_n is None:
+    if request.other_n is None:
         return ()
-    if "N" not in study.grid.names or asked.curves is not None:
-        got = "curves" if asked.curves is not None else "a study without N"
+    if "N" not in study.grid.names or request.curves is not None:
+        got = "curves" if request.curves is not None else "a study without N"
         raise LawsmithError("--other-n", got=got, want="a table of runs with N, without curves")
-    other = analysis.recounted(study, analysis.other_n(study, asked.other_n))
+    other = analysis.recounted(study, analysis.other_n(study, request.other_n))
     targets = tuple(forecast.target for forecast in found.forecasts)
     with working("counting N in another way"):
-        held = asked.hold_out
-        again = analysis.answer_study(other, targets, level=asked.level, hold_out=held, prior=prior)
-    return analysis.moved(asked.other_n, found, again)
+        held = request.hold_out
+        again = analysis.answer_study(
+            other, targets, level=request.level, hold_out=held, prior=prior
+        )
+    return analysis.moved(request.other_n, found, again)
 
 
-def _decisions(found: Answer, asked: FitRequest) -> tuple[Decided, ...]:
+def _decisions(found: Answer, request: FitRequest) -> tuple[Decided, ...]:
     """At each target."""
-    surface, n = found.surface, asked.n_next
-    if not n and not asked.critical_batch:
+    surface, n = found.surface, request.n_next
+    if not n and not request.critical_batch:
         return ()
     if n and all(forecast.target.sized for forecast in found.forecasts):
         want = "a --target, whose interval is to be narrowed"
@@ -159,16 +161,16 @@ def _decisions(found: Answer, asked: FitRequest) -> tuple[Decided, ...]:
     with working("weighing further runs"), one_thread():
         for forecast in found.forecasts:
             narrows = n and not forecast.target.sized
-            runs = next_runs(surface, forecast.compute, n, level=asked.level) if narrows else ()
-            batch = batch_of(surface, forecast, asked.level) if asked.critical_batch else None
+            runs = next_runs(surface, forecast.compute, n, level=request.level) if narrows else ()
+            batch = batch_of(surface, forecast, request.level) if request.critical_batch else None
             decided.append(Decided(forecast.target, runs, batch))
     return tuple(decided)
 
 
 def _with_comparison(fitted: Fitted, targets: tuple[Target, ...], prior: Prior) -> Fitted:
     """Every law beside the answer, and all of them on the same hold-outs."""
-    study, asked, described = fitted.study, fitted.asked, fitted.analysis
-    usual = FitOptions(get_law("LC"), asked.hold_out, level=asked.level)
+    study, request, described = fitted.study, fitted.request, fitted.analysis
+    usual = FitOptions(get_law("LC"), request.hold_out, level=request.level)
     options = replace(usual if described is None else described.options, targets=targets)
     laws = analysis.laws_for(study)
     if options.law.name not in LAWS:
@@ -196,53 +198,55 @@ def _warnings(fitted: Fitted) -> tuple[Diagnostic, ...]:
         for p in predictions:
             if p.interval is not None:
                 claims.setdefault(p.target.label, {})[name] = p.interval
-    apart = (laws_disagree(label, each, fitted.asked.level) for label, each in claims.items())
+    apart = (laws_disagree(label, each, fitted.request.level) for label, each in claims.items())
     return (*found, *(warning for warning in apart if warning is not None))
 
 
 def _law(
-    study: Study, asked: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
+    study: Study, request: FitRequest, targets: tuple[Target, ...], wanted: tuple[Target, ...]
 ) -> tuple[Analysis | None, LawsmithError | None]:
     """The law asked for, which must fit; else the study's usual one, or why there is none."""
     try:
-        law = read.law_for(study, asked.law)
+        law = read.law_for(study, request.law)
         of_compute = law.inputs == ("C",) or divides(law)
         options = replace(
-            read.law_options(study, asked, wanted if of_compute else targets),
-            objective=read.objective(asked.objective, asked.delta, law),
-            fixed=read.fixed(asked.fix or (), law),
+            read.law_options(study, request, wanted if of_compute else targets),
+            objective=read.objective(request.objective, request.delta, law),
+            fixed=read.fixed(request.fix or (), law),
         )
         return analysis.analyse(study, options), None
     except LawsmithError as error:
-        about = (asked.law, asked.fix, asked.objective, asked.force)
-        if any(about) or asked.delta is not None:
+        about = (request.law, request.fix, request.objective, request.force)
+        if any(about) or request.delta is not None:
             raise
         return None, error
 
 
-def answer_losses(asked: FitRequest) -> tuple[Study, dict[str, Answer]]:
+def answer_losses(request: FitRequest) -> tuple[Study, dict[str, Answer]]:
     """Each column of --metrics as the loss, and its answer."""
     studies: dict[str, Study] = {}
-    names = read.names(asked.metrics or (), "--metrics")
+    names = read.names(request.metrics or (), "--metrics")
     for name in names:
-        reading = analysis.reading_of(name, names, read.reading(asked))
-        studies[name] = study = read.load_study(asked.table, reading)
+        reading = analysis.reading_of(name, names, read.reading(request))
+        studies[name] = study = read.load_study(request.table, reading)
         check_is_loss(study, "--metrics", name)
-    targets = read.targets(asked.targets, list(study.grid.hp))
+    targets = read.targets(request.targets, list(study.grid.hp))
     with working("Working out the answers"):
-        found = analysis.answer_losses(studies, targets, level=asked.level, hold_out=asked.hold_out)
+        found = analysis.answer_losses(
+            studies, targets, level=request.level, hold_out=request.hold_out
+        )
     return study, found
 
 
-def answer_tasks(asked: FitRequest, tasks: Sequence[Task]) -> tuple[Study, list[TaskAnswer]]:
+def answer_tasks(request: FitRequest, tasks: Sequence[Task]) -> tuple[Study, list[TaskAnswer]]:
     """The columns of the tasks, and an answer for each."""
-    via, rule, level = asked.via or "", asked.hold_out, asked.level
-    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
+    via, rule, level = request.via or "", request.hold_out, request.level
+    reading = read.with_tasks(read.reading(request), tasks, request.via)
     if not via:  # accuracy is in the place of the loss
         columns = {**reading.columns, "loss": tasks[0].name}
         reading = replace(reading, columns=columns, loss_sign="any")
-    study = read.load_study(asked.table, reading)
-    targets = read.targets(asked.targets, list(study.grid.hp))
+    study = read.load_study(request.table, reading)
+    targets = read.targets(request.targets, list(study.grid.hp))
     if via:
         check_is_loss(study, "--via", via)
     with working("Working out the answer"):

@@ -38,35 +38,35 @@ SURFACE = "the answer"
 Json = dict[str, Any]
 
 
-def run_fit(asked: FitRequest) -> None:
+def run_fit(request: FitRequest) -> None:
     """All that `lawsmith fit` does."""
-    tasks = read.tasks(asked)
-    read.targets(asked.targets)  # bad text is reported before a table is read
-    read.curve_options(asked)
-    folder = read.folder(asked.charts, "--charts") if asked.charts else None
+    tasks = read.tasks(request)
+    read.targets(request.targets)  # bad text is reported before a table is read
+    read.curve_options(request)
+    folder = read.folder(request.charts, "--charts") if request.charts else None
     drawn, parts = views.Drawn(), list[Part]()
     if tasks:
-        study, answers = answer_tasks(asked, tasks)
+        study, answers = answer_tasks(request, tasks)
         drawn = views.draw_tasks(folder, study, answers) if folder else drawn
         several = {one.task.name: one.to_dict() for one in answers} if len(answers) > 1 else {}
         payload = {**_several(study, answers[0].to_dict(), several), **drawn.payload}
         parts = views.tasks_parts(answers) if len(answers) > 1 else [task_listing(answers[0])]
-    elif asked.metrics:
-        study, losses = answer_losses(asked)
+    elif request.metrics:
+        study, losses = answer_losses(request)
         several = {name: answer.to_dict() for name, answer in losses.items()}
         payload = _several(study, next(iter(several.values())), several)
         parts = views.losses_parts(losses)
     else:
-        found = work_out(asked)
+        found = work_out(request)
         study, drawn = found.study, views.draw_fit(folder, found) if folder else drawn
         payload, parts = {**fit_payload(found), **drawn.payload}, fit_parts(found)
-    if asked.as_json:
+    if request.as_json:
         out.print_json(payload)
         return
-    if asked.metrics and not tasks:
+    if request.metrics and not tasks:
         views.show_reading(study)  # the columns differ, the runs are as they are
     else:
-        views.show_study(study, asked.hold_out)
+        views.show_study(study, request.hold_out)
         parts += as_notes(study.notes)
     out.show(Digest("", parts))
     views.show_charts(drawn)
@@ -86,7 +86,7 @@ def _several(study: Study, first: Json, several: Json) -> Json:
 
 def fit_payload(found: Fitted) -> Json:
     """The answer, then the law that describes the runs; null where there is none."""
-    level, described, cuts = found.asked.level, found.analysis, found.cuts
+    level, described, cuts = found.request.level, found.analysis, found.cuts
     law = {"law": None, "predictions": []} if described is None else law_payload(described)
     surface = {"hold_outs": _judged(cuts, found.surface_cuts)} if found.compared else None
     return {
@@ -133,7 +133,7 @@ def _serving_payload(found: Serving) -> Json:
 
 
 def _study_payload(found: Fitted) -> Json:
-    study, log, rule = found.study, found.study.log, found.asked.hold_out
+    study, log, rule = found.study, found.study.log, found.request.hold_out
     n_held_out = 0 if rule is None else len(study.grid.split(rule)[1])
     return {
         "name": study.name,
@@ -280,7 +280,7 @@ def _comparison(found: Fitted) -> list[Part]:
     """What each law says of each target beside the answer; AICc; the error on runs not seen."""
     fitted = [c for c in found.compared if c.fit is not None]
     said = _said(found)
-    heads = ("", "loss", f"{percent(found.asked.level)} interval")
+    heads = ("", "loss", f"{percent(found.request.level)} interval")
     parts: list[Part] = []
     for label in dict.fromkeys(label for claims in said.values() for label in claims):
         rows = [(name, *claims[label]) for name, claims in said.items() if label in claims]
@@ -328,7 +328,7 @@ def _hold_outs(found: Fitted, fitted: Sequence[Comparison]) -> Part:
         (SURFACE, *_errors(found.surface_cuts)),
         *((c.law.name, *_errors(c.cuts)) for c in fitted),
     ]
-    heads = ("", *(cut.name for cut in found.cuts), "all", f"inside {percent(found.asked.level)}")
+    heads = ("", *(cut.name for cut in found.cuts), "all", f"inside {percent(found.request.level)}")
     return Columns(title, heads, rows)
 
 

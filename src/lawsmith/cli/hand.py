@@ -44,13 +44,13 @@ def _check_one(where: str, want: str, *given: object) -> None:
         raise LawsmithError(where, got="both" if n_given else "neither", want=want)
 
 
-def ask(asked: AskRequest) -> None:
+def ask(request: AskRequest) -> None:
     """Put runs on record as asked for, and print them."""
-    opened = _open(asked.study)
-    events = opened.journal.update(lambda ledger: propose(opened, ledger, asked.n, by="hand"))
+    opened = _open(request.study)
+    events = opened.journal.update(lambda ledger: propose(opened, ledger, request.n, by="hand"))
     if not events:
         got = _NOTHING_LEFT[exhausted(opened, opened.journal.ledger)]
-        raise LawsmithError(str(asked.study), got=got, want="runs to ask for")
+        raise LawsmithError(str(request.study), got=got, want="runs to ask for")
     runs = [
         {
             "trial": event["trial"],
@@ -61,7 +61,7 @@ def ask(asked: AskRequest) -> None:
         }
         for event in events
     ]
-    if asked.as_json:
+    if request.as_json:
         print_json(runs)
         return
     for one in runs:
@@ -72,27 +72,27 @@ def ask(asked: AskRequest) -> None:
         typer.echo(f"{one['trial']}  {values}  ({one['why']})")
 
 
-def tell(asked: TellRequest) -> None:
+def tell(request: TellRequest) -> None:
     """Put results on record: of a file, or of one trial."""
-    results, trial, loss = asked.results, asked.trial, asked.loss
+    results, trial, loss = request.results, request.trial, request.loss
     _check_one("tell", "a file of results, or --trial and --loss", results, trial is not None)
     if trial is not None and loss is None:
         raise LawsmithError("--loss", got="nothing", want="a number, or nan for a divergence")
-    if trial is None and (loss is not None or asked.tokens is not None or asked.metric):
+    if trial is None and (loss is not None or request.tokens is not None or request.metric):
         where = "--loss, --tokens, --metric"
         raise LawsmithError(where, got="a value and a file", want="one of the two")
-    opened = _open(asked.study)
+    opened = _open(request.study)
     if results is not None:
         given = telling.read_results(results)
     else:
         numbers = {"loss": telling.number_of(loss, where="--loss")}
-        numbers |= {"tokens": telling.number_of(asked.tokens, where="--tokens")}
-        metrics = _metrics(asked.metric or [])
+        numbers |= {"tokens": telling.number_of(request.tokens, where="--tokens")}
+        metrics = _metrics(request.metric or [])
         given = [telling.TrialResult(str(trial), {**numbers, "metrics": metrics})]
-    if not asked.force:
+    if not request.force:
         _confirm(telling.doubts(opened, given))
     events = telling.tell(opened, given)
-    if asked.as_json:
+    if request.as_json:
         print_json([dict(event) for event in events])
     else:
         known = len(given) - len(events)
@@ -123,11 +123,11 @@ def _confirm(doubtful: list[str]) -> None:
     raise LawsmithError("tell", got=got, want="a loss near the others", hint=hint)
 
 
-def exclude(asked: ExcludeRequest) -> None:
+def exclude(request: ExcludeRequest) -> None:
     """Exclude candidates, or take results back."""
-    where, trials, because = asked.where, asked.trial, asked.because
+    where, trials, because = request.where, request.trial, request.because
     _check_one("exclude", "--where or --trial", where is not None, trials)
-    opened = _open(asked.study)
+    opened = _open(request.study)
     if where is not None:
         n = changing.exclude(opened, where, because=because)
         typer.echo(f"{n} of {len(opened.grid)} candidates excluded")
@@ -136,12 +136,12 @@ def exclude(asked: ExcludeRequest) -> None:
         typer.echo(f"{plural(len(events), 'result')} taken back")
 
 
-def cancel(asked: CancelRequest) -> None:
+def cancel(request: CancelRequest) -> None:
     """Stop runs, and say of each what became of it."""
-    _check_one("cancel", "names of trials, or --all", asked.everything, asked.trials)
-    opened = _open(asked.study)
+    _check_one("cancel", "names of trials, or --all", request.everything, request.trials)
+    opened = _open(request.study)
     ledger, place = opened.journal.ledger, opened.spec.runner
-    names = asked.trials or [trial.name for trial in ledger.open()]
+    names = request.trials or [trial.name for trial in ledger.open()]
     launched = any(t.by == "run" and t.handle for n in names if (t := ledger.trials.get(n)))
     runner = make_runner(place.kind, place.options, opened.layout.folder) if launched else None
     events = changing.cancel(opened, runner, names)
@@ -151,16 +151,16 @@ def cancel(asked: CancelRequest) -> None:
         typer.echo("nothing was under way" if not names else "still stopping: see lawsmith status")
 
 
-def export(asked: ExportRequest) -> None:
+def export(request: ExportRequest) -> None:
     """Write the runs, or the losses along them, as a table."""
-    out = asked.out
+    out = request.out
     if out is not None and out.suffix not in (".csv", ".jsonl"):
         raise LawsmithError("--out", got=repr(str(out)), want="a name that ends in .csv or .jsonl")
-    opened = open_study(asked.study)
-    rows = (exporting.curve_rows if asked.curves else exporting.rows_of)(opened, opened.read())
+    opened = open_study(request.study)
+    rows = (exporting.curve_rows if request.curves else exporting.rows_of)(opened, opened.read())
     lines = out is not None and out.suffix == ".jsonl"
     write = exporting.json_lines if lines else exporting.csv_text
-    text = write(rows, finished=not asked.everything and not asked.curves)
+    text = write(rows, finished=not request.everything and not request.curves)
     if out is None:
         typer.echo(text, nl=False)
     else:

@@ -25,35 +25,35 @@ from lawsmith.study import open_study
 from lawsmith.study.importing import import_runs, read_columns
 
 
-def import_source(asked: ImportRequest) -> None:
+def import_source(request: ImportRequest) -> None:
     """Show what a source of runs was understood as, or import it into a live study."""
-    sources, reading = asked.sources, read.reading(asked)
+    sources, reading = request.sources, read.reading(request)
     if len(sources) > 2:
         got = f"{len(sources)} arguments"
         raise LawsmithError("import", got=got, want="a source, or a study and a source")
     if len(sources) == 1:
-        preview(sources[0], reading, asked)
+        preview(sources[0], reading, request)
         return
-    given = {"--out": asked.out, "--curves-out": asked.curves_out, "--ignore": asked.ignore}
+    given = {"--out": request.out, "--curves-out": request.curves_out, "--ignore": request.ignore}
     for option, value in given.items():
         if value:
             raise LawsmithError(option, got="a live study", want="a source alone")
-    into_study(Path(sources[0]), sources[1], reading, as_json=asked.as_json)
+    into_study(Path(sources[0]), sources[1], reading, as_json=request.as_json)
 
 
-def preview(source: str, reading: ReadOptions, asked: ImportRequest) -> None:
+def preview(source: str, reading: ReadOptions, request: ImportRequest) -> None:
     """Read, say what was understood, and write plain tables where they are asked for."""
     study = read.load_study(source, reading)
     written = []
-    if asked.out is not None:
+    if request.out is not None:
         rows = table_rows(study)
-        written.append(write_told(asked.out, csv_text(list(rows[0]), rows), where="--out"))
-    if asked.curves_out is not None:
+        written.append(write_told(request.out, csv_text(list(rows[0]), rows), where="--out"))
+    if request.curves_out is not None:
         frame = read_curve_frame(source).rename(columns=str)
         moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
         text = csv_text(list(frame.columns), moments)
-        written.append(write_told(asked.curves_out, text, where="--curves-out"))
-    if asked.as_json:
+        written.append(write_told(request.curves_out, text, where="--curves-out"))
+    if request.as_json:
         out.print_json(payload(study, written))
         return
     show_study(study, None)

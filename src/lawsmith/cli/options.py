@@ -29,22 +29,22 @@ from lawsmith.tasks import Task
 _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,000
 
 
-def reading(asked: TableRequest) -> ReadOptions:
+def reading(request: TableRequest) -> ReadOptions:
     """How to read a table of runs."""
-    named = columns(asked.columns or ())
+    named = columns(request.columns or ())
     found = ReadOptions(
-        columns=with_loss(named, getattr(asked, "loss", None), "--loss"),
-        ignore=tuple(names(asked.ignore, "--ignore")) if asked.ignore else (),
-        where=asked.where,
-        skip_bad_rows=asked.skip_bad_rows,
+        columns=with_loss(named, getattr(request, "loss", None), "--loss"),
+        ignore=tuple(names(request.ignore, "--ignore")) if request.ignore else (),
+        where=request.where,
+        skip_bad_rows=request.skip_bad_rows,
     )
-    if not isinstance(asked, StudyRequest):
+    if not isinstance(request, StudyRequest):
         return found
     return replace(
         found,
-        drop_largest_loss=asked.drop_largest_loss,
-        diverged_above=_diverged_above(asked.diverged_above),
-        compute=asked.compute,
+        drop_largest_loss=request.drop_largest_loss,
+        diverged_above=_diverged_above(request.diverged_above),
+        compute=request.compute,
     )
 
 
@@ -55,34 +55,34 @@ def load_study(source: str, reading: ReadOptions, entries: Mapping[str, Entry] =
 
 
 def read_runs(
-    asked: AnswerRequest, table: str, reading: ReadOptions
+    request: AnswerRequest, table: str, reading: ReadOptions
 ) -> tuple[Study, Along | None, tuple[Target, ...]]:
     """The runs, the curves beside them, and the targets, whose names are then known."""
-    targets(asked.targets)  # bad text is reported before a table is read
-    curve_reading = curve_options(asked)
+    targets(request.targets)  # bad text is reported before a table is read
+    curve_reading = curve_options(request)
     study = load_study(table, reading)
     curves, along = study.curves, None
-    if asked.curves is not None and curve_reading is not None:
-        curves = load_curves(asked.curves, replace(curve_reading, carry=tuple(study.grid.hp)))
+    if request.curves is not None and curve_reading is not None:
+        curves = load_curves(request.curves, replace(curve_reading, carry=tuple(study.grid.hp)))
     if curves is not None:
         joined, along = with_curves(study, curves)
         study = replace(joined, notes=(*joined.notes, *along.notes))
-    return study, along, targets(asked.targets, list(study.grid.hp))
+    return study, along, targets(request.targets, list(study.grid.hp))
 
 
-def law_options(study: Study, asked: AnswerRequest, targets: Sequence[Target]) -> FitOptions:
+def law_options(study: Study, request: AnswerRequest, targets: Sequence[Target]) -> FitOptions:
     """How a law is fitted to a study, its usual one where none is named.
 
     A law knows no hyperparameters but its own inputs.
     """
-    law = law_for(study, asked.law)
+    law = law_for(study, request.law)
     return FitOptions(
         law=law,
-        hold_out=asked.hold_out,
+        hold_out=request.hold_out,
         targets=tuple(target for target in targets if set(target.hp) <= set(law.inputs)),
-        level=asked.level,
-        force=asked.force,
-        seed=asked.seed,
+        level=request.level,
+        force=request.force,
+        seed=request.seed,
     )
 
 
@@ -115,9 +115,13 @@ def names(texts: Iterable[str], option: str) -> list[str]:
     return found
 
 
-def tasks(asked: AnswerRequest) -> tuple[Task, ...]:
+def tasks(request: AnswerRequest) -> tuple[Task, ...]:
     """--metric with --chance and --questions, each once or as often as --metric."""
-    metrics, chances, questions = asked.metric or (), asked.chance or (), asked.questions or ()
+    metrics, chances, questions = (
+        request.metric or (),
+        request.chance or (),
+        request.questions or (),
+    )
     if len(set(metrics)) < len(metrics):
         raise LawsmithError("--metric", got="a column twice", want="distinct columns")
     for option, values in {"--chance": chances, "--questions": questions}.items():
@@ -126,7 +130,7 @@ def tasks(asked: AnswerRequest) -> tuple[Task, ...]:
         if len(values) not in (0, 1, len(metrics)):
             got, want = f"{len(values)} for {len(metrics)} metrics", "one, or one for each --metric"
             raise LawsmithError(option, got=got, want=want)
-    if asked.via is not None and not metrics:
+    if request.via is not None and not metrics:
         raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
     guesses: list[float | None] = [*map(_chance, chances)] or [None]
     counts = [_questions(text) for text in questions] or [0]
@@ -158,16 +162,16 @@ def _questions(text: str) -> int:
     return int(value)
 
 
-def curve_options(asked: AnswerRequest) -> CurveOptions | None:
+def curve_options(request: AnswerRequest) -> CurveOptions | None:
     """How to read --curves; None without it."""
-    kind, texts = asked.curve_kind, asked.curve_columns or ()
+    kind, texts = request.curve_kind, request.curve_columns or ()
     found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
-    if asked.curves is None:
+    if request.curves is None:
         for option, value in (("--curve-kind", kind), ("--curve-columns", found)):
             if value:
                 raise LawsmithError(option, got="no curves", want="--curves FILE beside it")
         return None
-    return CurveOptions(columns=found, kind=kind, skip_bad_rows=asked.skip_bad_rows)
+    return CurveOptions(columns=found, kind=kind, skip_bad_rows=request.skip_bad_rows)
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
@@ -231,10 +235,10 @@ def check_inputs(study: Study, law: Law) -> None:
 
 def objective(name: str | None, delta: float | None, law: Law) -> Objective | None:
     """The objective asked for, None for the one each law's authors use; δ is Huber's only."""
-    asked = get_objective(name) if name else None
+    named = get_objective(name) if name else None
     if delta is None:
-        return asked
-    chosen = asked or law.objective
+        return named
+    chosen = named or law.objective
     if chosen.name != "huber":
         got = f"{delta:g} with {chosen.name}"
         hint = "add --objective huber" if name is None else None

@@ -65,7 +65,7 @@ _ENDED = {
 class Setup:
     """What was asked of a replay, with what is so whatever its runs are."""
 
-    asked: ReplayRequest
+    request: ReplayRequest
     method: Method
     hold_out: HeldOut
     reading: ReadOptions
@@ -73,18 +73,18 @@ class Setup:
 
     def settings(self, task: Task, stop: Stop, wanted: Sequence[Target]) -> dict[str, Any]:
         """For the record: all that decides the result, but for the study and the seed."""
-        asked, reading = self.asked, self.reading
+        request, reading = self.request, self.reading
         return {
             **self.method.settings(),
-            "law": asked.law.name,
+            "law": request.law.name,
             "hold_out": str(self.hold_out),
-            "iterations": asked.iterations,
+            "iterations": request.iterations,
             "budget": None if stop.budget is None else stop.budget / task.total_compute,
-            "stop_when": None if asked.rule is None else str(asked.rule),
-            "trunk_decay": asked.pricing.decay if isinstance(asked.pricing, Trunks) else None,
+            "stop_when": None if request.rule is None else str(request.rule),
+            "trunk_decay": request.pricing.decay if isinstance(request.pricing, Trunks) else None,
             "targets": [target.plain for target in wanted],
-            "learn_from": list(asked.learn_from or ()) or None,
-            "force": asked.force,
+            "learn_from": list(request.learn_from or ()) or None,
+            "force": request.force,
             "columns": dict(reading.columns) or None,
             "ignore": list(reading.ignore) or None,
             **{name: getattr(reading, name) for name in READ},
@@ -92,26 +92,26 @@ class Setup:
 
     def policy(self, computes: Sequence[float], prior: Prior = PUBLIC) -> Policy:
         """The policy that chooses; it knows the target, the prices and what was learnt before."""
-        asked = self.asked
-        target = asked.rule.compute if asked.rule else min(computes, default=None)
-        priced = asked.pricing or Apart()
+        request = self.request
+        target = request.rule.compute if request.rule else min(computes, default=None)
+        priced = request.pricing or Apart()
         how = replace(self.method, target=target, pricing=priced, prior=prior)
         surrogate = how.make_surrogate(self.choices.make_surrogate)
         return self.choices.make_policy(how.policy, surrogate, **how.options())
 
 
 def set_up(
-    asked: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
+    request: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
 ) -> Setup:
     """Check what was asked before the study is read; ``further`` is for the surrogate."""
-    known = replay_options.catalogued(asked.study, choices)
+    known = replay_options.catalogued(request.study, choices)
     names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
-    given = {name: getattr(asked, name) for name in names} | {"further": further}
+    given = {name: getattr(request, name) for name in names} | {"further": further}
     how = replay_options.method(
-        asked.policy, asked.surrogate, asked.n_init, known=known, given=given, choices=choices
+        request.policy, request.surrogate, request.n_init, known=known, given=given, choices=choices
     )
-    rule = replay_options.split(asked.hold_out, asked.law, known)
-    return Setup(asked, how, rule, options.reading(asked), choices)
+    rule = replay_options.split(request.hold_out, request.law, known)
+    return Setup(request, how, rule, options.reading(request), choices)
 
 
 def replay_runs(
@@ -128,13 +128,13 @@ def replay_runs(
     report   is told of every step; with it, Ctrl-C ends the replay, and what was found is kept
     block    how many laws are fitted together
     """
-    asked = setup.asked
+    request = setup.request
     wanted, computes = _targets(setup, study)
     task = _task(setup, study, computes, prior)
-    stop = replay_options.stop_rule(asked.iterations, asked.budget, task)
-    stop = replace(stop, rule=asked.rule)
+    stop = replay_options.stop_rule(request.iterations, request.budget, task)
+    stop = replace(stop, rule=request.rule)
     policy = setup.policy(computes, task.prior)
-    walk = replay(task, policy, seed=asked.seed, stop=stop, block=block)
+    walk = replay(task, policy, seed=request.seed, stop=stop, block=block)
     if report is None:
         steps, interrupted = list(walk), False
     else:
@@ -143,17 +143,17 @@ def replay_runs(
         raise KeyboardInterrupt
     replay_options.check_ran(len(steps), stop, task)
     settings = setup.settings(task, stop, wanted)
-    trace = Trace(task, policy.name, asked.seed, settings, tuple(steps))
+    trace = Trace(task, policy.name, request.seed, settings, tuple(steps))
     found = answers_of(task, study, [step.candidate for step in steps], wanted)
     return Replayed(study, trace, stopped_by(trace, stop, found, interrupted=interrupted), found)
 
 
 def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float]]:
     """Where losses are wanted, that of the stop rule too; and those targets that are a compute."""
-    asked, rule = setup.asked, setup.asked.rule
-    options.check_inputs(study, asked.law)
-    known = replay_options.catalogued(asked.study, setup.choices)
-    wanted = replay_options.targets(asked.targets, study, known)
+    request, rule = setup.request, setup.request.rule
+    options.check_inputs(study, request.law)
+    known = replay_options.catalogued(request.study, setup.choices)
+    wanted = replay_options.targets(request.targets, study, known)
     computes = [target.C for target in wanted if not target.sized]
     if rule is not None and not any(math.isclose(rule.compute, C) for C in computes):
         return (*wanted, Target(rule.compute)), [*computes, rule.compute]
@@ -162,34 +162,34 @@ def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float
 
 def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None) -> Task:
     """What is replayed, with a pool that is large enough for the initial design."""
-    asked = setup.asked
+    request = setup.request
     task = prepare(
         study,
-        asked.law,
+        request.law,
         hold_out=setup.hold_out,
         targets=computes,
-        pricing=asked.pricing or Apart(),
+        pricing=request.pricing or Apart(),
         slice_by=setup.method.slice_by or "C",
-        force=asked.force,
+        force=request.force,
     )
     replay_options.check_pool(setup.method, task)
-    learnt = prior or prior_from(asked.learn_from or (), entries=setup.choices.entries)
+    learnt = prior or prior_from(request.learn_from or (), entries=setup.choices.entries)
     return replace(task, prior=learnt)
 
 
-def run(asked: ReplayRequest) -> None:
+def run(request: ReplayRequest) -> None:
     """All that `lawsmith replay` does."""
-    if run_replay(set_up(asked)).stopped == "interrupted":
+    if run_replay(set_up(request)).stopped == "interrupted":
         raise typer.Exit(out.INTERRUPTED)
 
 
 def run_replay(setup: Setup) -> Replayed:
     """The replay asked for: files and charts where they are wanted, the result on stdout."""
-    asked = setup.asked
-    folder = options.folder(asked.out, "--out") if asked.out else None
-    charts = asked.charts or (folder and folder / "charts")
-    if asked.charts:
-        options.folder(asked.charts, "--charts")
+    request = setup.request
+    folder = options.folder(request.out, "--out") if request.out else None
+    charts = request.charts or (folder and folder / "charts")
+    if request.charts:
+        options.folder(request.charts, "--charts")
     done = replay_with_bar(setup)
     drawn = draw_replay(charts, done) if charts else views.Drawn()
     payload, written = {**done.to_dict(), **drawn.payload}, []
@@ -198,7 +198,7 @@ def run_replay(setup: Setup) -> Replayed:
         table = csv_text(list(rows[0]), rows)
         files = {"trace.json": out.json_text(payload) + "\n", "steps.csv": table}
         written = [write_told(folder / name, text, where="--out") for name, text in files.items()]
-    if asked.as_json:
+    if request.as_json:
         out.print_json(payload)
     else:
         show_replay(done, drawn, written)
@@ -207,7 +207,7 @@ def run_replay(setup: Setup) -> Replayed:
 
 def replay_with_bar(setup: Setup) -> Replayed:
     """The replay asked for, with a bar; what was found until Ctrl-C is kept."""
-    study = options.load_study(setup.asked.study, setup.reading, setup.choices.entries)
+    study = options.load_study(setup.request.study, setup.reading, setup.choices.entries)
     with described_bars() as bars:
         bar = bars.add_task("preparing", total=1.0)
 

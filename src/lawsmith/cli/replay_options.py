@@ -89,19 +89,19 @@ def method(
 ) -> Method:
     """The method asked for; ``given`` holds the other options by name, None where not given."""
     surrogate = surrogate or choices.usual.get(policy, "gp")
-    asked = {name: value for name, value in given.items() if value is not None}
+    typed = {name: value for name, value in given.items() if value is not None}
     chosen: dict[str, Any] = {"policy": policy, "surrogate": surrogate}
     words = choices.words()
-    for name, word in {**chosen, **asked}.items():
+    for name, word in {**chosen, **typed}.items():
         if name in words and word not in words[name]:
             raise unknown(_option(name), str(word), words[name])
     reach = known.reach if known is not None and known.reach is not None else REACH
     for name, (needs, usual) in _settings(choices, reach).items():
         unmet = [other for other, wanted in needs.items() if chosen.get(other) not in wanted]
         if not unmet:
-            chosen[name] = asked.get(name, usual)
-        elif name in asked:  # the method would ignore it
-            value, other = asked[name], unmet[0]
+            chosen[name] = typed.get(name, usual)
+        elif name in typed:  # the method would ignore it
+            value, other = typed[name], unmet[0]
             shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
             named = [choice for choice in needs[other] if choice in words[other]]
             want = " or ".join(f"{_option(other)} {choice}" for choice in named)
@@ -112,7 +112,7 @@ def method(
         if name in chosen and not chosen[name] >= least:
             want = f"{what} of at least {least:g}"
             raise LawsmithError(_option(name), got=f"{chosen[name]:g}", want=want)
-    return Method(n_init=n_init, **chosen, further=asked.get("further", {}))
+    return Method(n_init=n_init, **chosen, further=typed.get("further", {}))
 
 
 def _settings(
@@ -149,10 +149,10 @@ def catalogued(study: str, choices: Choices = CHOICES) -> Entry | None:
     return choices.entries.get(study.partition(":")[0])
 
 
-def split(asked: HeldOut | None, law: Law, known: Entry | None) -> HeldOut:
+def split(rule: HeldOut | None, law: Law, known: Entry | None) -> HeldOut:
     """The split asked for, else the study's own for laws without N, else the law's usual one."""
-    if asked is not None:
-        return asked
+    if rule is not None:
+        return rule
     usual = default_hold_out(law)
     if usual.kind == "compute" and known is not None and known.hold_out is not None:
         return HeldOut.by_compute(known.hold_out)

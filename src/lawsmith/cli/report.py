@@ -34,10 +34,10 @@ NO_OPTIONS = ("targets", "learn_from", "seed")
 UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 
 
-def run_report(asked: ReportRequest) -> None:
+def run_report(request: ReportRequest) -> None:
     """Make the page, and say what is on it."""
-    made = make_source(asked)
-    path = write_report(made, asked.out)
+    made = make_source(request)
+    path = write_report(made, request.out)
     first = answer(made)
     out.prose(first.lead)
     for caution in first.cautions:
@@ -46,24 +46,24 @@ def run_report(asked: ReportRequest) -> None:
     out.paths([path])
 
 
-def make_source(asked: ReportRequest) -> Source:
+def make_source(request: ReportRequest) -> Source:
     """The source of the report."""
-    tasks, path = read.tasks(asked), Path(asked.table)
-    read.targets(asked.targets)  # bad text is reported before a table is read
-    if asked.table.partition(":")[0] not in names():
+    tasks, path = read.tasks(request), Path(request.table)
+    read.targets(request.targets)  # bad text is reported before a table is read
+    if request.table.partition(":")[0] not in names():
         if path.is_dir():
             path = _inside(path)
         if path.name == FILE:
-            _check_table_options(asked, "a replay")
-            return _of_replay(asked, path)
+            _check_table_options(request, "a replay")
+            return _of_replay(request, path)
         if path.suffix == ".toml":
-            _check_table_options(asked, "a live study")
+            _check_table_options(request, "a live study")
             with out.working("reading the study and working out its answer"):
                 study = open_study(path)
                 ledger = study.read()
                 found = find_out(study, ledger, Memory())
-                return live_source(study, ledger, found, study_record(study, (asked.command,)))
-    return _of_table(asked, tasks)
+                return live_source(study, ledger, found, study_record(study, (request.command,)))
+    return _of_table(request, tasks)
 
 
 def _inside(folder: Path) -> Path:
@@ -80,41 +80,46 @@ def _inside(folder: Path) -> Path:
     raise LawsmithError(str(folder), got="a folder with none of them", want=want)
 
 
-def _check_table_options(asked: ReportRequest, kind: str) -> None:
+def _check_table_options(request: ReportRequest, kind: str) -> None:
     """Options that only a table leaves open; a replay and a study have them on record."""
     given = {
-        "--law": asked.law,
-        "--hold-out": asked.hold_out,
-        "--target or --at": asked.targets,
-        "--force": asked.force,
-        "--metric or --via": asked.metric or asked.via,
-        "--curves": asked.curves,
+        "--law": request.law,
+        "--hold-out": request.hold_out,
+        "--target or --at": request.targets,
+        "--force": request.force,
+        "--metric or --via": request.metric or request.via,
+        "--curves": request.curves,
     }
     for option, value in given.items():
         if value:
             raise LawsmithError(option, got=f"{kind}, which has its own", want="a table of runs")
 
 
-def _of_table(asked: ReportRequest, tasks: Sequence[Task]) -> Source:
-    reading = read.with_tasks(read.reading(asked), tasks, asked.via)
-    study, along, targets = read.read_runs(asked, asked.table, reading)
-    options = read.law_options(study, asked, targets)
-    rule, level = asked.hold_out, asked.level
+def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
+    reading = read.with_tasks(read.reading(request), tasks, request.via)
+    study, along, targets = read.read_runs(request, request.table, reading)
+    options = read.law_options(study, request, targets)
+    rule, level = request.hold_out, request.level
     settings = {
         **table_settings(study, replace(options, targets=targets)),
-        "seed": asked.seed,
+        "seed": request.seed,
         "ignore": list(reading.ignore) or None,
         "where": reading.where,
         "compute": reading.compute,
     }
-    files = (*study_files(asked.table), *files_of([Path(asked.curves)] if asked.curves else []))
+    files = (
+        *study_files(request.table),
+        *files_of([Path(request.curves)] if request.curves else []),
+    )
     with out.working("fitting and drawing"):
         made = table_source(
-            study, options, targets, record((asked.command,), settings, files), along
+            study, options, targets, record((request.command,), settings, files), along
         )
         if not tasks:
             return made
-        found = answer_tasks(study, tasks, targets, via=asked.via or "", level=level, hold_out=rule)
+        found = answer_tasks(
+            study, tasks, targets, via=request.via or "", level=level, hold_out=rule
+        )
         return replace(made, found=replace(made.found, tasks=tuple(found)))
 
 
@@ -130,14 +135,16 @@ def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
     }
 
 
-def _of_replay(asked: ReportRequest, path: Path) -> Source:
+def _of_replay(request: ReportRequest, path: Path) -> Source:
     with out.downloads() as progress:
-        replayed = read_replay(path, read.reading(asked), progress=progress)
+        replayed = read_replay(path, read.reading(request), progress=progress)
     trace = replayed.trace
-    folder = asked.table if Path(asked.table).is_dir() else str(path.parent)
+    folder = request.table if Path(request.table).is_dir() else str(path.parent)
     own = replay_command(trace.task.study, trace.seed, trace.settings, folder=folder)
     with out.working("following the replay again"):
-        return replay_source(replayed, replay_record(trace, (own, asked.command), files_of([path])))
+        return replay_source(
+            replayed, replay_record(trace, (own, request.command), files_of([path]))
+        )
 
 
 def replay_record(

@@ -20,9 +20,9 @@ from lawsmith.study.loop import Driver, drive
 _ENDS = (Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED)
 
 
-def run_study(asked: RunRequest) -> None:
+def run_study(request: RunRequest) -> None:
     """Run the study to its end, failed trials first if asked for, and print where it stands."""
-    study = open_study(asked.study)
+    study = open_study(request.study)
     stop_rule(study)  # an error in it is reported before anything runs
     place = study.spec.runner
     runner = make_runner(place.kind, place.options, study.layout.folder)
@@ -31,17 +31,17 @@ def run_study(asked: RunRequest) -> None:
         if study.journal.torn:
             _say("the journal's last line was cut off by a crash and is ignored")
         study.note_changes()
-        if asked.retry_failed:
+        if request.retry_failed:
             _say(f"{plural(len(retry_failed(study)), 'failed trial')} to be run again")
         driver = Driver(study, runner, lambda ledger: answered(study, ledger))
         try:
             for events in drive(driver):
-                if not asked.quiet:
+                if not request.quiet:
                     _show(study, events)
         except KeyboardInterrupt:
             _say(_interrupted(study))
             raise typer.Exit(out.INTERRUPTED) from None
-    print_status(study, as_json=asked.as_json, n_next=0)
+    print_status(study, as_json=request.as_json, n_next=0)
 
 
 def _show(study: LiveStudy, events: Sequence[Event]) -> None:

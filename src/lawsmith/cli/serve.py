@@ -15,16 +15,16 @@ from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.study.live import open_study
 
 
-def serve_study(asked: ServeRequest) -> None:
+def serve_study(request: ServeRequest) -> None:
     """Serve the page of a study, given by its file or its folder, until Ctrl-C."""
-    file, host = asked.study, asked.host
+    file, host = request.study, request.host
     path = file / STUDY_FILE if file.is_dir() else file
     study = open_study(path)
     commands = (f"lawsmith report {path.name} -o report.html",)
     board = new_board()
     watch = Watch(path, board, lambda opened: study_record(opened, commands))
     site = Site(board, study.spec.name)
-    with listen(host, asked.port) as sock:
+    with listen(host, request.port) as sock:
         watch.start()
         try:
             serve(site, sock, host, lambda: _show_address(address(sock, host, site), host))

@@ -14,17 +14,17 @@ from lawsmith.errors import LawsmithError, unknown
 TEMPLATES = Path(__file__).parent / "templates"
 
 
-def docs(asked: DocsRequest) -> None:
+def docs(request: DocsRequest) -> None:
     """Print a page, or the names and titles of all."""
     pages, console = find_pages(), out.stdout()
-    if asked.page is None:
+    if request.page is None:
         # The first line of a page is its heading.
         texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
         out.facts({name: text.split("\n", 1)[0].lstrip("# ") for name, text in texts.items()})
         return
-    word = Path(asked.page).stem  # an address or a file's name does as well
+    word = Path(request.page).stem  # an address or a file's name does as well
     if word not in pages:
-        raise unknown("page", asked.page, pages)
+        raise unknown("page", request.page, pages)
     text = pages[word].read_text(encoding="utf-8")
     console.print(Markdown(text) if console.is_terminal else text, soft_wrap=True, markup=False)
 
@@ -39,9 +39,9 @@ def find_pages() -> dict[str, Path]:
     return {}
 
 
-def init(asked: InitRequest) -> None:
+def init(request: InitRequest) -> None:
     """Write a study file, and with --wsd a trainer beside it."""
-    file, wsd = asked.file, asked.wsd
+    file, wsd = request.file, request.wsd
     files = {file: template("wsd.toml" if wsd else "study.toml")}
     if wsd:
         files[file.parent / "train.py"] = template("train.py.txt")

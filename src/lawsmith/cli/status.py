@@ -24,17 +24,17 @@ MAX_LISTED = 12
 WATCH_SECONDS = 2.0
 
 
-def status(asked: StatusRequest) -> None:
+def status(request: StatusRequest) -> None:
     """Print the status; with --watch again whenever there is news, until Ctrl-C or the end."""
-    study, seen = open_study(asked.study), -1
+    study, seen = open_study(request.study), -1
     while True:
         ledger = study.read()
         if ledger.n_events != seen:
             seen = ledger.n_events
-            if asked.watch and not asked.as_json and out.stdout().is_terminal:
+            if request.watch and not request.as_json and out.stdout().is_terminal:
                 out.stdout().clear()
-            print_status(study, as_json=asked.as_json, n_next=asked.n_next)
-        if not asked.watch or ledger.ended is not None:
+            print_status(study, as_json=request.as_json, n_next=request.n_next)
+        if not request.watch or ledger.ended is not None:
             return
         time.sleep(WATCH_SECONDS)
 

@@ -71,9 +71,9 @@ def run(
 
     For example: lawsmith-paper run main --seeds 2 --iterations 60 --out results
     """
-    from lawsmith_paper.cli.run import Asked, report, run_suites
+    from lawsmith_paper.cli.run import RunRequest, report, run_suites
 
-    done = run_suites(Asked(tuple(suites), seeds, jobs, out, iterations))
+    done = run_suites(RunRequest(tuple(suites), seeds, jobs, out, iterations))
     report(done, page=page, as_json=as_json)
     if done.code:
         raise typer.Exit(done.code)

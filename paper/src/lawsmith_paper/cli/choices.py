@@ -28,10 +28,10 @@ CHOICES = replace(
 )
 
 
-def further(asked: RivalRequest) -> dict[str, Any]:
+def further(request: RivalRequest) -> dict[str, Any]:
     """The options of the rivals' surrogates: the seed of those that draw, TabPFN's weights."""
-    policy, path = asked.policy, asked.model_path
-    surrogate = asked.surrogate or CHOICES.usual.get(policy, "gp")
+    policy, path = request.policy, request.model_path
+    surrogate = request.surrogate or CHOICES.usual.get(policy, "gp")
     if path is not None and surrogate != "tabpfn":
         got = f"'{path}' with --surrogate {surrogate}"
         raise LawsmithError("--model-path", got=got, want="--surrogate tabpfn")
@@ -42,5 +42,5 @@ def further(asked: RivalRequest) -> dict[str, Any]:
     if policy == "random" and surrogate != "none":
         got, want = f"'{surrogate}' with --policy random", "--policy window or --policy full"
         raise LawsmithError("--surrogate", got=got, want=want)
-    found = {"seed": asked.seed} if surrogate in ("xgboost", "tabpfn") else {}
+    found = {"seed": request.seed} if surrogate in ("xgboost", "tabpfn") else {}
     return found | ({"model_path": str(path)} if path is not None else {})

@@ -43,7 +43,7 @@ def explain(setup: Setup, done: Replayed, path: Path) -> None:
     trace = done.trace
     try:
         with _telling(len(trace.steps)) as report:
-            stop = stop_rule(setup.asked.iterations, setup.asked.budget, trace.task)
+            stop = stop_rule(setup.request.iterations, setup.request.budget, trace.task)
             policy = _policy(setup, done)
             data = discovery_data(trace, policy, budget=stop.budget, report=report)
     except ChartUnavailable as error:

@@ -46,14 +46,14 @@ class RivalRequest(ReplayRequest):
     )
 
 
-def run(asked: RivalRequest) -> None:
+def run(request: RivalRequest) -> None:
     """Replay, and write the page of --explain."""
     from lawsmith.cli.replay import run_replay, set_up
     from lawsmith_paper.cli.choices import CHOICES, further
     from lawsmith_paper.cli.explain import explain, page_file
 
-    setup = set_up(asked, CHOICES, further(asked))
-    page = page_file(asked.explain, setup.method) if asked.explain else None
+    setup = set_up(request, CHOICES, further(request))
+    page = page_file(request.explain, setup.method) if request.explain else None
     done = run_replay(setup)
     if page:
         explain(setup, done, page)

@@ -23,7 +23,7 @@ FAILED = 1
 
 
 @dataclass(frozen=True)
-class Asked:
+class RunRequest:
     """The options of a run."""
 
     names: tuple[str, ...]
@@ -61,15 +61,15 @@ class Done:
         return INTERRUPTED if self.interrupted else FAILED if self.failures else 0
 
 
-def run_suites(asked: Asked) -> Done:
+def run_suites(request: RunRequest) -> Done:
     """Plan, do what is not done, and write the tables of all that is finished by then."""
     begin = time.monotonic()
-    options = Options(seeds=asked.seeds, iterations=asked.iterations)
+    options = Options(seeds=request.seeds, iterations=request.iterations)
     with working("Planning"):
-        suites = _planned(asked.names, options)
-    folder = read.folder(asked.out, "--out")
+        suites = _planned(request.names, options)
+    folder = read.folder(request.out, "--out")
     _note_twins(suites)
-    failures, interrupted = _work(folder, suites, asked.jobs)
+    failures, interrupted = _work(folder, suites, request.jobs)
     with working("Writing results"), _writing(folder, "--out"):
         written = write_results(folder, suites, options)
     return Done(folder, suites, tuple(written), failures, interrupted, begin)
