@@ -9,13 +9,13 @@ from pathlib import Path
 import pytest
 
 from lawsmith.runners.results import (
-    Found,
     Progress,
+    ResultKind,
     contradiction,
     log_tail,
     read_progress,
     read_result,
-    trained_by,
+    tokens_trained,
 )
 from lawsmith.spec.models import ResultsSpec
 
@@ -35,42 +35,42 @@ def read(folder: Path, text: str, spec: ResultsSpec = JSON, *, completed: bool =
 @pytest.mark.parametrize(
     ("text", "found", "loss"),
     [
-        ('{"loss": 2.5}', Found.LOSS, 2.5),
-        ('{"loss": "2.5"}', Found.LOSS, 2.5),
-        ('{"loss": 2.5, "N": 1.004e7, "D": 1e8, "lr": 0.001, "other": []}', Found.LOSS, 2.5),
-        ('{"loss": NaN}', Found.DIVERGED, None),
-        ('{"loss": null}', Found.DIVERGED, None),
-        ('{"loss": "inf"}', Found.DIVERGED, None),
-        ('{"loss": -Infinity}', Found.DIVERGED, None),
-        ('{"loss": 11.0}', Found.DIVERGED, 11.0),
-        ('{"diverged": true}', Found.DIVERGED, None),
-        ('{"loss": 2.5, "N": 2e7}', Found.CONTRADICTION, 2.5),
-        ('{"loss": 2.5, "lr": 0.0011}', Found.CONTRADICTION, 2.5),
-        ('{"loss": 2.5, "model": "s"}', Found.CONTRADICTION, 2.5),
-        ('{"loss": 2.5, "trial": "t0002"}', Found.CONTRADICTION, 2.5),
-        ('{"loss": 0.0}', Found.CONTRADICTION, 0.0),
-        ('{"loss": -1}', Found.CONTRADICTION, -1.0),
-        ('{"los": 2.5}', Found.UNREADABLE, None),
-        ('{"loss": [1]}', Found.UNREADABLE, None),
-        ('{"loss": true}', Found.UNREADABLE, None),
-        ("[2.5]", Found.UNREADABLE, None),
-        ("", Found.UNREADABLE, None),
-        ('{"loss": 2.', Found.UNREADABLE, None),
-        ("[" * 100_000, Found.UNREADABLE, None),
-        ('{"loss": ' + "9" * 5000 + "}", Found.UNREADABLE, None),
+        ('{"loss": 2.5}', ResultKind.LOSS, 2.5),
+        ('{"loss": "2.5"}', ResultKind.LOSS, 2.5),
+        ('{"loss": 2.5, "N": 1.004e7, "D": 1e8, "lr": 0.001, "other": []}', ResultKind.LOSS, 2.5),
+        ('{"loss": NaN}', ResultKind.DIVERGED, None),
+        ('{"loss": null}', ResultKind.DIVERGED, None),
+        ('{"loss": "inf"}', ResultKind.DIVERGED, None),
+        ('{"loss": -Infinity}', ResultKind.DIVERGED, None),
+        ('{"loss": 11.0}', ResultKind.DIVERGED, 11.0),
+        ('{"diverged": true}', ResultKind.DIVERGED, None),
+        ('{"loss": 2.5, "N": 2e7}', ResultKind.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "lr": 0.0011}', ResultKind.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "model": "s"}', ResultKind.CONTRADICTION, 2.5),
+        ('{"loss": 2.5, "trial": "t0002"}', ResultKind.CONTRADICTION, 2.5),
+        ('{"loss": 0.0}', ResultKind.CONTRADICTION, 0.0),
+        ('{"loss": -1}', ResultKind.CONTRADICTION, -1.0),
+        ('{"los": 2.5}', ResultKind.UNREADABLE, None),
+        ('{"loss": [1]}', ResultKind.UNREADABLE, None),
+        ('{"loss": true}', ResultKind.UNREADABLE, None),
+        ("[2.5]", ResultKind.UNREADABLE, None),
+        ("", ResultKind.UNREADABLE, None),
+        ('{"loss": 2.', ResultKind.UNREADABLE, None),
+        ("[" * 100_000, ResultKind.UNREADABLE, None),
+        ('{"loss": ' + "9" * 5000 + "}", ResultKind.UNREADABLE, None),
     ],
 )
-def test_a_result_file_is_judged(tmp_path: Path, text: str, found: Found, loss: float | None):
+def test_a_result_file_is_judged(tmp_path: Path, text: str, found: ResultKind, loss: float | None):
     result = read(tmp_path, text)
-    assert (result.found, result.loss) == (found, loss)
+    assert (result.kind, result.loss) == (found, loss)
 
 
 def test_a_result_in_place_counts_even_if_the_job_then_failed(tmp_path: Path):
-    assert read(tmp_path, '{"loss": 2.5}', completed=False).found is Found.LOSS
+    assert read(tmp_path, '{"loss": 2.5}', completed=False).kind is ResultKind.LOSS
 
 
 def test_no_result_is_nothing(tmp_path: Path):
-    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.NOTHING
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).kind is ResultKind.NOTHING
 
 
 def test_a_result_may_tell_losses_on_the_way(tmp_path: Path):
@@ -83,33 +83,33 @@ def test_a_result_may_tell_losses_on_the_way(tmp_path: Path):
 def test_the_last_match_in_a_log_is_the_loss(tmp_path: Path):
     log = "val loss: 3.5\nstep 2\nval loss: 3.25 (best)\nbye\n"
     assert read(tmp_path, log, LOG).loss == 3.25
-    assert read(tmp_path, "val loss: nan\n", LOG).found is Found.DIVERGED
-    assert read(tmp_path, "val loss: oops\n", LOG).found is Found.UNREADABLE
-    assert read(tmp_path, "nothing\n", LOG).found is Found.UNREADABLE
+    assert read(tmp_path, "val loss: nan\n", LOG).kind is ResultKind.DIVERGED
+    assert read(tmp_path, "val loss: oops\n", LOG).kind is ResultKind.UNREADABLE
+    assert read(tmp_path, "nothing\n", LOG).kind is ResultKind.UNREADABLE
 
 
 def test_the_last_row_of_a_csv_is_the_loss(tmp_path: Path):
     assert read(tmp_path, "step,val\n1,4.0\n2,3.25\n\n", CSV).loss == 3.25
-    assert read(tmp_path, "step,val,N\n2,3.25,5e7\n", CSV).found is Found.CONTRADICTION
-    assert read(tmp_path, "step,val\n1,nan\n", CSV).found is Found.DIVERGED
-    assert read(tmp_path, "step,loss\n1,3\n", CSV).found is Found.UNREADABLE
-    assert read(tmp_path, "step,val\n", CSV).found is Found.UNREADABLE
-    assert read(tmp_path, "step,val\n1,x\n", CSV).found is Found.UNREADABLE
+    assert read(tmp_path, "step,val,N\n2,3.25,5e7\n", CSV).kind is ResultKind.CONTRADICTION
+    assert read(tmp_path, "step,val\n1,nan\n", CSV).kind is ResultKind.DIVERGED
+    assert read(tmp_path, "step,loss\n1,3\n", CSV).kind is ResultKind.UNREADABLE
+    assert read(tmp_path, "step,val\n", CSV).kind is ResultKind.UNREADABLE
+    assert read(tmp_path, "step,val\n1,x\n", CSV).kind is ResultKind.UNREADABLE
 
 
 def test_the_log_of_a_run_that_failed_holds_only_losses_on_the_way(tmp_path: Path):
     log = "val loss: 3.5\nTraceback\n"
-    assert read(tmp_path, log, LOG, completed=False).found is Found.NOTHING
+    assert read(tmp_path, log, LOG, completed=False).kind is ResultKind.NOTHING
 
 
 def test_bytes_that_are_no_text_are_unreadable(tmp_path: Path):
     (tmp_path / "result.json").write_bytes(b"\xff\xfe{")
-    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.UNREADABLE
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).kind is ResultKind.UNREADABLE
 
 
 def test_a_result_that_is_a_folder_is_nothing(tmp_path: Path):
     (tmp_path / "result.json").mkdir()
-    assert read_result(tmp_path, JSON, CONFIG, completed=True).found is Found.NOTHING
+    assert read_result(tmp_path, JSON, CONFIG, completed=True).kind is ResultKind.NOTHING
 
 
 def test_n_and_d_may_be_rounded_and_others_not():
@@ -161,7 +161,7 @@ def test_a_line_of_progress_may_tell_of_checkpoints_and_ends_of_decays(tmp_path:
     ],
 )
 def test_what_an_attempt_trained_counts_what_it_trained_again(steps, begun, want):
-    assert trained_by(steps, begun) == want
+    assert tokens_trained(steps, begun) == want
 
 
 def test_the_tail_of_a_log_has_nothing_a_terminal_obeys(tmp_path: Path):
@@ -176,5 +176,5 @@ def test_the_tail_of_a_log_has_nothing_a_terminal_obeys(tmp_path: Path):
 def test_a_loss_is_finite_or_none(tmp_path: Path):
     for text in ('{"loss": 1e999}', '{"loss": 1e305}'):
         result = read(tmp_path, text)
-        assert result.found is Found.DIVERGED
+        assert result.kind is ResultKind.DIVERGED
         assert result.loss is None or math.isfinite(result.loss)

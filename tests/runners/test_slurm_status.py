@@ -9,14 +9,14 @@ from pathlib import Path
 import pytest
 
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.slurm.client import Seen, SlurmAway, SlurmClient
+from lawsmith.runners.slurm.client import JobEntry, SlurmClient, SlurmUnavailable
 from lawsmith.runners.slurm.runner import batch_name
 from lawsmith.runners.slurm.status import (
-    by_name,
+    entries_by_name,
     entry_of,
+    parse_state,
     read_intent,
     read_owner,
-    read_state,
     status_from_folder,
     status_of,
     status_unknown,
@@ -48,7 +48,7 @@ from lawsmith.runners.slurm.status import (
     ],
 )
 def test_every_state_of_slurm_has_a_meaning(text, phase, ending):
-    assert read_state(text) == (phase, ending)
+    assert parse_state(text) == (phase, ending)
 
 
 @pytest.fixture
@@ -63,21 +63,25 @@ def leave(job: Job, **files: str) -> None:
 
 
 def test_a_job_of_another_name_under_the_same_id_is_not_this_one(job):
-    shown = by_name([Seen("12", "somebody-else", "FAILED")])
+    shown = entries_by_name([JobEntry("12", "somebody-else", "FAILED")])
     assert entry_of(shown, job) is None
-    shown = by_name([Seen("12", "somebody-else", "FAILED"), Seen("12", job.name, "COMPLETED")])
-    assert entry_of(shown, job) == Seen("12", job.name, "COMPLETED")
+    shown = entries_by_name(
+        [JobEntry("12", "somebody-else", "FAILED"), JobEntry("12", job.name, "COMPLETED")]
+    )
+    assert entry_of(shown, job) == JobEntry("12", job.name, "COMPLETED")
 
 
 def test_a_task_is_known_by_the_name_of_its_array_and_its_index(job):
     leave(job, intent=json.dumps({"name": "batch", "task": 3, "output": ""}))
-    shown = by_name([Seen(f"40_{k}", "batch", "RUNNING") for k in range(5)])
-    assert entry_of(shown, replace(job, handle="")) == Seen("40_3", "batch", "RUNNING")
+    shown = entries_by_name([JobEntry(f"40_{k}", "batch", "RUNNING") for k in range(5)])
+    assert entry_of(shown, replace(job, handle="")) == JobEntry("40_3", "batch", "RUNNING")
 
 
 def test_a_task_that_is_missing_from_an_array_that_is_shown_was_cancelled_before_it_began(job):
     leave(job, intent=json.dumps({"name": "batch", "task": 3, "output": ""}))
-    others = by_name([Seen("40_1", "batch", "RUNNING"), Seen("41_3", "other", "RUNNING")])
+    others = entries_by_name(
+        [JobEntry("40_1", "batch", "RUNNING"), JobEntry("41_3", "other", "RUNNING")]
+    )
     seen = entry_of(others, job)
     assert seen is not None
     assert (seen.id, status_of(job, seen).ending) == ("40_3", Ending.CANCELLED)
@@ -86,11 +90,13 @@ def test_a_task_that_is_missing_from_an_array_that_is_shown_was_cancelled_before
 
 
 def test_the_job_that_began_tells_not_its_twin(job):
-    twins = by_name([Seen("12", job.name, "COMPLETED"), Seen("13", job.name, "RUNNING")])
-    assert entry_of(twins, job) == Seen("12", job.name, "COMPLETED")
+    twins = entries_by_name(
+        [JobEntry("12", job.name, "COMPLETED"), JobEntry("13", job.name, "RUNNING")]
+    )
+    assert entry_of(twins, job) == JobEntry("12", job.name, "COMPLETED")
     leave(job, owner="13\n")
-    assert entry_of(twins, job) == Seen("13", job.name, "RUNNING")
-    assert entry_of(by_name([Seen("12", job.name, "COMPLETED")]), job) is None
+    assert entry_of(twins, job) == JobEntry("13", job.name, "RUNNING")
+    assert entry_of(entries_by_name([JobEntry("12", job.name, "COMPLETED")]), job) is None
 
 
 def test_without_a_trace_a_job_is_lost_and_with_one_it_is_not(job):
@@ -142,7 +148,7 @@ def test_a_forgotten_job_that_we_cancelled_is_cancelled(job):
 
 def test_a_start_that_slurm_refused_after_a_requeue_has_not_the_exit_code_of_the_one_before(job):
     leave(job, owner="12\n", exit="12 7 no 0")
-    failed = Seen("12", job.name, "FAILED")
+    failed = JobEntry("12", job.name, "FAILED")
     assert status_of(job, failed, restarts=0).exit_code == 7
     refused = status_of(job, failed, restarts=1)
     assert (refused.ending, refused.exit_code) == (Ending.NODE_FAILURE, None)
@@ -154,7 +160,7 @@ def test_a_start_that_slurm_refused_after_a_requeue_has_not_the_exit_code_of_the
 def test_slurm_s_own_output_tells_of_memory(job, tmp_path):
     output = tmp_path / "out"
     leave(job, intent=json.dumps({"name": job.name, "task": None, "output": str(output)}))
-    failed = Seen("12", job.name, "FAILED", exit_code=137)
+    failed = JobEntry("12", job.name, "FAILED", exit_code=137)
     output.write_text("error: Detected 1 oom-kill event(s) in StepId=12.batch\n")
     assert status_of(job, failed).ending is Ending.OUT_OF_MEMORY
     output.write_text("slurmstepd: error: Exceeded job memory limit\n")
@@ -208,21 +214,21 @@ def fake(tmp_path, monkeypatch):
 def test_what_squeue_and_sacct_print_is_read_whatever_other_jobs_are_called(fake):
     fake("squeue", "7|PENDING|Priority|a\n8_1|RUNNING|None|odd|name|x\nslurm notice\n")
     assert SlurmClient().queue() == [
-        Seen("7", "a", "PENDING", "Priority"),
-        Seen("8_1", "x", "RUNNING", "None|odd|name"),
+        JobEntry("7", "a", "PENDING", "Priority"),
+        JobEntry("8_1", "x", "RUNNING", "None|odd|name"),
     ]
     fake("sacct", "7|FAILED|3:0|a\n9|CANCELLED by 0|0:15|b|c\n8_[1-3,7%2]|PENDING|0:0|d\n")
-    failed, cancelled, *waiting = SlurmClient().accounts(ids=["7"]) or []
+    failed, cancelled, *waiting = SlurmClient().accounting(ids=["7"]) or []
     assert (failed.exit_code, cancelled.exit_code, cancelled.name) == (3, 143, "b|c")
     assert [seen.id for seen in waiting] == ["8_1", "8_2", "8_3", "8_7"]
 
 
 def test_accounting_that_is_off_is_no_error_and_one_that_is_down_is(fake):
     fake("sacct", err="Slurm accounting storage is disabled\n", code=1)
-    assert SlurmClient().accounts(ids=["1"]) is None
+    assert SlurmClient().accounting(ids=["1"]) is None
     fake("sacct", err="sacct: error: Problem talking to the database\n", code=1)
-    with pytest.raises(SlurmAway, match="Problem talking"):
-        SlurmClient().accounts(names=["a"])
+    with pytest.raises(SlurmUnavailable, match="Problem talking"):
+        SlurmClient().accounting(names=["a"])
 
 
 @pytest.mark.parametrize(
@@ -237,7 +243,7 @@ def test_accounting_that_is_off_is_no_error_and_one_that_is_down_is(fake):
 )
 def test_a_refusal_that_may_pass_is_told_apart(fake, text):
     fake("sbatch", err=f"sbatch: {text}\n", code=1)
-    with pytest.raises(SlurmAway):
+    with pytest.raises(SlurmUnavailable):
         SlurmClient().submit("#!/bin/sh\n", [])
 
 
@@ -247,4 +253,4 @@ def test_the_variables_of_an_allocation_are_not_handed_on(fake, monkeypatch, tmp
     path.write_text('#!/bin/sh\necho "1|$SLURM_JOB_ID|$SLURM_CONF|name"\n')
     monkeypatch.setenv("SLURM_JOB_ID", "77")
     monkeypatch.setenv("SLURM_CONF", "/conf")
-    assert SlurmClient().queue() == [Seen("1", "name", "", "/conf")]
+    assert SlurmClient().queue() == [JobEntry("1", "name", "", "/conf")]

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.runners.template import fill, fill_shell, placeholders, text_of
+from lawsmith.runners.template import fill, fill_shell, placeholders, value_text
 
 VALUES = {"N": 1e7, "lr": 0.003, "name": "a{N}b", "batch": 64}
 
@@ -40,7 +40,7 @@ def test_names_are_listed_once_in_order():
     ("value", "text"), [(1e6, "1000000"), (3e-4, "0.0003"), (7, "7"), (1e20, "1e+20"), ("x", "x")]
 )
 def test_a_value_is_written_as_a_trainer_reads_it(value, text):
-    assert text_of(value) == text
+    assert value_text(value) == text
     assert isinstance(value, str) or float(text) == value
 
 

@@ -13,7 +13,7 @@ from lawsmith.cli.start import template
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, make
 from lawsmith.journal.events import VERSION
-from lawsmith.runners.results import Found, read_progress, read_result
+from lawsmith.runners.results import ResultKind, read_progress, read_result
 from lawsmith.spec import Candidates, build_candidates, parse_spec
 from lawsmith.spec.models import ResultsSpec
 from lawsmith.study.history import history_of
@@ -143,7 +143,7 @@ def test_a_mutated_result_is_read_or_told_as_none(tmp_path: Path):
             (tmp_path / name).write_bytes(text)
         for spec in specs:
             result = read_result(tmp_path, spec, config, completed=True)
-            if result.found is Found.LOSS:
+            if result.kind is ResultKind.LOSS:
                 assert result.loss is not None
                 assert 0 < result.loss <= (spec.diverged_above or 1e300)
         read_progress(tmp_path, 0)

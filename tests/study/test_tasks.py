@@ -18,7 +18,7 @@ from lawsmith.report.cards.figures import tasks as card
 from lawsmith.report.finding import Memory, find_out
 from lawsmith.report.of_live import live_source
 from lawsmith.report.source import Record
-from lawsmith.runners.results import Found, read_result
+from lawsmith.runners.results import ResultKind, read_result
 from lawsmith.spec.models import ResultsSpec
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import summarise, tasks_of
@@ -66,7 +66,7 @@ def test_a_result_may_have_metrics_and_what_is_no_number_is_left_out(tmp_path: P
     told = {"loss": 2.5, "metrics": {"arc": 0.31, "bad": None, "worse": "x", "inf": 1e999}}
     (tmp_path / "result.json").write_text(json.dumps(told))
     result = read_result(tmp_path, ResultsSpec(), {}, completed=True)
-    assert result.found is Found.LOSS
+    assert result.kind is ResultKind.LOSS
     assert dict(result.metrics) == {"arc": 0.31}
     (tmp_path / "result.json").write_text('{"loss": 2.5, "metrics": [1, 2]}')
     assert dict(read_result(tmp_path, ResultsSpec(), {}, completed=True).metrics) == {}

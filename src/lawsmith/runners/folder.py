@@ -15,7 +15,7 @@ MAX_BYTES = 2**20  # of files of our own, which have a few hundred
 _STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 
 
-def read_object(path: Path) -> dict[str, Any] | None:
+def read_json_object(path: Path) -> dict[str, Any] | None:
     """The JSON object in a small file; None where there is none."""
     try:
         values = read_json(read_bytes(path, limit=MAX_BYTES))
@@ -24,17 +24,19 @@ def read_object(path: Path) -> dict[str, Any] | None:
     return values if isinstance(values, dict) else None
 
 
-def status_of_exit(values: dict[str, Any]) -> Status:
+def status_from_exit(values: dict[str, Any]) -> Status:
     """The status that the values of exit.json stand for."""
     code, why = values.get("code"), values.get("why")
     if not isinstance(code, int):
         return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
     ending = _STOPS.get(str(why), Ending.COMPLETED if code == 0 else Ending.FAILED)
-    detail = "stopped at its time limit" if why == "timeout" else code_text(code) if code else ""
+    detail = (
+        "stopped at its time limit" if why == "timeout" else exit_code_text(code) if code else ""
+    )
     return Status(Phase.ENDED, ending, str(values.get("detail") or detail), code)
 
 
-def code_text(code: int) -> str:
+def exit_code_text(code: int) -> str:
     """'exit code 3', or 'killed by SIGKILL' for 137."""
     try:
         return f"killed by {signal.Signals(code - 128).name}"
@@ -42,27 +44,27 @@ def code_text(code: int) -> str:
         return f"exit code {code}"
 
 
-def own_folder(job: Job, runner: str) -> Path:
+def runner_folder(job: Job, runner: str) -> Path:
     """The runner's own part of a run's folder."""
     return job.folder.resolve() / runner
 
 
-def make_own_folder(job: Job, runner: str) -> Path:
+def make_runner_folder(job: Job, runner: str) -> Path:
     """The same, made if need be; a link that leads elsewhere is refused."""
-    own = own_folder(job, runner)
+    own = runner_folder(job, runner)
     check_inside(own, job.folder)
     own.mkdir(exist_ok=True)
     return own
 
 
-def note(job: Job, runner: str, word: str) -> Path:
+def leave_mark(job: Job, runner: str, word: str) -> Path:
     """A file that says something by being there."""
-    path = make_own_folder(job, runner) / word
+    path = make_runner_folder(job, runner) / word
     with suppress(FileExistsError):
         path.touch(exist_ok=False)
     return path
 
 
-def is_noted(job: Job, runner: str, word: str) -> bool:
+def has_mark(job: Job, runner: str, word: str) -> bool:
     """Whether such a file is there."""
-    return (own_folder(job, runner) / word).exists()
+    return (runner_folder(job, runner) / word).exists()

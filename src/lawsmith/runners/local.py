@@ -24,8 +24,8 @@ from lawsmith.errors import LawsmithError
 from lawsmith.files import open_file, reason
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Job, Phase, Status
-from lawsmith.runners.folder import read_object, status_of_exit
-from lawsmith.runners.template import fill_all, fill_shell, with_usual
+from lawsmith.runners.folder import read_json_object, status_from_exit
+from lawsmith.runners.template import fill_all, fill_shell, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table, checking
 
@@ -95,7 +95,7 @@ class LocalRunner:
 
     def preview(self, values: Mapping[str, float | int | str]) -> list[str]:
         """The arguments of a run with these values."""
-        known = with_usual(values, self.folder)
+        known = with_common_values(values, self.folder)
         where = "runner.command"
         if isinstance(self.options.command, str):
             return ["/bin/sh", "-c", fill_shell(self.options.command, known, where=where)]
@@ -115,14 +115,14 @@ class LocalRunner:
 
 
 def _status(job: Job) -> Status:
-    ended = read_object(job.folder / "exit.json")
+    ended = read_json_object(job.folder / "exit.json")
     if ended is None and _alive(job.folder):
         return Status(Phase.RUNNING)
     # Looked for again: it may have ended between the two looks.
-    ended = ended or read_object(job.folder / "exit.json")
+    ended = ended or read_json_object(job.folder / "exit.json")
     if ended is None:
         return Status(Phase.LOST, detail="no process and no exit code")
-    return status_of_exit(ended)
+    return status_from_exit(ended)
 
 
 @contextmanager
@@ -162,7 +162,7 @@ def _stop(job: Job) -> None:
 def _wait_for_pids(folder: Path) -> dict[str, Any]:
     """The process ids, which a wrapper writes as soon as its run has begun."""
     for _ in range(250):
-        pids = read_object(folder / "pid.json")
+        pids = read_json_object(folder / "pid.json")
         if pids is not None and {"wrapper", "command"} <= set(pids):
             return pids
         if not _alive(folder):

@@ -22,7 +22,7 @@ from lawsmith.files import reason, write_file
 from lawsmith.grid import AnyArray, FloatArray
 from lawsmith.numbers import as_float
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.folder import read_object
+from lawsmith.runners.folder import read_json_object
 from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
@@ -137,7 +137,7 @@ def _is_over(job: Job, note: Mapping[str, Any]) -> bool:
 
 
 def _read(job: Job) -> dict[str, Any] | None:
-    note = read_object(job.folder / _STATE)
+    note = read_json_object(job.folder / _STATE)
     if note is None or not {"start", "end", "cancelled"} <= set(note):
         return None
     return note if None not in (as_float(note["start"]), as_float(note["end"])) else None

@@ -35,7 +35,7 @@ RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", 
 Value = float | int | str
 
 
-class Found(StrEnum):
+class ResultKind(StrEnum):
     """What kind of answer a folder holds."""
 
     LOSS = "loss"
@@ -53,7 +53,7 @@ class Result:
     metrics  further numbers by name, such as accuracies
     """
 
-    found: Found
+    kind: ResultKind
     loss: float | None = None
     detail: str = ""
     reports: tuple[tuple[float, float], ...] = ()
@@ -66,16 +66,16 @@ def read_result(
     """The result in ``folder`` of a run of ``config``; ``completed`` if it ended well."""
     path = folder / result_file(spec)
     if spec.kind != "json" and not completed:
-        return Result(Found.NOTHING)
+        return Result(ResultKind.NOTHING)
     try:
         if not path.is_file():
-            return Result(Found.NOTHING)
+            return Result(ResultKind.NOTHING)
         result = {"json": _from_json, "regex": _from_log, "csv": _from_csv}[spec.kind](
             path, spec, config
         )
     except (OSError, ValueError, csv.Error) as error:
-        result = Result(Found.UNREADABLE, detail=str(error)[:200])
-    if result.found is Found.UNREADABLE:
+        result = Result(ResultKind.UNREADABLE, detail=str(error)[:200])
+    if result.kind is ResultKind.UNREADABLE:
         return replace(result, detail=f"{path.name}: {result.detail}")
     return result
 
@@ -121,7 +121,7 @@ def read_all_progress(folder: Path) -> list[Progress]:
         found, offset = [*found, *more], after
 
 
-def trained_by(steps: Sequence[Progress], begun: float) -> float | None:
+def tokens_trained(steps: Sequence[Progress], begun: float) -> float | None:
     """Tokens that an attempt trained which began at ``begun``; None where it does not tell.
 
     A run that is started again within an attempt goes back to the checkpoint it names or, without a
@@ -152,15 +152,15 @@ def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
     return "\n".join(re.sub(r"[\x00-\x08\x0b-\x1f\x7f-\x9f]", "", line)[:300] for line in kept)
 
 
-def judge(loss: float | None, spec: ResultsSpec) -> Result:
+def judge_loss(loss: float | None, spec: ResultsSpec) -> Result:
     """A loss by itself. None, NaN or one too large is a divergence; one too small is an error."""
     if loss is None or math.isnan(loss) or loss > LOSS.high or loss == -math.inf:
-        return Result(Found.DIVERGED)
+        return Result(ResultKind.DIVERGED)
     if loss > (spec.diverged_above or math.inf):
-        return Result(Found.DIVERGED, loss)
+        return Result(ResultKind.DIVERGED, loss)
     if loss < LOSS.low:
-        return Result(Found.CONTRADICTION, loss, f"a loss of {loss:g}, which no loss can be")
-    return Result(Found.LOSS, loss)
+        return Result(ResultKind.CONTRADICTION, loss, f"a loss of {loss:g}, which no loss can be")
+    return Result(ResultKind.LOSS, loss)
 
 
 def contradiction(
@@ -186,23 +186,23 @@ def result_of(values: Mapping[str, Any], spec: ResultsSpec, config: Mapping[str,
     """The result that an object with a loss is, of a run of ``config``."""
     loss = as_float(values.get("loss"))
     if problem := contradiction(values, config, spec.tolerance):
-        return Result(Found.CONTRADICTION, loss, problem)
+        return Result(ResultKind.CONTRADICTION, loss, problem)
     if values.get("diverged") is True:
-        return Result(Found.DIVERGED, loss if loss is not None and LOSS.hold(loss) else None)
+        return Result(ResultKind.DIVERGED, loss if loss is not None and LOSS.hold(loss) else None)
     if "loss" not in values:
-        return Result(Found.UNREADABLE, detail="no loss")
+        return Result(ResultKind.UNREADABLE, detail="no loss")
     if loss is None and values["loss"] is not None:
-        return Result(Found.UNREADABLE, detail=f"a loss of {shown(values['loss'])}")
+        return Result(ResultKind.UNREADABLE, detail=f"a loss of {shown(values['loss'])}")
     listed = values.get("intermediate")
     reports = [_pair(item) for item in listed] if isinstance(listed, list) else []
     kept = tuple(report for report in reports if report is not None)
-    return replace(judge(loss, spec), reports=kept, metrics=_metrics(values.get("metrics")))
+    return replace(judge_loss(loss, spec), reports=kept, metrics=_metrics(values.get("metrics")))
 
 
 def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     values = read_json(read_text(path))
     if not isinstance(values, dict):
-        return Result(Found.UNREADABLE, detail="not a JSON object")
+        return Result(ResultKind.UNREADABLE, detail="not a JSON object")
     return result_of(values, spec, config)
 
 
@@ -222,15 +222,17 @@ def _from_log(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
         if found:
             loss = as_float(found.group(1))
             if loss is None:
-                return Result(Found.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number")
-            return judge(loss, spec)
-    return Result(Found.UNREADABLE, detail=f"no line matches {spec.pattern!r}")
+                return Result(
+                    ResultKind.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number"
+                )
+            return judge_loss(loss, spec)
+    return Result(ResultKind.UNREADABLE, detail=f"no line matches {spec.pattern!r}")
 
 
 def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     rows = [row for row in csv.DictReader(read_text(path).splitlines()) if any(row.values())]
     if not rows or spec.column not in rows[-1]:
-        return Result(Found.UNREADABLE, detail=f"no column {spec.column!r}")
+        return Result(ResultKind.UNREADABLE, detail=f"no column {spec.column!r}")
     return result_of({**rows[-1], "loss": rows[-1][spec.column] or ""}, spec, config)
 
 
@@ -239,10 +241,10 @@ def _step(line: bytes) -> Progress:
         values = read_json(line)
     except ValueError:
         return Progress()
-    return progress_of(values) if isinstance(values, dict) else Progress()
+    return parse_progress(values) if isinstance(values, dict) else Progress()
 
 
-def progress_of(values: Mapping[str, Any]) -> Progress:
+def parse_progress(values: Mapping[str, Any]) -> Progress:
     """What an object says of a run on its way; what no run can have says nothing."""
     tokens, saved, resumed = (_tokens(values.get(key)) for key in ("tokens", "saved", "resumed"))
     pair = _pair(values)

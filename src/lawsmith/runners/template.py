@@ -20,14 +20,14 @@ PLAIN_TEXT = "letters, digits and _ . , : = @ % + / -"
 PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]+")  # means nothing to a shell
 
 
-def text_of(value: Value) -> str:
+def value_text(value: Value) -> str:
     """A value as a trainer reads it: 1000000 for 1e6, 0.003 for 3e-3, text as it is."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
 
 
-def with_usual(values: Mapping[str, Value], folder: Path) -> dict[str, Value]:
+def with_common_values(values: Mapping[str, Value], folder: Path) -> dict[str, Value]:
     """The values of a run, and what every command may use: the study's folder and this Python."""
     return {"study": str(folder.resolve()), "python": sys.executable, **values}
 
@@ -42,17 +42,17 @@ def fill(text: str, values: Mapping[str, Value], *, where: str = "command") -> s
         if name is None:
             hint = f"write {token * 2} for a brace"
             raise LawsmithError(where, got=f"a lone {token} in {text!r}", hint=hint)
-        return value_text(name, values, where=where, written=token)
+        return placeholder_text(name, values, where=where, written=token)
 
     return _TOKEN.sub(replaced, text)
 
 
-def value_text(name: str, values: Mapping[str, Value], *, where: str, written: str) -> str:
+def placeholder_text(name: str, values: Mapping[str, Value], *, where: str, written: str) -> str:
     """The value of a placeholder as text; ``written`` is how the placeholder is."""
     if name not in values:
         want = "one of " + ", ".join(values)
         raise LawsmithError(where, got=written, want=want, hint=suggest(name, values))
-    return text_of(values[name])
+    return value_text(values[name])
 
 
 def fill_all(texts: Sequence[str], values: Mapping[str, Value], *, where: str) -> list[str]:
@@ -63,7 +63,7 @@ def fill_all(texts: Sequence[str], values: Mapping[str, Value], *, where: str) -
 def fill_shell(text: str, values: Mapping[str, Value], *, where: str = "command") -> str:
     """A line for a shell; a value that a shell might read as more than text is refused."""
     for name in placeholders(text):
-        value = text_of(values[name]) if name in values else ""
+        value = value_text(values[name]) if name in values else ""
         if value and not PLAIN.fullmatch(value):
             want = f"{PLAIN_TEXT} in a value that a shell will read"
             hint = "pass it through a command without a shell, or read $LAWSMITH_CONFIG"

@@ -20,7 +20,7 @@ from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.journal import Event, Kind, Ledger, make
 from lawsmith.numbers import as_float
 from lawsmith.plausible import SETTING
-from lawsmith.runners.results import Found, judge
+from lawsmith.runners.results import ResultKind, judge_loss
 from lawsmith.spreadsheet import unguarded
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.telling import METRICS
@@ -120,13 +120,13 @@ def import_runs(study: LiveStudy, past: FinishedRows, *, source: str) -> Importe
 
 def _values_of(study: LiveStudy, row: int, loss: float, *, where: str) -> dict[str, Any]:
     """What is put on record of a run; a loss that is none is refused, a divergence is data."""
-    result = judge(loss, study.spec.results)
-    if result.found is Found.CONTRADICTION:
+    result = judge_loss(loss, study.spec.results)
+    if result.kind is ResultKind.CONTRADICTION:
         raise LawsmithError(where, got=result.detail, want="a loss above 0")
     config = dict(study.candidates.configs[row])
     values: dict[str, Any] = {"config": config, "loss": result.loss}
     values["key"] = _key(config, result.loss)
-    return {**values, "diverged": True} if result.found is Found.DIVERGED else values
+    return {**values, "diverged": True} if result.kind is ResultKind.DIVERGED else values
 
 
 def _key(config: Mapping[str, float | int | str], loss: float | None) -> str:

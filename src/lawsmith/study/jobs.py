@@ -12,7 +12,7 @@ from lawsmith.files import check_inside, reason, write_file
 from lawsmith.journal import Ledger, Trial
 from lawsmith.runners.base import Job
 from lawsmith.runners.results import CONFIG, PROGRESS, result_file
-from lawsmith.runners.template import text_of
+from lawsmith.runners.template import value_text
 from lawsmith.study.live import LiveStudy
 
 
@@ -88,5 +88,5 @@ def values_of(study: LiveStudy, trial: Trial) -> dict[str, float | int | str]:
         "parent": trial.parent,
         "parent_folder": config["parent_folder"] or "",
         "branch_at": trial.start,
-        "save_at": ",".join(map(text_of, trial.save_at)),
+        "save_at": ",".join(map(value_text, trial.save_at)),
     }

@@ -18,13 +18,13 @@ from lawsmith.journal import Event, Kind, Stage, Trial, make
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.results import (
     LOG,
-    Found,
     Progress,
     Result,
+    ResultKind,
     log_tail,
     read_all_progress,
     read_result,
-    trained_by,
+    tokens_trained,
 )
 from lawsmith.spec import StudySpec
 
@@ -101,7 +101,7 @@ def with_trained(event: Event, trial: Trial, job: Job) -> Event:
     finished = event["event"] == Kind.FINISHED
     if finished and trial.D > 0.0:
         steps.append(Progress(tokens=trial.D))
-    trained = trained_by(steps, trial.begun)
+    trained = tokens_trained(steps, trial.begun)
     if trained is None or (finished and trained == trial.D - trial.begun):
         return event
     return {**event, "trained": trained}
@@ -120,13 +120,13 @@ def orphaned(trial: Trial, parent: Trial) -> Event:
 
 def of_result(result: Result) -> tuple[Kind, dict[str, Any]] | None:
     """What is put on record of a result; None where there is none."""
-    match result.found:
-        case Found.LOSS:
+    match result.kind:
+        case ResultKind.LOSS:
             more = {"metrics": dict(result.metrics)} if result.metrics else {}
             return Kind.FINISHED, {"loss": result.loss, **more}
-        case Found.DIVERGED:
+        case ResultKind.DIVERGED:
             return Kind.DIVERGED, {"loss": result.loss}
-        case Found.CONTRADICTION:
+        case ResultKind.CONTRADICTION:
             return Kind.QUARANTINED, {"detail": result.detail}
     return None
 

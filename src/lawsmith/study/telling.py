@@ -15,7 +15,7 @@ from lawsmith.files import reason
 from lawsmith.formats import number as written
 from lawsmith.journal import Event, Ledger, Stage, Trial, make
 from lawsmith.numbers import as_float, read_json, shown
-from lawsmith.runners.results import Found, Result, progress_of, read_text, result_of
+from lawsmith.runners.results import Result, ResultKind, parse_progress, read_text, result_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.outcomes import of_result, progress_events
 
@@ -58,7 +58,7 @@ def doubts(study: LiveStudy, results: Sequence[TrialResult]) -> list[str]:
     found = []
     for given in results:
         result = result_of(given.values, study.spec.results, {})
-        if result.found is not Found.LOSS or result.loss is None or given.on_the_way:
+        if result.kind is not ResultKind.LOSS or result.loss is None or given.on_the_way:
             continue  # on the way a loss may be far above
         if not low / FAR <= result.loss <= high * FAR:
             seen = written(low) if low == high else f"{written(low)} to {written(high)}"
@@ -75,7 +75,7 @@ def _events(study: LiveStudy, ledger: Ledger, given: TrialResult) -> list[Event]
     if given.on_the_way:
         return _on_the_way(trial, given)
     result = result_of(_with_metrics(study, given), study.spec.results, trial.config)
-    if result.found not in (Found.LOSS, Found.DIVERGED):
+    if result.kind not in (ResultKind.LOSS, ResultKind.DIVERGED):
         where = f"{given.where}: {trial.name}"
         raise LawsmithError(where, got=result.detail, want="a result of this trial")
     if trial.stage in (Stage.FINISHED, Stage.DIVERGED):
@@ -102,7 +102,7 @@ def _with_metrics(study: LiveStudy, given: TrialResult) -> dict[str, Any]:
 
 def _on_the_way(trial: Trial, given: TrialResult) -> list[Event]:
     """The events of a loss, the end of a decay or a checkpoint; none where it is known."""
-    where, step = f"{given.where}: {trial.name}", progress_of(given.values)
+    where, step = f"{given.where}: {trial.name}", parse_progress(given.values)
     if step.saved is None and step.loss is None:
         got = (f"{key} {given.values[key]}" for key in PROGRESS_KEYS if key in given.values)
         want = "a loss and tokens above 0 that a run can have"

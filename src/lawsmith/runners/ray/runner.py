@@ -18,9 +18,9 @@ from pydantic import Field
 from lawsmith.errors import LawsmithError
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.folder import is_noted, note, read_object, status_of_exit
+from lawsmith.runners.folder import has_mark, leave_mark, read_json_object, status_from_exit
 from lawsmith.runners.ray import keeper
-from lawsmith.runners.template import Value, fill_all, with_usual
+from lawsmith.runners.template import Value, fill_all, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
@@ -88,7 +88,7 @@ class RayRunner:
         handles: dict[str, str] = {}
         for job in jobs:
             # In this order: an actor that ends between the two looks has begun.
-            if job.name not in alive and (_began(job) or is_noted(job, "ray", "cancel")):
+            if job.name not in alive and (_began(job) or has_mark(job, "ray", "cancel")):
                 handles[job.name] = job.handle or "ended"
             else:
                 handles[job.name] = self._start(job, commands[job.name])
@@ -103,13 +103,13 @@ class RayRunner:
         """Ask each run to stop; one that waits for resources is withdrawn."""
         alive = self.alive() if jobs else set()
         for job in jobs:
-            if job.name in alive and read_object(job.folder / "exit.json") is None:
-                note(job, "ray", "cancel")
+            if job.name in alive and read_json_object(job.folder / "exit.json") is None:
+                leave_mark(job, "ray", "cancel")
                 self._stop(job, kill=not _began(job))
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The arguments of a run with these values."""
-        known = with_usual(values, self.folder)
+        known = with_common_values(values, self.folder)
         return fill_all(self.options.command, known, where="runner.command")
 
     def alive(self) -> set[str]:
@@ -187,7 +187,7 @@ class RayRunner:
             return ""
 
     def _status(self, job: Job, *, alive: bool) -> Status:
-        exit_values = read_object(job.folder / "exit.json")
+        exit_values = read_json_object(job.folder / "exit.json")
         if exit_values is not None and (status := _ended_by_itself(job, exit_values)) is not None:
             return status
         if alive:
@@ -201,21 +201,21 @@ class RayRunner:
 
 def _began(job: Job) -> bool:
     """Whether an actor started the run."""
-    return is_noted(job, "ray", "began")
+    return has_mark(job, "ray", "began")
 
 
 def _gone_for(job: Job) -> float:
     """Seconds since it was first seen that the actor is gone and left no exit code."""
-    return time.time() - note(job, "ray", "gone").stat().st_mtime
+    return time.time() - leave_mark(job, "ray", "gone").stat().st_mtime
 
 
 def _ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
     """The status of a run by what its wrapper wrote; None if it was stopped from outside."""
-    if values.get("why") == "cancelled" and not is_noted(job, "ray", "cancel"):
+    if values.get("why") == "cancelled" and not has_mark(job, "ray", "cancel"):
         return None  # its worker died: Ray knows why
-    status = status_of_exit(values)
+    status = status_from_exit(values)
     by_kernel = status.exit_code == 137 and values.get("why") == "exit"
-    if by_kernel and is_noted(job, "ray", "oom"):
+    if by_kernel and has_mark(job, "ray", "oom"):
         return replace(
             status, ending=Ending.OUT_OF_MEMORY, detail="killed by the kernel for memory"
         )
@@ -227,7 +227,7 @@ def _ended_by_ray(job: Job, cause: str) -> Status:
 
     A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
     """
-    if is_noted(job, "ray", "cancel") or cause == "RAY_KILL":
+    if has_mark(job, "ray", "cancel") or cause == "RAY_KILL":
         return Status(Phase.ENDED, Ending.CANCELLED, "its actor was killed")
     if cause == "oom_context":
         return Status(

@@ -22,12 +22,12 @@ _MOST = 1_000_000  # tasks: more than Slurm lets an array have
 _KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
 
 
-class SlurmAway(Exception):
+class SlurmUnavailable(Exception):
     """Slurm did not answer, or takes no jobs just now: a reason that may pass."""
 
 
 @dataclass(frozen=True)
-class Seen:
+class JobEntry:
     """A job, or a task of an array, as Slurm shows it."""
 
     id: str
@@ -57,22 +57,24 @@ class SlurmClient:
             return text
         message = _message(done)
         if _MAY_PASS.search(message):
-            raise SlurmAway(message)
+            raise SlurmUnavailable(message)
         raise LawsmithError(
             "sbatch", got=message, want="a job", hint="see the template's #SBATCH lines"
         )
 
-    def queue(self) -> list[Seen]:
+    def queue(self) -> list[JobEntry]:
         """Everything of this user that the controller knows: waiting, running, ended recently."""
         options = ["--array", "--states=all", f"--user={os.getuid()}"]
         done = self._call(["squeue", "--noheader", *options, "--format=%i|%T|%r|%j"])
         if done.returncode != 0:
-            raise SlurmAway(_message(done))
+            raise SlurmUnavailable(_message(done))
         return [_of_squeue(line) for line in done.stdout.splitlines() if line.count("|") >= 3]
 
-    def accounts(self, *, ids: Iterable[str] = (), names: Iterable[str] = ()) -> list[Seen] | None:
+    def accounting(
+        self, *, ids: Iterable[str] = (), names: Iterable[str] = ()
+    ) -> list[JobEntry] | None:
         """Jobs on record, by id or by name, old ones first; None where accounting is off."""
-        found: list[Seen] = []
+        found: list[JobEntry] = []
         wanted = [("jobs", sorted(set(ids))), ("name", sorted(set(names)))]
         for option, values in wanted:
             if not values:
@@ -85,7 +87,7 @@ class SlurmClient:
             if "accounting storage is disabled" in done.stderr.lower():
                 return None
             if done.returncode != 0:
-                raise SlurmAway(_message(done))
+                raise SlurmUnavailable(_message(done))
             for line in done.stdout.splitlines():
                 if line.count("|") >= 3:
                     found += _of_sacct(line)
@@ -101,7 +103,7 @@ class SlurmClient:
         """Stop jobs; those that ended are no error."""
         done = self._call(["scancel", "--quiet", *ids])
         if done.returncode != 0 and "unable to contact" in done.stderr.lower():
-            raise SlurmAway(_message(done))
+            raise SlurmUnavailable(_message(done))
 
     def _call(self, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
         # A driver inside an allocation must not hand its own job's variables on to its jobs.
@@ -121,26 +123,26 @@ class SlurmClient:
             want = "a machine from which jobs are submitted"
             raise LawsmithError("slurm", got=f"no {command[0]} on the PATH", want=want) from None
         except subprocess.TimeoutExpired:
-            raise SlurmAway(f"{command[0]} did not answer in {self.patience:g} s") from None
+            raise SlurmUnavailable(f"{command[0]} did not answer in {self.patience:g} s") from None
         if done.returncode != 0 and "configuration" in _message(done) and "fatal" in _message(done):
             hint = "is SLURM_CONF right?"
             raise LawsmithError("slurm", got=_message(done), want="a cluster's settings", hint=hint)
         return done
 
 
-def _of_squeue(line: str) -> Seen:
+def _of_squeue(line: str) -> JobEntry:
     id_, state, rest = line.split("|", 2)
     reason, _, name = rest.rpartition("|")
-    return Seen(id_.strip(), name.strip(), state, "" if reason == "None" else reason)
+    return JobEntry(id_.strip(), name.strip(), state, "" if reason == "None" else reason)
 
 
-def _of_sacct(line: str) -> list[Seen]:
+def _of_sacct(line: str) -> list[JobEntry]:
     id_, state, code, name = line.split("|", 3)
     number, _, signal = code.partition(":")
     exit_code = None
     if number.isdigit() and signal.isdigit():
         exit_code = int(number) or (128 + int(signal) if int(signal) else 0)
-    return [Seen(each, name, state, exit_code=exit_code) for each in _expanded(id_)]
+    return [JobEntry(each, name, state, exit_code=exit_code) for each in _expanded(id_)]
 
 
 def _expanded(id_: str) -> list[str]:

@@ -20,26 +20,26 @@ from pydantic import Field
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_file
 from lawsmith.runners.base import Job, Phase, Status
-from lawsmith.runners.folder import note, own_folder
-from lawsmith.runners.slurm.client import SlurmAway, SlurmClient
+from lawsmith.runners.folder import leave_mark, runner_folder
+from lawsmith.runners.slurm.client import SlurmClient, SlurmUnavailable
 from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
     Intent,
     Shown,
-    by_name,
     ended_badly,
+    entries_by_name,
     entries_of,
     entry_of,
+    parse_state,
     read_exit,
     read_intent,
     read_owner,
-    read_state,
     status_from_folder,
     status_of,
     status_unknown,
     write_intent,
 )
-from lawsmith.runners.template import Value, with_usual
+from lawsmith.runners.template import Value, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
@@ -83,7 +83,7 @@ class SlurmRunner:
             new = [job for job in jobs if job.name not in handles]
             for batch in self._batches(new, plans):
                 handles |= self._send(batch, plans)
-        except SlurmAway as away:
+        except SlurmUnavailable as away:
             # It may have taken a job all the same: the next call looks it up by its name.
             _log.warning("Slurm takes no job now: %s", away)
         return handles
@@ -95,53 +95,53 @@ class SlurmRunner:
         """
         found: dict[str, Status] = {}
         try:
-            queue = by_name(self.client.queue() if jobs else [])
+            queue = entries_by_name(self.client.queue() if jobs else [])
             for job in jobs:
                 if (seen := entry_of(queue, job)) is not None:
                     restarts = self.client.restarts(seen.id) if ended_badly(job, seen) else 0
                     found[job.name] = status_of(job, seen, restarts=restarts)
-        except SlurmAway as away:
+        except SlurmUnavailable as away:
             return {job.name: status_unknown(job, str(away)) for job in jobs}
         return found | self._gone([job for job in jobs if job.name not in found])
 
     def cancel(self, jobs: Sequence[Job]) -> None:
         """scancel those that wait or run; if Slurm does not answer, nothing happens."""
         try:
-            queue = by_name(self.client.queue())
+            queue = entries_by_name(self.client.queue())
             entries = [seen for job in jobs for seen in entries_of(queue, job)]
-            ids = [seen.id for seen in entries if read_state(seen.state)[0] is not Phase.ENDED]
+            ids = [seen.id for seen in entries if parse_state(seen.state)[0] is not Phase.ENDED]
             for job in jobs:  # of a task that never began Slurm keeps no record
-                if own_folder(job, "slurm").is_dir():
-                    note(job, "slurm", "cancel")
+                if runner_folder(job, "slurm").is_dir():
+                    leave_mark(job, "slurm", "cancel")
             if ids:
                 self.client.cancel(ids)
-        except SlurmAway as away:
+        except SlurmUnavailable as away:
             _log.warning("Slurm cancels nothing now: %s", away)
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """What is submitted for a run with these values, as a command; the script is tried out."""
-        self.template.render(with_usual(values, self.folder), {})
+        self.template.render(with_common_values(values, self.folder), {})
         return ["sbatch", str(self.template.name)]
 
     def _render(self, job: Job) -> Rendered:
-        return self.template.render(with_usual(job.values, self.folder), job.env)
+        return self.template.render(with_common_values(job.values, self.folder), job.env)
 
     def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Handles of jobs that were submitted by a driver that died before it recorded it."""
-        queue = by_name(self.client.queue())
+        queue = entries_by_name(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
         rest = [job for job in jobs if job.name not in found]
         # Only with an intent on disk can one have been submitted and forgotten.
         names = {intent.name for job in rest if (intent := read_intent(job))}
-        known = by_name(self.client.accounts(names=names) or [])
+        known = entries_by_name(self.client.accounting(names=names) or [])
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
     def _gone(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """Jobs the controller does not know."""
         ids = {id_.partition("_")[0] for job in jobs if (id_ := read_owner(job) or job.handle)}
         try:
-            known = by_name(self.client.accounts(ids=ids) or [])
-        except SlurmAway as away:
+            known = entries_by_name(self.client.accounting(ids=ids) or [])
+        except SlurmUnavailable as away:
             ended = {job.name: status_from_folder(job) for job in jobs if read_exit(job)}
             return {job.name: status_unknown(job, str(away)) for job in jobs} | ended
         found: dict[str, Status] = {}
@@ -168,7 +168,7 @@ class SlurmRunner:
     def _send(self, batch: Sequence[Job], plans: Mapping[str, Rendered]) -> dict[str, str]:
         """Submit one job or one array, its name on disk before."""
         name = batch_name(batch)
-        first = own_folder(batch[0], "slurm")
+        first = runner_folder(batch[0], "slurm")
         for k, job in enumerate(batch):
             task, suffix = (None, "") if len(batch) == 1 else (k, f"-{k}")
             write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)

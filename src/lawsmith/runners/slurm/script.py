@@ -25,7 +25,7 @@ from pathlib import Path
 
 from lawsmith.errors import LawsmithError
 from lawsmith.files import read_bytes
-from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, value_text
+from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, placeholder_text
 
 MAX_BYTES = 2**20  # of a template; Slurm itself takes scripts of at most 4 MB
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
@@ -145,7 +145,7 @@ class Template:
         def replaced(found: re.Match[str]) -> str:
             name = found.group(1)
             where = f"{self.name}, line {self.text.count(chr(10), 0, found.start()) + 1}"
-            value = value_text(name, values, where=where, written=f"{{{{{name}}}}}")
+            value = placeholder_text(name, values, where=where, written=f"{{{{{name}}}}}")
             if PLAIN.fullmatch(value):
                 return value
             if found.start() not in bare:

@@ -19,8 +19,14 @@ from dataclasses import dataclass
 
 from lawsmith.files import read_bytes, read_tail, write_file
 from lawsmith.runners.base import Ending, Job, Phase, Status
-from lawsmith.runners.folder import code_text, is_noted, make_own_folder, own_folder, read_object
-from lawsmith.runners.slurm.client import Seen
+from lawsmith.runners.folder import (
+    exit_code_text,
+    has_mark,
+    make_runner_folder,
+    read_json_object,
+    runner_folder,
+)
+from lawsmith.runners.slurm.client import JobEntry
 
 MAX_BYTES = 2**16  # of the batch script's own files, which have a line each
 _ID = re.compile(r"\d+(_\d+)?")
@@ -66,14 +72,14 @@ class Exit:
 
 def write_intent(job: Job, intent: Intent, script: str) -> None:
     """On record, and on disk, before anything is submitted."""
-    folder = make_own_folder(job, "slurm")
+    folder = make_runner_folder(job, "slurm")
     write_file(folder / "job.sh", script)
     write_file(folder / "intent", json.dumps(intent.__dict__) + "\n")
 
 
 def read_intent(job: Job) -> Intent | None:
     """What was about to be submitted, perhaps by a driver that died; None if nothing was."""
-    values = read_object(own_folder(job, "slurm") / "intent") or {}
+    values = read_json_object(runner_folder(job, "slurm") / "intent") or {}
     try:
         task = None if values["task"] is None else int(values["task"])
         return Intent(str(values["name"]), task, str(values["output"]))
@@ -99,7 +105,7 @@ def read_exit(job: Job) -> Exit | None:
 def _words(job: Job, name: str) -> list[str]:
     """The words of one of the batch script's files; none where it is not there."""
     try:
-        path = own_folder(job, "slurm") / name
+        path = runner_folder(job, "slurm") / name
         return read_bytes(path, limit=MAX_BYTES).decode("ascii").split()
     except (OSError, UnicodeDecodeError):
         return []
@@ -128,7 +134,7 @@ def _failure(job: Job) -> Ending:
     return Ending.OUT_OF_MEMORY if _MEMORY.search(_said(job)) else Ending.FAILED
 
 
-def read_state(text: str) -> tuple[Phase, Ending | None]:
+def parse_state(text: str) -> tuple[Phase, Ending | None]:
     """Phase and ending of 'RUNNING', 'CANCELLED by 1000', 'CANCELLED+', …
 
     A state that is not listed (COMPLETING, SUSPENDED, one of a newer Slurm) is of a job that Slurm
@@ -141,7 +147,7 @@ def read_state(text: str) -> tuple[Phase, Ending | None]:
 
 
 # Slurm's entries by name and task. Ids are used again after a reset; names are not.
-Shown = Mapping[tuple[str, int | None], Sequence[Seen]]
+Shown = Mapping[tuple[str, int | None], Sequence[JobEntry]]
 # Slurm's words for why it stopped a job; any other is a reason that may pass.
 _STOPS = {
     "TIME LIMIT": Ending.TIMEOUT,
@@ -151,21 +157,21 @@ _STOPS = {
 }
 
 
-def by_name(entries: Iterable[Seen]) -> Shown:
+def entries_by_name(entries: Iterable[JobEntry]) -> Shown:
     """The entries, put in order."""
-    found: dict[tuple[str, int | None], list[Seen]] = {}
+    found: dict[tuple[str, int | None], list[JobEntry]] = {}
     for seen in entries:
         found.setdefault((seen.name, seen.task), []).append(seen)
     return found
 
 
-def entries_of(shown: Shown, job: Job) -> Sequence[Seen]:
+def entries_of(shown: Shown, job: Job) -> Sequence[JobEntry]:
     """All entries that may be the job's."""
     intent = read_intent(job) or Intent(job.name)
     return shown.get((intent.name, intent.task), ())
 
 
-def entry_of(shown: Shown, job: Job) -> Seen | None:
+def entry_of(shown: Shown, job: Job) -> JobEntry | None:
     """The entry that tells of the job: of the one that began, else of the one submitted."""
     own, owner = entries_of(shown, job), read_owner(job)
     for wanted in (owner, job.handle):
@@ -175,7 +181,7 @@ def entry_of(shown: Shown, job: Job) -> Seen | None:
     return own[-1] if own else _taken_out(shown, job)
 
 
-def _taken_out(shown: Shown, job: Job) -> Seen | None:
+def _taken_out(shown: Shown, job: Job) -> JobEntry | None:
     """A task that is missing where others of its array are shown.
 
     Slurm keeps no record of a task that was cancelled while it waited.
@@ -186,20 +192,20 @@ def _taken_out(shown: Shown, job: Job) -> Seen | None:
     for (name, task), entries in shown.items():
         if name == intent.name and task is not None:
             id_ = f"{entries[-1].id.partition('_')[0]}_{intent.task}"
-            return Seen(id_, name, "CANCELLED", "taken out of its array")
+            return JobEntry(id_, name, "CANCELLED", "taken out of its array")
     return None
 
 
-def ended_badly(job: Job, seen: Seen) -> bool:
+def ended_badly(job: Job, seen: JobEntry) -> bool:
     """Whether an entry is of a job that left an exit code, of this start or an earlier one."""
-    left, (phase, ending) = read_exit(job), read_state(seen.state)
+    left, (phase, ending) = read_exit(job), parse_state(seen.state)
     ours = left is not None and left.id == seen.id
     return ours and phase is Phase.ENDED and ending is not Ending.COMPLETED
 
 
-def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
+def status_of(job: Job, seen: JobEntry, *, restarts: int = 0) -> Status:
     """What an entry of Slurm's says; ``restarts`` is how often Slurm started the job again."""
-    phase, ending = read_state(seen.state)
+    phase, ending = parse_state(seen.state)
     left = read_exit(job)
     if left is not None and left.start < restarts and ending is Ending.FAILED:
         # What is there was left by the start before; Slurm refused the last one.
@@ -211,7 +217,7 @@ def status_of(job: Job, seen: Seen, *, restarts: int = 0) -> Status:
     if seen.reason and seen.reason != "NonZeroExitCode":
         detail += f", {seen.reason}"
     if ending is Ending.FAILED and code:
-        detail += f", {code_text(code)}"
+        detail += f", {exit_code_text(code)}"
     return Status(phase, ending, detail, code if phase is Phase.ENDED else None)
 
 
@@ -226,7 +232,7 @@ def status_from_folder(job: Job) -> Status:
             return _stopped(job, owner, why, None)
         detail = f"Slurm job {owner} began; there is no record of how it ended"
         return Status(Phase.ENDED, _failure(job), detail)
-    if is_noted(job, "slurm", "cancel"):
+    if has_mark(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, "cancelled before it began")
     return Status(Phase.LOST, detail=f"Slurm knows no job {job.handle or job.name}")
 
@@ -238,7 +244,7 @@ def status_unknown(job: Job, why: str) -> Status:
 
 
 def _of_exit(job: Job, left: Exit) -> Status:
-    detail = f"Slurm job {left.id}: {code_text(left.code)}"
+    detail = f"Slurm job {left.id}: {exit_code_text(left.code)}"
     if left.code == 0:
         return Status(Phase.ENDED, Ending.COMPLETED, detail, 0)
     why = _why_stopped(job)
@@ -253,7 +259,7 @@ def _stopped(job: Job, id_: str, why: str, code: int | None) -> Status:
     Without accounting Slurm forgets which; its output in the run's folder remembers. If that says
     nothing either, the run is tried again rather than given up.
     """
-    if is_noted(job, "slurm", "cancel"):
+    if has_mark(job, "slurm", "cancel"):
         return Status(Phase.ENDED, Ending.CANCELLED, f"Slurm job {id_} was cancelled", code)
     ending = _STOPS.get(why, Ending.NODE_FAILURE)
     text = f"stopped by Slurm: {why.lower()}" if why else "stopped; why is unknown, tried again"
