@@ -7,7 +7,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from lawsmith.costs import Apart, Continued, Trunks, trunks
+from lawsmith.costs import Continued, SeparateRuns, Trunks, trunks
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 
@@ -34,8 +34,8 @@ def test_a_longer_run_pays_the_extension_and_its_decay():
     grid, price = small(), Trunks(0.2)
     first, longer, shorter = (at(grid, 1.0, 0.1, D) for D in (20.0, 40.0, 10.0))
     C = grid.C
-    np.testing.assert_allclose(price.each(grid, []), C)
-    after = price.each(grid, [first])
+    np.testing.assert_allclose(price.added(grid, []), C)
+    after = price.added(grid, [first])
     # The trunk stands at 0.8·20 = 16 tokens: on to 0.8·40 = 32, then 8 tokens of decay.
     assert after[longer] == pytest.approx(6.0 * 1.0 * (16.0 + 8.0))
     # A shorter run only branches off: 2 tokens of decay.
@@ -48,29 +48,29 @@ def test_a_longer_run_pays_the_extension_and_its_decay():
 @given(st.permutations(range(12)), st.floats(0.05, 0.95))
 def test_the_sum_of_prices_is_what_all_cost_together_in_any_order(order, decay):
     grid, price = small(), Trunks(decay)
-    paid = [price.each(grid, order[:i])[row] for i, row in enumerate(order)]
-    so_far = [price.together(grid, order[: i + 1]) for i in range(len(order))]
+    paid = [price.added(grid, order[:i])[row] for i, row in enumerate(order)]
+    so_far = [price.total(grid, order[: i + 1]) for i in range(len(order))]
     np.testing.assert_allclose(np.cumsum(paid), so_far, rtol=1e-12)
-    assert price.together(grid, sorted(order)) == pytest.approx(sum(paid))
-    assert price.together(grid, []) == 0.0
+    assert price.total(grid, sorted(order)) == pytest.approx(sum(paid))
+    assert price.total(grid, []) == 0.0
 
 
 def test_apart_every_run_pays_its_own():
     grid = small()
-    assert Apart().each(grid, [0, 1]) is grid.C
-    assert Apart().together(grid, [0, 5]) == grid.C[0] + grid.C[5]
+    assert SeparateRuns().added(grid, [0, 1]) is grid.C
+    assert SeparateRuns().total(grid, [0, 5]) == grid.C[0] + grid.C[5]
 
 
 def test_oellm_english_would_cost_half_on_trunks(published):
     grid = published("oellm-english").grid
     everything = np.arange(len(grid))
-    assert Apart().together(grid, everything) == pytest.approx(2.46e23, rel=0.005)
-    assert Trunks(0.2).together(grid, everything) == pytest.approx(1.25e23, rel=0.005)
+    assert SeparateRuns().total(grid, everything) == pytest.approx(2.46e23, rel=0.005)
+    assert Trunks(0.2).total(grid, everything) == pytest.approx(1.25e23, rel=0.005)
 
 
 def test_trunks_need_tokens_and_a_decay_that_is_a_share():
     with pytest.raises(LawsmithError, match="trunk-aware cost: got no D"):
-        Trunks().each(Grid.from_columns({"C": [1.0, 2.0]}, compute="C"), [])
+        Trunks().added(Grid.from_columns({"C": [1.0, 2.0]}, compute="C"), [])
     with pytest.raises(LawsmithError, match="decay: got 1, want a share between 0 and 1"):
         Trunks(1.0)
 
@@ -80,19 +80,19 @@ def test_of_the_runs_made_only_those_paid_leave_a_trunk():
     imported, paid = at(grid, 1.0, 0.1, 20.0), at(grid, 1.0, 0.2, 20.0)
     now = Continued(price, np.array([imported, paid]), np.array([paid]))
     made = [imported, paid]
-    np.testing.assert_allclose(now.each(grid, made), price.each(grid, [paid]))
+    np.testing.assert_allclose(now.added(grid, made), price.added(grid, [paid]))
     beside, beyond = at(grid, 1.0, 0.1, 40.0), at(grid, 1.0, 0.2, 40.0)
-    assert now.each(grid, made)[beside] == grid.C[beside]
-    assert now.each(grid, made)[beyond] == pytest.approx(6.0 * (16.0 + 8.0))
+    assert now.added(grid, made)[beside] == grid.C[beside]
+    assert now.added(grid, made)[beyond] == pytest.approx(6.0 * (16.0 + 8.0))
     # What is asked for from here on leaves a trunk, as it always does.
-    np.testing.assert_allclose(now.each(grid, [*made, beside]), price.each(grid, [paid, beside]))
+    np.testing.assert_allclose(now.added(grid, [*made, beside]), price.added(grid, [paid, beside]))
 
 
 def test_where_every_run_pays_its_own_it_does_not_matter_what_was_made():
     grid = small()
-    now = Continued(Apart(), np.array([0, 1]), np.array([1]))
-    np.testing.assert_array_equal(now.each(grid, [0, 1, 2]), grid.C)
-    assert now.together(grid, [0, 1, 2, 5]) == grid.C[2] + grid.C[5]
+    now = Continued(SeparateRuns(), np.array([0, 1]), np.array([1]))
+    np.testing.assert_array_equal(now.added(grid, [0, 1, 2]), grid.C)
+    assert now.total(grid, [0, 1, 2, 5]) == grid.C[2] + grid.C[5]
 
 
 @settings(max_examples=20, deadline=None)
@@ -101,8 +101,8 @@ def test_prices_of_a_study_under_way_add_up_in_the_order_of_its_runs(order, n_ma
     grid, made = small(), order[:n_made]
     now = Continued(Trunks(0.2), np.array(made, dtype=int), np.array(made[:n_paid], dtype=int))
     new = order[n_made:]
-    steps = [now.each(grid, [*made, *new[:i]])[row] for i, row in enumerate(new)]
-    so_far = [now.together(grid, new[: i + 1]) for i in range(len(new))]
+    steps = [now.added(grid, [*made, *new[:i]])[row] for i, row in enumerate(new)]
+    so_far = [now.total(grid, new[: i + 1]) for i in range(len(new))]
     np.testing.assert_allclose(np.cumsum(steps), so_far, rtol=1e-9)
-    assert now.together(grid, new) == pytest.approx(sum(steps))
-    assert now.together(grid, made) == pytest.approx(0.0, abs=1e-9)
+    assert now.total(grid, new) == pytest.approx(sum(steps))
+    assert now.total(grid, made) == pytest.approx(0.0, abs=1e-9)

@@ -10,7 +10,14 @@ from pathlib import Path
 import pytest
 
 from lawsmith.errors import LawsmithError
-from lawsmith.files import check_inside, check_room, read_bytes, read_tail, write_file, write_told
+from lawsmith.files import (
+    check_disk_space,
+    check_inside,
+    read_bytes,
+    read_tail,
+    write_file,
+    write_output,
+)
 
 
 def at_once(call):
@@ -87,9 +94,9 @@ def test_a_file_that_cannot_be_written_whole_is_not_there_at_all(tmp_path, monke
     assert [p.name for p in tmp_path.iterdir()] == ["file"]
     assert path.read_text() == "before"
     with pytest.raises(LawsmithError, match="No space left on device, want a disk with room"):
-        check_room(tmp_path)
+        check_disk_space(tmp_path)
     with pytest.raises(LawsmithError, match=r"--out: got .*No space left"):
-        write_told(path, "after", where="--out")
+        write_output(path, "after", where="--out")
 
 
 def test_a_place_behind_a_link_is_inside_only_if_the_link_stays_inside(tmp_path):

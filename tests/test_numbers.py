@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from lawsmith.errors import LawsmithError
-from lawsmith.numbers import as_float, finite, read_json, shown
+from lawsmith.numbers import as_finite, as_float, read_json, short_repr
 from lawsmith.plausible import LOSS, SCALE, SETTING, SIGNED_LOSS
 from lawsmith.spreadsheet import csv_text, guarded, unguarded
 
@@ -33,10 +33,10 @@ def test_a_value_is_a_number_or_none(value, number):
 def test_no_value_raises_anything_but_the_error_that_names_its_place(value):
     number = as_float(value)
     if number is not None and math.isfinite(number):
-        assert finite(value, where="here") == number
+        assert as_finite(value, where="here") == number
     else:
         with pytest.raises(LawsmithError, match=r"^here: got "):
-            finite(value, where="here")
+            as_finite(value, where="here")
 
 
 @given(st.recursive(st.none() | st.text() | st.integers() | st.floats(), st.lists))
@@ -63,18 +63,18 @@ def test_what_is_no_json_is_a_value_error(text, why):
 
 
 def test_a_huge_integer_is_shown_in_words():
-    assert shown(10**5000) == "a whole number of more than 60 digits"
+    assert short_repr(10**5000) == "a whole number of more than 60 digits"
 
 
 def test_every_public_table_and_unit_is_plausible_and_what_overflows_is_not():
     # Chinchilla in parameters, in billions, in PF-days; a perplexity; a loss in bits.
-    assert SCALE.hold([7e10, 0.0000070, 70.0, 1.4e12, 5.76e23, 1e-6]).all()
-    assert LOSS.hold([1.69, 0.02, 1e5, 1e-6]).all()
+    assert SCALE.contains([7e10, 0.0000070, 70.0, 1.4e12, 5.76e23, 1e-6]).all()
+    assert LOSS.contains([1.69, 0.02, 1e5, 1e-6]).all()
     for bounds in (LOSS, SCALE, SETTING, SIGNED_LOSS):
-        assert not bounds.hold([1e-300, 1e280, math.nan, math.inf, -math.inf]).any()
+        assert not bounds.contains([1e-300, 1e280, math.nan, math.inf, -math.inf]).any()
         largest = bounds.high**2 * bounds.high**2 if bounds.high < 1e70 else bounds.high
         assert math.isfinite(largest)
-    assert SETTING.hold([0.0, -0.1, 1e-8]).all()
+    assert SETTING.contains([0.0, -0.1, 1e-8]).all()
 
 
 @pytest.mark.parametrize("text", ["=1+1", "+cmd", "-x", "@SUM(A1)", "\t=1", "'=1", "''-x"])

@@ -8,7 +8,7 @@ from functools import cache
 import numpy as np
 import pytest
 
-from lawsmith.datasets import ReadOptions, Study, count
+from lawsmith.datasets import ReadOptions, Study, count_study
 from lawsmith.datasets.catalogue import differences
 from lawsmith.datasets.synthetic import SyntheticSurface, make_frame, make_study
 from lawsmith.errors import LawsmithError
@@ -64,7 +64,7 @@ def test_every_synthetic_study_of_the_catalogue_has_a_preset() -> None:
 @pytest.mark.parametrize("seed", [0, 1, 2])
 @pytest.mark.parametrize("real", REAL)
 def test_a_twin_has_the_papers_counts_whatever_its_seed(real, seed) -> None:
-    found, paper = count(twin(real, seed)), entry(real).paper
+    found, paper = count_study(twin(real, seed)), entry(real).paper
     for name in COUNTS:
         assert getattr(found, name) == getattr(paper, name), name
     # Printed to two or three digits.
@@ -74,7 +74,7 @@ def test_a_twin_has_the_papers_counts_whatever_its_seed(real, seed) -> None:
 
 def test_the_counts_the_catalogue_lists_are_those_a_load_finds() -> None:
     for name in PRESETS:
-        found = count(load(name))
+        found = count_study(load(name))
         assert differences(found, entry(name).variants[""].expected) == []
 
 

@@ -137,7 +137,7 @@ def test_the_dataset_tables_have_our_counts_above_the_papers():
     sizes, scales = count_tables()
     for i, study in enumerate(STUDIES):
         used, entry = source(study), known(study)
-        counted, paper = datasets.count(load(used)), entry.paper
+        counted, paper = datasets.count_study(load(used)), entry.paper
         ours, theirs = sizes.rows[2 * i : 2 * i + 2]
         assert ours[:4] == (used, "here", str(counted.runs), str(counted.N))
         assert theirs[:4] == (used, "paper", str(paper.runs), str(paper.N))

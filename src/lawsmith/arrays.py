@@ -26,7 +26,7 @@ def robust_sd(residuals: FloatArray) -> float:
     return 1.4826 * float(np.median(np.abs(residuals)))
 
 
-def evenly(n: int, most: int) -> IntArray:
+def evenly_spaced(n: int, most: int) -> IntArray:
     """Positions of at most ``most`` of n things, spread evenly, both ends included."""
     if n <= most:
         return np.arange(n)
@@ -73,7 +73,7 @@ def check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
     bad = ~np.isfinite(values) | ((values <= 0.0) if positive else False)
     if not bad.any():
         bounds = SCALE if name in ("N", "D", "C") else SETTING
-        bad, want = ~bounds.hold(values), bounds.want
+        bad, want = ~bounds.contains(values), bounds.want
     if bad.any():
         row = int(np.argmax(bad))
         raise LawsmithError(f"column {name}", got=f"{values[row]:g} in row {row}", want=want)

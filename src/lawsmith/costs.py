@@ -30,37 +30,37 @@ class Pricing(ABC):
     """The price of runs, in FLOPs."""
 
     @abstractmethod
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, asked: Rows) -> FloatArray:
         """(m,) what asking for each row adds after the rows ``asked``."""
 
     @abstractmethod
-    def together(self, grid: Grid, rows: Rows) -> float:
+    def total(self, grid: Grid, rows: Rows) -> float:
         """What all of ``rows`` cost; their order does not matter."""
 
 
 @dataclass(frozen=True, eq=False)
-class Listed(Pricing):
+class FixedPrices(Pricing):
     """Rows at given prices (m,), whatever was asked before."""
 
     price: FloatArray
 
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, asked: Rows) -> FloatArray:
         return self.price
 
-    def together(self, grid: Grid, rows: Rows) -> float:
+    def total(self, grid: Grid, rows: Rows) -> float:
         # Rounded once, so that the whole pool costs exactly all of it.
         return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
 
 
 @dataclass(frozen=True)
-class Apart(Pricing):
+class SeparateRuns(Pricing):
     """Every run pays its own compute."""
 
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, asked: Rows) -> FloatArray:
         return grid.C
 
-    def together(self, grid: Grid, rows: Rows) -> float:
-        return Listed(grid.C).together(grid, rows)
+    def total(self, grid: Grid, rows: Rows) -> float:
+        return FixedPrices(grid.C).total(grid, rows)
 
 
 @dataclass(frozen=True)
@@ -73,7 +73,7 @@ class Trunks(Pricing):
         if not 0.0 < self.decay < 1.0:
             raise LawsmithError("decay", got=f"{self.decay:g}", want="a share between 0 and 1")
 
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, asked: Rows) -> FloatArray:
         trunk, rows = trunks(grid), np.asarray(asked, dtype=np.int64)
         longest = np.zeros(int(trunk.max()) + 1)
         np.maximum.at(longest, trunk[rows], grid.D[rows])
@@ -81,7 +81,7 @@ class Trunks(Pricing):
         walked = np.minimum(longest[trunk] / grid.D, 1.0)
         return np.asarray(grid.C * ((1.0 - self.decay) * (1.0 - walked) + self.decay))
 
-    def together(self, grid: Grid, rows: Rows) -> float:
+    def total(self, grid: Grid, rows: Rows) -> float:
         at = np.asarray(rows, dtype=np.int64)
         if not len(at):
             return 0.0
@@ -103,12 +103,12 @@ class Continued(Pricing):
     made: IntArray
     paid: IntArray
 
-    def each(self, grid: Grid, asked: Rows) -> FloatArray:
-        return self.pricing.each(grid, self._trunks(asked))
+    def added(self, grid: Grid, asked: Rows) -> FloatArray:
+        return self.pricing.added(grid, self._trunks(asked))
 
-    def together(self, grid: Grid, rows: Rows) -> float:
-        before = self.pricing.together(grid, self.paid)
-        return self.pricing.together(grid, self._trunks(rows)) - before
+    def total(self, grid: Grid, rows: Rows) -> float:
+        before = self.pricing.total(grid, self.paid)
+        return self.pricing.total(grid, self._trunks(rows)) - before
 
     def _trunks(self, asked: Rows) -> IntArray:
         new = np.setdiff1d(np.asarray(asked, dtype=np.int64), self.made)

@@ -31,7 +31,7 @@ def open_file(path: str | Path, flags: int = os.O_RDONLY) -> Iterator[IO[bytes]]
         if stat.S_ISDIR(kind):
             raise IsADirectoryError(errno.EISDIR, os.strerror(errno.EISDIR), str(path))
         if not stat.S_ISREG(kind):
-            raise OSError(errno.EINVAL, f"{kind_of(kind)}, no regular file", str(path))
+            raise OSError(errno.EINVAL, f"{file_kind(kind)}, no regular file", str(path))
     except OSError:
         os.close(descriptor)
         raise
@@ -80,7 +80,7 @@ def write_file(path: str | Path, data: str | bytes) -> None:
         raise
 
 
-def write_told(path: str | Path, data: str | bytes, *, where: str) -> Path:
+def write_output(path: str | Path, data: str | bytes, *, where: str) -> Path:
     """Write a file that a person named, in a folder that is made if need be; ``where`` names it."""
     file = Path(path)
     try:
@@ -102,7 +102,7 @@ def check_inside(path: Path, folder: Path) -> Path:
     return path
 
 
-def check_room(folder: Path) -> None:
+def check_disk_space(folder: Path) -> None:
     """Raise where the disk of ``folder`` takes no more: a block is written and taken back."""
     probe = folder / f".room.{os.getpid()}"
     try:
@@ -123,7 +123,7 @@ def reason(error: Exception) -> str:
     return str(getattr(error, "strerror", None) or error or type(error).__name__)
 
 
-def kind_of(mode: int) -> str:
+def file_kind(mode: int) -> str:
     """What a file that is no regular one is, from its mode."""
     kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket"}
     return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")

@@ -43,7 +43,7 @@ def best_row(loss: FloatArray, allowed: BoolArray | None = None) -> int | None:
     return int(np.argmin(np.where(seen, loss, np.inf))) if seen.any() else None
 
 
-def floor(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> FloatArray:
+def frontier_level(grid: Grid, loss: FloatArray, inputs: tuple[str, ...]) -> FloatArray:
     """(m,) the frontier's level at each row: the least loss at no more compute, or of its cell."""
     filled = np.where(np.isfinite(loss), loss, np.inf)
     cells = np.unique(grid.C, return_inverse=True)[1] if inputs == ("C",) else grid.cells(inputs)

@@ -66,15 +66,15 @@ def as_amount(value: object) -> float | None:
     return number * scale if exact is None else exact
 
 
-def finite(value: object, *, where: str, want: str = "a finite number") -> float:
+def as_finite(value: object, *, where: str, want: str = "a finite number") -> float:
     """The number that ``value`` is, or the error that says where it should be."""
     number = as_float(value)
     if number is None or not math.isfinite(number):
-        raise LawsmithError(where, got=shown(value), want=want)
+        raise LawsmithError(where, got=short_repr(value), want=want)
     return number
 
 
-def shown(value: object, limit: int = 60) -> str:
+def short_repr(value: object, limit: int = 60) -> str:
     """A value for a person, cut short; 'nothing' for None."""
     if value is None:
         return "nothing"

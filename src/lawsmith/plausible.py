@@ -25,7 +25,7 @@ class Bounds:
     high: float
     signed: bool = False
 
-    def hold(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
+    def contains(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
         """Where ``values`` are inside; NaN is not."""
         x = np.asarray(values, dtype=np.float64)
         size = np.abs(x) if self.signed else x
@@ -40,7 +40,7 @@ class Bounds:
         size = " in size" if self.signed else ""
         return f"{self.name} that a {self.of} can have, {ends}{size}"
 
-    def wanted(self, value: float) -> str:
+    def want_for(self, value: float) -> str:
         """The same for ``value``: with the range only if the range is what it misses."""
         kind = np.isfinite(value) and (self.signed or value > 0.0)
         return self.want if kind else self.name

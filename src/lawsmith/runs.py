@@ -187,7 +187,7 @@ def _check_runs(runs: Runs) -> None:
     if bad.any():
         run = int(np.argmax(bad))
         raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want="a finite number")
-    bad = (runs.state == State.DONE.value) & ~SIGNED_LOSS.hold(runs.loss)
+    bad = (runs.state == State.DONE.value) & ~SIGNED_LOSS.contains(runs.loss)
     if bad.any():
         run = int(np.argmax(bad))
         raise LawsmithError("loss", got=f"{runs.loss[run]:g} in run {run}", want=SIGNED_LOSS.want)

@@ -46,7 +46,7 @@ def parse_rule(text: str) -> StopRule:
 
 def _number(word: str, text: str) -> float:
     value = as_float(word)
-    if value is None or not SCALE.hold(value):
+    if value is None or not SCALE.contains(value):
         want = f"numbers above 0, as in {EXAMPLE!r}"
         raise LawsmithError("stop rule", got=f"{word!r} in {text!r}", want=want)
     return value

@@ -27,7 +27,7 @@ MOST_KNOTS = 400  # of a learning rate's path: a cosine is then exact to 2e-5 of
 
 
 @dataclass(frozen=True, eq=False)
-class Path:
+class RatePath:
     """The learning rate at knots, (k,) each; between them it changes linearly in D."""
 
     D: FloatArray
@@ -47,7 +47,7 @@ class Curve:
     kind: Kind
     D: FloatArray
     loss: FloatArray
-    path: Path | None = None
+    path: RatePath | None = None
     N: float = np.nan
     hp: Mapping[str, float | str] = field(default_factory=dict)
 
@@ -100,7 +100,7 @@ def curve(
     if lr is not None and np.isfinite(lr).sum() >= 2:
         rate = lr[order]
         planned = np.isfinite(rate)
-        path = path_of(D[planned], rate[planned])
+        path = rate_path(D[planned], rate[planned])
     at, values = thin(*_merged(D[known], np.log(loss[known])))
     return Curve(run, kind, at, np.exp(values), path, N, hp or {})
 
@@ -130,7 +130,7 @@ def thin(
     return np.append(np.exp(at[:-1]), D[-1]), mean
 
 
-def path_of(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> Path:
+def rate_path(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> RatePath:
     """The path through all rows, kept at knots that are close where the rate changes."""
     S = np.concatenate([[0.0], np.cumsum(0.5 * (lr[1:] + lr[:-1]) * np.diff(D))])
     if len(D) > most:
@@ -139,4 +139,4 @@ def path_of(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> Path:
         picked = np.searchsorted(travel, np.linspace(0.0, travel[-1], most))
         kept = np.unique(np.clip(picked, 0, len(D) - 1))
         D, lr, S = D[kept], lr[kept], S[kept]
-    return Path(D, lr, S)
+    return RatePath(D, lr, S)

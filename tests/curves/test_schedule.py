@@ -9,7 +9,7 @@ import pytest
 
 from lawsmith.curves.ends import cut, scheduled_ends, try_laws
 from lawsmith.curves.schedule import ScheduleLaw, Steps, Units, fit_law
-from lawsmith.trajectory import Path, curve, path_of
+from lawsmith.trajectory import RatePath, curve, rate_path
 
 UNITS = Units(3e-4, 1e10)
 THETA = np.log([2.5, 0.25, 0.5, 0.2, 100.0, 0.5, 0.5])
@@ -30,7 +30,7 @@ def rate(kind: str, D=D) -> np.ndarray:
 
 
 def drawn(kind: str, noise: float = 0.0, N: float = 1e8):
-    path = path_of(D, rate(kind))
+    path = rate_path(D, rate(kind))
     loss = np.exp(Steps(path, UNITS, D).log_loss(THETA))
     rng = np.random.default_rng(len(kind))
     return curve(
@@ -40,13 +40,15 @@ def drawn(kind: str, noise: float = 0.0, N: float = 1e8):
 
 
 def test_a_constant_rate_is_a_power_law_in_tokens():
-    got = Steps(path_of(D, rate("constant")), UNITS, D).log_loss(THETA)
+    got = Steps(rate_path(D, rate("constant")), UNITS, D).log_loss(THETA)
     assert np.exp(got) == pytest.approx(2.5 + 0.25 * (D / 1e10) ** -0.5)
 
 
 def test_one_step_down_releases_what_the_formula_says():
-    path = Path(np.array([1e9, 5e9, 5e9, 9e9]), 3e-4 * np.array([1.0, 1.0, 0.5, 0.5]), np.empty(0))
-    path = path_of(path.D, path.lr)
+    path = RatePath(
+        np.array([1e9, 5e9, 5e9, 9e9]), 3e-4 * np.array([1.0, 1.0, 0.5, 0.5]), np.empty(0)
+    )
+    path = rate_path(path.D, path.lr)
     got = Steps(path, UNITS, np.array([9e9])).log_loss(THETA)
     S, since = 0.5 + 0.5 * 0.4, 0.5 * 0.4  # in units of the largest rate and 1e10 tokens
     released = 1.0 - (1.0 + 100.0 * 0.5**-0.5 * since) ** -0.5
@@ -55,7 +57,7 @@ def test_one_step_down_releases_what_the_formula_says():
 
 def test_thinning_a_path_does_not_move_the_loss():
     many = np.linspace(1e9, 1e10, 20001)
-    whole, few = (path_of(many, rate("cosine", many), most) for most in (10**6, 400))
+    whole, few = (rate_path(many, rate("cosine", many), most) for most in (10**6, 400))
     at = np.array([5e9, 1e10])
     a, b = (Steps(path, UNITS, at).log_loss(THETA) for path in (whole, few))
     assert b == pytest.approx(a, abs=2e-4)
@@ -71,7 +73,7 @@ def test_ends_of_other_schedules_follow_from_two():
 
 def test_errors_by_theta_are_those_of_a_finite_step():
     law = ScheduleLaw(UNITS, THETA, np.diag([1e-4, 0, 0, 0, 0, 0, 0]), 0.001)
-    value, variance = law.log_loss(path_of(D, rate("constant")), np.array([1e10]))
+    value, variance = law.log_loss(rate_path(D, rate("constant")), np.array([1e10]))
     slope = 2.5 / np.exp(value)  # d ln L / d ln L0
     assert np.sqrt(variance) == pytest.approx(0.01 * slope, rel=1e-3)
 

@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.datasets import CurveOptions, curves_from_frame, load_curves
 from lawsmith.errors import LawsmithError
-from lawsmith.trajectory import MOST_KNOTS, MOST_POINTS, path_of, thin
+from lawsmith.trajectory import MOST_KNOTS, MOST_POINTS, rate_path, thin
 
 
 def table(**columns) -> pd.DataFrame:
@@ -129,7 +129,7 @@ def test_thinning_keeps_means_of_logs_and_the_last_row():
 def test_a_thinned_path_has_the_integral_of_the_whole():
     D = np.linspace(1e8, 1e11, 20000)
     lr = 3e-4 * (1.0 + np.cos(np.pi * D / 1e11))
-    path = path_of(D, lr)
+    path = rate_path(D, lr)
     assert len(path.D) <= MOST_KNOTS
     assert path.D[-1] == D[-1]
     assert path.S[-1] == pytest.approx(np.trapezoid(lr, D))

@@ -10,7 +10,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lawsmith.datasets import Counts, ReadOptions, count, demo_study, entry, load, names
+from lawsmith.datasets import Counts, ReadOptions, count_study, demo_study, entry, load, names
 from lawsmith.datasets.catalogue import ENTRIES, differences
 from lawsmith.errors import LawsmithError
 from lawsmith.frontier import pareto
@@ -26,7 +26,7 @@ GOLDEN_POOLS = {
 
 def test_oellm_english_has_its_published_sizes(published) -> None:
     study = published("oellm-english")
-    assert count(study) == Counts(
+    assert count_study(study) == Counts(
         *(909, 6, 9, 51, 5, 7, 35, 909),
         C_total=pytest.approx(2.458e23, rel=5e-4),
         N_range=(47557632.0, 1713504256.0),
@@ -39,7 +39,7 @@ def test_oellm_english_has_its_published_sizes(published) -> None:
 def test_steplaw_has_fourteen_learning_rates_once_rounded(published) -> None:
     study = published("steplaw")
     assert len(study.runs) == 1911
-    assert count(study).lr == 14
+    assert count_study(study).lr == 14
     assert study.runs.loss.max() == pytest.approx(11.09, abs=0.01)
 
 

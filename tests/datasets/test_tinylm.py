@@ -14,7 +14,7 @@ import numpy as np
 import pandas as pd
 import pytest
 
-from lawsmith.datasets import count, entry, fetch, load, locate, present
+from lawsmith.datasets import count_study, entry, fetch, load, locate, present
 from lawsmith.datasets.catalogue import FOLDER
 from lawsmith.errors import LawsmithError
 
@@ -102,7 +102,7 @@ def test_every_run_of_the_results_is_in_the_study_with_its_loss() -> None:
     assert study.runs.loss.sum() == pytest.approx(sum(row["loss"] for row in rows), abs=1e-3)
     assert {axis.name for axis in study.grid.axes} == {"N", "D", "lr", "batch"}
     np.testing.assert_array_equal(study.grid.C, 6 * study.grid.N * study.grid.D)
-    found = count(study)
+    found = count_study(study)
     assert (found.N, found.D, found.lr, found.batch) == (6, 7, 8, 5)
     assert found.configurations == len({(r["N"], r["D"], r["lr"], r["batch"]) for r in rows})
 

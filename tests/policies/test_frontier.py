@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pytest
 
-from lawsmith.costs import Apart, Trunks
+from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.datasets import demo_study
 from lawsmith.errors import LawsmithError
 from lawsmith.policies import (
@@ -193,7 +193,7 @@ def test_a_sequence_never_costs_more_than_is_left():
     left = 0.002 * study.grid.C.sum()
     rows = policy.ask(study.grid, Runs.empty(), 12, np.random.default_rng(0), left=left)
     assert len(set(rows)) == len(rows) > 3
-    assert Trunks(0.2).together(study.grid, rows) <= left * (1 + 1e-9)
+    assert Trunks(0.2).total(study.grid, rows) <= left * (1 + 1e-9)
 
 
 def test_prices_of_trunks_change_the_choice():
@@ -330,7 +330,7 @@ def test_a_method_says_how_many_first_runs_it_makes():
     assert Method(n_init=4).n_first == 4
     assert Method(surrogate="gp").n_first == 10
     assert Method(policy="window").n_first == 10
-    assert isinstance(Method().pricing, Apart)
+    assert isinstance(Method().pricing, SeparateRuns)
     told = Method(policy="window", surrogate="gp", kernel="linear", target=1e20).settings()
     assert told["n_init"] == 10
     assert (told["policy"], told["surrogate"], told["kernel"]) == ("window", "gp", "linear")

@@ -159,8 +159,8 @@ def test_the_costs_of_a_replay_on_trunks_are_sums_of_prices():
     task = prepare(made_study(), get_law("LC"), pricing=price)
     trace = run_replay(task, frontier(task, pricing=price), seed=0, stop=Stop(iterations=25))
     rows = [step.candidate for step in trace.steps]
-    paid = [price.each(task.pool, rows[:k])[row] for k, row in enumerate(rows)]
+    paid = [price.added(task.pool, rows[:k])[row] for k, row in enumerate(rows)]
     assert [step.cost for step in trace.steps] == pytest.approx(np.cumsum(paid).tolist())
-    total = price.together(task.pool, range(len(task.pool)))
+    total = price.total(task.pool, range(len(task.pool)))
     assert trace.steps[-1].cost_fraction == pytest.approx(sum(paid) / total)
     assert [step.compute for step in trace.steps] == task.pool.C[rows].tolist()

@@ -8,7 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lawsmith.costs import Apart, Continued
+from lawsmith.costs import Continued, SeparateRuns
 from lawsmith.journal import Kind, make
 from lawsmith.policies import unasked
 from lawsmith.runs import State
@@ -195,14 +195,14 @@ def test_runs_are_chosen_by_what_they_cost_on_the_trunks_there_are(tmp_path: Pat
     assert (len(runs), len(paid)) == (3, 2)
     after = [*runs.index, *paid]
     for one in propose(study, ledger, 6):
-        price = study.pricing.each(study.grid, [r for r in after if r != 0])
+        price = study.pricing.added(study.grid, [r for r in after if r != 0])
         row = study.candidates.row_of(one["config"])
         assert one["cost"] == pytest.approx(price[row])
         after.append(row)
     policy = study.policy(study.grid, Continued(study.pricing, runs.index, paid))
-    apart = study.policy(study.grid, Apart())
+    apart = study.policy(study.grid, SeparateRuns())
     free = unasked(study.grid, runs)
     own, other = (p.weigh(study.grid, runs, free, None).scores["answer"] for p in (policy, apart))
-    saved = study.pricing.each(study.grid, paid)[free] / study.grid.C[free]
+    saved = study.pricing.added(study.grid, paid)[free] / study.grid.C[free]
     assert (saved < 1.0).any()
     np.testing.assert_allclose(other - own, np.log(saved), atol=1e-9)

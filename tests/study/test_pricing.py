@@ -7,7 +7,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from lawsmith.costs import Apart, Trunks
+from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.study.asking import propose
 from lawsmith.study.planning import check
 from tests.study.studies import N_CANDIDATES, small_study
@@ -34,12 +34,12 @@ def test_all_runs_together_cost_their_longest_trunks_and_every_decay(tmp_path: P
 def test_the_first_run_of_a_trunk_pays_in_full_and_a_second_less(tmp_path: Path):
     study = small_study(tmp_path, TRUNK)
     first = 0
-    prices = study.pricing.each(study.grid, [])
+    prices = study.pricing.added(study.grid, [])
     np.testing.assert_allclose(prices, study.grid.C)
     config = dict(study.candidates.configs[first])
     longer = study.candidates.row_of({**config, "D": 4e8})
     assert longer is not None
-    after = study.pricing.each(study.grid, [first])
+    after = study.pricing.added(study.grid, [first])
     assert after[longer] == pytest.approx(study.grid.C[longer] * (0.75 * (1 - 1 / 4) + 0.25))
     others = np.setdiff1d(np.arange(N_CANDIDATES), [first, longer, *same_trunk(study, first)])
     np.testing.assert_allclose(after[others], study.grid.C[others])
@@ -78,5 +78,5 @@ def test_imported_runs_leave_no_trunk(tmp_path: Path):
 
 def test_without_trunks_every_run_pays_its_compute(tmp_path: Path):
     study = small_study(tmp_path)
-    assert study.pricing == Apart()
-    np.testing.assert_array_equal(study.pricing.each(study.grid, [0, 1]), study.grid.C)
+    assert study.pricing == SeparateRuns()
+    np.testing.assert_array_equal(study.pricing.added(study.grid, [0, 1]), study.grid.C)

@@ -120,7 +120,7 @@ def test_a_driver_that_waits_on_a_full_disk_says_so(tmp_path: Path, monkeypatch)
     def full(folder: Path) -> None:
         raise LawsmithError(str(folder), got="No space left on device", want="a disk with room")
 
-    monkeypatch.setattr("lawsmith.study.loop.check_room", full)
+    monkeypatch.setattr("lawsmith.study.loop.check_disk_space", full)
     waited: list[float] = []
     with pytest.raises(LawsmithError, match="No space left on device"):
         for _ in drive(Driver(study, Silent()), sleep=waited.append):

@@ -30,7 +30,7 @@ def count_tables() -> tuple[Table, Table]:
     sizes, scales = [], []
     for study in STUDIES:
         used, known = source(study), entry(study)
-        ours = datasets.count(study_named(used))
+        ours = datasets.count_study(study_named(used))
         for whose, found in ((HERE, ours), (PAPER, known.paper or Counts())):
             sizes.append((used, whose, *(_text(getattr(found, name)) for name in COLUMNS)))
             scales.append((used, whose, *_scale_cells(found)))
@@ -58,7 +58,7 @@ def count_remarks() -> list[str]:
 
 
 def _remark(study: str, used: str) -> str:
-    found = differences(datasets.count(study_named(used)), entry(study).paper or Counts())
+    found = differences(datasets.count_study(study_named(used)), entry(study).paper or Counts())
     told = "; ".join(found) if found else "every count is the paper's"
     twin = f" (synthetic: the table of {study} is not at hand)" if used != study else ""
     return f"{used}{twin}: {told}. {_sentences(_notes(entry(used)))}".strip()

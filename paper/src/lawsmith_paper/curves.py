@@ -52,7 +52,7 @@ class Curves:
     @cached_property
     def cost_fraction(self) -> FloatArray:
         task, rows = self.task, self.rows
-        spent = [task.pricing.together(task.pool, rows[: k + 1]) for k in range(len(rows))]
+        spent = [task.pricing.total(task.pool, rows[: k + 1]) for k in range(len(rows))]
         return np.array(spent) / task.total_compute
 
     def has_law(self, fit: FitName) -> BoolArray:

@@ -71,6 +71,6 @@ def weighed_after(task: Task, policy: Frontier, runs: Runs, budget: float | None
         return None
     left = None
     if budget is not None:
-        left = budget - task.pricing.together(task.pool, runs.index)
+        left = budget - task.pricing.total(task.pool, runs.index)
     free, _ = policy.payable(task.pool, runs, left)
     return policy.weigh(task.pool, runs, free, left) if free.any() else None

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 import numpy as np
 
 from lawsmith.fantasies import mixed_losses
-from lawsmith.frontier import floor, frontier, frontier_batch
+from lawsmith.frontier import frontier, frontier_batch, frontier_level
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
@@ -129,10 +129,12 @@ def rows_in_play(
     known = np.where(usable, mixed, 1.0)
     centre = np.where(usable, np.log(known) if posterior.scale == "log" else known, np.inf)
     spread = np.where(np.isfinite(runs.config_loss(m)), 0.0, posterior.sd)
-    level = floor(grid, centre + WIDTH * spread, inputs)
+    level = frontier_level(grid, centre + WIDTH * spread, inputs)
     rows = np.flatnonzero(usable & (centre - WIDTH * spread <= level))
     if len(rows) > most:
-        above = (centre - floor(grid, centre, inputs))[rows] / np.maximum(spread[rows], 1e-12)
+        above = (centre - frontier_level(grid, centre, inputs))[rows] / np.maximum(
+            spread[rows], 1e-12
+        )
         rows = np.sort(rows[np.argsort(above, kind="stable")[:most]])
     return rows
 

@@ -45,7 +45,7 @@ def other_n(study: Study, expression: str) -> FloatArray:
     rows = study.runs.index
     columns = {name: study.grid.columns[name][rows] for name in study.grid.names}
     found = evaluate(expression, {**study.metrics, **columns})
-    if found.dtype.kind != "f" or not SCALE.hold(found).all():
+    if found.dtype.kind != "f" or not SCALE.contains(found).all():
         got = f"{expression!r}, which is not above 0 for every run"
         raise LawsmithError("--other-n", got=got, want="a number of parameters of each run")
     return np.asarray(found, dtype=np.float64)

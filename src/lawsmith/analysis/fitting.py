@@ -11,7 +11,7 @@ from lawsmith.analysis.records import Analysis, FitOptions, HyperparameterLaw
 from lawsmith.arrays import saturating
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.frontier import floor, frontier, frontier_batch
+from lawsmith.frontier import frontier, frontier_batch, frontier_level
 from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.allocation import can_allocate
@@ -105,7 +105,7 @@ def _uncertainty(
         np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),
         _log_block(grid, scale),
         grid.cells(scale),
-        floor=lambda mean: floor(grid, mean, fit.law.inputs),
+        floor=lambda mean: frontier_level(grid, mean, fit.law.inputs),
     )
     if surface is None:
         return plain

@@ -24,7 +24,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.linalg import block_diag
 
-from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly_spaced
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface import Inferred, Surface
@@ -188,7 +188,7 @@ def _typical(left_out: FloatArray) -> float:
 
 def _some(able: BoolArray, C: FloatArray) -> IntArray:
     rows = np.flatnonzero(able)
-    return rows[np.argsort(C[rows], kind="stable")][evenly(len(rows), MOST_ROWS)]
+    return rows[np.argsort(C[rows], kind="stable")][evenly_spaced(len(rows), MOST_ROWS)]
 
 
 def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:

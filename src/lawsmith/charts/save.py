@@ -28,7 +28,7 @@ from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
 from lawsmith.charts.trunks import Curved, trunks
 from lawsmith.errors import unknown
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.tasks import TaskAnswer
 
 Chart = alt.LayerChart | alt.ConcatChart | alt.VConcatChart
@@ -104,7 +104,7 @@ def write(
         if suffix not in FORMATS:
             raise unknown("chart format", suffix, FORMATS)
         text = _render(suffix, wide, small, name)
-        paths.append(write_told(Path(directory) / f"{name}.{suffix}", text, where="chart"))
+        paths.append(write_output(Path(directory) / f"{name}.{suffix}", text, where="chart"))
     return Written(name, tuple(paths))
 
 

@@ -128,7 +128,7 @@ def _show_counts(entry: Entry, name: str) -> None:
     """The counts of the table at hand (else of the published one) beside the paper's."""
     here = present(entry)
     published = entry.variants[name.partition(":")[2]].expected
-    found = datasets.count(datasets.load(name)) if here else published
+    found = datasets.count_study(datasets.load(name)) if here else published
     columns = {"here" if here else "published": found, "paper": entry.paper or Counts()}
     shown = {title: counts for title, counts in columns.items() if counts != Counts()}
     if not shown:

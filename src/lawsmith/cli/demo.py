@@ -16,7 +16,7 @@ from lawsmith.cli.report import replay_record
 from lawsmith.cli.views import draw_replay
 from lawsmith.datasets import Study, load
 from lawsmith.digest import Columns, Digest, as_warnings
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.formats import count, flops, number, percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
@@ -164,4 +164,4 @@ def write_runs(found: Demo, path: Path) -> Path:
     """The chosen runs in their order, to try `lawsmith fit` on."""
     steps = found.trace.steps
     rows = [{**step.config, "C": step.compute, "loss": step.loss} for step in steps]
-    return write_told(path, csv_text(list(rows[0]), rows), where="--out")
+    return write_output(path, csv_text(list(rows[0]), rows), where="--out")

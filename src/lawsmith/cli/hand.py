@@ -17,7 +17,7 @@ from lawsmith.cli.commands import (
 )
 from lawsmith.cli.console import print_json
 from lawsmith.errors import LawsmithError
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.formats import plural
 from lawsmith.runners import make_runner
 from lawsmith.study import changing, exporting, telling
@@ -164,4 +164,4 @@ def export(request: ExportRequest) -> None:
     if out is None:
         typer.echo(text, nl=False)
     else:
-        write_told(out, text, where="--out")
+        write_output(out, text, where="--out")

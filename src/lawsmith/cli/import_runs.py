@@ -17,7 +17,7 @@ from lawsmith.cli.views import show_study
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.datasets.readers import read_curve_frame
 from lawsmith.errors import LawsmithError
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.formats import count, number, plural
 from lawsmith.runs import State
 from lawsmith.spreadsheet import csv_text
@@ -47,12 +47,12 @@ def preview(source: str, reading: ReadOptions, request: ImportRequest) -> None:
     written = []
     if request.out is not None:
         rows = table_rows(study)
-        written.append(write_told(request.out, csv_text(list(rows[0]), rows), where="--out"))
+        written.append(write_output(request.out, csv_text(list(rows[0]), rows), where="--out"))
     if request.curves_out is not None:
         frame = read_curve_frame(source).rename(columns=str)
         moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
         text = csv_text(list(frame.columns), moments)
-        written.append(write_told(request.curves_out, text, where="--curves-out"))
+        written.append(write_output(request.curves_out, text, where="--curves-out"))
     if request.as_json:
         out.print_json(payload(study, written))
         return

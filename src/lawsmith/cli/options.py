@@ -275,7 +275,7 @@ def folder(path: Path, option: str) -> Path:
 
 def _compute(text: str) -> Target:
     value = parse_number(text)
-    if SCALE.hold(value) and text.strip()[-1:].upper() not in "KMBTG":
+    if SCALE.contains(value) and text.strip()[-1:].upper() not in "KMBTG":
         return Target(value)
     hint = "for an N and a D: --at N=7B,D=140B"
     raise LawsmithError("--target", got=repr(text), want="a compute such as 1e25", hint=hint)
@@ -286,7 +286,7 @@ def _at(text: str, known: Collection[str]) -> Target:
     given = _pairs([text], "--at", want)
     scales = ("N", "D") if "N" in given or "D" in given else ("C",)
     sizes = {name: parse_number(given.pop(name)) for name in scales if name in given}
-    if not sizes or not SCALE.hold(list(sizes.values())).all():
+    if not sizes or not SCALE.contains(list(sizes.values())).all():
         raise LawsmithError("--at", got=repr(text), want=want)
     for name in given:
         if known and name not in known:
@@ -312,7 +312,7 @@ def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
 def _parameter(law: Law, name: str, text: str) -> float:
     positive = law.params[law.position(name)].positive
     value = parse_number(text)
-    if not SETTING.hold(value):
+    if not SETTING.contains(value):
         raise LawsmithError(f"--fix {name}", got=repr(text.strip()), want="a number such as 1.69")
     if positive and not value > 0:
         raise LawsmithError(f"--fix {name}", got=f"{value:g}", want="a number above 0")

@@ -18,7 +18,7 @@ from typing import Annotated, Any, ClassVar, get_type_hints
 import typer
 
 from lawsmith.errors import LawsmithError
-from lawsmith.numbers import as_float, shown
+from lawsmith.numbers import as_float, short_repr
 
 SHOW, TASK = "What is shown", "Accuracy of a task"
 Texts = list[str] | None
@@ -36,7 +36,7 @@ def whole(text: str) -> int:
     """A whole number from 0."""
     word = str(text).strip()
     if not (word.isascii() and word.isdecimal() and len(word) <= 18):
-        raise typer.BadParameter(f"got {shown(text)}, want a whole number from 0")
+        raise typer.BadParameter(f"got {short_repr(text)}, want a whole number from 0")
     return int(word)
 
 

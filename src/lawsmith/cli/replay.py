@@ -19,10 +19,10 @@ from lawsmith.cli import options, replay_options, views
 from lawsmith.cli.commands import ReplayRequest
 from lawsmith.cli.replay_options import CHOICES, Choices
 from lawsmith.cli.views import draw_replay
-from lawsmith.costs import Apart, Trunks
+from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.digest import Digest, as_notes
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.grid import HeldOut
 from lawsmith.policies import Method, Policy
@@ -94,7 +94,7 @@ class Setup:
         """The policy that chooses; it knows the target, the prices and what was learnt before."""
         request = self.request
         target = request.rule.compute if request.rule else min(computes, default=None)
-        priced = request.pricing or Apart()
+        priced = request.pricing or SeparateRuns()
         how = replace(self.method, target=target, pricing=priced, prior=prior)
         surrogate = how.make_surrogate(self.choices.make_surrogate)
         return self.choices.make_policy(how.policy, surrogate, **how.options())
@@ -168,7 +168,7 @@ def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None
         request.law,
         hold_out=setup.hold_out,
         targets=computes,
-        pricing=request.pricing or Apart(),
+        pricing=request.pricing or SeparateRuns(),
         slice_by=setup.method.slice_by or "C",
         force=request.force,
     )
@@ -197,7 +197,7 @@ def run_replay(setup: Setup) -> Replayed:
         rows = step_table(done.trace)
         table = csv_text(list(rows[0]), rows)
         files = {"trace.json": out.json_text(payload) + "\n", "steps.csv": table}
-        written = [write_told(folder / name, text, where="--out") for name, text in files.items()]
+        written = [write_output(folder / name, text, where="--out") for name, text in files.items()]
     if request.as_json:
         out.print_json(payload)
     else:

@@ -13,7 +13,7 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.arrays import FloatArray, evenly
+from lawsmith.arrays import FloatArray, evenly_spaced
 from lawsmith.curves.records import End
 from lawsmith.curves.schedule import ScheduleLaw, Units, fit_law
 from lawsmith.curves.trunks import end_of
@@ -102,7 +102,7 @@ def try_laws(groups: Sequence[Sequence[Curve]], share: float) -> EndTrial:
         if c.kind == "scheduled" and c.finished and any(len(o.D) for o in group if o is not c)
     ]
     errors = []
-    for group, c in (cases[i] for i in evenly(len(cases), MOST_TRIALS).tolist()):
+    for group, c in (cases[i] for i in evenly_spaced(len(cases), MOST_TRIALS).tolist()):
         law = fit_group([cut(o, share) if o is c else o for o in group])
         errors.append(law.end(c)[0] - float(np.log(c.loss[-1])))
     return EndTrial(len(errors), float(np.sqrt(np.mean(np.square(errors)))) if errors else np.inf)

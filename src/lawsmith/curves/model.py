@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, FloatArray, IntArray, evenly
+from lawsmith.arrays import AnyArray, FloatArray, IntArray, evenly_spaced
 from lawsmith.curves.ends import scheduled_ends
 from lawsmith.curves.records import Along, CurveFinding, End
 from lawsmith.curves.trunks import (
@@ -139,7 +139,7 @@ def fit_curves(
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:
     """Some of many, even in N."""
     trunks = sorted(trunks, key=lambda i: (curves[i].N, i))
-    return [trunks[i] for i in evenly(len(trunks), SPEAKING).tolist()]
+    return [trunks[i] for i in evenly_spaced(len(trunks), SPEAKING).tolist()]
 
 
 def _names(grid: Grid) -> list[str]:

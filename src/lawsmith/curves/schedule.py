@@ -1,7 +1,7 @@
 """Loss along a run whose learning rate changes: a law of the rate's whole path.
 
 Notation and shapes
-    η(D)    learning rate over the largest of the group; knots k of a path (`trajectory.Path`)
+    η(D)    learning rate over the largest of the group; knots k of a path (`trajectory.RatePath`)
     S       ∫ η dD from the start of the run, over the group's usual end
     L(D)    = L0 + A·S^(−α) − B·Σ_k (η_{k−1} − η_k)·(1 − (1 + C·η_k^(−γ)·(S − S_k))^(−β))
             a power law in what was learnt in all, less what each step down of the rate has released
@@ -24,7 +24,7 @@ from scipy.optimize import least_squares
 
 from lawsmith.arrays import FloatArray, robust_sd
 from lawsmith.errors import LawsmithError
-from lawsmith.trajectory import Curve, Path
+from lawsmith.trajectory import Curve, RatePath
 
 # Medians, of the loss near the end for L0, A and B, and SDs of logs.
 PRIOR = (
@@ -68,7 +68,7 @@ class ScheduleLaw:
         value, variance = self.log_loss(curve.path, np.array([curve.end]))
         return float(value[0]), float(variance[0])
 
-    def log_loss(self, path: Path, D: FloatArray) -> tuple[FloatArray, FloatArray]:
+    def log_loss(self, path: RatePath, D: FloatArray) -> tuple[FloatArray, FloatArray]:
         """(q,) log loss at D along a path, and variance of its error by theta."""
         steps = Steps(path, self.units, D)
         value = steps.log_loss(self.theta)
@@ -80,7 +80,7 @@ class ScheduleLaw:
 class Steps:
     """A path and the points that are looked at along it."""
 
-    path: Path
+    path: RatePath
     units: Units
     D: FloatArray
 

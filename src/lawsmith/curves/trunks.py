@@ -13,7 +13,7 @@ from dataclasses import dataclass
 import numpy as np
 from scipy.special import stdtrit
 
-from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly
+from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly_spaced
 from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
 from lawsmith.curves.trunk import LEAST_POINTS, TrunkCurve, fit_trunk
@@ -135,13 +135,13 @@ def coordinates(curves: Sequence[Curve]) -> FloatArray:
 def _few(parent: IntArray, D: FloatArray) -> IntArray:
     """Which branches to use where there are many: of up to MOST_TRUNKS trunks, spread over D."""
     trunks = np.unique(parent)
-    trunks = trunks[evenly(len(trunks), MOST_TRUNKS)]
+    trunks = trunks[evenly_spaced(len(trunks), MOST_TRUNKS)]
     each = max(MOST_BRANCHES // max(len(trunks), 1), 1)
     kept = []
     for i in trunks.tolist():
         mine = np.flatnonzero(parent == i)
         mine = mine[np.argsort(D[mine], kind="stable")]
-        kept.append(mine[evenly(len(mine), each)])
+        kept.append(mine[evenly_spaced(len(mine), each)])
     return np.sort(np.concatenate(kept)) if kept else np.arange(0)
 
 

@@ -15,7 +15,7 @@ from lawsmith.datasets.catalogue import (
     ENTRIES,
     Counts,
     Entry,
-    count,
+    count_study,
     differences,
     entry,
     names,
@@ -79,7 +79,7 @@ def _load_entry(
     verify(study, variant.expected)
     notes = [*known.notes, *variant.notes]
     if known.n_rows is None and known.paper is not None:  # a table that only its owner has
-        found = differences(count(study), known.paper)
+        found = differences(count_study(study), known.paper)
         notes += [f"unlike in the paper: {line}" for line in found]
     if options != ReadOptions():
         study = study_from_frame(frame, own.then(options), name=name)

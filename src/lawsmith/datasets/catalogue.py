@@ -144,7 +144,7 @@ class Entry:
         return self.variants[name]
 
 
-def count(study: Study) -> Counts:
+def count_study(study: Study) -> Counts:
     """The counts of a study as read."""
     grid = study.grid
     batch = next((axis for axis in _BATCH if axis in grid.hp), "")
@@ -177,7 +177,7 @@ def differences(have: Counts, want: Counts) -> list[str]:
 
 def verify(study: Study, expected: Counts) -> None:
     """Refuse a table whose counts are not the published ones."""
-    if found := differences(count(study), expected):
+    if found := differences(count_study(study), expected):
         raise not_published(study.name, "; ".join(found), "the published table")
 
 

@@ -16,7 +16,7 @@ import numpy as np
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, BoolArray, FloatArray, IntArray
-from lawsmith.numbers import as_amount, as_float, shown
+from lawsmith.numbers import as_amount, as_float, short_repr
 from lawsmith.plausible import LOSS, RATE, SCALE, SETTING, SIGNED_LOSS, Bounds
 
 if TYPE_CHECKING:
@@ -163,14 +163,16 @@ def _checked(
     values, text = numbers(column, read)
     if unit != 1.0:
         values = _scaled(column, values, unit)
-    inside = bounds.hold(values) if allowed is None else bounds.hold(values) | allowed(values)
+    inside = (
+        bounds.contains(values) if allowed is None else bounds.contains(values) | allowed(values)
+    )
     bad = np.flatnonzero(text | ~inside).tolist()
     return values, [
         Fault(
             int(column.index[i]),
             str(column.name),
             _shown(column.iloc[i]) + (f" × {unit:g}" if unit != 1.0 and values[i] > 0.0 else ""),
-            bounds.wanted(float(values[i])),
+            bounds.want_for(float(values[i])),
         )
         for i in bad
     ]
@@ -220,8 +222,8 @@ def _shown(value: object) -> str:
         return "nothing"
     if number is not None:
         return f"{number:g}"
-    return shown(value, 40) if isinstance(value, str) else f"a {type(value).__name__}"
+    return short_repr(value, 40) if isinstance(value, str) else f"a {type(value).__name__}"
 
 
 def _text(value: object) -> str:
-    return value if isinstance(value, str) else shown(value, 1000)
+    return value if isinstance(value, str) else short_repr(value, 1000)

@@ -23,7 +23,7 @@ from lawsmith.datasets import sources
 from lawsmith.datasets.json_tables import read_rows, spread_texts
 from lawsmith.datasets.sources.tracked import curves_table, library, runs_table
 from lawsmith.errors import LawsmithError, suggest, unknown
-from lawsmith.files import kind_of, read_bytes, reason
+from lawsmith.files import file_kind, read_bytes, reason
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -96,7 +96,7 @@ def _check_file(path: Path, *, max_bytes: int) -> None:
         hint = suggest(path.name, siblings)
         raise LawsmithError(str(path), got="no such file", want=FORMATS, hint=hint)
     if not path.is_file():
-        got, hint = f"{kind_of(path.stat().st_mode)}, no regular file", "save it to a file first"
+        got, hint = f"{file_kind(path.stat().st_mode)}, no regular file", "save it to a file first"
         raise LawsmithError(str(path), got=got, want=FORMATS, hint=hint)
     size = path.stat().st_size
     if size == 0:

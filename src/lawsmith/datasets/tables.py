@@ -107,7 +107,7 @@ class FinishedRows:
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
 
-def read_rows(
+def read_finished_rows(
     frame: pd.DataFrame, options: ReadOptions, axes: Sequence[str], *, source: str
 ) -> FinishedRows:
     """Finished runs with those of ``axes`` that the table has; a bad size or axis is NaN."""
@@ -281,8 +281,8 @@ def _third_faults(
     """Rows where two of N, D and C are plausible, but the third, computed from them, is not."""
     if not formula:
         return []
-    plausible = [SCALE.hold(table[name]) for name in roles.SCALES if name in table]
-    bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.hold(third)).tolist()
+    plausible = [SCALE.contains(table[name]) for name in roles.SCALES if name in table]
+    bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.contains(third)).tolist()
     rows = frame.index
     return [cells.Fault(int(rows[i]), formula, f"{third[i]:g}", SCALE.want) for i in bad]
 

@@ -16,7 +16,7 @@ from enum import StrEnum
 from typing import Any
 
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.numbers import read_json, shown
+from lawsmith.numbers import read_json, short_repr
 
 VERSION = 1
 Event = Mapping[str, Any]
@@ -113,13 +113,13 @@ def check(event: dict[str, Any], *, where: str) -> Event:
     """The event, if it is one: known, with the keys of its kind."""
     name = event.get("event")
     if not isinstance(name, str):
-        raise LawsmithError(where, got=shown(event), want="an object with an 'event'")
+        raise LawsmithError(where, got=short_repr(event), want="an object with an 'event'")
     if name not in _RULES:
         raise unknown(f"{where}: event", name, [kind.value for kind in Kind])
     for key, needed, want, holds in _RULES[name]:
         if key in event:
             if not holds(event[key]):
-                got = shown(event[key])
+                got = short_repr(event[key])
                 raise LawsmithError(f"{where}: {key} of {name}", got=got, want=want)
         elif needed:
             raise LawsmithError(f"{where}: {key} of {name}", got="nothing", want=want)

@@ -29,8 +29,8 @@ from typing import Literal
 import numpy as np
 from scipy.special import stdtr
 
-from lawsmith.costs import Listed
-from lawsmith.frontier import floor
+from lawsmith.costs import FixedPrices
+from lawsmith.frontier import frontier_level
 from lawsmith.grid import BoolArray, FloatArray, Grid
 from lawsmith.policies.base import LEAST, SLACK, Choice, best_row, unasked
 from lawsmith.policies.frontier import Frontier, Weighed
@@ -114,7 +114,7 @@ def choose_action(
 def _weigh(
     policy: Frontier, grid: Grid, runs: Runs, costs: TrunkCosts, free: BoolArray, left: float | None
 ) -> Weighed | None:
-    priced = replace(policy, pricing=Listed(costs.price))
+    priced = replace(policy, pricing=FixedPrices(costs.price))
     return priced.weigh(grid, runs, free, left, costs.hints)
 
 
@@ -198,5 +198,5 @@ def _level(grid: Grid, runs: Runs, posterior: Posterior, row: int) -> float:
     """
     cheap = grid.C[row] * SLACK >= grid.C
     sure = float((posterior.mean + SURE * posterior.sd)[cheap].min())
-    seen = float(floor(grid, np.log(runs.config_loss(len(grid))), ("C",))[row])
+    seen = float(frontier_level(grid, np.log(runs.config_loss(len(grid))), ("C",))[row])
     return min(seen, sure) if np.isfinite(seen) else sure

@@ -12,7 +12,7 @@ from typing import Any
 
 import numpy as np
 
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.runs import Runs, State
@@ -94,7 +94,7 @@ class Policy(ABC):
     """
 
     initial: InitialDesign
-    pricing: Pricing = Apart()
+    pricing: Pricing = SeparateRuns()
     surrogate: Surrogate | None
 
     @property
@@ -149,7 +149,7 @@ class Policy(ABC):
             raise LawsmithError("ask", got=n, want="at least 1 run")
         if budget is not None and left is not None and left <= LEAST * budget:
             wanted = self.ask(grid, runs, 1, rng, allowed=allowed)
-            if not wanted or self.pricing.each(grid, runs.index)[wanted[0]] > left * SLACK:
+            if not wanted or self.pricing.added(grid, runs.index)[wanted[0]] > left * SLACK:
                 return []
         chosen: list[Choice] = []
         while len(chosen) < n:
@@ -179,7 +179,7 @@ class Policy(ABC):
 
     def payable(self, grid: Grid, runs: Runs, left: float | None) -> tuple[BoolArray, FloatArray]:
         """(m,) rows that may be asked and can be paid, and what each costs after these runs."""
-        free, price = self.open_rows(grid, runs), self.pricing.each(grid, runs.index)
+        free, price = self.open_rows(grid, runs), self.pricing.added(grid, runs.index)
         if left is not None:
             free &= price <= left * SLACK
         return free, price

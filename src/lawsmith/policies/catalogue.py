@@ -7,7 +7,7 @@ from dataclasses import dataclass, field, fields
 from typing import Any
 
 from lawsmith.acquisition import KAPPA, get_acquisition
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.policies.base import InitialDesign, Policy
 from lawsmith.policies.frontier import Frontier
@@ -48,7 +48,7 @@ class Method:
     n_init: int | None = None
     replicates: bool = False
     target: float | None = None
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
     prior: Prior = field(default=PUBLIC, repr=False)
     further: Mapping[str, Any] = field(default_factory=dict)
 
@@ -120,7 +120,7 @@ def make_policy(
     >>> len(rows)
     2
     """
-    prices = pricing or Apart()
+    prices = pricing or SeparateRuns()
     if name == "frontier":
         if surrogate is None:
             want = "one that predicts, such as surface"

@@ -28,8 +28,8 @@ from typing import Literal
 import numpy as np
 
 from lawsmith.acquisition import log_expected_improvement
-from lawsmith.costs import Apart, Pricing
-from lawsmith.frontier import floor
+from lawsmith.costs import Pricing, SeparateRuns
+from lawsmith.frontier import frontier_level
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.policies.base import (
     TIE,
@@ -115,7 +115,7 @@ class Frontier(Policy):
     target: float | None = None
     values: tuple[ValueName, ...] = ("answer", "envelope")
     horizon: float = HORIZON
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
     replicates: bool = False
 
     @property
@@ -181,7 +181,7 @@ class Frontier(Policy):
     def _log_cost(self, grid: Grid, runs: Runs, left: float | None) -> FloatArray:
         """(m,) log of what values are divided by."""
         least = 0.0 if left is None else max(left, 0.0) / self.horizon
-        return np.asarray(np.log(self.pricing.each(grid, runs.index) + least))
+        return np.asarray(np.log(self.pricing.added(grid, runs.index) + least))
 
     def gain(
         self, grid: Grid, posterior: Posterior, more: FloatArray | float = 0.0
@@ -199,7 +199,7 @@ class Frontier(Policy):
         """(m,) log of the expected improvement of the envelope."""
         loss = runs.config_loss(len(grid))
         seen = np.log(loss) if posterior.scale == "log" else loss
-        level = floor(grid, seen, ("C",))
+        level = frontier_level(grid, seen, ("C",))
         # Cheaper than every run so far: anything it shows is new; the worst stands in.
         level = np.where(np.isfinite(level), level, np.nanmax(seen))
         return log_expected_improvement(posterior.mean - level, posterior.sd, 0.0)

@@ -16,7 +16,7 @@ from typing import ClassVar, Protocol
 import numpy as np
 
 from lawsmith.acquisition import Acquisition
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random, best_row
@@ -101,7 +101,7 @@ class Search(Policy):
     space: Space
     initial: InitialDesign
     cost_exponent: float = 0.0
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
 
     def __post_init__(self) -> None:
         if self.cost_exponent and self.acquisition.name == "lcb":

@@ -148,13 +148,13 @@ class _Progress:
         # The searches of the paper know no budget: the first run beyond it ends them.
         left = None
         if budget is not None and not isinstance(self.policy, Search):
-            left = budget - self.task.pricing.together(pool, runs.index)
+            left = budget - self.task.pricing.total(pool, runs.index)
         rows = self.policy.ask(pool, runs, 1, rng, left=left)
         return rows[0] if rows else None
 
     def cost(self, row: int) -> float:
         """FLOPs of the runs so far and of ``row``."""
-        return self.task.pricing.together(self.task.pool, [*self.runs.index.tolist(), row])
+        return self.task.pricing.total(self.task.pool, [*self.runs.index.tolist(), row])
 
     def take(self, row: int) -> _Taken:
         """Run ``row``: its loss from the study, and the envelopes after it."""

@@ -176,7 +176,7 @@ def make_step(
     laws, envelope   of what was observed, and of the mixed grid
     """
     row, pool = rows[-1], task.pool
-    cost = task.pricing.together(pool, rows)
+    cost = task.pricing.total(pool, rows)
     names = dict.fromkeys([n for n in ("N", "D") if n in pool.names] + [a.name for a in pool.axes])
     return Step(
         iteration=len(rows),

@@ -17,7 +17,7 @@ from lawsmith.analysis.analyse import target_inputs
 from lawsmith.analysis.fitting import check_design
 from lawsmith.answer.records import Target
 from lawsmith.arrays import saturating
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops
@@ -91,13 +91,13 @@ class Task:
     held_out: HeldOutFrontier
     reference: Reference
     targets: Mapping[str, Mapping[str, float]]
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
     prior: Prior = field(default=PUBLIC, repr=False)
 
     @cached_property
     def total_compute(self) -> float:
         """FLOPs of the whole pool: the budget that fractions are of."""
-        return self.pricing.together(self.pool, np.arange(len(self.pool)))
+        return self.pricing.total(self.pool, np.arange(len(self.pool)))
 
 
 def default_hold_out(law: Law) -> HeldOut:
@@ -156,7 +156,7 @@ def prepare(
         held_out=judged,
         reference=reference,
         targets=places,
-        pricing=pricing or Apart(),
+        pricing=pricing or SeparateRuns(),
     )
 
 

@@ -96,10 +96,10 @@ def find_way(
     targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
         return replace(found, moments=())
-    dense = study.pricing.together(study.grid, np.arange(len(study.grid)))
+    dense = study.pricing.total(study.grid, np.arange(len(study.grid)))
 
     def spend(part: Runs) -> float:
-        return study.pricing.together(made.grid, part.index) / dense
+        return study.pricing.total(made.grid, part.index) / dense
 
     level, target, prior = study.spec.law.level, Target(targets[0]), study.prior
     way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)

@@ -16,7 +16,7 @@ from lawsmith.charts.answer import answered_by, answered_in
 from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
 from lawsmith.charts.timeline import Attempt
 from lawsmith.charts.trunks import curved_by
-from lawsmith.costs import Apart, Trunks
+from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.curves import Along
 from lawsmith.datasets import ReadLog, ReadOptions, load
 from lawsmith.datasets.fetch import Progress
@@ -25,7 +25,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.files import read_bytes, reason
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
-from lawsmith.numbers import finite, read_json
+from lawsmith.numbers import as_finite, read_json
 from lawsmith.plausible import SCALE
 from lawsmith.replay import Replayed, Step, Task, Trace, answers_of, prepare
 from lawsmith.replay.steps import make_step
@@ -175,7 +175,7 @@ def _replayed(content: Json, reading: ReadOptions, progress: Progress | None) ->
         where=settings.get("where"),
         drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
         skip_bad_rows=bool(settings.get("skip_bad_rows")),
-        diverged_above=math.inf if above is None else finite(above, where="diverged_above"),
+        diverged_above=math.inf if above is None else as_finite(above, where="diverged_above"),
         compute=str(settings.get("compute") or "auto"),
     )
     study = load(str(content["study"]), own.then(reading), progress=progress)
@@ -196,7 +196,7 @@ def _task(study: Study, settings: Json) -> Task:
         get_law(str(settings["law"])),
         hold_out=HeldOut.parse(str(settings["hold_out"])),
         targets=[_scale(C) for C in settings["targets"] if not isinstance(C, dict)],
-        pricing=Apart() if decay is None else Trunks(finite(decay, where="trunk_decay")),
+        pricing=SeparateRuns() if decay is None else Trunks(as_finite(decay, where="trunk_decay")),
         slice_by=str(settings.get("slice_by") or "C"),
         force=bool(settings.get("force")),
     )
@@ -221,12 +221,12 @@ def _steps(task: Task, steps: list[Json]) -> Iterator[Step]:
         if not 0 <= rows[-1] < len(task.pool):
             raise ValueError(f"candidate {rows[-1]} of {len(task.pool)}")
         window = step["window"]
-        window = math.nan if window is None else finite(window, where="window")
+        window = math.nan if window is None else as_finite(window, where="window")
         yield make_step(task, rows, window, (None, None), (math.nan, None))
 
 
 def _scale(value: object) -> float:
-    number = finite(value, where="target")
-    if not SCALE.hold(number):
+    number = as_finite(value, where="target")
+    if not SCALE.contains(number):
         raise LawsmithError("target", got=f"{number:g}", want=SCALE.want)
     return number

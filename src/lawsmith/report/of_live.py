@@ -49,7 +49,7 @@ def live_source(study: LiveStudy, ledger: Ledger, found: Findings, record: Recor
         law=study.law,
         spend=Spend(
             spent=ledger.spend,
-            dense=study.pricing.together(study.grid, every),
+            dense=study.pricing.total(study.grid, every),
             n_runs=len(trials),
             n_dense=len(study.grid),
             budget=study.budget,

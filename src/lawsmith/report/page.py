@@ -10,7 +10,7 @@ from pathlib import Path
 from lawsmith.arrays import saturating
 from lawsmith.charts.page import asset as asset_of
 from lawsmith.charts.page import fill, head, library, theme_configs
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.report.cards import cards_of
 from lawsmith.report.parts import Card, link_html, without_empty
 from lawsmith.report.source import Source
@@ -53,4 +53,4 @@ def report_html(source: Source) -> str:
 
 def write_report(source: Source, path: str | Path) -> Path:
     """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
-    return write_told(path, report_html(source), where="report")
+    return write_output(path, report_html(source), where="report")

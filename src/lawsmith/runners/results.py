@@ -24,7 +24,7 @@ from pathlib import Path
 from typing import Any
 
 from lawsmith.files import read_bytes, read_tail
-from lawsmith.numbers import as_float, read_json, shown
+from lawsmith.numbers import as_float, read_json, short_repr
 from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
@@ -188,11 +188,13 @@ def result_of(values: Mapping[str, Any], spec: ResultsSpec, config: Mapping[str,
     if problem := contradiction(values, config, spec.tolerance):
         return Result(ResultKind.CONTRADICTION, loss, problem)
     if values.get("diverged") is True:
-        return Result(ResultKind.DIVERGED, loss if loss is not None and LOSS.hold(loss) else None)
+        return Result(
+            ResultKind.DIVERGED, loss if loss is not None and LOSS.contains(loss) else None
+        )
     if "loss" not in values:
         return Result(ResultKind.UNREADABLE, detail="no loss")
     if loss is None and values["loss"] is not None:
-        return Result(ResultKind.UNREADABLE, detail=f"a loss of {shown(values['loss'])}")
+        return Result(ResultKind.UNREADABLE, detail=f"a loss of {short_repr(values['loss'])}")
     listed = values.get("intermediate")
     reports = [_pair(item) for item in listed] if isinstance(listed, list) else []
     kept = tuple(report for report in reports if report is not None)
@@ -254,7 +256,7 @@ def parse_progress(values: Mapping[str, Any]) -> Progress:
 
 def _tokens(value: object) -> float | None:
     tokens = as_float(value)
-    return tokens if tokens is not None and (tokens == 0.0 or SCALE.hold(tokens)) else None
+    return tokens if tokens is not None and (tokens == 0.0 or SCALE.contains(tokens)) else None
 
 
 def _pair(values: object) -> tuple[float, float] | None:
@@ -262,7 +264,7 @@ def _pair(values: object) -> tuple[float, float] | None:
     if not isinstance(values, dict):
         return None
     tokens, loss = (as_float(values.get(name)) for name in ("tokens", "loss"))
-    if tokens is None or loss is None or not (SCALE.hold(tokens) and LOSS.hold(loss)):
+    if tokens is None or loss is None or not (SCALE.contains(tokens) and LOSS.contains(loss)):
         return None
     return tokens, loss
 

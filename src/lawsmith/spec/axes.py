@@ -20,7 +20,7 @@ from pydantic import AfterValidator, Field
 from lawsmith.arrays import as_column
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AxisKind, axis_kind
-from lawsmith.numbers import finite, shown
+from lawsmith.numbers import as_finite, short_repr
 from lawsmith.plausible import SETTING
 from lawsmith.spec.reading import Table, read_table, within
 
@@ -57,7 +57,7 @@ def read_axis(value: object, *, tokens: bool = False) -> AxisValues:
     table = {"values": value} if isinstance(value, list) else value
     if not isinstance(table, dict):
         want = "a list of values, or a range { from = …, to = …, n = … }"
-        raise LawsmithError("", got=shown(value), want=want)
+        raise LawsmithError("", got=short_repr(value), want=want)
     ways = ("values", "per_param", "from") if tokens else ("values", "from")
     given = [way for way in ways if way in table]
     if given == ["from"]:
@@ -71,26 +71,26 @@ def read_axis(value: object, *, tokens: bool = False) -> AxisValues:
     values = _values(table[given[0]], given[0])
     kind = _kind(values, table.get("scale"))
     if tokens and (kind == "categorical" or min(cast(Sequence[float], values)) <= 0):
-        raise LawsmithError("", got=shown(list(values)), want="numbers above 0")
+        raise LawsmithError("", got=short_repr(list(values)), want="numbers above 0")
     return AxisValues(values, kind, per_param=given == ["per_param"])
 
 
 def _values(listed: object, key: str) -> tuple[Value, ...]:
     if not isinstance(listed, list) or not listed:
-        raise LawsmithError(key, got=shown(listed), want="a list of numbers, or of text")
+        raise LawsmithError(key, got=short_repr(listed), want="a list of numbers, or of text")
     if len(listed) > MAX_VALUES:
         raise LawsmithError(key, got=f"{len(listed)} values", want=f"at most {MAX_VALUES}")
     for value in listed:
         if isinstance(value, bool) or not isinstance(value, int | float | str):
-            raise LawsmithError(key, got=shown(value), want="numbers, or text")
-        if not isinstance(value, str) and not SETTING.hold(finite(value, where=key)):
-            raise LawsmithError(key, got=shown(value), want=SETTING.want)
+            raise LawsmithError(key, got=short_repr(value), want="numbers, or text")
+        if not isinstance(value, str) and not SETTING.contains(as_finite(value, where=key)):
+            raise LawsmithError(key, got=short_repr(value), want=SETTING.want)
         if isinstance(value, int) and abs(value) > 2**53:
-            raise LawsmithError(key, got=shown(value), want="numbers below 9e15")
+            raise LawsmithError(key, got=short_repr(value), want="numbers below 9e15")
     if len({isinstance(value, str) for value in listed}) > 1:
-        raise LawsmithError(key, got=shown(listed), want="numbers alone, or text alone")
+        raise LawsmithError(key, got=short_repr(listed), want="numbers alone, or text alone")
     if len(set(listed)) < len(listed):
-        raise LawsmithError(key, got=shown(listed), want="each value once")
+        raise LawsmithError(key, got=short_repr(listed), want="each value once")
     return tuple(listed)
 
 
@@ -100,9 +100,9 @@ def _kind(values: Sequence[Value], scale: object) -> AxisKind:
     if scale is None:
         return usual
     if scale not in ("log", "linear", "categorical"):
-        raise LawsmithError("scale", got=shown(scale), want="log, linear or categorical")
+        raise LawsmithError("scale", got=short_repr(scale), want="log, linear or categorical")
     if usual == "categorical" != scale:
-        raise LawsmithError("scale", got=shown(scale), want="none: text is categorical")
+        raise LawsmithError("scale", got=short_repr(scale), want="none: text is categorical")
     if scale == "log" != usual:
         raise LawsmithError("scale", got="log with a value of 0 or less", want="values above 0")
     return scale

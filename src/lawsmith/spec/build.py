@@ -161,7 +161,7 @@ def _compute(spec: StudySpec, columns: Mapping[str, AnyArray]) -> FloatArray:
         C = evaluate(text, columns)
     except LawsmithError as error:
         raise LawsmithError(f"compute: {error}") from None
-    if C.dtype != np.float64 or not SCALE.hold(C).all():
+    if C.dtype != np.float64 or not SCALE.contains(C).all():
         want = f"a formula of N, D and the models' arguments that is {SCALE.want} everywhere"
         raise LawsmithError("compute", got=repr(spec.compute), want=want)
     return C

@@ -15,7 +15,7 @@ from pydantic import BaseModel, ConfigDict, ValidationError, model_validator
 
 from lawsmith.errors import LawsmithError, suggest
 from lawsmith.formats import plural
-from lawsmith.numbers import as_float, shown
+from lawsmith.numbers import as_float, short_repr
 from lawsmith.plausible import Bounds
 
 
@@ -75,7 +75,7 @@ def within(bounds: Bounds) -> Callable[[float], float]:
 
     @checking
     def check(value: float) -> float:
-        if not bounds.hold(value):
+        if not bounds.contains(value):
             raise LawsmithError("", got=f"{value:g}", want=bounds.want)
         return value
 
@@ -103,7 +103,7 @@ def _error_of(error: ValidationError, where: str) -> LawsmithError:
     if first["type"] == "missing":
         return LawsmithError(key, got="nothing", want="a value: the key is required" + more)
     want = _WANTS.get(first["type"]) or first["msg"].removeprefix("Input should be ")
-    return LawsmithError(key, got=shown(first["input"]), want=want + more)
+    return LawsmithError(key, got=short_repr(first["input"]), want=want + more)
 
 
 def _key_text(where: str, loc: Sequence[str | int]) -> str:
@@ -170,5 +170,5 @@ def seconds_of(value: object) -> float:
         seconds = float(found[1]) * _UNITS[found[2]]
     if not 0.0 <= seconds <= LONGEST:
         want = "seconds, or text such as '90s', '15min', '2h' or '1d'"
-        raise LawsmithError("", got=shown(value), want=want)
+        raise LawsmithError("", got=short_repr(value), want=want)
     return seconds

@@ -79,7 +79,7 @@ def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
         if len(rows) < len(history.pool):
             why = f"{choice.why}, of {len(rows):,} among {len(history.pool):,} candidates"
             choice = replace(choice, why=why)
-        cost = float(pricing.each(pool, before)[choice.row])
+        cost = float(pricing.added(pool, before)[choice.row])
         before.append(choice.row)
         yield name, _asked(dict(study.candidates.configs[int(rows[choice.row])]), cost, choice)
 

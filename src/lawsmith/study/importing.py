@@ -13,7 +13,7 @@ import numpy as np
 
 from lawsmith.datasets import ReadOptions, cells, read_frame
 from lawsmith.datasets.roles import ROLES
-from lawsmith.datasets.tables import FinishedRows, read_rows
+from lawsmith.datasets.tables import FinishedRows, read_finished_rows
 from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
@@ -45,7 +45,7 @@ def read_columns(
         raise LawsmithError("--columns", got=repr(name), want=want)
     frame = read_frame(source)
     options = ReadOptions(columns=asked, where=where)
-    rows = read_rows(frame, options, (*axes, "model"), source=str(source))
+    rows = read_finished_rows(frame, options, (*axes, "model"), source=str(source))
     columns = {name: _plain(values) for name, values in rows.columns.items()}
     place = rows.columns["row"].astype(np.int64) - 1
     named = _metric_columns(list(map(str, frame.columns)), metrics, set(rows.found.values()))
@@ -167,7 +167,7 @@ def _distance(column: AnyArray, value: Any, allowed: float) -> FloatArray:
     if column.dtype != np.float64:
         return np.where(np.equal(column, str(value)), 0.0, np.inf)
     number = as_float(value)
-    if number is None or not SETTING.hold(number):
+    if number is None or not SETTING.contains(number):
         return np.full(len(column), np.inf)
     off = np.abs(column - number)
     return np.where(

@@ -12,7 +12,7 @@ from pathlib import Path
 import numpy as np
 
 from lawsmith import __version__
-from lawsmith.costs import Apart, Pricing, Trunks
+from lawsmith.costs import Pricing, SeparateRuns, Trunks
 from lawsmith.datasets import ENTRIES, Entry, ReadLog, Study, load
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid, IntArray
@@ -92,7 +92,7 @@ class LiveStudy:
         spec = self.spec
         if spec.trunks.use:
             return Trunks(spec.trunks.decay)
-        return Trunks(spec.cost.decay) if spec.cost.trunk else Apart()
+        return Trunks(spec.cost.decay) if spec.cost.trunk else SeparateRuns()
 
     @cached_property
     def method(self) -> Method:

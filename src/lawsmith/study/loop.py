@@ -16,7 +16,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime
 
 from lawsmith.errors import LawsmithError
-from lawsmith.files import check_room
+from lawsmith.files import check_disk_space
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
@@ -252,7 +252,7 @@ def drive(driver: Driver, *, sleep: Callable[[float], None] = time.sleep) -> Ite
             pause = min(pause * 1.5, longest)
             if quiet >= QUIET:
                 # A run that cannot write its last word looks like one that goes on.
-                check_room(driver.study.layout.folder)
+                check_disk_space(driver.study.layout.folder)
                 quiet = 0.0
 
 

@@ -78,7 +78,7 @@ def check(study: LiveStudy) -> Checkup:
         study=study,
         least=float(C.min()),
         largest=float(C.max()),
-        total=study.pricing.together(study.grid, range(len(C))),
+        total=study.pricing.total(study.grid, range(len(C))),
         apart=float(C.sum()),
         n_cheap=int(np.searchsorted(np.cumsum(np.sort(C)), study.budget * (1 + 1e-9), "right")),
         n_largest=int(study.budget * (1 + 1e-9) // C.max()),

@@ -14,7 +14,7 @@ from lawsmith.errors import LawsmithError, suggest
 from lawsmith.files import reason
 from lawsmith.formats import number as written
 from lawsmith.journal import Event, Ledger, Stage, Trial, make
-from lawsmith.numbers import as_float, read_json, shown
+from lawsmith.numbers import as_float, read_json, short_repr
 from lawsmith.runners.results import Result, ResultKind, parse_progress, read_text, result_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.outcomes import of_result, progress_events
@@ -169,7 +169,7 @@ def _result_in(row: object, where: str) -> TrialResult:
     """What a row tells, its numbers checked."""
     want = "an object with trial and loss"
     if not isinstance(row, dict) or not isinstance(row.get("trial"), str):
-        raise LawsmithError(where, got=shown(row, 80), want=want)
+        raise LawsmithError(where, got=short_repr(row, 80), want=want)
     known = row.get("saved") is not None or row.get("diverged") is True
     if "loss" not in row and not known:
         raise LawsmithError(where, got=f"no loss of {row['trial']}", want=want)
@@ -191,5 +191,5 @@ def number_of(
         return None
     number = as_float(value)
     if number is None:
-        raise LawsmithError(where, got=shown(value), want=want)
+        raise LawsmithError(where, got=short_repr(value), want=want)
     return number

@@ -14,7 +14,7 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.arrays import evenly
+from lawsmith.arrays import evenly_spaced
 from lawsmith.curves import Along
 from lawsmith.curves.gain import Rows
 from lawsmith.curves.trunks import Trunks, fit_trunks, normal_cov, usable
@@ -138,7 +138,7 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
 
 def _plausible(D: float, loss: float) -> bool:
     """Whether a journal that was edited by hand can still mean it."""
-    return bool(SCALE.hold(D) and LOSS.hold(loss))
+    return bool(SCALE.contains(D) and LOSS.contains(loss))
 
 
 def roots_of(ledger: Ledger) -> dict[str, str]:
@@ -255,7 +255,7 @@ def _unseen(
     D = study.grid.D[rows[np.array(cell, dtype=np.int64)]]
     b = np.array([branch_point(float(d), decay) for d in D])
     found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & curves.trunks.away(trunk, D))
-    return [cell[k] for k in found[evenly(len(found), MOST_HINTS)].tolist()]
+    return [cell[k] for k in found[evenly_spaced(len(found), MOST_HINTS)].tolist()]
 
 
 def save_points(

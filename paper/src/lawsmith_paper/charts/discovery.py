@@ -16,7 +16,7 @@ from lawsmith.charts.draw import NARROW, WIDE, view_of
 from lawsmith.charts.page import bare, head, library, script_json, theme_configs
 from lawsmith.charts.text import title
 from lawsmith.charts.theme import LIGHT, themed
-from lawsmith.files import write_told
+from lawsmith.files import write_output
 from lawsmith.formats import flops, percent, plural
 from lawsmith_paper.charts.data.discovery import DiscoveryData
 from lawsmith_paper.charts.data.frames import Frame
@@ -54,7 +54,7 @@ CAPTIONS = {
 
 def write_discovery(data: DiscoveryData, file: Path) -> Path:
     """Write the page; the file is there as a whole or not at all."""
-    return write_told(file, discovery_html(data), where="page")
+    return write_output(file, discovery_html(data), where="page")
 
 
 def discovery_html(data: DiscoveryData) -> str:

@@ -6,7 +6,7 @@ from typing import Any, cast
 
 from lawsmith import policies, surrogates
 from lawsmith.acquisition import get_acquisition
-from lawsmith.costs import Apart
+from lawsmith.costs import SeparateRuns
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.policies import Full, InitialDesign, Policy, Search
 from lawsmith.policies.catalogue import POLICIES as OWN_POLICIES
@@ -70,7 +70,7 @@ def make_policy(
     if name not in POLICIES:
         raise unknown("policy", name, POLICIES)
     initial = InitialDesign(options.get("n_init", 10))
-    prices = options.get("pricing") or Apart()
+    prices = options.get("pricing") or SeparateRuns()
     match name:
         case "cheapest":
             return Cheapest(surrogate, pricing=prices)

@@ -6,7 +6,7 @@ from dataclasses import dataclass, field
 
 import numpy as np
 
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.grid import BoolArray, Grid
 from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random
 from lawsmith.runs import Runs
@@ -22,7 +22,7 @@ class Cheapest(Policy):
 
     surrogate: Surrogate | None = None
     initial: InitialDesign = field(default_factory=lambda: InitialDesign(0))
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
 
     @property
     def name(self) -> str:

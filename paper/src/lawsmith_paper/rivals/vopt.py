@@ -23,7 +23,7 @@ import numpy as np
 
 from lawsmith.analysis.analyse import target_inputs
 from lawsmith.answer import Target
-from lawsmith.costs import Apart, Pricing
+from lawsmith.costs import Pricing, SeparateRuns
 from lawsmith.frontier import frontier, pareto
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.catalogue import CHINCHILLA, LC
@@ -49,7 +49,7 @@ class VOptimal(Policy):
     surrogate: Surrogate | None = None
     decades: float = 2.0
     cost_exponent: float = COST_EXPONENT
-    pricing: Pricing = field(default_factory=Apart)
+    pricing: Pricing = field(default_factory=SeparateRuns)
     _memory: dict[bytes, LawFit] = field(default_factory=dict, repr=False, compare=False)
 
     @property

@@ -76,13 +76,15 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     @classmethod
     def from_study(cls, file: str | Path) -> LawsmithSampler:
         """The candidates, policy, budget and seed of a study file; its journal is not used."""
-        from lawsmith.costs import Apart
+        from lawsmith.costs import SeparateRuns
         from lawsmith.study.live import open_study
 
         study = open_study(file)
         return cls(
             study.grid,
-            study.policy(study.grid, Apart()),  # a trial of Optuna leaves no trunk to go on from
+            study.policy(
+                study.grid, SeparateRuns()
+            ),  # a trial of Optuna leaves no trunk to go on from
             budget=study.budget,
             seed=study.spec.seed,
             retries=study.spec.failures.retries,

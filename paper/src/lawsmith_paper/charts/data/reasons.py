@@ -71,7 +71,7 @@ def reason_of(moment: Moment, task: Task, before: Answer | None) -> Reason:
         raise ValueError("a moment without a next run")
     row = step.candidate
     asked = moment.runs.index.tolist()
-    price = step.cost - task.pricing.together(task.pool, asked) if asked else step.cost
+    price = step.cost - task.pricing.total(task.pool, asked) if asked else step.cost
     expected, surprise = _expectation(weighed, row, step.loss)
     n_free = len(task.pool) - len(moment.runs)
     return Reason(
