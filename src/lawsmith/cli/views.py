@@ -197,7 +197,7 @@ def held_out_text(rule: HeldOut, grid: Grid) -> str:
 
 def _counted(study: Study) -> str:
     from lawsmith.cli.options import compute_rule
-    from lawsmith.datasets.words import unit_name
+    from lawsmith.datasets.column_names import unit_name
 
     grid = study.grid
     inputs = [name for name in ("N", "D") if name in grid.names]

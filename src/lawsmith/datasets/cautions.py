@@ -1,20 +1,21 @@
-"""Warnings about a table: which loss it has, rows along runs, unnamed columns, implausible sizes.
+"""Warnings about a table: its loss, rows along runs, extra columns, implausible sizes.
 
-An implausible size most often means that the unit of a column was not stated.
+An implausible size most often means that the unit of a column is not stated.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray, distinct, saturating
 from lawsmith.datasets import cells
-from lawsmith.datasets.others import Others
+from lawsmith.datasets.column_names import TRAINING, plain, short, unit_name
+from lawsmith.datasets.extra_columns import ExtraColumns
 from lawsmith.datasets.roles import Schema
-from lawsmith.datasets.words import TRAINING, plain, quoted, short, unit_name
 from lawsmith.formats import count, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic
 
@@ -30,34 +31,34 @@ _LETTERS = {1e3: "K", 1e6: "M", 1e9: "B", 1e12: "T"}
 
 
 def table_warnings(
-    frame: pd.DataFrame, table: Mapping[str, AnyArray], schema: Schema, others: Others
+    frame: pd.DataFrame, table: Mapping[str, AnyArray], schema: Schema, extra: ExtraColumns
 ) -> Iterator[Diagnostic]:
     """The warnings to show before any result.
 
-    frame   the runs in use; ``table`` has their values by role and axis, where D may be C/(6N)
+    frame   the runs in use; ``table`` has their values by role and axis. D may be C/(6N)
     """
-    yield from _of_scales(table, schema.roles)
-    yield from _of_loss(schema)
+    yield from _scale_warnings(table, schema.roles)
+    yield from _loss_warnings(schema)
     if schema.runs and "D" in table:
-        yield from _of_curves(frame[schema.runs[0]], table["D"])
-    if others.axes:
-        yield _taken(others.axes, frame)
-    if others.unused:
-        yield _not_used(others.unused, {} if schema.guessed else schema.axes)
+        yield from _curve_warnings(frame[schema.runs[0]], table["D"])
+    if extra.axes:
+        yield _taken_as_axis(extra.axes, frame)
+    if extra.unused:
+        yield _not_used(extra.unused, {} if schema.guessed else schema.axes)
 
 
-def _of_loss(schema: Schema) -> Iterator[Diagnostic]:
-    """Another column may be the loss that was meant, or the loss is a training loss."""
+def _loss_warnings(schema: Schema) -> Iterator[Diagnostic]:
+    """Another column may be the intended loss, or the loss is a training loss."""
     column, other = schema.roles["loss"], schema.passed
     if other is not None:
-        text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quoted(other)}."
+        text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quote(other)}."
         yield Diagnostic("another_loss", text, {"taken": column, "other": other})
     elif set(plain(column).split("_")) & set(TRAINING):
         text = f"The loss is {column!r}, of training. If data repeats, it is too low."
         yield Diagnostic("training_loss", text, {"taken": column})
 
 
-def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
+def _curve_warnings(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
     """The rows are points along runs, not finished runs."""
     runs, names = cells.coded(column)
     sizes = np.bincount(runs + 1)  # the first is of rows without a name
@@ -71,7 +72,7 @@ def _of_curves(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
 
 
 @saturating
-def _of_scales(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
+def _scale_warnings(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -> list[Diagnostic]:
     """Implausible N, D or C; ``columns`` are their names in the table."""
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
     if N is None:
@@ -135,7 +136,7 @@ def _range(values: FloatArray) -> str:
     return count(low) if low == high else f"{count(low)} to {count(high)}"
 
 
-def _taken(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
+def _taken_as_axis(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
     items = [f"{axis} ({_levels(frame[column])})" for axis, column in axes.items()]
     what, other = "are taken as axes, because they vary", "For those that do not matter"
     if len(items) == 1:
@@ -151,7 +152,7 @@ def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
         what, it, they = "varies and is not used", "it", "it does"
     first = next(iter(unused))
     pairs = {**axes, short(first): first}
-    flag = ",".join(f"{quoted(axis)}={quoted(column)}" for axis, column in pairs.items())
+    flag = ",".join(f"{quote(axis)}={quote(column)}" for axis, column in pairs.items())
     text = (
         f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "
         f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
@@ -166,7 +167,7 @@ def _levels(column: pd.Series[Any]) -> str:
 
 
 def _flag(columns: Iterable[str]) -> str:
-    return ",".join(map(quoted, columns))
+    return ",".join(map(quote, columns))
 
 
 def _listed(items: Sequence[str]) -> str:

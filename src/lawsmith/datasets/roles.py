@@ -1,25 +1,28 @@
-"""Which column of a table is N, D, C, the loss, an axis or the runs' names: asked for or known.
+"""Which column of a table is N, D, C, the loss, an axis or the name of the run.
 
-Names are matched as `words` says. An exact N, D, C or loss wins over its aliases. Two aliases for
-one role are an error, not a guess, unless one is a tracker's setting and the other its result.
-A name of runs is only shown: of several columns that may hold it the best known is taken.
+The user names columns, the others are found by well-known names (`column_names`). An exact N, D, C
+or loss wins over its aliases. Two aliases for one role are an error and not a guess, unless one is
+a tracker's setting and the other its result. Run names are only shown, so the best known column is
+taken.
 
-The last part reads the columns about the runs themselves: what they are called, how they ended,
-what they branched from. A run that crashed, was killed or still runs is no result.
+The second part reads the columns about the runs themselves: their names, how they ended, what they
+branched from. A run that crashed, was killed or is still running is no result.
 """
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import dataclass, field
 from difflib import get_close_matches
+from shlex import quote
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.arrays import BoolArray, FloatArray
-from lawsmith.datasets import cells, words
+from lawsmith.arrays import BoolArray
+from lawsmith.datasets import cells, column_names
+from lawsmith.datasets.column_names import ALIASES, STATES, forms, is_one_of, plain, section
 from lawsmith.datasets.records import Branches
 from lawsmith.errors import LawsmithError, suggest, unknown
 from lawsmith.formats import count
@@ -27,24 +30,27 @@ from lawsmith.formats import count
 if TYPE_CHECKING:
     import pandas as pd
 
-ROLES = tuple(words.ALIASES)
+ROLES = tuple(ALIASES)
 SCALES = ("N", "D", "C")
 MOST_IN_A_UNIT = 1e5  # no table has 100,000 million parameters as its median
 RUN = "run"
-EVERY = "*"  # --ignore '*': all columns that are neither asked for nor well known
+EVERY = "*"  # --ignore '*': every column that is neither named nor well known
 _MAX_LISTED = 20  # columns named in an error
-MAX_LETTERS = 120  # of the name of a run, which is shown in a cell of a table
+MAX_LETTERS = 120  # of a run's name, which is shown in a cell of a table
 
 
 @dataclass(frozen=True)
 class Schema:
-    """Names in the file: of the roles N, D, C and loss that it has, and of each axis.
+    """What the columns of a table are.
 
-    ``guessed`` axes are kept only where their column has more than one value.
-    ``runs`` are columns that may name the runs, the best known first; the one asked for, if any.
-    ``units`` are what one of a role's column counts, where it is not 1; ``by_header`` those that
-    only the header says. ``passed`` is a loss that was passed over for an exact 'loss'.
-    ``ignored`` are columns that do not matter, as the table calls them.
+    roles      N, D, C, loss → its column, for those that the table has
+    axes       axis → its column
+    guessed    whether the axes were found by name: those that do not vary are dropped
+    runs       columns that may hold the names of the runs, the best first
+    units      role → what the column counts in, if not 1
+    by_header  roles whose unit only the header tells
+    passed     a validation loss that was passed over for the column 'loss'
+    ignored    columns that the user ignores
     """
 
     roles: Mapping[str, str]
@@ -59,45 +65,59 @@ class Schema:
 
 def resolve(
     names: Sequence[str],
-    asked: Mapping[str, str],
+    given: Mapping[str, str],
     *,
     source: str,
     ignored: Sequence[str] = (),
     roles: Sequence[str] = ROLES,
     option: str = "--columns",
 ) -> Schema:
-    """The schema of a table with columns ``names``; ``asked`` maps N, D, … to names in the file.
+    """The schema of a table with columns ``names``; ``given`` maps roles and axes to columns.
 
-    Roles that are not asked for are looked up among the aliases. Further names that are asked for
-    are axes. If there are none, well-known settings are, except those ``ignored``.
+    Roles that are not given are found by their aliases. If no axis is given, well-known
+    hyperparameters are axes, except those ``ignored``.
     """
     ignored = [_full_name(name, names) for name in ignored]
-    for column in ignored:
-        if column not in (EVERY, *names):
-            raise unknown(f"{source}: --ignore", column, names)
-    split = {role: words.split_unit(text, names) for role, text in asked.items()}
-    asked = {role: _full_name(name, names) for role, (name, _) in split.items()}
-    for role, name in asked.items():
+    for name in ignored:
+        if name not in (EVERY, *names):
+            raise unknown(f"{source}: --ignore", name, names)
+    split = {role: column_names.split_unit(text, names) for role, text in given.items()}
+    given = {role: _full_name(name, names) for role, (name, _) in split.items()}
+    for role, name in given.items():
         if name not in names:
             raise _no_such_column(role, name, names, source)
     found: dict[str, str] = {}
     for role in roles:
-        taken = {*ignored, *asked.values(), *found.values()}
+        taken = {*ignored, *given.values(), *found.values()}
         free = [name for name in names if name not in taken]
-        played = asked.get(role) or find_column(role, free, source, option)
-        if played is not None:
-            found[role] = played
-    axes = {name: column for name, column in asked.items() if name not in (*roles, RUN)}
+        if column := given.get(role) or find_column(role, free, source, option):
+            found[role] = column
+    axes = {name: column for name, column in given.items() if name not in (*roles, RUN)}
     guessed = not axes
     if guessed:
         axes = _known_axes([n for n in names if n not in (*ignored, *found.values())])
-    runs = (asked[RUN],) if RUN in asked else _run_columns(names, {*found.values(), *axes.values()})
-    headers = {role: _header_factor(role, name) for role, name in found.items() if role in SCALES}
-    given = {role: factor for role, (_, factor) in split.items() if factor is not None}
-    units = {**{role: f for role, f in headers.items() if f is not None}, **given}
-    by_header = tuple(role for role in units if role not in given)
-    passed = _passed_over(names, found.get("loss", ""), asked)
-    return Schema(found, axes, guessed, runs, units, by_header, passed, tuple(ignored))
+    runs = (given[RUN],) if RUN in given else _run_columns(names, {*found.values(), *axes.values()})
+    units = {role: unit for role, (_, unit) in split.items() if unit is not None}
+    in_header = {
+        role: unit
+        for role, name in found.items()
+        if role in SCALES and role not in (name, *units)
+        if (unit := column_names.header_unit(name, _aliases(role))) is not None
+    }
+    passed = None
+    if "loss" not in given and plain(found.get("loss", "")) == "loss":
+        others = (n for n in names if n != found["loss"] and is_one_of(n, ALIASES["loss"]))
+        passed = next(others, None)
+    return Schema(
+        roles=found,
+        axes=axes,
+        guessed=guessed,
+        runs=runs,
+        units={**in_header, **units},
+        by_header=tuple(in_header),
+        passed=passed,
+        ignored=tuple(ignored),
+    )
 
 
 def check_headers(
@@ -109,40 +129,32 @@ def check_headers(
         values = cells.positive(frame[column])[0]
         if not np.isfinite(values).any() or np.nanmedian(values) < MOST_IN_A_UNIT:
             continue
-        most = count(float(np.nanmax(values)))
-        got = f"{column!r}, whose name says {words.unit_name(unit)}, with values up to {most}"
+        most, name = count(float(np.nanmax(values))), column_names.unit_name(unit)
+        got = f"{column!r}, whose name says {name}, with values up to {most}"
         flag = f"{option} {role}={column}"
         hint = f"say {flag}:1 if they are single counts, {flag}:{unit:g} if not"
         raise LawsmithError(f"{source}: {role}", got=got, want="a unit", hint=hint)
 
 
+def _aliases(role: str) -> tuple[str, ...]:
+    return (role.lower(), *ALIASES[role])
+
+
 def _full_name(name: str, names: Sequence[str]) -> str:
-    """The column meant by ``name``: itself, or the only one that has it after a prefix."""
-    found = [other for other in names if words.stripped(other)[-1] == name]
+    """The column that ``name`` means: itself, or the only one that has it after a prefix."""
+    found = [other for other in names if column_names.without_prefixes(other)[-1] == name]
     return found[0] if name not in names and len(found) == 1 else name
 
 
-def _header_factor(role: str, name: str) -> float | None:
-    return None if name == role else words.header_unit(name, (role.lower(), *words.ALIASES[role]))
-
-
-def _passed_over(names: Sequence[str], loss: str, asked: Mapping[str, str]) -> str | None:
-    """A validation loss beside the column 'loss' that was taken."""
-    if "loss" in asked or words.plain(loss) != "loss":
-        return None
-    known = [n for n in names if n != loss and words.is_one_of(n, words.ALIASES["loss"])]
-    return known[0] if known else None
-
-
 def _known_axes(names: Sequence[str]) -> dict[str, str]:
-    """Axis → column, of the well-known ones; a setting before a result of the same name."""
+    """Axis → column of the well-known ones; a setting comes before a result of the same name."""
     axes: dict[str, str] = {}
-    for name in sorted(names, key=lambda name: words.place(name) == "results"):
-        if not words.is_one_of(name, words.AXES):
+    for name in sorted(names, key=lambda name: section(name) == "results"):
+        if not is_one_of(name, column_names.AXES):
             continue
-        if words.short(name) not in axes:
-            axes[words.short(name)] = name
-        elif words.place(name) != "results":
+        if (axis := column_names.short(name)) not in axes:
+            axes[axis] = name
+        elif section(name) != "results":
             axes[name] = name
     return {axis: axes[axis] for axis in sorted(axes, key=lambda axis: names.index(axes[axis]))}
 
@@ -150,58 +162,48 @@ def _known_axes(names: Sequence[str]) -> dict[str, str]:
 def find_column(
     role: str, names: Sequence[str], source: str, option: str = "--columns"
 ) -> str | None:
-    """The column that may play a role, None if there is none.
+    """The column for a role, None if there is none.
 
-    Of several for N, D, C or the loss none is taken, but an error asks back. For the others the
-    best known one is.
+    Several columns for N, D, C or the loss are an error. For other roles the best known is taken.
     """
     if role == RUN:
-        return next(iter(_run_columns(names, set())), None)
-    if role in words.MORE_ALIASES:
-        ranked = ((known, name) for known in words.MORE_ALIASES[role] for name in names)
-        return next((name for known, name in ranked if known in words.forms(name)), None)
+        return next(iter(_run_columns(names, ())), None)
+    if role in column_names.MORE_ALIASES:
+        ranked = ((known, name) for known in column_names.MORE_ALIASES[role] for name in names)
+        return next((name for known, name in ranked if known in forms(name)), None)
     if role in names:
         return role
-    for known in _ranks(role):
-        found = _apart(role, [name for name in names if plays(role, name, known)])
+    ranks = [_aliases(role)]
+    if role == "loss":
+        ranks = [("loss",), ALIASES[role], column_names.LESSER_LOSSES]
+    wrong = "settings" if role == "loss" else "results"
+    for known in ranks:
+        found = [name for name in names if may_be(role, name, known)]
+        # Of a setting and a result of one name, the loss is the result, N, D and C are settings.
+        found = [name for name in found if section(name) != wrong] or found
         if len(found) > 1:
             got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: {option} {role}={words.quoted(found[0])}"
+            hint = f"say which: {option} {role}={quote(found[0])}"
             raise LawsmithError(source, got=got, want="one", hint=hint)
         if found:
             return found[0]
     return None
 
 
-def _run_columns(names: Sequence[str], taken: set[str]) -> tuple[str, ...]:
-    """Columns called as names of runs are, the best known first."""
-    known = [name for name in names if name not in taken and words.is_run_name(name)]
-    last = {name: words.RUN_NAMES.index(words.plain(words.stripped(name)[-1])) for name in known}
-    return tuple(sorted(known, key=lambda name: last[name]))
+def _run_columns(names: Sequence[str], taken: Collection[str]) -> tuple[str, ...]:
+    """Columns named like names of runs, the best first."""
+    rank = {name: rank for rank, name in enumerate(column_names.RUN_NAMES)}
+    base = {name: column_names.base_name(name) for name in names if name not in taken}
+    return tuple(sorted((n for n in base if base[n] in rank), key=lambda name: rank[base[name]]))
 
 
-def _ranks(role: str) -> list[tuple[str, ...]]:
-    """Names for a role, the better ones first."""
+def may_be(role: str, name: str, known: tuple[str, ...]) -> bool:
+    """Whether a column may have ``role`` by its name, perhaps with a unit after it."""
     if role == "loss":
-        return [("loss",), words.ALIASES[role], words.LESSER_LOSSES]
-    return [(role.lower(), *words.ALIASES[role])]
-
-
-def plays(role: str, name: str, known: tuple[str, ...]) -> bool:
-    """Whether a column may play ``role``, by its name or with a unit after it."""
-    if role == "loss":
-        return words.is_one_of(name, known)
-    letters = words.is_letter(name, role)
+        return is_one_of(name, known)
     aliases = [alias for alias in known if len(alias) > 1]  # 'n' and 'd' alone may be anything
-    named = words.is_one_of(name, tuple(aliases))
-    return letters or named or words.header_unit(name, known) is not None
-
-
-def _apart(role: str, found: list[str]) -> list[str]:
-    """Of a setting and a result of one name: the result for the loss, the setting for the rest."""
-    wrong = "settings" if role == "loss" else "results"
-    better = [name for name in found if words.place(name) != wrong]
-    return better or found
+    named = column_names.is_letter(name, role) or is_one_of(name, aliases)
+    return named or column_names.header_unit(name, known) is not None
 
 
 def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> LawsmithError:
@@ -209,98 +211,88 @@ def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> 
     column, colon, unit = name.rpartition(":")
     if colon and _full_name(column, names) in names:
         want = "K, M, B, T or a number after the colon"
-        raise LawsmithError(where, got=f"the unit {unit!r}", want=want)
-    return LawsmithError(where, got=repr(name), want=_one_of(names), hint=suggest(name, names))
+        return LawsmithError(where, got=f"the unit {unit!r}", want=want)
+    want = f"one of {_listed(names)}"
+    return LawsmithError(where, got=repr(name), want=want, hint=suggest(name, names))
 
 
 def missing(role: str, names: Sequence[str], source: str, option: str) -> LawsmithError:
     """The error for a table without a column for ``role``."""
-    want = {"loss": "one for the loss", "N": "N and D, or the compute C"}.get(
-        role, f"one for {role}"
-    )
-    close = closest(role, names) if role in words.ALIASES else None
-    known = f"{option} {role}={words.quoted(close or 'NAME')}"
+    wants = {"loss": "one for the loss", "N": "N and D, or the compute C"}
+    close = closest(role, names) if role in ALIASES else None
+    known = f"{option} {role}={quote(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
+    want = wants.get(role, f"one for {role}")
     return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
 
 
 def closest(role: str, names: Sequence[str]) -> str | None:
     """The column whose name is nearest to an alias of ``role``."""
-    for name in names:
-        for form in words.forms(name):
-            if get_close_matches(form, (role.lower(), *words.ALIASES[role]), n=1, cutoff=0.75):
-                return name
-    called = [name for name in names if role in words.plain(name).split("_")]
-    return called[0] if called else None
-
-
-def _one_of(names: Sequence[str]) -> str:
-    return f"one of {_listed(names)}"
+    near = (n for n in names for f in forms(n) if get_close_matches(f, _aliases(role), 1, 0.75))
+    parts = (name for name in names if role in plain(name).split("_"))
+    return next(near, None) or next(parts, None)
 
 
 def _listed(names: Sequence[str]) -> str:
-    shown = ", ".join(names[:_MAX_LISTED])
     more = len(names) - _MAX_LISTED
-    return f"{shown} and {more} more" if more > 0 else shown
+    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def run_names(
-    frame: pd.DataFrame, columns: Sequence[str], *, asked: bool
+    frame: pd.DataFrame, columns: Sequence[str], *, given: bool
 ) -> tuple[str | None, tuple[str, ...]]:
-    """(column, the names in it), of the first of ``columns`` that names runs; (None, ()) if none.
+    """(column, its names) of the first of ``columns`` that names runs; (None, ()) if none does.
 
-    A column that was ``asked`` for is taken as it is. One that only has the right name must tell
-    the runs apart: 'name' may as well be that of a model, and 'id' that of a machine.
+    A column that the user gave is taken as it is. One that only has the right name must tell the
+    runs apart: 'name' may be the name of a model, and 'id' that of a machine.
     """
     for column in columns:
         names = tuple(cells.mapped(frame[column], name_text))
-        if asked or ("" not in names and len(set(names)) == len(names)):
+        if given or ("" not in names and len(set(names)) == len(names)):
             return column, names
     return None, ()
 
 
 def name_text(value: object) -> str:
-    """A cell on one line; a whole number without its point, since a gap makes a column floats."""
+    """A cell on one line; whole numbers without a point: one gap makes a column of ints floats."""
     number = isinstance(value, float) and value.is_integer() and abs(value) < 1e15
-    text = " ".join(f"{value:.0f}".split() if number else str(value).split())
+    text = f"{value:.0f}" if number else " ".join(str(value).split())
     return text if len(text) <= MAX_LETTERS else f"{text[: MAX_LETTERS - 1]}…"
 
 
 def branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
-    """What the columns 'parent' and 'branch_at' say; None where there is neither."""
+    """The columns 'parent' and 'branch_at'; None if there is neither."""
     names = list(map(str, frame.columns))
     parent, at = (find_column(role, names, source) for role in ("parent", "branch_at"))
     if parent is None and at is None:
         return None
-    missing: tuple[FloatArray, list[cells.Fault]] = (np.full(len(frame), np.nan), [])
-    tokens, faults = missing if at is None else cells.optional(frame[at])
-    return Branches(
-        () if parent is None else tuple(cells.mapped(frame[parent], name_text)),
-        tokens,
-        tuple(faults),
-    )
+    parents = () if parent is None else tuple(cells.mapped(frame[parent], name_text))
+    if at is None:
+        return Branches(parents, np.full(len(frame), np.nan))
+    tokens, faults = cells.optional(frame[at])
+    return Branches(parents, tokens, tuple(faults))
 
 
 def state_column(frame: pd.DataFrame) -> str | None:
-    """The column that says how runs ended: called so, and most of its words are known."""
+    """The column that says how runs ended: it has such a name, and most of its words are known."""
+    known = {state for states in STATES.values() for state in states}
     for name in map(str, frame.columns):
-        if words.is_one_of(name, words.STATE_NAMES):
-            said = set(_states(frame[name])) - {""}
-            known = said & {state for states in words.STATES.values() for state in states}
-            if known and 2 * len(known) >= len(said):
+        if is_one_of(name, column_names.STATE_NAMES):
+            states = set(_states(frame[name])) - {""}
+            if states & known and 2 * len(states & known) >= len(states):
                 return name
     return None
 
 
 def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, int]]:
-    """(rows that are results, rows that diverged, how many of each other state are left out)."""
-    said = _states(column)
-    diverged, done = (np.isin(said, words.STATES[kind]) for kind in ("diverged", "finished"))
+    """(rows that are results, rows that diverged, number of runs in each other state)."""
+    states = _states(column)
+    diverged, done = (np.isin(states, STATES[kind]) for kind in ("diverged", "finished"))
     kept = diverged | done
-    others = Counter(said[i] or "of no state" for i in np.flatnonzero(~kept))
+    others = Counter(states[i] or "of no state" for i in np.flatnonzero(~kept))
     return kept, diverged, dict(others.most_common())
 
 
 def _states(column: pd.Series[Any]) -> list[str]:
     """The states in plain form: 'TrialState.COMPLETE' is complete."""
-    return cells.mapped(column, lambda cell: words.plain(str(cell).rsplit(".", 1)[-1].lower()))
+    return cells.mapped(column, lambda cell: plain(str(cell).rsplit(".", 1)[-1].lower()))

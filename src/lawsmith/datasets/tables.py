@@ -14,9 +14,9 @@ import numpy as np
 from lawsmith.arrays import distinct, saturating
 from lawsmith.datasets import cells, roles
 from lawsmith.datasets.cautions import table_warnings
-from lawsmith.datasets.others import Others, sort_others
+from lawsmith.datasets.column_names import short
+from lawsmith.datasets.extra_columns import ExtraColumns, sort_extra_columns
 from lawsmith.datasets.records import ReadLog, ReadOptions, Study
-from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.expressions import mask
 from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid, IntArray, axis_kind
@@ -40,13 +40,12 @@ def study_from_frame(
 ) -> Study:
     """The study in a table with one row per run; ``name`` opens every error message."""
     options = options or ReadOptions()
-    read = _understood(frame, options, source=name)
-    found = _values(read.kept, read.schema, options)
+    kept, schema, log = _select_rows(frame, options, source=name)
+    table, faults, schema, extra = _values(kept, schema, options)
     if not options.skip_bad_rows:
-        cells.raise_first(found.faults, source=name)
-    kept, table, schema = read.kept, found.columns, found.schema
-    good = ~np.isin(kept.index, [fault.row for fault in found.faults])
-    dropped = _largest(table["loss"], good, options, source=name)
+        cells.raise_first(faults, source=name)
+    good = ~np.isin(kept.index, [fault.row for fault in faults])
+    dropped = _largest_losses(table["loss"], good, options, source=name)
     rows = np.flatnonzero(good & ~dropped)
     if not len(rows):
         raise LawsmithError(name, got="no usable run left", want="at least one run")
@@ -54,26 +53,24 @@ def study_from_frame(
     grid, index = _grid(table)
     runs = Runs.from_losses(index, table["loss"], diverged_above=options.diverged_above)
     repeats = _repeats(index)
-    names = {**schema.roles, **schema.axes}
-    notes = ["the table has no tokens: D is C/(6N)"] if "D" in table and "D" not in names else []
+    columns = {**schema.roles, **schema.axes}
+    notes = ["the table has no tokens: D is C/(6N)"] if "D" in table and "D" not in columns else []
     if repeats:
-        notes.append(_repeat_note(used.drop(columns=[*names.values()]), repeats))
+        notes.append(_repeat_note(used.drop(columns=[*columns.values()]), repeats))
     target = np.zeros(len(grid), dtype=np.bool_)
     if options.target is not None:
         target[index[_where(options.target, used, schema)]] = True
-    warnings = table_warnings(used, table, schema, found.others)
+    warnings = table_warnings(used, table, schema, extra)
     numbers = used.index.to_numpy()  # an index of pandas takes a hundred times as long to look up
-    column, run_names = roles.run_names(used, schema.runs, asked=roles.RUN in options.columns)
+    column, run_names = roles.run_names(used, schema.runs, given=roles.RUN in options.columns)
     return Study(
         name=name,
         title=title or name,
         grid=grid,
         runs=runs,
-        log=ReadLog(
-            n_rows=read.n_rows,
-            n_filtered=read.n_rows - len(kept) - sum(read.unfinished.values()),
-            unfinished=read.unfinished,
-            bad=tuple(found.faults),
+        log=replace(
+            log,
+            bad=tuple(faults),
             dropped=tuple(kept.index[dropped].tolist()),
             diverged=tuple(numbers[runs.state == State.DIVERGED.value].tolist()),
             replicates=tuple(tuple(numbers[same].tolist()) for same in repeats),
@@ -81,23 +78,23 @@ def study_from_frame(
         target=target,
         default_law=_default_law(table),
         notes=tuple(notes),
-        columns=names if column is None else {**names, roles.RUN: column},
+        columns=columns if column is None else {**columns, roles.RUN: column},
         run_names=run_names,
         branches=roles.branches(used, source=name),
         metrics=_metrics(used, options, source=name),
         units=dict(schema.units),
-        measured=found.others.measured,
+        measured=extra.measured,
         warnings=() if roles.EVERY in options.ignore else tuple(warnings),
     )
 
 
 @dataclass(frozen=True, eq=False)
 class FinishedRows:
-    """Runs of a table that are put on a grid of candidates.
+    """Finished runs of a table, to be matched with the candidates of a live study.
 
     columns      N, D, loss and axes by the study's names; 'row' counts from 1
     found        each of them → its name in the table
-    unfinished   how many runs of each other state were left out
+    unfinished   number of runs in each other state, which are left out
     metrics      by name, (k,) numbers of the runs, NaN where a run has none
     """
 
@@ -111,70 +108,59 @@ def read_finished_rows(
     frame: pd.DataFrame, options: ReadOptions, axes: Sequence[str], *, source: str
 ) -> FinishedRows:
     """Finished runs with those of ``axes`` that the table has; a bad size or axis is NaN."""
-    asked = dict(options.columns)
+    given = dict(options.columns)
     for axis in axes:
         names = [str(name) for name in frame.columns if axis in (str(name), short(str(name)))]
-        if axis not in asked and names:
-            asked[axis] = axis if axis in names else names[0]
-    read = _understood(frame, replace(options, columns=asked), source=source)
-    kept, schema = read.kept, read.schema
+        if axis not in given and names:
+            given[axis] = axis if axis in names else names[0]
+    kept, schema, log = _select_rows(frame, replace(options, columns=given), source=source)
     loss, bad = cells.numbers(kept[schema.roles["loss"]])
     if bad.any():
         where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
         raise LawsmithError(where, got="text", want="numbers")
-    found = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in asked}}
+    found = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in given}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
     for role, column in found.items():
         if role in roles.SCALES:
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
-    return FinishedRows(table, found, read.unfinished)
+    return FinishedRows(table, found, log.unfinished)
 
 
-@dataclass(frozen=True, eq=False)
-class _Understood:
-    """The rows of finished runs that --where keeps, and what the columns are.
-
-    unfinished   how many runs of each other state there are
-    """
-
-    kept: pd.DataFrame
-    schema: roles.Schema
-    n_rows: int
-    unfinished: Mapping[str, int]
-
-
-def _understood(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> _Understood:
-    """The table with its rows numbered from 1, without empty ones."""
+def _select_rows(
+    frame: pd.DataFrame, options: ReadOptions, *, source: str
+) -> tuple[pd.DataFrame, roles.Schema, ReadLog]:
+    """The finished runs that --where keeps, numbered from 1, and what the columns are."""
     frame = cells.numbered(frame, source=source)
     frame = frame[~frame.isna().all(axis=1)]
     if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
     schema = _resolve(frame, options, source=source)
     roles.check_headers(frame, schema, source=source)
-    kept, unfinished = _finished(frame, schema, options)
+    finished, unfinished = _finished(frame, schema, options)
+    kept = finished
     if options.where is not None:
         kept = kept[_where(options.where, kept, schema)]
     if kept.empty:
-        got = f"{options.where!r}, which keeps none of {len(frame) - sum(unfinished.values())} rows"
+        got = f"{options.where!r}, which keeps none of {len(finished)} rows"
         raise LawsmithError(f"{source}: --where", got=got, want="some rows")
-    return _Understood(kept, schema, len(frame), unfinished)
+    return kept, schema, ReadLog(len(frame), len(finished) - len(kept), unfinished)
 
 
 def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles.Schema:
-    """The schema, with a compute column named by the options."""
-    asked = dict(options.columns)
+    """The schema, with the compute column that the options name."""
+    given = dict(options.columns)
     if options.compute not in ("auto", "6ND"):
         if options.compute not in frame.columns:
             raise unknown(f"{source}: compute", options.compute, ["auto", "6ND", *frame.columns])
-        asked["C"] = options.compute
+        given["C"] = options.compute
     names = list(frame.columns)
-    schema = roles.resolve(names, asked, source=source, ignored=options.ignore)
-    sized = {*roles.SCALES} & {*schema.roles} or {*asked} - {*roles.ROLES, roles.RUN}
-    for role, there in (("loss", "loss" in schema.roles), ("N", sized)):
-        if not there:
-            raise roles.missing(role, names, source, "--columns")
+    schema = roles.resolve(names, given, source=source, ignored=options.ignore)
+    if "loss" not in schema.roles:
+        raise roles.missing("loss", names, source, "--columns")
+    if not {*roles.SCALES} & {*schema.roles} and not {*given} - {*roles.ROLES, roles.RUN}:
+        raise roles.missing("N", names, source, "--columns")
     if options.compute != "6ND":
         return schema
     for role in {"N", "D"} - set(schema.roles):
@@ -185,22 +171,22 @@ def _resolve(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> roles
 def _finished(
     frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions
 ) -> tuple[pd.DataFrame, dict[str, int]]:
-    """The rows whose run finished, and how many of each other state there are."""
+    """The rows of finished runs, and the number of runs in each other state."""
     column = roles.state_column(frame)
     named = (*schema.roles.values(), *schema.axes.values(), *schema.ignored)
     # A filter that mentions the state decides by itself.
     if column is None or column in named or (options.where and column in options.where):
         return frame, {}
     kept, diverged, unfinished = roles.finished(frame[column])
-    if diverged.any():
-        asked = dict.fromkeys((schema.roles["loss"], *options.metrics))
-        measures = [name for name in asked if name in frame.columns]
-        frame = frame.astype(dict.fromkeys(measures, object))
-        frame.loc[diverged, measures] = np.nan
     if not kept.any():
         counts = ", ".join(f"{n} {state}" for state, n in unfinished.items())
         hint = f"to fit them all the same: --ignore {column}"
         raise LawsmithError(column, got=f"no finished run ({counts})", want="some", hint=hint)
+    if diverged.any():
+        losses = dict.fromkeys((schema.roles["loss"], *options.metrics))
+        measures = [name for name in losses if name in frame.columns]
+        frame = frame.astype(dict.fromkeys(measures, object))
+        frame.loc[diverged, measures] = np.nan
     return frame[kept], unfinished
 
 
@@ -220,18 +206,13 @@ def _where(text: str, frame: pd.DataFrame, schema: roles.Schema) -> BoolArray:
     return mask(text, {**{short(name): v for name, v in own.items()}, **columns, **own})
 
 
-@dataclass(frozen=True, eq=False)
-class _Values:
-    """Columns by role and axis, the bad cells among them, and the schema with all axes."""
+def _values(
+    frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions
+) -> tuple[dict[str, AnyArray], list[cells.Fault], roles.Schema, ExtraColumns]:
+    """The columns in use by role and axis, their bad cells, the schema with all axes, the rest.
 
-    columns: dict[str, AnyArray]
-    faults: list[cells.Fault]
-    schema: roles.Schema
-    others: Others
-
-
-def _values(frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions) -> _Values:
-    """Read the columns in use. Guessed axes that do not vary are dropped; D may be C/(6N)."""
+    Guessed axes that do not vary are dropped, and settings among the other columns are added.
+    """
     if schema.guessed:
         varying = {axis: c for axis, c in schema.axes.items() if cells.varies(frame[c])}
         schema = replace(schema, axes=varying)
@@ -247,13 +228,10 @@ def _values(frame: pd.DataFrame, schema: roles.Schema, options: ReadOptions) -> 
             read = cells.axis(frame[column])
         table[name] = read[0]
         faults += read[1]
-    others = sort_others(frame, schema, table, options.metrics)
-    table |= {axis: cells.axis(frame[column])[0] for axis, column in others.axes.items()}
-    third, formula, values = _third(table, options)
-    faults += _third_faults(frame, table, formula, values)
-    if third == "D":
-        table["D"] = values
-    return _Values(table, faults, replace(schema, axes={**schema.axes, **others.axes}), others)
+    extra = sort_extra_columns(frame, schema, table, options.metrics)
+    table |= {axis: cells.axis(frame[column])[0] for axis, column in extra.axes.items()}
+    faults += _derive(frame, table, options)
+    return table, faults, replace(schema, axes={**schema.axes, **extra.axes}), extra
 
 
 def _scale(
@@ -264,31 +242,27 @@ def _scale(
 
 
 @saturating
-def _third(table: Mapping[str, AnyArray], options: ReadOptions) -> tuple[str, str, AnyArray]:
-    """The third of N, D and C, computed from two: its name, formula and values; '' if none is."""
-    match [name for name in roles.SCALES if name in table]:
+def _derive(
+    frame: pd.DataFrame, table: dict[str, AnyArray], options: ReadOptions
+) -> list[cells.Fault]:
+    """Put D = C/(6N) into a table without D; rows where it, or else 6ND, is not plausible."""
+    match given := [name for name in roles.SCALES if name in table]:
         case ["N", "D"]:
-            return "C", "C = 6ND", 6.0 * table["N"] * table["D"]
+            formula, values = "C = 6ND", 6.0 * table["N"] * table["D"]
         # A compute column that was asked for may be any cost; one found as FLOPs is 6ND.
         case ["N", "C"] if options.compute == "auto":
-            return "D", "D = C/6N", table["C"] / (6.0 * table["N"])
-    return "", "", np.empty(0)
-
-
-def _third_faults(
-    frame: pd.DataFrame, table: Mapping[str, AnyArray], formula: str, third: AnyArray
-) -> list[cells.Fault]:
-    """Rows where two of N, D and C are plausible, but the third, computed from them, is not."""
-    if not formula:
-        return []
-    plausible = [SCALE.contains(table[name]) for name in roles.SCALES if name in table]
-    bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.contains(third)).tolist()
+            formula, values = "D = C/6N", table["C"] / (6.0 * table["N"])
+            table["D"] = values
+        case _:
+            return []
+    plausible = [SCALE.contains(table[name]) for name in given]
+    bad = np.flatnonzero(np.logical_and.reduce(plausible) & ~SCALE.contains(values)).tolist()
     rows = frame.index
-    return [cells.Fault(int(rows[i]), formula, f"{third[i]:g}", SCALE.want) for i in bad]
+    return [cells.Fault(int(rows[i]), formula, f"{values[i]:g}", SCALE.want) for i in bad]
 
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
-    """The further columns asked for; a cell that is not a number is refused."""
+    """The further columns that the user named; a cell that is not a number is refused."""
     found = {}
     for column in options.metrics:
         if column not in frame.columns:
@@ -298,7 +272,9 @@ def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[
     return found
 
 
-def _largest(loss: FloatArray, good: BoolArray, options: ReadOptions, *, source: str) -> BoolArray:
+def _largest_losses(
+    loss: FloatArray, good: BoolArray, options: ReadOptions, *, source: str
+) -> BoolArray:
     """The K finished runs with the largest losses, as a mask."""
     done = np.flatnonzero(good & (loss <= options.diverged_above) & np.isfinite(loss))
     k = options.drop_largest_loss

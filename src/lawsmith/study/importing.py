@@ -12,9 +12,9 @@ from typing import Any
 import numpy as np
 
 from lawsmith.datasets import ReadOptions, cells, read_frame
+from lawsmith.datasets.column_names import short
 from lawsmith.datasets.roles import ROLES
 from lawsmith.datasets.tables import FinishedRows, read_finished_rows
-from lawsmith.datasets.words import short
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.journal import Event, Kind, Ledger, make

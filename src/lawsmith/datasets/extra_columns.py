@@ -1,10 +1,10 @@
 """Columns that were not asked for: settings become axes, and a warning names those not used.
 
-A column that varies is one of four kinds. It is a name, a seed or a note on the run (a time, a
-host); or it follows from the columns in use (the width from N, the steps from D and batch size); or
-it is a measurement (by its name, or because most runs have different numbers); or it is a setting.
-Settings with few values become axes, because runs that differ in them must not be averaged. A
-warning names all other settings.
+A column that varies is one of four kinds. It is metadata: a name, a seed, a time, a host. Or it
+follows from the columns in use: the width from N, the steps from D and batch size. Or it is a
+measurement: by its name, or because most runs have different numbers. Or it is a setting. Settings
+with few values become axes, because runs that differ in them must not be averaged. A warning names
+all other settings.
 """
 
 from __future__ import annotations
@@ -16,8 +16,7 @@ from typing import TYPE_CHECKING, Any
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray
-from lawsmith.datasets import cells, roles, words
-from lawsmith.datasets.words import ALIASES, short
+from lawsmith.datasets import cells, column_names, roles
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -27,7 +26,7 @@ _FOLLOWS = 0.02  # largest residual in logs: widths and steps are rounded number
 
 
 @dataclass(frozen=True)
-class Others:
+class ExtraColumns:
     """The columns that were not asked for, in the order of the table.
 
     axes      settings that become axes: name → column
@@ -40,44 +39,46 @@ class Others:
     measured: tuple[str, ...]
 
 
-def sort_others(
+def sort_extra_columns(
     frame: pd.DataFrame, schema: roles.Schema, table: Mapping[str, AnyArray], metrics: Sequence[str]
-) -> Others:
-    """Sort the columns of ``frame`` that were not asked for; ``table`` has the columns in use.
+) -> ExtraColumns:
+    """Sort the columns of ``frame`` that have no role; ``table`` has the columns in use.
 
-    Settings become axes only if no axis was asked for.
+    Settings become axes only if the user gave no axis.
     """
     axes: dict[str, str] = {}
     unused: dict[str, str] = {}
     measured: list[str] = []
     known = {name: values for name, values in table.items() if name != "loss"}
-    for column in _unnamed(frame, schema, metrics):
+    for column in _without_role(frame, schema, metrics):
         kind = _kind(frame[column], known)
         if kind == "setting" and schema.guessed:
-            name = column if short(column) in (*known, "loss") else short(column)
+            short = column_names.short(column)
+            name = column if short in (*known, "loss") else short
             axes[name] = column
-            known[name] = cells.axis(frame[column])[0]  # its twins follow from it
+            known[name] = cells.axis(frame[column])[0]  # its copies follow from it
         elif kind == "measured":
             measured.append(column)
         elif kind:
             unused[column] = "other axes were named" if kind == "setting" else kind
-    return Others(axes, unused, tuple(measured))
+    return ExtraColumns(axes, unused, tuple(measured))
 
 
-def _unnamed(frame: pd.DataFrame, schema: roles.Schema, metrics: Sequence[str]) -> list[str]:
-    """The columns that have no role yet and are not ignored."""
+def _without_role(frame: pd.DataFrame, schema: roles.Schema, metrics: Sequence[str]) -> list[str]:
+    """The columns that have no role and are not ignored."""
     if roles.EVERY in schema.ignored:
         return []
     names = list(map(str, frame.columns))
     skip: set[str | None] = {*schema.roles.values(), *schema.axes.values(), *schema.ignored}
     skip |= {*schema.runs, *metrics, roles.state_column(frame)}
     skip |= {roles.find_column(role, names, "") for role in ("parent", "branch_at")}
-    # A second copy of a role (a rounded N, another count of compute) is no setting.
-    copies = {c for c in names for role in roles.ROLES if roles.plays(role, c, ALIASES[role])}
-    free = [name for name in names if name not in skip | copies]
-    # Nor is a column that may be a missing N or D with a misspelt name: an error asks about it.
-    missed = {roles.closest(role, free) for role in ("N", "D") if role not in schema.roles}
-    return [name for name in free if name not in missed]
+    # A second column for a role (a rounded N, another count of compute) is no setting.
+    for role, aliases in column_names.ALIASES.items():
+        skip |= {name for name in names if roles.may_be(role, name, aliases)}
+    free = [name for name in names if name not in skip]
+    # Neither is a column that may be N or D with a misspelt name: an error asks about it.
+    misspelt = {roles.closest(role, free) for role in ("N", "D") if role not in schema.roles}
+    return [name for name in free if name not in misspelt]
 
 
 def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
@@ -90,9 +91,10 @@ def _kind(column: pd.Series[Any], used: Mapping[str, AnyArray]) -> str:
     numeric = values.dtype == np.float64
     if len(levels) < 2 and not (levels and blank):
         return ""
-    if words.is_run_name(name) or words.is_seed(name) or words.is_noted(name):
+    known = (*column_names.RUN_NAMES, *column_names.SEEDS)
+    if column_names.base_name(name) in known or column_names.is_metadata(name):
         return ""
-    if numeric and words.is_measured(name):
+    if numeric and column_names.is_measurement(name):
         return "measured"
     if not numeric and len(levels) == len(texts):
         return ""  # a label of each run
@@ -123,12 +125,10 @@ def _follows(values: AnyArray, used: Mapping[str, AnyArray]) -> bool:
         strict = (name in ("D", "C") and values.dtype == np.float64) or 2 * len(pairs) > len(values)
         if not strict or along in (sorted(along), sorted(along)[::-1]):
             return True
-    if not _has_logs(values):
-        return False
     logs = [np.log(other) for other in used.values() if _has_logs(other)]
-    design = np.stack([np.ones(len(values)), *logs], axis=1)
-    if len(values) < len(logs) + 4:
+    if not _has_logs(values) or len(values) < len(logs) + 4:
         return False
+    design = np.stack([np.ones(len(values)), *logs], axis=1)
     target: FloatArray = np.log(values)
     fit = design @ np.linalg.lstsq(design, target, rcond=None)[0]
     return bool(np.abs(fit - target).max() < _FOLLOWS)
