@@ -15,8 +15,7 @@ from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Pre
 from lawsmith.answer.make import answer
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.arrays import saturating
-from lawsmith.datasets.frames import frame_of
-from lawsmith.datasets.records import Study
+from lawsmith.datasets.records import Study, frame_of
 from lawsmith.digest import Columns, Digest
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import digits, flops, number, percent
@@ -32,7 +31,7 @@ from lawsmith.surface import PUBLIC, Prior
 from lawsmith.threads import one_thread
 
 if TYPE_CHECKING:
-    from lawsmith.datasets.frames import Frame
+    from lawsmith.datasets.records import Frame
 
 # The largest compute over that: what is below is fitted. Half a decade, almost one, and one and a
 # half, about evenly spaced in logs; the same as in `benchmarks/holdout.py`.

@@ -10,8 +10,7 @@ import numpy as np
 
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.records import Target as Target
-from lawsmith.datasets.frames import frame_of
-from lawsmith.datasets.records import Study
+from lawsmith.datasets.records import Study, frame_of
 from lawsmith.digest import short
 from lawsmith.grid import FloatArray, HeldOut, IntArray
 from lawsmith.laws.diagnostics import Diagnostic
@@ -21,7 +20,7 @@ from lawsmith.laws.objective import Objective
 from lawsmith.laws.uncertainty import Influence, Interval, Uncertainty
 
 if TYPE_CHECKING:
-    from lawsmith.datasets.frames import Frame
+    from lawsmith.datasets.records import Frame
 
 
 @dataclass(frozen=True)

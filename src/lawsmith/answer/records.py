@@ -24,8 +24,7 @@ from lawsmith.surface import Estimate, Lesson, Surface
 
 if TYPE_CHECKING:
     from lawsmith.answer.text import Json
-    from lawsmith.datasets.frames import Frame
-    from lawsmith.datasets.records import Study
+    from lawsmith.datasets.records import Frame, Study
 
 
 @dataclass(frozen=True)
@@ -230,7 +229,7 @@ class AnyAnswer:
 
     def to_frame(self) -> Frame:
         """One row a target: what is predicted there, with its intervals."""
-        from lawsmith.datasets.frames import frame_of
+        from lawsmith.datasets.records import frame_of
 
         return frame_of(self._words.forecast_row(forecast) for forecast in self.forecasts)
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
-from typing import TYPE_CHECKING, Any, Literal
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 import numpy as np
 
@@ -21,6 +21,8 @@ if TYPE_CHECKING:
 
     from lawsmith.datasets.curve_tables import Curves
     from lawsmith.datasets.synthetic import Truth
+
+    Frame: TypeAlias = pd.DataFrame
 
 _MAX_LISTED = 3  # names of replicates
 
@@ -218,7 +220,7 @@ class Study:
         of = f"{plural(len(self.runs), 'run')} of {plural(len(self.grid), 'configuration')}"
         return f"{of}: {', '.join(counts)}"
 
-    def to_frame(self) -> pd.DataFrame:
+    def to_frame(self) -> Frame:
         """One row a run: its name, configuration, compute C, further measures, loss and state."""
         import pandas as pd
 
@@ -266,3 +268,10 @@ def short_name(path: str, *, synthetic: bool) -> str:
     file = path.rsplit("/", 1)[-1]
     name = file if "." in file else path
     return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name
+
+
+def frame_of(rows: Iterable[Mapping[str, Any]]) -> Frame:
+    """A table with one row a mapping; columns in the order in which they first appear."""
+    import pandas as pd
+
+    return pd.DataFrame([dict(row) for row in rows])

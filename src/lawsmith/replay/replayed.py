@@ -20,8 +20,7 @@ from lawsmith.answer.text import (
     loss_cells,
     warning_payload,
 )
-from lawsmith.datasets.frames import frame_of
-from lawsmith.datasets.records import Study
+from lawsmith.datasets.records import Study, frame_of
 from lawsmith.digest import Columns, Digest, Part, short
 from lawsmith.formats import number, percent, plural
 from lawsmith.laws.fit import LawFit
@@ -32,7 +31,7 @@ from lawsmith.replay.steps import Json, Step, Trace, step_values
 from lawsmith.replay.task import Task
 
 if TYPE_CHECKING:
-    from lawsmith.datasets.frames import Frame
+    from lawsmith.datasets.records import Frame
 
 BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # of the pool's compute, for tables
 Stopped = Literal["exhausted", "iterations", "budget", "answered", "interrupted"]
