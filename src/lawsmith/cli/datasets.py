@@ -9,7 +9,7 @@ from lawsmith import datasets
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import DatasetRequest, FetchRequest, ListRequest
 from lawsmith.datasets import Counts, Entry, entry, present
-from lawsmith.datasets.catalogue import FOLDER, WORDS, Source
+from lawsmith.datasets.catalogue import FOLDER, LABELS, Source
 from lawsmith.datasets.fetch import cache_dir, data_dir
 from lawsmith.digest import Digest, as_notes
 from lawsmith.errors import LawsmithError
@@ -134,7 +134,7 @@ def _show_counts(entry: Entry, name: str) -> None:
     if not shown:
         return
     rows = []
-    words = {**WORDS, "N_range": "range of N", "D_range": "range of D"}
+    words = {**LABELS, "N_range": "range of N", "D_range": "range of D"}
     for field, what in words.items():
         values = [getattr(counts, field) for counts in shown.values()]
         if any(value is not None for value in values):

@@ -20,7 +20,6 @@ from lawsmith.datasets.catalogue import (
     entry,
     names,
     not_published,
-    verify,
 )
 from lawsmith.datasets.curve_tables import CurveOptions, Curves, curves_from_frame, load_curves
 from lawsmith.datasets.fetch import Progress, locate, locate_file, present
@@ -76,7 +75,8 @@ def _load_entry(
     # Verified as published, whatever the caller then leaves out.
     own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
     study = study_from_frame(frame, own, name=name)
-    verify(study, variant.expected)
+    if found := differences(count_study(study), variant.expected):
+        raise not_published(name, "; ".join(found), "the published table")
     notes = [*known.notes, *variant.notes]
     if known.n_rows is None and known.paper is not None:  # a table that only its owner has
         found = differences(count_study(study), known.paper)

@@ -1,8 +1,7 @@
-"""The catalogued studies by name: what is known of each, of bundled/catalogue.toml.
+"""The catalogue of studies by name, from bundled/catalogue.toml.
 
-An entry says where a published study is, how to read it and what it must hold. What a study needs
-beyond data is here, by the name that the file gives it: how a table is prepared, how a download is
-converted, how a synthetic study is made.
+An entry says where a published study is, how to read it and what it must hold. The functions that
+the file names are here: they prepare a table, convert a download or draw a synthetic study.
 """
 
 from __future__ import annotations
@@ -26,7 +25,7 @@ if TYPE_CHECKING:
 FOLDER = Path(__file__).parent / "bundled"  # tables that are part of the package
 _BATCH = ("gbsz", "bs", "bsz", "batch")
 _COMBINATIONS = ("N", "D", "ND", "lr", "batch", "lr_batch", "ND_lr_batch")
-WORDS = {
+LABELS = {
     "runs": "runs",
     "configurations": "configurations",
     "N": "values of N",
@@ -42,10 +41,10 @@ WORDS = {
 
 @dataclass(frozen=True)
 class Counts:
-    """The size of a study in the columns of the paper's two dataset tables; None: not known.
+    """The size of a study, as in the paper's two dataset tables; None: not known.
 
-    ``configurations`` is not among them: it counts every axis, where the paper's (N, D, lr, batch)
-    leaves out those beyond lr and batch size.
+    Only ``configurations`` is not in those tables. It counts every axis, where the paper's
+    (N, D, lr, batch) counts lr and batch size alone.
     """
 
     runs: int | None = None
@@ -68,9 +67,9 @@ class Source:
 
     file     its name in the study's folder of $LAWSMITH_DATA and of the cache
     url      the public address, None where there is none
-    sha256   of the original file, where the original is at hand; ``n_bytes`` is its length
-    convert  makes the file from what the address serves, where that is something else
-    tag      the value of the column 'split' for its rows, where a study has several files
+    sha256   of the original file, if known; ``n_bytes`` is its length
+    convert  makes the file from what the address serves, if that is something else
+    tag      the value of the column 'split' for its rows, if the study has several files
     """
 
     file: str
@@ -83,9 +82,9 @@ class Source:
 
 @dataclass(frozen=True)
 class Variant:
-    """One way to read a study, asked for as ``name:variant``; '' is the default one.
+    """One way to read a study, loaded as ``name:variant``; '' is the default.
 
-    curves   the file of losses along its runs, where it has one
+    curves   the file of losses along its runs, if it has one
     """
 
     about: str
@@ -100,12 +99,13 @@ class Variant:
 class Entry:
     """One catalogued study.
 
-    n_rows       rows its files must have; None where no published copy could be counted
-    paper        its counts as printed in the paper's dataset tables
-    hold_out     fraction of compute the paper holds out; reach: of its window
-    targets      computes at which laws are compared, where the paper's 1e25 FLOPs lie too far
-    obtain       what to do to have it, where there is no public table to fetch
-    make         draws it, where it is synthetic and has no files
+    n_rows       rows its files must have; None if no published copy could be counted
+    paper        its counts in the paper's dataset tables
+    hold_out     fraction of compute that the paper holds out
+    reach        factor by which the paper's window of candidates reaches beyond the frontier
+    targets      computes at which laws are compared, where the paper's 1e25 FLOPs are too far away
+    obtain       how to get it, if there is no public table to fetch
+    make         draws it, if it is synthetic and has no files
     bundled      its files are part of the package
     """
 
@@ -135,20 +135,19 @@ class Entry:
 
     def variant(self, name: str) -> Variant:
         """The variant of that name."""
-        others = [variant for variant in self.variants if variant]
-        if name not in self.variants and not others:
-            want = f"{self.name}, which has no variants"
-            raise LawsmithError("study", got=f"'{self.name}:{name}'", want=want)
-        if name not in self.variants:
+        if name in self.variants:
+            return self.variants[name]
+        if others := [variant for variant in self.variants if variant]:
             raise unknown(f"{self.name}: variant", name, others)
-        return self.variants[name]
+        want = f"{self.name}, which has no variants"
+        raise LawsmithError("study", got=f"'{self.name}:{name}'", want=want)
 
 
 def count_study(study: Study) -> Counts:
     """The counts of a study as read."""
     grid = study.grid
+    found: dict[str, Any] = {"runs": len(study.runs), "configurations": len(grid)}
     batch = next((axis for axis in _BATCH if axis in grid.hp), "")
-    found: dict[str, Any] = {}
     for name in _COMBINATIONS:
         parts = name.replace("ND", "N_D").split("_")
         columns = [batch if part == "batch" else part for part in parts]
@@ -157,37 +156,27 @@ def count_study(study: Study) -> Counts:
     for name in {"N", "D"} & set(grid.columns):
         values = grid.numbers(name)
         found[f"{name}_range"] = (float(values.min()), float(values.max()))
-    total = float(grid.C.sum())
-    return Counts(runs=len(study.runs), C_total=total, configurations=len(grid), **found)
+    return Counts(C_total=float(grid.C.sum()), **found)
 
 
 def differences(have: Counts, want: Counts) -> list[str]:
     """'909 runs, not 942' for every known count that differs."""
     found = []
-    for name, words in WORDS.items():
+    for name, label in LABELS.items():
         got, expected = getattr(have, name), getattr(want, name)
         # Counts are exact; a total of FLOPs is printed to three digits.
         close = 5e-3 if name == "C_total" else 0.0
         if expected is None or (got is not None and abs(got - expected) <= close * expected):
             continue
         shown = [flops(x) if name == "C_total" and x else x for x in (got, expected)]
-        found.append(f"{shown[0] or 'no'} {words}, not {shown[1]}")
+        found.append(f"{shown[0] or 'no'} {label}, not {shown[1]}")
     return found
-
-
-def verify(study: Study, expected: Counts) -> None:
-    """Refuse a table whose counts are not the published ones."""
-    if found := differences(count_study(study), expected):
-        raise not_published(study.name, "; ".join(found), "the published table")
 
 
 def not_published(where: str, got: str, want: str) -> LawsmithError:
     """The error for a file that is not what its authors published."""
     hint = "to read it as a table of your own, give the path of the file"
     return LawsmithError(where, got=got, want=want, hint=hint)
-
-
-Facts = Mapping[str, Mapping[str, Any]]
 
 
 def _round_lr(frame: pd.DataFrame) -> pd.DataFrame:
@@ -209,7 +198,48 @@ _FUNCTIONS: Mapping[str, Callable[..., Any]] = {
 }
 
 
-def _entries() -> dict[str, Entry]:
+def _entry(name: str, table: dict[str, Any]) -> Entry:
+    """An entry of the file; ``facts`` names a file with the rows, bytes and checksums of others."""
+    bundled = table.pop("facts", None)
+    facts = json.loads((FOLDER / bundled).read_text(encoding="utf-8")) if bundled else {}
+    sources = tuple(_source(one, facts) for one in table.pop("source", ()))
+    variants = {one.get("name", ""): _variant(one, facts) for one in table.pop("variant")}
+    if bundled:
+        table |= {"n_rows": facts[sources[0].file]["rows"], "bundled": True}
+    return Entry(name=name, folder=name, sources=sources, variants=variants, **_values(table))
+
+
+def _source(table: Mapping[str, Any], facts: Mapping[str, Any]) -> Source:
+    known = facts.get(table["file"])
+    checks = {"sha256": known["sha256"], "n_bytes": known["bytes"]} if known else {}
+    return Source(**_values(table), **checks)
+
+
+def _variant(table: Mapping[str, Any], facts: Mapping[str, Any]) -> Variant:
+    pairs = [text.partition("=") for text in table["columns"]]
+    options = {key: table[key] for key in ("where", "diverged_above") if key in table}
+    given = {key: table[key] for key in ("about", "expected", "prepare", "notes") if key in table}
+    return Variant(
+        options=ReadOptions(columns={role: column or role for role, _, column in pairs}, **options),
+        curves=_source(table["curves"], facts) if "curves" in table else None,
+        **_values(given),
+    )
+
+
+def _values(table: Mapping[str, Any]) -> dict[str, Any]:
+    """Values of the file as an entry keeps them: functions for their names, tuples for lists."""
+    found: dict[str, Any] = {}
+    for key, value in table.items():
+        if key in ("convert", "make", "prepare"):
+            found[key] = _FUNCTIONS[value]
+        elif key in ("paper", "expected"):
+            found[key] = Counts(**_values(value))
+        else:
+            found[key] = tuple(value) if isinstance(value, list) else value
+    return found
+
+
+def _read_catalogue() -> dict[str, Entry]:
     tables = tomllib.loads((FOLDER / "catalogue.toml").read_text(encoding="utf-8"))
     return {
         name: _entry(name, {**tables.get(table.pop("like", ""), {}), **table})
@@ -217,47 +247,7 @@ def _entries() -> dict[str, Entry]:
     }
 
 
-def _entry(name: str, table: dict[str, Any]) -> Entry:
-    bundled = table.pop("facts", None)
-    facts: Facts = json.loads((FOLDER / bundled).read_text(encoding="utf-8")) if bundled else {}
-    sources = tuple(_source(one, facts) for one in table.pop("source", ()))
-    variants = {one.get("name", ""): _variant(one, facts) for one in table.pop("variant")}
-    given = {key: _value(key, value) for key, value in table.items()}
-    if facts:
-        given |= {"n_rows": facts[sources[0].file]["rows"], "bundled": True}
-    return Entry(name=name, folder=name, sources=sources, variants=variants, **given)
-
-
-def _source(table: Mapping[str, Any], facts: Facts) -> Source:
-    given = {key: _value(key, value) for key, value in table.items()}
-    if known := facts.get(table["file"]):
-        given |= {"sha256": known["sha256"], "n_bytes": known["bytes"]}
-    return Source(**given)
-
-
-def _variant(table: Mapping[str, Any], facts: Facts) -> Variant:
-    pairs = [text.partition("=") for text in table["columns"]]
-    given = {key: table[key] for key in ("where", "diverged_above") if key in table}
-    return Variant(
-        table["about"],
-        ReadOptions(columns={role: column or role for role, _, column in pairs}, **given),
-        _value("expected", table.get("expected", {})),
-        prepare=_FUNCTIONS.get(table.get("prepare", "")),
-        notes=tuple(table.get("notes", ())),
-        curves=_source(table["curves"], facts) if "curves" in table else None,
-    )
-
-
-def _value(key: str, value: Any) -> Any:
-    """A value of the file as an entry keeps it: functions for their names, tuples for lists."""
-    if key in ("convert", "make"):
-        return _FUNCTIONS[value]
-    if key in ("paper", "expected"):
-        return Counts(**{name: _value(name, count) for name, count in value.items()})
-    return tuple(value) if isinstance(value, list) else value
-
-
-ENTRIES: Mapping[str, Entry] = _entries()
+ENTRIES: Mapping[str, Entry] = _read_catalogue()
 
 
 def names() -> tuple[str, ...]:

@@ -1,9 +1,8 @@
 """Find a catalogued table: in $LAWSMITH_DATA, then in the cache, then at its public address.
 
-A bundled one lies in the package, whatever else there is.
-
-A download is written under a temporary name, checked, and renamed into place, so that what lies
-in the cache is whole. The library prints nothing: progress goes to the caller's function.
+A bundled table is always read from the package. A download is checked, written under a temporary
+name and renamed into place, so files in the cache are whole. The library prints nothing: progress
+goes to the caller's function.
 """
 
 from __future__ import annotations
@@ -14,13 +13,14 @@ import os
 import urllib.error
 import urllib.request
 from collections.abc import Callable
+from contextlib import suppress
 from pathlib import Path
 
 from lawsmith.datasets.catalogue import FOLDER, Entry, Source
 from lawsmith.errors import LawsmithError
 from lawsmith.files import reason, write_file
 
-Progress = Callable[[str, int, int | None], None]  # file, bytes so far, bytes in all if known
+Progress = Callable[[str, int, int | None], None]  # file, bytes so far, total bytes if known
 
 BUILT_IN = "tinylm and synthetic-demo are built in"
 OFFLINE = f"without a network: {BUILT_IN}"
@@ -54,7 +54,7 @@ def present(entry: Entry) -> bool:
 
 
 def _places(entry: Entry, source: Source) -> list[Path]:
-    """Where a file may lie, best first; a download goes to the last place."""
+    """Where a file may be, best first; a download goes to the last place."""
     if entry.bundled:
         return [FOLDER / source.file]
     folders = [folder for folder in (data_dir(), cache_dir()) if folder is not None]
@@ -65,19 +65,15 @@ def locate_file(entry: Entry, source: Source, progress: Progress | None) -> Path
     """One file of ``entry`` on this machine, fetched if need be."""
     *given, last = _places(entry, source)
     for path in filter(Path.is_file, given):
-        _check(path.read_bytes(), source, where=str(path))
-        return path
-    if last.is_file():
-        try:
-            _check(last.read_bytes(), source, where=str(last))
-        except LawsmithError:  # one in the cache that is not whole is fetched again
-            if entry.bundled:
-                raise
-        else:
-            return last
+        return _checked(path, source)
     if entry.bundled:
-        hint = "install lawsmith again"
-        raise LawsmithError(str(last), got="no file", want="the bundled table", hint=hint)
+        if not last.is_file():
+            hint = "install lawsmith again"
+            raise LawsmithError(str(last), got="no file", want="the bundled table", hint=hint)
+        return _checked(last, source)
+    if last.is_file():
+        with suppress(LawsmithError):  # a damaged file in the cache is fetched again
+            return _checked(last, source)
     if source.url is None:
         hint, want = entry.obtain or _by_hand(source), _tried(entry, source)
         raise LawsmithError(entry.name, got="no table", want=want, hint=hint)
@@ -99,8 +95,13 @@ def locate_file(entry: Entry, source: Source, progress: Progress | None) -> Path
     return last
 
 
+def _checked(path: Path, source: Source) -> Path:
+    _check(path.read_bytes(), source, where=str(path))
+    return path
+
+
 def _check(data: bytes, source: Source, *, where: str) -> None:
-    """The file's length and checksum, as far as they are known."""
+    """Refuse data whose length or checksum is not the known one."""
     digest = hashlib.sha256(data).hexdigest()
     if source.n_bytes not in (None, len(data)):
         got, want = f"{len(data)} bytes", f"{source.n_bytes}"
@@ -112,7 +113,7 @@ def _check(data: bytes, source: Source, *, where: str) -> None:
 
 
 def _get(url: str, file: str, progress: Progress | None) -> bytes:
-    """The bytes at ``url``, complete."""
+    """All bytes at ``url``."""
     data = bytearray()
     with urllib.request.urlopen(url, timeout=TIMEOUT_S) as response:
         length = response.headers.get("Content-Length")
@@ -131,8 +132,7 @@ def _get(url: str, file: str, progress: Progress | None) -> bytes:
 def _tried(entry: Entry, source: Source) -> str:
     """Where the file was looked for."""
     data = "$LAWSMITH_DATA" if data_dir() else "$LAWSMITH_DATA, which is not set,"
-    place = f"{entry.folder}/{source.file}"
-    return f"{place} in {data} or in the cache {cache_dir()}"
+    return f"{entry.folder}/{source.file} in {data} or in the cache {cache_dir()}"
 
 
 def _by_hand(source: Source) -> str:
