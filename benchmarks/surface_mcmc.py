@@ -16,8 +16,9 @@ import numpy as np
 from holdout import split, tables
 
 from lawsmith.surface import fit_surface
-from lawsmith.surface.member import Member, bowl_misfit
-from lawsmith.surface.process import _replicates, cholesky, row_noise, solve
+from lawsmith.surface.fit_member import log_likelihood_of_replicates
+from lawsmith.surface.member import Member
+from lawsmith.surface.process import cholesky, row_noise, solve
 
 WALKERS = 48
 
@@ -28,7 +29,7 @@ class Chain:
     def __init__(self, member: Member) -> None:
         self.m = member
         self.p = member.trend.p
-        self.e = bowl_misfit(member.trend, member.anchor, member.data.points)
+        self.e = member.rows.e
 
     def parts(self, x: np.ndarray) -> tuple[np.ndarray, np.ndarray, np.ndarray, np.ndarray]:
         """theta, eta, lower factor of the covariance about the trend, and y minus the trend."""
@@ -50,12 +51,12 @@ class Chain:
         z = (eta - m.kernel.mean) / m.kernel.sd
         prior = -0.5 * float(x[: self.p] @ x[: self.p] + z @ z)
         density = -0.5 * float(white @ white) - float(np.log(np.diag(L)).sum())
-        return density + prior + _replicates(m.kernel, m.data, eta)[0]
+        return density + prior + log_likelihood_of_replicates(m.kernel, m.data, eta)[0]
 
     def predict(self, x: np.ndarray, at) -> tuple[np.ndarray, np.ndarray]:
         m = self.m
         theta, eta, L, r = self.parts(x)
-        e = bowl_misfit(m.trend, m.anchor, at)
+        e = m.linearised(at).e
         cross = m.kernel.cross(eta, at, m.data.points, e, self.e)
         mean = m.trend.value_and_jac(theta, at)[0] + cross @ solve(L, r)
         V = np.linalg.solve(L, cross.T)

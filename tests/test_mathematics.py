@@ -14,8 +14,9 @@ from lawsmith.laws.allocation import log_optimal_n
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.selection import _spread
 from lawsmith.surface import fit
+from lawsmith.surface.fit_member import reweigh
 from lawsmith.surface.locate import vertex
-from lawsmith.surface.process import TAIL_DF, reweigh
+from lawsmith.surface.member import TAIL_DF
 from lawsmith.surrogates.base import Aim
 
 PAGE = (Path(__file__).parents[1] / "docs" / "mathematics.md").read_text(encoding="utf-8")

@@ -9,11 +9,11 @@ import pytest
 from paper.tests import botorch_model
 
 from lawsmith.runs import Runs
+from lawsmith.surrogates.base import Observations
 from lawsmith.surrogates.gp import GP, KERNELS, PRIORS
-from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.hyperparameters import Targets, log_likelihood, log_posterior
+from lawsmith.surrogates.gp.hyperparameters import log_likelihood, log_posterior
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
-from lawsmith.surrogates.gp.model import REFITS
+from lawsmith.surrogates.gp.model import REFITS, factor_of
 from tests.surrogates.test_gp import make_grid, make_loss
 
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
@@ -24,7 +24,7 @@ def history(seed: int, k: int):
     grid, rng = make_grid(), np.random.default_rng(seed)
     rows = rng.permutation(len(grid))[:k]
     y = make_loss(grid, rng)[rows]
-    targets = Targets(rows, (y - y.mean()) / y.std(ddof=1), np.ones(k, dtype=np.int64))
+    targets = Observations(rows, (y - y.mean()) / y.std(ddof=1), np.ones(k, dtype=np.int64))
     return grid, Runs.from_losses(rows, y), y, targets
 
 
@@ -49,7 +49,7 @@ def test_the_same_hyperparameters_give_the_same_posterior(kernel, priors):
     theirs = botorch_model.state_of(
         grid, runs, as_botorch(built, eta, constant), kernel=kernel, priors=priors
     )
-    factor = Factor(built, eta, targets)
+    factor = factor_of(built, eta, targets)
     spread = y.std(ddof=1)
     mean = y.mean() + spread * factor.mean(factor.constant())
     np.testing.assert_allclose(mean, theirs.mean, atol=1e-6)
@@ -101,7 +101,7 @@ def test_refits_that_start_warm_lose_nothing_against_botorchs_cold_ones(priors):
     n = gp.refits.points(60)[-1]
     runs = Runs.from_losses(order[:n], loss[order[:n]])
     y = loss[order[:n]]
-    targets = Targets(order[:n], (y - y.mean()) / y.std(ddof=1), np.ones(n, dtype=np.int64))
+    targets = Observations(order[:n], (y - y.mean()) / y.std(ddof=1), np.ones(n, dtype=np.int64))
     built = kernel_on(grid, "matern", priors)
     ours = log_posterior(
         built.pairs(targets.rows), np.log(gp.hyperparameters(grid, runs)), targets

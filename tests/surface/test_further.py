@@ -14,7 +14,6 @@ from lawsmith.laws.catalogue import get_law
 from lawsmith.runs import Runs
 from lawsmith.surface import Surface, fit, fit_surface
 from lawsmith.surface.data import observe
-from lawsmith.surface.prior import BROAD
 from lawsmith.surface.trend import shift_of, trend
 from tests.laws.test_forms import EXAMPLES
 
@@ -129,10 +128,8 @@ def test_the_trends_derivatives_by_further_parameters_are_those_of_differences(k
     N, D = 10 ** rng.uniform(7, 9, 30), 10 ** rng.uniform(9, 11, 30)
     value = 2.0 ** rng.integers(0, 6, 30) if experts else D / 2.0 ** rng.integers(0, 6, 30)
     hp = {kind: value, "lr": rng.uniform(1, 9, 30)}
-    points = observe({"N": N, "D": D}, np.full(30, 3.0), hp=hp).points
-    shape = trend(
-        "early+joined", points, 3.0, compute_axis=False, spans=(2.0,), further=(kind,), prior=BROAD
-    )
+    data = observe({"N": N, "D": D}, np.full(30, 3.0), hp=hp)
+    points, shape = data.points, trend("early+joined", data.frame, 3.0)
     theta = shape.mean + 0.3 * shape.sd * rng.standard_normal(shape.p)
     _, J = shape.value_and_jac(theta, points)
     for k in range(shape.p):

@@ -57,8 +57,7 @@ def test_the_covariance_of_rows_is_part_of_the_posterior():
     B = 0.01 * np.random.default_rng(2).standard_normal((4, 4))
     surface = fit({"N": N, "D": D}, runs(), inferred=inferred(B @ B.T))
     for member in surface.members:
-        y, F = member.data.y, member.linearised(member.data.points)[1]
-        offset = member.linearised(member.data.points)[0]
+        y, F, offset = member.data.y, member.rows.F, member.rows.mean
         K = member.kernel.cross(
             member.eta, member.data.points, member.data.points, np.zeros(len(y)), np.zeros(len(y))
         )
@@ -66,7 +65,8 @@ def test_the_covariance_of_rows_is_part_of_the_posterior():
         last = slice(len(y) - 4, len(y))
         K[last, last] += B @ B.T
         at = surface.frame.points({"N": np.array([5e8]), "D": np.array([1e11])}, {})
-        mean, f = member.linearised(at)
+        there = member.linearised(at)
+        mean, f = there.mean, there.F
         zero = np.zeros(1)
         cross = member.kernel.cross(member.eta, at, member.data.points, zero, np.zeros(len(y)))
         weight = np.linalg.solve(K, (cross + f @ F.T).T)
@@ -107,7 +107,7 @@ def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
     y = loss(N, D) * np.exp(noise)
     plain, clustered = (fit({"N": N, "D": D}, y, inferred=i) for i in (None, of_runs))
     best = clustered.members[int(np.argmax(clustered.weight))]
-    assert best.data.common >= 0.9 if shared else best.data.common <= 0.5
+    assert best.data.trunks.common >= 0.9 if shared else best.data.trunks.common <= 0.5
     if not shared:
         wide, usual = (told(one, 2.4e8, 2e10) for one in (clustered, plain))
         assert np.log(wide.high / wide.low) < 1.15 * np.log(usual.high / usual.low)
@@ -131,9 +131,10 @@ def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
     for member in fit({"N": N, "D": D}, runs() * np.exp(own), inferred=shared).members:
         k, eta = len(member.data), member.eta.copy()
         eta[-1] = 0.0  # the same in all rows, as the closed form has it
-        member = replace(member, eta=eta, w=np.ones(k), data=replace(member.data, tau=np.ones(k)))
-        common = np.exp(2.0 * eta[-2]) * member.data.common
-        K = common * (member.data.trunk[:, None] == member.data.trunk) + np.diag(member.noise)
+        trunks = replace(member.data.trunks, tau=np.ones(k))
+        member = replace(member, eta=eta, w=np.ones(k), data=replace(member.data, trunks=trunks))
+        common = np.exp(2.0 * eta[-2]) * trunks.common
+        K = common * (trunks.of_row[:, None] == trunks.of_row) + np.diag(member.noise)
         precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
         assert member.n_independent == pytest.approx(precision * K[0, 0])
         assert 5.0 < member.n_independent < len(member.data)

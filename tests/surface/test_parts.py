@@ -11,17 +11,12 @@ from scipy import stats
 from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit
-from lawsmith.surface.data import Points, observe
+from lawsmith.surface.data import Frame, Points, Trunks, observe
+from lawsmith.surface.fit_member import fit_theta, log_likelihood, log_likelihood_of_replicates
 from lawsmith.surface.locate import vertex
+from lawsmith.surface.member import Linearised, Member
 from lawsmith.surface.mixture import DF, t_mixture_quantile
-from lawsmith.surface.process import (
-    Linearised,
-    _log_density,
-    _replicates,
-    fit_theta,
-    kernel_of,
-    matern,
-)
+from lawsmith.surface.process import kernel_of, matern
 from lawsmith.surface.tail import compress, compress_last
 from lawsmith.surface.trend import Trend, trend
 
@@ -30,6 +25,16 @@ def points(rng: np.random.Generator, n: int = 12, s: int = 2, h: int = 1, g: int
     G = np.eye(max(g, 1))[rng.integers(0, max(g, 1), n)][:, :g]
     S = rng.normal(0.0, 1.5, (n, s))
     return Points(S, rng.normal(0.0, 1.0, (n, h)), G, S.sum(axis=1) - S.sum(axis=1).max())
+
+
+def frame(s: int = 2, h: int = 1, g: int = 0) -> Frame:
+    """The frame of a table with so many scales, hyperparameters and levels of one category."""
+    rng = np.random.default_rng(0)
+    scales = {name: np.exp(rng.uniform(15.0, 20.0, 12)) for name in "ND"[:s]}
+    hp = {f"h{j}": np.exp(rng.normal(0.0, 1.0, 12)) for j in range(h)}
+    if g:
+        hp["kind"] = np.arange(12).astype(str)[np.arange(12) % g]
+    return observe(scales, np.ones(12), hp=hp).frame
 
 
 @pytest.mark.parametrize(
@@ -43,7 +48,7 @@ def points(rng: np.random.Generator, n: int = 12, s: int = 2, h: int = 1, g: int
 def test_slopes_of_a_trend_are_those_of_differences(form: str, s: int) -> None:
     rng = np.random.default_rng(1)
     at = points(rng, s=s, h=2, g=2)
-    shape = trend(form, at, 3.0, compute_axis=False, spans=np.ptp(at.U, axis=0))
+    shape = trend(form, frame(s=s, h=2, g=2), 3.0)
     theta = shape.mean + 0.5 * shape.sd * rng.standard_normal(shape.p)
     J = shape.value_and_jac(theta, at)[1]
     for j in range(shape.p):
@@ -58,7 +63,7 @@ def test_the_joined_law_with_k_one_is_the_sum_of_two_terms() -> None:
     at = points(rng, h=0)
     never = [-50.0, 0.0]  # the size and the rate of what is lost early
     theta = np.array([0.5, -1.0, np.log(0.3), -0.5, np.log(0.4), 0.0, *never])
-    law = trend("early+joined", at, 3.0, compute_axis=False, spans=()).law(theta, at.S)
+    law = trend("early+joined", frame(h=0), 3.0).law(theta, at.S)
     n, d = at.S.T
     want = np.exp(0.5) + np.exp(-1.0 - 0.3 * n) + np.exp(-0.5 - 0.4 * d)
     np.testing.assert_allclose(np.exp(law), want)
@@ -76,19 +81,22 @@ def test_the_gradient_of_the_evidence_is_that_of_differences(on_trunks: bool) ->
             "kind": np.array(["a", "b"])[rng.integers(0, 2, n)],
         },
     )
-    kernel = kernel_of(data.points)
+    kernel = kernel_of(data.frame)
     eta = kernel.mean + 0.3 * rng.standard_normal(len(kernel.mean))
     k = len(data)
     if on_trunks:
         trunk = rng.integers(-1, 4, k)
-        data = replace(data, trunk=trunk, common=0.7, tau=np.array([0.3, 1.0, 1.2, 0.8])[trunk])
+        tau = np.array([0.3, 1.0, 1.2, 0.8])[trunk]
+        data = replace(data, trunks=Trunks(trunk, tau, common=0.7))
     target, F = rng.normal(0, 0.02, k), 0.1 * rng.normal(size=(k, 3))
-    about = Linearised(data, target, F, rng.random(k), np.ones(k))
-    slopes = _log_density(kernel, about, eta)[1]
+    shape = trend("early+joined", data.frame, 3.0)
+    member = Member("", shape, kernel, data, shape.mean, shape.mean, eta, np.ones(k))
+    member.__dict__["rows"] = Linearised(data.points, data.y, -target, F, rng.random(k))
+    slopes = log_likelihood(member, eta)[1]
     for j in range(len(eta)):
         step = np.zeros(len(eta))
         step[j] = 1e-5
-        ends = [_log_density(kernel, about, eta + sign * step)[0] for sign in (1, -1)]
+        ends = [log_likelihood(member, eta + sign * step)[0] for sign in (1, -1)]
         assert slopes[j] == pytest.approx((ends[0] - ends[1]) / 2e-5, rel=1e-4, abs=1e-5)
 
 
@@ -97,12 +105,12 @@ def test_replicates_alone_tell_the_noise() -> None:
     N = np.repeat(np.exp(np.linspace(15, 20, 60)), 6)
     loss = 3.0 * np.exp(rng.normal(0.0, 0.004, len(N)))
     data = observe({"N": N, "D": 20 * N}, loss)
-    kernel = kernel_of(data.points)
+    kernel = kernel_of(data.frame)
 
     def value(sigma: float) -> float:
         eta = kernel.mean.copy()
         eta[-2:] = np.log(sigma), 0.0
-        return _replicates(kernel, data, eta)[0]
+        return log_likelihood_of_replicates(kernel, data, eta)[0]
 
     grid = np.geomspace(0.001, 0.02, 200)
     assert grid[np.argmax([value(s) for s in grid])] == pytest.approx(0.004, rel=0.2)
@@ -127,7 +135,7 @@ def test_a_linear_fit_is_the_ridge_solution() -> None:
     shape = Plain("none", 1, 0, 3, mean, sd)
     P = np.diag(1 / shape.sd**2)
     want = np.linalg.solve(X.T @ X / 0.01**2 + P, X.T @ data.y / 0.01**2 + P @ shape.mean)
-    found = fit_theta(shape, np.full(30, 0.01**2), data, shape.mean)[1]
+    found = fit_theta(shape, np.full(30, 0.01**2), data, shape.mean)
     np.testing.assert_allclose(found, want, atol=1e-6)
 
 

@@ -10,16 +10,15 @@ import pytest
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
+from lawsmith.surrogates.base import Observations
 from lawsmith.surrogates.gp import GP, KERNELS, PRIORS
-from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import (
-    Targets,
     fit_hyperparameters,
     log_likelihood,
     log_posterior,
 )
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
-from lawsmith.surrogates.gp.model import REFITS
+from lawsmith.surrogates.gp.model import REFITS, factor_of
 
 EVERY_KERNEL = pytest.mark.parametrize("kernel", KERNELS)
 EVERY_PRIOR = pytest.mark.parametrize("priors", list(PRIORS))
@@ -47,7 +46,7 @@ def make_loss(grid: Grid, rng: np.random.Generator) -> np.ndarray:
     return law * np.exp(bowl + worse + 0.003 * rng.standard_normal(len(grid)))
 
 
-def textbook(kernel: Kernel, eta: np.ndarray, targets: Targets):
+def textbook(kernel: Kernel, eta: np.ndarray, targets: Observations):
     """Posterior mean, covariance and log likelihood by dense inverses, loops for the kernel."""
     ell, s, v = kernel.lengthscales(eta), kernel.outputscale(eta), kernel.linear_variance(eta)
     m = len(kernel.matern)
@@ -69,10 +68,10 @@ def textbook(kernel: Kernel, eta: np.ndarray, targets: Targets):
     return mean, covariance, -0.5 * (quadratic + determinant + len(rows) * np.log(2 * np.pi))
 
 
-def some_targets(grid: Grid, k: int, rng: np.random.Generator) -> Targets:
+def some_targets(grid: Grid, k: int, rng: np.random.Generator) -> Observations:
     rows = rng.permutation(len(grid))[:k]
     y = np.log(make_loss(grid, rng))[rows]
-    return Targets(rows, (y - y.mean()) / y.std(ddof=1), rng.integers(1, 4, size=k))
+    return Observations(rows, (y - y.mean()) / y.std(ddof=1), rng.integers(1, 4, size=k))
 
 
 @EVERY_KERNEL
@@ -82,7 +81,7 @@ def test_posterior_and_likelihood_are_the_textbooks(kernel, priors):
     built, targets = kernel_on(grid, kernel, priors), some_targets(grid, 25, rng)
     eta = built.start + 0.3 * rng.standard_normal(len(built.start))
     mean, covariance, likelihood = textbook(built, eta, targets)
-    factor = Factor(built, eta, targets)
+    factor = factor_of(built, eta, targets)
     np.testing.assert_allclose(factor.mean(factor.constant()), mean, atol=1e-9)
     np.testing.assert_allclose(factor.variance(), np.diag(covariance), atol=1e-9)
     assert log_likelihood(built.pairs(targets.rows), eta, targets)[0] == pytest.approx(
@@ -93,10 +92,10 @@ def test_posterior_and_likelihood_are_the_textbooks(kernel, priors):
 def test_candidates_taken_some_at_a_time_are_the_same(monkeypatch):
     grid, rng = make_grid(), np.random.default_rng(9)
     built, targets = kernel_on(grid, "matern", "lognormal"), some_targets(grid, 20, rng)
-    whole = Factor(built, built.start, targets)
+    whole = factor_of(built, built.start, targets)
     monkeypatch.setattr("lawsmith.surrogates.gp.factor.BLOCK", 1)
     monkeypatch.setattr("lawsmith.surrogates.gp.factor.WIDTH", 7)  # the last of 72 are fewer
-    parts = Factor(built, built.start, targets)
+    parts = factor_of(built, built.start, targets)
     np.testing.assert_allclose(parts.V[:20], whole.V[:20], rtol=1e-9, atol=1e-12)
     np.testing.assert_allclose(parts.variance(), whole.variance(), atol=1e-12)
 
@@ -125,18 +124,19 @@ def test_gradient_is_that_of_finite_differences(kernel, priors):
 def test_one_more_observation_extends_to_what_a_new_factorisation_gives(kernel):
     grid, rng = make_grid(), np.random.default_rng(3)
     built, targets = kernel_on(grid, kernel, "lognormal"), some_targets(grid, 60, rng)
-    grown = Factor(built, built.start, _cut(targets, 8))
+    grown = factor_of(built, built.start, _cut(targets, 8))
     for i in range(8, 60):  # far beyond the room it began with
-        grown.extend(int(targets.rows[i]), float(targets.y[i]), int(targets.n_runs[i]))
-    fresh = Factor(built, built.start, targets)
+        noise = built.noise(built.start) / int(targets.n_runs[i])
+        grown.extend(int(targets.rows[i]), float(targets.y[i]), noise)
+    fresh = factor_of(built, built.start, targets)
     np.testing.assert_allclose(grown.mean(0.3), fresh.mean(0.3), atol=1e-8)
     np.testing.assert_allclose(grown.variance(), fresh.variance(), atol=1e-10)
     assert grown.constant() == pytest.approx(fresh.constant(), abs=1e-9)
     np.testing.assert_allclose(grown.L[:60, :60], fresh.L[:60, :60], atol=1e-8)
 
 
-def _cut(targets: Targets, k: int) -> Targets:
-    return Targets(targets.rows[:k], targets.y[:k], targets.n_runs[:k])
+def _cut(targets: Observations, k: int) -> Observations:
+    return Observations(targets.rows[:k], targets.y[:k], targets.n_runs[:k])
 
 
 def test_a_mean_of_four_runs_counts_as_four_observations():
@@ -144,14 +144,14 @@ def test_a_mean_of_four_runs_counts_as_four_observations():
     grid, rng = make_grid(), np.random.default_rng(4)
     built, targets = kernel_on(grid, "matern", "lognormal"), some_targets(grid, 10, rng)
     once = np.ones(10, dtype=np.int64)
-    averaged = Targets(targets.rows, targets.y, np.where(np.arange(10) == 3, 4, once))
-    repeated = Targets(
+    averaged = Observations(targets.rows, targets.y, np.where(np.arange(10) == 3, 4, once))
+    repeated = Observations(
         np.concatenate([targets.rows, [targets.rows[3]] * 3]),
         np.concatenate([targets.y, [targets.y[3]] * 3]),
         np.ones(13, dtype=np.int64),
     )
     mean, covariance, _ = textbook(built, built.start, repeated)
-    factor = Factor(built, built.start, averaged)
+    factor = factor_of(built, built.start, averaged)
     np.testing.assert_allclose(factor.mean(factor.constant()), mean, atol=1e-9)
     np.testing.assert_allclose(factor.variance(), np.diag(covariance), atol=1e-9)
 
@@ -168,7 +168,7 @@ def test_joint_draws_have_the_posteriors_mean_and_covariance(kernel):
     y = np.log(loss[rows])
     built = kernel_on(grid, kernel, "free")
     eta = np.log(gp.hyperparameters(grid, runs))
-    targets = Targets(rows, (y - y.mean()) / y.std(ddof=1), np.ones(20, dtype=np.int64))
+    targets = Observations(rows, (y - y.mean()) / y.std(ddof=1), np.ones(20, dtype=np.int64))
     _, covariance, _ = textbook(built, eta, targets)
     covariance *= y.var(ddof=1)
     error = posterior.sd / np.sqrt(20_000)
@@ -251,9 +251,11 @@ def test_pending_rows_shrink_the_deviation_as_an_observation_at_the_mean_would()
     built = kernel_on(grid, "matern", "lognormal")
     eta = np.log(gp.hyperparameters(grid, done))
     rows = np.concatenate([np.arange(30), [50, 61]])
-    _, covariance, _ = textbook(built, eta, Targets(rows, np.zeros(32), np.ones(32, np.int64)))
+    _, covariance, _ = textbook(built, eta, Observations(rows, np.zeros(32), np.ones(32, np.int64)))
     spread = plain.sd / np.sqrt(
-        Factor(built, eta, Targets(rows[:30], np.zeros(30), np.ones(30, np.int64))).variance()
+        factor_of(
+            built, eta, Observations(rows[:30], np.zeros(30), np.ones(30, np.int64))
+        ).variance()
     )
     np.testing.assert_allclose(conditioned.sd, spread * np.sqrt(np.diag(covariance)), rtol=1e-6)
     assert np.array_equal(conditioned.mean, plain.mean)

@@ -94,7 +94,7 @@ def test_runs_taken_in_one_by_one_give_the_members_conditioned_at_once():
     for n in range(16, 27):
         posterior, state = fitted(model, grid, done(runs.index[:n], runs.loss[:n]))
     assert len(state.fitted) == 16
-    at, new = state.rows[0].at, runs.index[16:].tolist()
+    at, new = state.parts[0].prior.at, runs.index[16:].tolist()
     lost = np.zeros(26, dtype=bool)
     parts = []
     for j, member in enumerate(state.surface.members):
@@ -105,7 +105,7 @@ def test_runs_taken_in_one_by_one_give_the_members_conditioned_at_once():
             ),
             strict=True,
         )
-        noise = state.noise[j, new] + np.array(extra)
+        noise = state.parts[j].noise[new] + np.array(extra)
         whole = conditioned(member, at, new, np.array(y), noise)
         parts.append(whole.mean_and_cov(at))
     weight = state.surface.weight
@@ -153,9 +153,10 @@ def test_a_posterior_stays_what_it_is_when_its_model_goes_on():
 
 def after(state: FittedSurface, row: int, j: int, n: int = 1) -> None:
     """Take in ``n`` runs of a row in the jth member alone, at what is expected of them."""
-    y = float(state.factors[j].mean(0.0)[row])
+    part = state.parts[j]
+    y = float(part.mean[row])
     for _ in range(n):
-        state.factors[j].extend(row, y, 1, float(state.noise[j, row]))
+        part.take_in(row, y, part.noise[row])
 
 
 def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, FittedSurface]:
@@ -166,8 +167,7 @@ def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, FittedS
     state.surface = replace(
         state.surface, members=(state.surface.members[best],), weight=np.ones(1)
     )
-    state.rows, state.factors = [state.rows[best]], [state.factors[best]]
-    state.noise = state.noise[[best]]
+    state.parts = [state.parts[best]]
     return model, model.fit(grid, runs), state
 
 
@@ -181,7 +181,7 @@ def test_what_a_run_takes_off_the_variance_of_the_answer_is_covariance_squared(k
         after(state, row, 0)
         now = aim_of(model.fit(grid, runs))
         # The model's own variance of a run; the stretch is a factor of what is known, not of noise.
-        of_run = posterior.sd[row] ** 2 / state.stretch + state.noise[0, row]
+        of_run = posterior.sd[row] ** 2 / state.stretch + state.parts[0].noise[row]
         off = before.covariance[:, row] ** 2 / state.stretch / of_run
         np.testing.assert_allclose(before.variance - now.variance, off, rtol=1e-5, atol=1e-10)
         lost = before.tuning[row] / state.stretch / of_run
@@ -193,13 +193,13 @@ def test_what_a_run_takes_off_the_variance_of_the_answer_is_covariance_squared(k
 def test_the_gain_is_what_one_run_takes_off_the_sd_and_the_regret_where_it_tells_little():
     grid, runs = small_grid(), noisy(small_grid(), 24)
     model, posterior, state = one_member(grid, runs)
-    state.noise[:] = 1.0  # a run that tells nearly nothing: the first order is exact
+    state.parts[0].noise[:] = 1.0  # a run that tells nearly nothing: the first order is exact
     posterior = model.fit(grid, runs)
     before = aim_of(posterior)
     gain = before.gain(posterior.sd**2 / state.stretch + 1.0) / state.stretch
     for row in np.setdiff1d(np.arange(len(grid)), runs.index)[::6].tolist():
         model, _, state = one_member(grid, runs)
-        state.noise[:] = 1.0
+        state.parts[0].noise[:] = 1.0
         after(state, row, 0)
         now = aim_of(model.fit(grid, runs))
         taken = before.sd - now.sd + before.regret - now.regret
@@ -216,7 +216,7 @@ def test_covariance_with_the_answer_is_that_of_joint_draws():
     drawn = []
     for j, member in enumerate(state.surface.members):
         there = state.places[TARGET].points[j].take(np.array([place]))
-        here = state.rows[j].at.take(np.array([row]))
+        here = state.parts[j].prior.at.take(np.array([row]))
         both = Points(*(np.concatenate([getattr(p, f) for p in (here, there)]) for f in "SUGc"))
         mean, cov = member.mean_and_cov(both)
         drawn.append(rng.multivariate_normal(mean, state.stretch * cov, size=counts[j]))

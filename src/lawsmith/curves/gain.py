@@ -35,7 +35,8 @@ from scipy.optimize import brentq, minimize
 from scipy.special import gammaln, stdtr, stdtrit
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.surface.process import cholesky, matern, reweigh, solve
+from lawsmith.surface.fit_member import reweigh
+from lawsmith.surface.process import cholesky, matern, solve
 
 DFS = np.array([1.0, 1.5, 2.0, 3.0, 4.0, 6.0])  # ν is one of them, each as likely
 # Priors: mean and SD of β, medians and SDs of logs of eta. A decay takes some 3 % off the loss in

@@ -17,9 +17,9 @@ from lawsmith.arrays import FloatArray
 from lawsmith.surface import Surface, fit
 from lawsmith.surface.data import observe
 from lawsmith.surface.fit import level_of
-from lawsmith.surface.member import Plan, fit_member
-from lawsmith.surface.prior import BROAD
+from lawsmith.surface.fit_member import fit_member
 from lawsmith.surface.process import Kernel, kernel_of
+from lawsmith.surface.trend import trend
 from lawsmith.trajectory import Curve
 
 LEAST_POINTS = 4  # of a trunk that can be extrapolated
@@ -73,9 +73,9 @@ def _smoothed(D_bytes: bytes, loss_bytes: bytes) -> Surface:
     data = observe({"D": D}, loss)
     # Nothing is compressed: a curve is above its own end because it is earlier.
     data = replace(data, y=np.log(loss[np.argsort(D)]), extra=np.zeros(len(data)))
-    kernel = _kernel(kernel_of(data.points))
-    plan = Plan(FORM, "all", level_of(data), BROAD)
-    member = fit_member(plan, data, few=data, kernel=kernel)
+    kernel = _kernel(kernel_of(data.frame))
+    shape = trend(FORM, data.frame, level_of(data))
+    member = fit_member(FORM, shape, kernel, data, few=data)
     return Surface(data.frame, (member,), np.ones(1))
 
 

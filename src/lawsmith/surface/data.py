@@ -14,7 +14,6 @@ Notation and shapes
     extra (k,) variance of y beyond the noise of a run, where the tail was compressed
     cov   (k, k) covariance of errors of y beyond both; None without any. Rows that are inferred
           have some
-    trunk (k,) which trunk a row is from, -1 for none; None where nobody says
 
 Where D is a function of N in the whole table (one D for each N), N and D cannot be told apart. The
 surface is then a function of C, and N* at a C is read off that line. In the same way a
@@ -115,6 +114,11 @@ class Frame:
         return tuple(a for a in self.axes if a.kind == "categorical")
 
     @property
+    def n_levels(self) -> int:
+        """How many levels all categories have together: the columns of G."""
+        return sum(len(axis.levels) for axis in self.categorical)
+
+    @property
     def s(self) -> int:
         return len(self.reference)
 
@@ -205,12 +209,27 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Observed:
-    """Rows that a surface is fitted to; see the module's notation.
+class Trunks:
+    """Which rows share a trunk, and how much of their noise they share with it.
 
-    common   share of the noise's variance that runs of one trunk have in common; fitted
-    tau      (k,) weights of their trunks: small for odd ones
+    of_row   (k,) the trunk that a row is from, -1 for none
+    tau      (k,) weight of that trunk under Student's t, small for an odd one; fitted
+    common   share of the noise's variance that rows of one trunk have in common; fitted
     """
+
+    of_row: IntArray
+    tau: FloatArray
+    common: float = 0.5
+
+    @property
+    def shares(self) -> FloatArray:
+        """(k,) share of the noise's variance that a row has in common with its trunk."""
+        return np.where(self.of_row >= 0, self.common, 0.0)
+
+
+@dataclass(frozen=True, eq=False)
+class Observed:
+    """Rows that a surface is fitted to; see the module's notation."""
 
     frame: Frame
     points: Points
@@ -220,14 +239,15 @@ class Observed:
     extra: FloatArray
     first: IntArray
     cov: FloatArray | None = None
-    trunk: IntArray | None = None
-    common: float = 0.5
-    tau: FloatArray | None = None
+    trunks: Trunks | None = None
 
     def __len__(self) -> int:
         return len(self.y)
 
     def take(self, rows: IntArray | BoolArray) -> Observed:
+        trunks = self.trunks
+        if trunks is not None:
+            trunks = replace(trunks, of_row=trunks.of_row[rows], tau=trunks.tau[rows])
         return Observed(
             self.frame,
             self.points.take(rows),
@@ -237,9 +257,7 @@ class Observed:
             self.extra[rows],
             self.first[rows],
             None if self.cov is None else self.cov[rows][:, rows],
-            None if self.trunk is None else self.trunk[rows],
-            self.common,
-            None if self.tau is None else self.tau[rows],
+            trunks,
         )
 
 
@@ -285,8 +303,8 @@ def observe(
     points = frame.points(scales, hp).take(first)
     y, n_runs, squares, alone = _rows(ids, loss, lost)
     y, extra = compress(points.S, y, alone)
-    of_rows = None if trunk is None else trunk[order][first]
-    return Observed(frame, points, y, n_runs, squares, extra, order[first], trunk=of_rows)
+    trunks = None if trunk is None else Trunks(trunk[order][first], np.ones(len(first)))
+    return Observed(frame, points, y, n_runs, squares, extra, order[first], trunks=trunks)
 
 
 def _rows(

@@ -17,14 +17,15 @@ from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface.axes import seen
 from lawsmith.surface.data import Frame, Observed, frame_of, observe, with_rows
+from lawsmith.surface.fit_member import first_theta, fit_member
 from lawsmith.surface.inferred import Inferred, with_inferred
-from lawsmith.surface.member import Member, Plan, first_theta, fit_member, shape_of
+from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import EFFECTIVE_ROWS
 from lawsmith.surface.prior import BROAD, Prior, local
 from lawsmith.surface.process import kernel_of
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.trend import TREND_FORMS
+from lawsmith.surface.trend import TREND_FORMS, trend
 from lawsmith.threads import one_thread
 
 # Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
@@ -138,12 +139,11 @@ def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:
 def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surface:
     """Members that know what studies are like and nothing of this one but its level of loss."""
     prior = local(prior, data.frame)
-    members = []
+    members, kernel = [], kernel_of(data.frame, prior)
     for form in _forms_of(data):
-        shape = shape_of(Plan(form, "prior", level, prior), data)
-        kernel, w = kernel_of(data.points, prior), np.ones(len(data))
-        known = (shape, kernel, data, shape.mean, shape.mean, kernel.mean, w)
-        members.append(Member(f"{form}/prior", *known))
+        shape = trend(form, data.frame, level, prior)
+        at = (shape.mean, shape.mean, kernel.mean, np.ones(len(data)))
+        members.append(Member(f"{form}/prior", shape, kernel, data, *at))
     weight = np.full(len(members), 1.0 / len(members))
     return Surface(data.frame, tuple(members), weight)
 
@@ -155,36 +155,35 @@ def _forms_of(data: Observed) -> tuple[str, ...]:
 @one_thread()
 def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
     """Fit every member and weigh them."""
-    level = level_of(data)
-    prior = local(prior, data.frame)
-    forms = _forms_of(data)
-    first = shape_of(Plan(forms[0], "all", level, prior), data)
+    frame, level, forms = data.frame, level_of(data), _forms_of(data)
+    first = trend(forms[0], frame, level, local(prior, frame))
     theta = first_theta(first, _spread(data, FIRST_ROWS))
-    excess = first.value_and_jac(theta, data.points)[0] - first.law(theta, data.points.S)
-    data = data.take(keep(data, excess))
-    tasks, parts = [], _windows(data)
-    for name, mask in parts.items():
+
+    def excess(rows: Observed) -> FloatArray:
+        return first.value_and_jac(theta, rows.points)[0] - first.law(theta, rows.points.S)
+
+    data = data.take(keep(data, excess(data)))
+    tasks, windows = [], _windows(data)
+    for name, mask in windows.items():
         rows = data.take(mask)
-        excess = first.value_and_jac(theta, rows.points)[0] - first.law(theta, rows.points.S)
-        few = rows.take(thin(rows, excess, FEW_ROWS))
+        few = rows.take(thin(rows, excess(rows), FEW_ROWS))
         # Small runs bend two joined terms more than they bend a parabola at each compute.
-        kept = forms[-1:] if name == "all" and len(parts) > 1 else forms
-        tasks += [(form, name, rows, few) for form in kept]
+        usable = forms[-1:] if name == "all" and len(windows) > 1 else forms
+        tasks += [(form, f"{form}/{name}", rows, few) for form in usable]
 
-    def fitted(prior: Prior) -> list[Member]:
-        return [
-            fit_member(Plan(form, name, level, prior), rows, few=few)
-            for form, name, rows, few in tasks
-        ]
+    def fit_with(prior: Prior) -> list[Member]:
+        prior = local(prior, frame)
+        kernel, trends = kernel_of(frame, prior), {f: trend(f, frame, level, prior) for f in forms}
+        return [fit_member(name, trends[f], kernel, rows, few) for f, name, rows, few in tasks]
 
-    members = fitted(prior)
+    members = fit_with(prior)
     if not prior.learnt:
-        return Surface(data.frame, tuple(members), weights(members))
-    beside = fitted(local(BROAD, data.frame))
+        return Surface(frame, tuple(members), weights(members))
+    beside = fit_with(BROAD)
     weight = weights([*members, *beside]) * shares(members, beside)
     counts = weight > NEGLIGIBLE * weight.max()
-    found = tuple(m for m, ok in zip([*members, *beside], counts, strict=True) if ok)
-    return Surface(data.frame, found, weight[counts] / weight[counts].sum())
+    kept = tuple(m for m, ok in zip([*members, *beside], counts, strict=True) if ok)
+    return Surface(frame, kept, weight[counts] / weight[counts].sum())
 
 
 def _spread(data: Observed, most: int) -> Observed:

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray, IntArray
-from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.data import Observed, Points, Trunks
 from lawsmith.surface.tail import compress
 
 
@@ -47,8 +47,7 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
     k, r = len(data), len(more)
     y = np.concatenate([data.y, more.y])
     squeezed, extra = compress(points.S, y, np.zeros(k + r, dtype=np.bool_))
-    of_runs = np.full(k, -1, dtype=np.int64) if data.trunk is None else data.trunk
-    trunk = np.concatenate([of_runs, more.trunk])
+    of_runs = np.full(k, -1, dtype=np.int64) if data.trunks is None else data.trunks.of_row
     cov = np.zeros((k + r, k + r))
     cov[k:, k:] = more.cov
     return Observed(
@@ -60,6 +59,5 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
         np.concatenate([data.extra, extra[k:]]),
         np.concatenate([data.first, np.full(r, -1)]),
         cov,
-        trunk,
-        tau=np.ones(k + r),
+        Trunks(np.concatenate([of_runs, more.trunk]), np.ones(k + r)),
     )

@@ -17,7 +17,8 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.arrays import FloatArray
+from lawsmith.arrays import BoolArray, FloatArray
+from lawsmith.surface.fit_member import curvature
 from lawsmith.surface.member import Member
 from lawsmith.surface.prior import (
     BROAD,
@@ -77,10 +78,24 @@ def evidence(surface: Surface) -> Evidence:
         names_of_theta = _theta_names(member)
         k = len(names_of_theta)  # what further axes do is particular to a study
         parts.append(Part(names_of_theta, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
-        z, precision, kept = member.eta_posterior()
+        z, precision, kept = _eta_posterior(member)
         names = [name for name, ok in zip(_eta_names(member), kept, strict=True) if ok]
         parts.append(Part(tuple(names), *_likelihood(z, precision), weight, x))
     return tuple(parts)
+
+
+def _eta_posterior(member: Member) -> tuple[FloatArray, FloatArray, BoolArray]:
+    """Of eta in units of its prior: mean (i,), precision (i, i), and which lie inside bounds.
+
+    The precision is the curvature at the most probable eta.
+    """
+    kernel, eta = member.kernel, member.eta
+    low, high = np.array(kernel.bounds()).T
+    kept = (eta > low + 1e-6) & (eta < high - 1e-6)
+    if not member.trend.h:
+        kept[-5] = False  # the misfit of bowls, where there is none
+    precision = curvature(member) * np.outer(kernel.sd, kernel.sd)
+    return ((eta - kernel.mean) / kernel.sd)[kept], precision[np.ix_(kept, kept)], kept
 
 
 def _likelihood(z: FloatArray, precision: FloatArray) -> tuple[FloatArray, FloatArray]:
@@ -97,11 +112,11 @@ def _inverse(cov: FloatArray) -> FloatArray:
 
 def _theta_names(member: Member) -> tuple[tuple[str, ...], ...]:
     """For each parameter of theta, the numbers that it is about."""
-    data, s = member.data, member.trend.s
-    own = law_numbers(member.trend.form, compute_axis=data.frame.of_compute)
+    frame = member.data.frame
+    own = law_numbers(member.trend.form, frame)
     names: list[tuple[str, ...]] = [(n, *ALSO.get(n, ())) for n in own]
-    parts = bowl_numbers(s, data.frame.of_compute)
-    for axis in data.frame.numeric:
+    parts = bowl_numbers(frame)
+    for axis in frame.numeric:
         known = known_name(axis.name)
         owners = (known, "bowl") if known else ("bowl",)
         names += [tuple(f"{owner}.{part}" for owner in owners) for part in parts]

@@ -18,14 +18,14 @@ Priors come from :mod:`lawsmith.surface.prior` and the level of the loss near th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
-from lawsmith.surface.data import Points
+from lawsmith.surface.data import Frame, Points
 from lawsmith.surface.prior import BROAD, FURTHER_PRIORS, SHARES, Prior
 
 
@@ -217,45 +217,33 @@ def bowl(theta: FloatArray, u: FloatArray, S: FloatArray) -> tuple[FloatArray, l
     return square, [square, -2 * b * off, *drifts, *fades]
 
 
-def trend(
-    form: str,
-    points: Points,
-    level: float,
-    *,
-    compute_axis: bool,
-    spans: Sequence[float],
-    prior: Prior = BROAD,
-    further: tuple[str, ...] = (),
-) -> Trend:
-    """The trend ``form`` for rows at ``points`` whose losses near the top are about ``level``.
+def trend(form: str, frame: Frame, level: float, prior: Prior = BROAD) -> Trend:
+    """The trend ``form`` of a study whose losses near the top are about ``level``.
 
-    compute_axis   the one scale axis is C
-    prior          at the study's reference: `lawsmith.surface.prior.local`
-    spans          how far each numeric hyperparameter ranges
-    further        kinds of the further scale axes, the last columns of S
+    prior   at the study's reference: `lawsmith.surface.prior.local`
     """
-    s, h, g = points.S.shape[1] - len(further), points.U.shape[1], points.G.shape[1]
-    names = law_numbers(form, compute_axis=compute_axis)
-    found = [prior[name].pair(level if name in SHARES else 1.0) for name in names]
-    for j, span in enumerate(spans):
-        height, centre, *others = (prior.bowl(j, part) for part in bowl_numbers(s, compute_axis))
-        found += [height.pair(), (centre.mean * span, centre.sd * span)]
-        found += [number.pair() for number in others]
-    found += [prior["effect"].pair()] * g
-    found += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
-    mean, sd = np.array(found, dtype=np.float64).T
-    return Trend(form, s, h, g, mean, sd, further)
+    names = law_numbers(form, frame)
+    pairs = [prior[name].pair(level if name in SHARES else 1.0) for name in names]
+    for j, axis in enumerate(frame.numeric):
+        height, centre, *others = (prior.bowl(j, part) for part in bowl_numbers(frame))
+        pairs += [height.pair(), (centre.mean * axis.span, centre.sd * axis.span)]
+        pairs += [number.pair() for number in others]
+    pairs += [prior["effect"].pair()] * frame.n_levels
+    further = tuple(axis.kind for axis in frame.further)
+    pairs += [pair for kind in further for pair in FURTHER_PRIORS[kind]]
+    mean, sd = np.array(pairs, dtype=np.float64).T
+    return Trend(form, frame.s, len(frame.numeric), frame.n_levels, mean, sd, further)
 
 
-def law_numbers(form: str, *, compute_axis: bool) -> tuple[str, ...]:
+def law_numbers(form: str, frame: Frame) -> tuple[str, ...]:
     """Names of a form's numbers, as a prior has them; those of N or D alone end in _1."""
     names = TREND_FORMS[form].numbers
-    if form == "early+power" and not compute_axis:
+    if form == "early+power" and not frame.of_compute:
         return tuple(name.replace("_C", "_1") for name in names)
     return names
 
 
-def bowl_numbers(s: int, compute_axis: bool) -> list[str]:
-    """Names of the numbers of a bowl on s scale axes, in the order of theta."""
-    scales = "ND" if s == 2 else "C" if compute_axis else "N"
+def bowl_numbers(frame: Frame) -> list[str]:
+    """Names of the numbers of a bowl, in the order of theta."""
+    scales = "ND" if frame.s == 2 else "C" if frame.of_compute else "N"
     return ["height", "centre", *(f"{what}_{x}" for what in ("drift", "fade") for x in scales)]

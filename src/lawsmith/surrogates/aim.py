@@ -19,7 +19,7 @@ from scipy.special import ndtr
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.data import Points
 from lawsmith.surface.locate import score
-from lawsmith.surface.member import Member, bowl_misfit
+from lawsmith.surface.member import Linearised, Member
 from lawsmith.surface.mixture import DF, model_share
 from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
@@ -34,39 +34,38 @@ def stretch(n: int) -> float:
 
 
 @dataclass(frozen=True, eq=False)
-class GridCovariance:
-    """Covariance of a member's surface between rows of a grid, as a `Factor` takes it.
+class OnGrid:
+    """A member on all rows of a grid, and the runs that it has taken in.
 
-    Every row's own noise is in its target's ``extra``.
+    prior    what the member expects of every row before any run
+    noise    (m,) variance of one run
+    factor   of the runs; its targets are log losses less the prior's mean
     """
 
     member: Member
-    at: Points
-    offset: FloatArray
-    F: FloatArray
-    e: FloatArray
+    prior: Linearised
+    noise: FloatArray
+    factor: Factor
 
-    def cross(self, eta: FloatArray, rows: IntArray, others: IntArray | None = None) -> FloatArray:
-        """(len(rows), len(others)) covariances; with all rows of the grid when none are said."""
-        to, F, e = self.at, self.F, self.e
-        if others is not None:
-            to, F, e = self.at.take(others), self.F[others], self.e[others]
-        kernel = self.member.kernel
-        near = kernel.cross(eta, self.at.take(rows), to, self.e[rows], e)
-        near += self.F[rows] @ F.T
-        return near
+    @property
+    def mean(self) -> FloatArray:
+        """(m,) posterior mean of log loss."""
+        return self.prior.mean + self.factor.mean(0.0)
 
-    def variances(self, eta: FloatArray) -> FloatArray:
-        own = self.member.kernel.variance(eta, self.at, self.e)
-        return np.asarray(own + (self.F**2).sum(axis=1))
-
-    def noise(self, eta: FloatArray) -> float:
-        return 0.0
+    def take_in(self, row: int, y: float, noise: float) -> None:
+        """One more run of a row, with log loss y and the variance of its noise."""
+        self.factor.extend(row, float(y - self.prior.mean[row]), float(noise))
 
 
-def on_rows(member: Member, at: Points) -> GridCovariance:
-    offset, F = member.linearised(at)
-    return GridCovariance(member, at, offset, F, bowl_misfit(member.trend, member.anchor, at))
+def factor_of(
+    member: Member, prior: Linearised, rows: IntArray, y: FloatArray, noise: FloatArray
+) -> Factor:
+    """The factor of log losses y (k,) of some rows of a grid, with variances of their noise."""
+
+    def cross(rows: IntArray, others: IntArray | None) -> FloatArray:
+        return member.prior_cov(prior.take(rows), prior if others is None else prior.take(others))
+
+    return Factor(cross, member.prior_variance(prior), rows, y - prior.mean[rows], noise)
 
 
 class Places(NamedTuple):
@@ -95,21 +94,15 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
 
 
 def aim_at(
-    places: Places,
-    stretch: float,
-    weight: FloatArray,
-    rows: list[GridCovariance],
-    factors: list[Factor],
-    apart: FloatArray,
+    places: Places, stretch: float, weight: FloatArray, parts: list[OnGrid], apart: FloatArray
 ) -> Aim:
     """What the candidates say of some places; ``apart`` (M, m) is how the members' means differ.
 
-    Where members disagree of a place, runs tell them apart.
+    Where members disagree about a place, runs tell them apart.
     """
-    parts = [_with_places(*each) for each in zip(rows, factors, places.points, strict=True)]
-    cov, var, mean = (np.stack(part) for part in zip(*parts, strict=True))
-    both = zip(rows, factors, places.points, strict=True)
-    tuning, regret = zip(*(_tuning(*each, places.chance) for each in both), strict=True)
+    both = list(zip(parts, places.points, strict=True))
+    cov, var, mean = (np.stack(v) for v in zip(*(_with_places(*b) for b in both), strict=True))
+    tuning, regret = zip(*(_tuning(*b, places.chance) for b in both), strict=True)
     off = mean - weight @ mean
     covariance = stretch * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
     return Aim(
@@ -121,52 +114,41 @@ def aim_at(
     )
 
 
-def _with_places(
-    one: GridCovariance, factor: Factor, places: Points
-) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _with_places(part: OnGrid, places: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
-    member, k = one.member, factor.k
-    there, rows = on_rows(member, places), factor.rows[:k]
-
-    def prior(at: Points, F: FloatArray, e: FloatArray) -> FloatArray:
-        near = member.kernel.cross(member.eta, places, at, there.e, e)
-        return np.asarray(near + there.F @ F.T)
-
-    seen = prior(one.at.take(rows), one.F[rows], one.e[rows]).T
-    V = factor.whitened(seen)
-    covariance = prior(one.at, one.F, one.e) - V.T @ factor.V[:k]
-    variance = np.maximum(there.variances(member.eta) - (V**2).sum(axis=0), 1e-12)
-    return covariance, variance, there.offset + V.T @ factor.u[:k]
+    member, prior, factor, k = part.member, part.prior, part.factor, part.factor.k
+    there = member.linearised(places)
+    V = factor.whitened(member.prior_cov(there, prior.take(factor.rows[:k])).T)
+    covariance = member.prior_cov(there, prior) - V.T @ factor.V[:k]
+    variance = np.maximum(member.prior_variance(there) - (V**2).sum(axis=0), 1e-12)
+    return covariance, variance, there.mean + V.T @ factor.u[:k]
 
 
-def _tuning(
-    one: GridCovariance, factor: Factor, places: Points, chance: FloatArray
-) -> tuple[FloatArray, float]:
+def _tuning(part: OnGrid, places: Points, chance: FloatArray) -> tuple[FloatArray, float]:
     """`Aim.tuning` and `Aim.regret` by one member."""
-    member, k = one.member, factor.k
-    shape, total, regret = member.trend, np.zeros(len(one.at)), 0.0
-    for j in range(shape.h):
-        at, b, slopes = shape.centre_of(j, member.theta, places.S)
-        A = slopes * shape.sd[at]
-        seen = one.F[np.ix_(factor.rows[:k], at)] @ A.T
-        V = factor.whitened(seen)
-        cov = A @ one.F[:, at].T - V.T @ factor.V[:k]
+    trend, F, factor, k = part.member.trend, part.prior.F, part.factor, part.factor.k
+    total, regret = np.zeros(len(F)), 0.0
+    for j in range(trend.h):
+        at, b, slopes = trend.centre_of(j, part.member.theta, places.S)
+        A = slopes * trend.sd[at]
+        V = factor.whitened(F[np.ix_(factor.rows[:k], at)] @ A.T)
+        cov = A @ F[:, at].T - V.T @ factor.V[:k]
         total += (chance * b) @ cov**2
         regret += float((chance * b) @ np.maximum((A**2).sum(axis=1) - (V**2).sum(axis=0), 0.0))
     return total, regret
 
 
-def mistuned(one: GridCovariance, factor: Factor) -> FloatArray:
-    """(m,) Σ b·Var c over bowls: how far a row may lie above its best λ for want of knowing it.
+def mistuned(part: OnGrid) -> FloatArray:
+    """(m,) Σ b·Var c over bowls: the loss expected at a row because its best λ is not known.
 
     The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
     """
-    member, shape = one.member, one.member.trend
-    W = factor.whitened(one.F[factor.rows[: factor.k]])
-    cov = np.eye(shape.p) - W.T @ W
-    total = np.zeros(len(one.at))
-    for j in range(shape.h):
-        at, b, slopes = shape.centre_of(j, member.theta, one.at.S)
-        A = slopes * shape.sd[at]
+    trend, F, factor = part.member.trend, part.prior.F, part.factor
+    W = factor.whitened(F[factor.rows[: factor.k]])
+    cov = np.eye(trend.p) - W.T @ W
+    total = np.zeros(len(F))
+    for j in range(trend.h):
+        at, b, slopes = trend.centre_of(j, part.member.theta, part.prior.at.S)
+        A = slopes * trend.sd[at]
         total += b * np.einsum("mi,ij,mj->m", A, cov[np.ix_(at, at)], A)
     return total

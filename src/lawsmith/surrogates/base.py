@@ -172,11 +172,11 @@ class Observations:
     rows: IntArray
     y: FloatArray
     n_runs: IntArray
-    pending: IntArray
+    pending: IntArray = field(default_factory=lambda: np.empty(0, dtype=np.int64))
 
     def first(self, n: int) -> Observations:
         """The first n observations, without pending rows."""
-        return Observations(self.rows[:n], self.y[:n], self.n_runs[:n], self.pending[:0])
+        return Observations(self.rows[:n], self.y[:n], self.n_runs[:n])
 
     def begins_with(self, other: Observations) -> bool:
         """Whether the observations of ``other`` are the first of these."""

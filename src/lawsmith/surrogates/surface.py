@@ -16,7 +16,7 @@ surface can be asked before the first run.
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import numpy as np
 
@@ -26,22 +26,21 @@ from lawsmith.runs import Runs, State
 from lawsmith.surface.data import Frame, Observed, Points
 from lawsmith.surface.fit import columns_of, fit_surface, frame_on, observed_on, prior_surface
 from lawsmith.surface.locate import root
+from lawsmith.surface.member import Member
 from lawsmith.surface.prior import Prior
 from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.tail import compress_last
 from lawsmith.surrogates.aim import (
-    GridCovariance,
+    OnGrid,
     Places,
     aim_at,
+    factor_of,
     likely_places,
     mistuned,
-    on_rows,
     stretch,
 )
 from lawsmith.surrogates.base import Hints, Posterior, Refits, Sampler, check_logs
-from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.hyperparameters import Targets
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
@@ -55,16 +54,15 @@ REFITS = Refits(first=6, every_until=10, growth=0.2, most=50)
 class FittedSurface:
     """A fitted surface on the candidates of a grid, and the runs taken in since.
 
-    noise    (M, m) variance of one run by each member
+    fitted   the runs that the surface was fitted to; none for the prior
+    parts    the members, each on all candidates
     places   by target compute: for each member the points that may be the best, and how likely
     """
 
     grid: Grid
     fitted: Runs
     surface: Surface
-    rows: list[GridCovariance]
-    factors: list[Factor]
-    noise: FloatArray
+    parts: list[OnGrid]
     taken: Runs
     places: dict[float, Places] = field(default_factory=dict)
 
@@ -73,13 +71,10 @@ class FittedSurface:
         """What a member's variance is multiplied with; the same between two fits."""
         return stretch(len(self.fitted))
 
-    def observe(
-        self, factors: list[Factor], row: int, y: FloatArray | float, variance: FloatArray
-    ) -> None:
-        """One more row of each factor, with log loss y and variance (M,) of its noise."""
-        each = zip(self.rows, factors, np.broadcast_to(y, variance.shape), variance, strict=True)
-        for one, factor, value, noise in each:
-            factor.extend(row, float(value - one.offset[row]), 1, float(noise))
+    def places_at(self, C: float) -> Places:
+        if C not in self.places:
+            self.places[C] = likely_places(self.surface, C, self.stretch)
+        return self.places[C]
 
 
 @dataclass(frozen=True)
@@ -124,25 +119,25 @@ class SurfaceModel:
 def _begin(grid: Grid, first: Runs, prior: Prior) -> FittedSurface:
     """The fit to the first runs, on all candidates."""
     surface = fit_surface(grid, first, prior)
-    rows, noise = _on_candidates(grid, surface)
-    factors = [_factor(one, one.member.data, first.index, one.member.noise) for one in rows]
-    return FittedSurface(grid, first, surface, rows, factors, noise, first)
+    at = _candidates(grid, surface.frame)
+    parts = [_on_grid(m, at, m.data, first.index, m.noise) for m in surface.members]
+    return FittedSurface(grid, first, surface, parts, first)
 
 
 def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> FittedSurface:
-    """The prior at the level of the runs there are, and all of these taken in at once."""
+    """The prior at the level of the runs so far, and all of these taken in at once."""
     done = finished.of(State.DONE)
     level = float(np.median(done.loss)) if len(done) else 1.0
     empty = _no_data(grid, level)
     surface = prior_surface(empty, level, prior)
-    rows, noise = _on_candidates(grid, surface)
     data, index = empty, np.zeros(1, dtype=np.int64)
     if len(done):
         data, index = observed_on(grid, finished, surface.frame), finished.index
-    at = index[data.first]
-    variances = noise[:, at] / data.n_runs + data.extra
-    factors = [_factor(one, data, index, v) for one, v in zip(rows, variances, strict=True)]
-    return FittedSurface(grid, Runs.empty(), surface, rows, factors, noise, finished)
+    at, parts = _candidates(grid, surface.frame), []
+    for member in surface.members:
+        noise = member.run_noise(data.points) ** 2 / data.n_runs + data.extra
+        parts.append(_on_grid(member, at, data, index, noise))
+    return FittedSurface(grid, Runs.empty(), surface, parts, finished)
 
 
 def _no_data(grid: Grid, level: float) -> Observed:
@@ -156,31 +151,29 @@ def _no_data(grid: Grid, level: float) -> Observed:
 def _candidates(grid: Grid, frame: Frame) -> Points:
     """All rows of a grid as points of a frame."""
     scales, hp, _ = columns_of(grid)
-    return frame.points(
-        {k: scales[k] for k in frame.names}, {a.name: hp[a.name] for a in frame.axes}
-    )
+    return frame.points(scales, hp)
 
 
-def _on_candidates(grid: Grid, surface: Surface) -> tuple[list[GridCovariance], FloatArray]:
-    """Each member on all rows of a grid, and the variance (M, m) of one run there."""
-    at = _candidates(grid, surface.frame)
-    noise = np.stack([member.run_noise(at) ** 2 for member in surface.members])
-    return [on_rows(member, at) for member in surface.members], noise
+def _on_grid(
+    member: Member, at: Points, data: Observed, index: IntArray, noise: FloatArray
+) -> OnGrid:
+    """A member on all rows of a grid, with some data taken in.
 
-
-def _factor(one: GridCovariance, data: Observed, index: IntArray, noise: FloatArray) -> Factor:
-    """The factor of some data; ``index`` are the rows of the grid of the runs they are made of."""
-    at = index[data.first]
-    ones = np.ones(len(data), dtype=np.int64)
-    return Factor(one, one.member.eta, Targets(at, data.y - one.offset[at], ones, noise))
+    index   the rows of the grid of the runs that ``data`` is made of
+    noise   (k,) variance of each row of ``data``
+    """
+    prior = member.linearised(at)
+    factor = factor_of(member, prior, index[data.first], data.y, noise)
+    return OnGrid(member, prior, member.run_noise(at) ** 2, factor)
 
 
 def _extend(state: FittedSurface, finished: Runs) -> None:
     """Take in the runs that are new; each is a row of its own."""
     for i in range(len(state.taken), len(finished)):
         row = int(finished.index[i])
-        y, extra = _target(state.rows[0].at, finished.first(i + 1))
-        state.observe(state.factors, row, y, state.noise[:, row] + extra)
+        y, extra = _target(state.parts[0].prior.at, finished.first(i + 1))
+        for part in state.parts:
+            part.take_in(row, y, part.noise[row] + extra)
     state.taken = finished
 
 
@@ -196,53 +189,49 @@ def _posterior(
     state: FittedSurface, finished: Runs, pending: IntArray, hints: Hints | None = None
 ) -> Posterior:
     weight = state.surface.weight
-    offsets = np.stack([one.offset for one in state.rows])
-    more = len(pending) or hints is not None
-    factors = [factor.copy() if more else factor.frozen() for factor in state.factors]
+    grows = len(pending) or hints is not None
+    parts = [
+        replace(part, factor=part.factor.copy() if grows else part.factor.frozen())
+        for part in state.parts
+    ]
     if hints is not None:
-        for row, y, error, n in zip(*(part.tolist() for part in hints), strict=True):
-            # An error that n rows share is split among them.
-            state.observe(factors, row, y, n * (state.noise[:, row] + error))
-    means = offsets + np.stack([factor.mean(0.0) for factor in factors])
+        for row, y, error, n in zip(*(column.tolist() for column in hints), strict=True):
+            for part in parts:
+                # An error that n rows share is split among them.
+                part.take_in(row, y, n * (part.noise[row] + error))
+    means = np.stack([part.mean for part in parts])
     for row in pending.tolist():
-        state.observe(factors, row, means[:, row], state.noise[:, row])
+        for part, y in zip(parts, means[:, row], strict=True):
+            part.take_in(row, y, part.noise[row])
     mean = weight @ means
     apart = means - mean
-    inner = weight @ np.stack([factor.variance() for factor in factors])
+    inner = weight @ np.stack([part.factor.variance() for part in parts])
     variance = state.stretch * inner + weight @ apart**2
-    above = [mistuned(*each) for each in zip(state.rows, factors, strict=True)]
     done = finished.of(State.DONE).loss
     return Posterior(
         mean=mean,
         sd=np.sqrt(variance),
         scale="log",
         best=float(np.log(done.min())) if len(done) else np.inf,
-        noise=np.sqrt(weight @ state.noise),
-        mistuned=state.stretch * (weight @ np.stack(above)),
-        sampler=_sampler(state, factors, means),
-        aim=lambda C: aim_at(_places(state, C), state.stretch, weight, state.rows, factors, apart),
+        noise=np.sqrt(weight @ np.stack([part.noise for part in parts])),
+        mistuned=state.stretch * (weight @ np.stack([mistuned(part) for part in parts])),
+        sampler=_sampler(state, parts, means),
+        aim=lambda C: aim_at(state.places_at(C), state.stretch, weight, parts, apart),
         given=lambda hints: _posterior(state, finished, pending, hints),
     )
 
 
-def _sampler(state: FittedSurface, factors: list[Factor], means: FloatArray) -> Sampler:
+def _sampler(state: FittedSurface, parts: list[OnGrid], means: FloatArray) -> Sampler:
     """Joint draws at some rows, each from one member."""
 
     def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:
         counts = rng.multinomial(n, state.surface.weight)
         drawn = []
-        for j, (one, factor) in enumerate(zip(state.rows, factors, strict=True)):
-            V = factor.V[: factor.k, rows]
-            cov = state.stretch * (one.cross(one.member.eta, rows, rows) - V.T @ V)
-            normal = rng.standard_normal((counts[j], len(rows)))
-            drawn.append(means[j, rows] + normal @ root(cov).T)
+        for part, mean, count in zip(parts, means, counts, strict=True):
+            V, prior = part.factor.V[: part.factor.k, rows], part.prior.take(rows)
+            cov = state.stretch * (part.member.prior_cov(prior, prior) - V.T @ V)
+            normal = rng.standard_normal((count, len(rows)))
+            drawn.append(mean[rows] + normal @ root(cov).T)
         return np.asarray(rng.permutation(np.concatenate(drawn)))
 
     return sampler
-
-
-def _places(state: FittedSurface, C: float) -> Places:
-    """Where the best loss at C may be; looked for once a fit."""
-    if C not in state.places:
-        state.places[C] = likely_places(state.surface, C, state.stretch)
-    return state.places[C]

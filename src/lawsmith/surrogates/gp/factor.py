@@ -13,46 +13,39 @@ the new row of L when x is observed, and an observation costs one product with V
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from copy import copy
-from typing import Protocol
 
 import numpy as np
-from scipy.linalg import solve_triangular
 
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky
+from lawsmith.surface.process import cholesky, whiten
 
 BLOCK, WIDTH = 2**18, 64  # covariances worked out at a time (2 MB), and candidates at least
-
-
-class Covariance(Protocol):
-    """A kernel on the rows of a grid at hyperparameters eta."""
-
-    def cross(
-        self, eta: FloatArray, rows: IntArray, others: IntArray | None = None
-    ) -> FloatArray: ...
-
-    def variances(self, eta: FloatArray) -> FloatArray: ...
-
-    def noise(self, eta: FloatArray) -> float: ...
+# Covariances (len(rows), len(others)) of candidates; (len(rows), m) with all of them for None.
+Cross = Callable[[IntArray, IntArray | None], FloatArray]
 
 
 class Factor:
     """A growing factorisation at fixed hyperparameters; `extend` is the only thing that changes it.
 
     Rows beyond ``k`` of the arrays are room to grow.
+
+    prior   (m,) prior variance of every candidate
+    noise   (k,) variance of each target about the surface
     """
 
-    def __init__(self, kernel: Covariance, eta: FloatArray, targets: Targets) -> None:
-        k = len(targets.rows)
-        self.kernel, self.eta, self.k = kernel, eta, k
-        K = kernel.cross(eta, targets.rows, targets.rows)
-        K[np.diag_indices_from(K)] += kernel.noise(eta) / targets.n_runs + targets.extra
+    def __init__(
+        self, cross: Cross, prior: FloatArray, rows: IntArray, y: FloatArray, noise: FloatArray
+    ) -> None:
+        k = len(rows)
+        self.cross, self.prior, self.k = cross, prior, k
+        K = cross(rows, rows)
+        K[np.diag_indices_from(K)] += noise
         L = cholesky(K)
-        u: FloatArray = solve_triangular(L, targets.y, lower=True)
-        o: FloatArray = solve_triangular(L, np.ones(k), lower=True)
-        self._keep(targets.rows, L, u, o)
-        self.V = np.empty((len(self.u), len(kernel.variances(eta))))
+        u, o = whiten(L, y), whiten(L, np.ones(k))
+        self._keep(rows, L, u, o)
+        self.V = np.empty((len(self.u), len(prior)))
         self._whiten()
         V = self.V[:k]
         self.explained = np.einsum("ij,ij->j", V, V)  # (m,) variance removed so far
@@ -70,8 +63,7 @@ class Factor:
         L, rows, width = self.L[:k, :k], self.rows[:k], max(WIDTH, BLOCK // self.k)
         for start in range(0, m, width):
             end = min(start + width, m)
-            cross = self.kernel.cross(self.eta, rows, np.arange(start, end))
-            self.V[:k, start:end] = solve_triangular(L, cross, lower=True, check_finite=False)
+            self.V[:k, start:end] = whiten(L, self.cross(rows, np.arange(start, end)))
 
     def _grow(self) -> None:
         """Room for a quarter more observations, in arrays of its own."""
@@ -80,13 +72,13 @@ class Factor:
         self.V = np.empty((len(self.u), before.shape[1]))
         self.V[:k] = before[:k]
 
-    def extend(self, row: int, y: float, n_runs: int, extra: float = 0.0) -> None:
+    def extend(self, row: int, y: float, noise: float) -> None:
         """One more observation, of ``row``, whose column of V becomes the new row of L."""
         if self.k == len(self.u):
             self._grow()
-        k, noise = self.k, self.kernel.noise(self.eta) / n_runs + extra
+        k = self.k
         column = self.V[:k, row].copy()
-        prior = self.kernel.cross(self.eta, np.array([row]))[0]
+        prior = self.cross(np.array([row]), None)[0]
         variance = prior[row] + noise - column @ column
         # Rounding can eat a variance no larger than the noise; the noise itself is the least.
         pivot = float(np.sqrt(max(variance, 1e-3 * noise)))
@@ -102,8 +94,7 @@ class Factor:
 
     def whitened(self, M: FloatArray) -> FloatArray:
         """L⁻¹ M, for M (k, ·)."""
-        k = self.k
-        return np.asarray(solve_triangular(self.L[:k, :k], M, lower=True, check_finite=False))
+        return whiten(self.L[: self.k, : self.k], M)
 
     def constant(self) -> float:
         """c, the generalised least-squares mean of the targets."""
@@ -116,7 +107,7 @@ class Factor:
 
     def variance(self) -> FloatArray:
         """(m,) posterior variance of the surface, standardised."""
-        return np.asarray(np.maximum(self.kernel.variances(self.eta) - self.explained, 0.0))
+        return np.asarray(np.maximum(self.prior - self.explained, 0.0))
 
     def frozen(self) -> Factor:
         """This factorisation as it is now, to read from while this one grows; shares its arrays."""

@@ -11,46 +11,26 @@ Notation and shapes
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass
 
 import numpy as np
 from scipy.linalg import lapack
 from scipy.optimize import minimize
 
-from lawsmith.grid import FloatArray, IntArray
+from lawsmith.grid import FloatArray
+from lawsmith.surface.process import cholesky
+from lawsmith.surrogates.base import Observations
 from lawsmith.surrogates.gp.kernel import Kernel, Pairs
 
 UPPER = np.log(1e5)  # of every hyperparameter: far beyond where any prior leaves a trace
 
 
-@dataclass(frozen=True, eq=False)
-class Targets:
-    """Standardised observations; ``extra`` (k,) or 0: variance beyond the noise of a run."""
-
-    rows: IntArray
-    y: FloatArray
-    n_runs: IntArray
-    extra: FloatArray | float = 0.0
-
-
-def cholesky(K: FloatArray) -> FloatArray:
-    """Lower factor of K, which is overwritten; jitter is added only where rounding needs it."""
-    diagonal, jitter = np.diag(K).copy(), 0.0
-    while True:
-        L, failed = lapack.dpotrf(K, lower=1, clean=1, overwrite_a=0)
-        if not failed:
-            return np.asarray(L)
-        jitter = max(1e-10 * diagonal.mean(), 10.0 * jitter)
-        K[np.diag_indices_from(K)] = diagonal + jitter
-
-
 def log_likelihood(
-    pairs: Pairs, eta: FloatArray, targets: Targets
+    pairs: Pairs, eta: FloatArray, targets: Observations
 ) -> tuple[float, FloatArray, float]:
     """ln p(y | eta) with the best constant mean, its gradient (h,), and that mean c."""
     kernel, k = pairs.kernel, len(targets.y)
     at = pairs.covariances(eta)
-    at.K.reshape(-1, order="F")[:: k + 1] += kernel.noise(eta) / targets.n_runs + targets.extra
+    at.K.reshape(-1, order="F")[:: k + 1] += kernel.noise(eta) / targets.n_runs
     L = cholesky(at.K)
     both, _ = lapack.dpotrs(L, np.column_stack([targets.y, np.ones(k)]), lower=1)
     c = float(both[:, 0].sum() / both[:, 1].sum())
@@ -66,7 +46,7 @@ def log_likelihood(
     return float(value), np.append(pairs.slopes(eta, at, W, diagonal), noise_slope), c
 
 
-def log_posterior(pairs: Pairs, eta: FloatArray, targets: Targets) -> tuple[float, FloatArray]:
+def log_posterior(pairs: Pairs, eta: FloatArray, targets: Observations) -> tuple[float, FloatArray]:
     """ln p(y | eta) + ln prior(eta), what BoTorch maximises, and its gradient (h,)."""
     likelihood, slopes, _ = log_likelihood(pairs, eta, targets)
     prior, prior_slopes = pairs.kernel.log_prior(eta)
@@ -74,7 +54,7 @@ def log_posterior(pairs: Pairs, eta: FloatArray, targets: Targets) -> tuple[floa
 
 
 def fit_hyperparameters(
-    kernel: Kernel, targets: Targets, starts: Sequence[FloatArray]
+    kernel: Kernel, targets: Observations, starts: Sequence[FloatArray]
 ) -> FloatArray:
     """(h,) eta of the highest maximum of the posterior density found from ``starts``."""
     pairs = kernel.pairs(targets.rows)
@@ -82,7 +62,7 @@ def fit_hyperparameters(
     return min(found, key=lambda pair: pair[0])[1]
 
 
-def _climb(pairs: Pairs, targets: Targets, start: FloatArray) -> tuple[float, FloatArray]:
+def _climb(pairs: Pairs, targets: Observations, start: FloatArray) -> tuple[float, FloatArray]:
     """Minus the log density a target at a local maximum, and its eta (h,), from ``start``."""
 
     def negative(eta: FloatArray) -> tuple[float, FloatArray]:

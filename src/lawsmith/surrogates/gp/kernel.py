@@ -22,10 +22,9 @@ from itertools import groupby
 import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
+from lawsmith.surface.process import matern, squares
 from lawsmith.surrogates.gp.priors import Density, Hyper, priors_named
 from lawsmith.surrogates.inputs import kernel_columns
-
-ROOT5 = np.sqrt(5.0)
 
 
 @dataclass(frozen=True, eq=False)
@@ -75,7 +74,7 @@ class Kernel:
         K = np.zeros((len(rows), len(self.matern[other])))
         if self.n_lengthscales:
             scaled = self.matern / self.lengthscales(eta)
-            K += self.outputscale(eta) * matern(distances(scaled[rows], scaled[other]))
+            K += self.outputscale(eta) * matern(squares(scaled[rows], scaled[other]))
         if self.linear.shape[1]:
             K += self.linear_variance(eta) * (self.linear[rows] @ self.linear[other].T)
         return K
@@ -197,16 +196,3 @@ def kernel_on(grid: Grid, name: str, priors: str) -> Kernel:
     if linear_part.shape[1]:
         hypers.append(chosen.linear)
     return Kernel(matern_part, linear_part, (*hypers, chosen.noise), scaled)
-
-
-def distances(A: FloatArray, B: FloatArray) -> FloatArray:
-    """(a, b) Euclidean distances between rows of A and B, by one matrix product."""
-    squared = (A**2).sum(axis=1)[:, None] + (B**2).sum(axis=1) - 2.0 * (A @ B.T)
-    # Rounding can take equal rows slightly below zero.
-    return np.asarray(np.sqrt(np.maximum(squared, 0.0)))
-
-
-def matern(r: FloatArray) -> FloatArray:
-    """Matérn-5/2 correlation at scaled distances r."""
-    t = ROOT5 * r
-    return np.asarray((1.0 + t + t * t / 3.0) * np.exp(-t))

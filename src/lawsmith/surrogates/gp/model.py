@@ -11,15 +11,17 @@ Notation and shapes
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
+from functools import partial
 
 import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
+from lawsmith.surface.process import cholesky
 from lawsmith.surrogates.base import Observations, Posterior, Refits, Sampler, Scale, observations
 from lawsmith.surrogates.gp.factor import Factor
-from lawsmith.surrogates.gp.hyperparameters import Targets, cholesky, fit_hyperparameters
+from lawsmith.surrogates.gp.hyperparameters import fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
 from lawsmith.threads import one_thread
 
@@ -97,8 +99,8 @@ class GP:
                 state = self._refit(grid, found.first(point), state)
         assert state is not None  # there is a point for every history
         for i in range(len(state.seen.rows), n):
-            y = state.standard(float(found.y[i]))
-            state.factor.extend(int(found.rows[i]), y, int(found.n_runs[i]))
+            y, noise = state.standard(float(found.y[i])), state.noise / int(found.n_runs[i])
+            state.factor.extend(int(found.rows[i]), y, noise)
             state.posterior = None
         state.seen = found
         return state
@@ -107,7 +109,7 @@ class GP:
         """The hyperparameters of ``found``, searched from those of the last refit."""
         kernel = kernel_on(grid, self.kernel, self.priors) if before is None else before.kernel
         centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
-        targets = Targets(found.rows, (found.y - centre) / spread, found.n_runs)
+        targets = replace(found, y=(found.y - centre) / spread)
         starts = []
         if before is not None and n > self.refits.first:
             starts.append(before.eta)
@@ -116,7 +118,7 @@ class GP:
         if not starts or n <= FEW:
             starts.append(kernel.start)
         eta = fit_hyperparameters(kernel, targets, starts)
-        factor = Factor(kernel, eta, targets)
+        factor = factor_of(kernel, eta, targets)
         return _Fitted(grid, found, n, kernel, eta, centre, spread, factor)
 
     def _posterior(self, state: _Fitted, pending: IntArray) -> Posterior:
@@ -130,7 +132,7 @@ class GP:
             return plain
         factor = state.factor.copy()
         for row in pending.tolist():
-            factor.extend(row, state.standard(float(plain.mean[row])), n_runs=1)
+            factor.extend(row, state.standard(float(plain.mean[row])), state.noise)
         return self._with_factor(state, factor, plain.mean, plain.best)
 
     def _with_factor(
@@ -139,6 +141,12 @@ class GP:
         sd = state.spread * np.sqrt(factor.variance())
         noise = state.spread * float(np.sqrt(state.noise))
         return Posterior(mean, sd, self.scale, best, _sampler(state, factor, mean), noise)
+
+
+def factor_of(kernel: Kernel, eta: FloatArray, targets: Observations) -> Factor:
+    noise = kernel.noise(eta) / targets.n_runs
+    cross = partial(kernel.cross, eta)
+    return Factor(cross, kernel.variances(eta), targets.rows, targets.y, noise)
 
 
 def _spread(y: FloatArray) -> float:
