@@ -11,7 +11,7 @@ from scipy import stats
 from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit
-from lawsmith.surface.data import Frame, Points, Trunks, observe
+from lawsmith.surface.data import Frame, Points, RowTrunks, observe
 from lawsmith.surface.fit_member import fit_theta, log_likelihood, log_likelihood_of_replicates
 from lawsmith.surface.locate import vertex
 from lawsmith.surface.member import Linearised, Member
@@ -87,7 +87,7 @@ def test_the_gradient_of_the_evidence_is_that_of_differences(on_trunks: bool) ->
     if on_trunks:
         trunk = rng.integers(-1, 4, k)
         tau = np.array([0.3, 1.0, 1.2, 0.8])[trunk]
-        data = replace(data, trunks=Trunks(trunk, tau, common=0.7))
+        data = replace(data, trunks=RowTrunks(trunk, tau, common=0.7))
     target, F = rng.normal(0, 0.02, k), 0.1 * rng.normal(size=(k, 3))
     shape = trend("early+joined", data.frame, 3.0)
     member = Member("", shape, kernel, data, shape.mean, shape.mean, eta, np.ones(k))

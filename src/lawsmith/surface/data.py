@@ -209,7 +209,7 @@ class Frame:
 
 
 @dataclass(frozen=True, eq=False)
-class Trunks:
+class RowTrunks:
     """Which rows share a trunk, and how much of their noise they share with it.
 
     of_row   (k,) the trunk that a row is from, -1 for none
@@ -239,7 +239,7 @@ class Observed:
     extra: FloatArray
     first: IntArray
     cov: FloatArray | None = None
-    trunks: Trunks | None = None
+    trunks: RowTrunks | None = None
 
     def __len__(self) -> int:
         return len(self.y)
@@ -303,7 +303,7 @@ def observe(
     points = frame.points(scales, hp).take(first)
     y, n_runs, squares, alone = _rows(ids, loss, lost)
     y, extra = compress(points.S, y, alone)
-    trunks = None if trunk is None else Trunks(trunk[order][first], np.ones(len(first)))
+    trunks = None if trunk is None else RowTrunks(trunk[order][first], np.ones(len(first)))
     return Observed(frame, points, y, n_runs, squares, extra, order[first], trunks=trunks)
 
 

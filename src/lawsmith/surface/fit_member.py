@@ -11,7 +11,7 @@ import numpy as np
 from scipy.optimize import minimize
 
 from lawsmith.arrays import FloatArray, robust_sd
-from lawsmith.surface.data import Observed, Trunks
+from lawsmith.surface.data import Observed, RowTrunks
 from lawsmith.surface.member import TAIL_DF, Member
 from lawsmith.surface.process import (
     Kernel,
@@ -95,7 +95,7 @@ def _target(member: Member) -> FloatArray:
     return np.asarray(member.data.y - member.rows.value - member.rows.shift)
 
 
-def _with_common(member: Member, trunks: Trunks) -> Member:
+def _with_common(member: Member, trunks: RowTrunks) -> Member:
     """How much of the noise trunks have in common, and how odd each is; eta with the noise then.
 
     Either the noise of a run stays, or that part of it which is not common. The first alone would
@@ -105,12 +105,12 @@ def _with_common(member: Member, trunks: Trunks) -> Member:
     F = member.rows.F
     bare = member.residual_cov(member.rows, member.rows) + F @ F.T
 
-    def factor(trunks: Trunks, eta: FloatArray) -> FloatArray:
+    def factor(trunks: RowTrunks, eta: FloatArray) -> FloatArray:
         rows = replace(data, trunks=trunks)
         noise = row_noise(kernel, eta, rows, member.w) + rows.extra
         return cholesky(with_trunks(bare, kernel, eta, rows) + np.diag(noise))
 
-    def density(case: tuple[Trunks, FloatArray]) -> float:
+    def density(case: tuple[RowTrunks, FloatArray]) -> float:
         trunks, eta = case
         L = factor(trunks, eta)
         white = whiten(L, target)

@@ -11,7 +11,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith.arrays import AnyArray, FloatArray, IntArray
-from lawsmith.surface.data import Observed, Points, Trunks
+from lawsmith.surface.data import Observed, Points, RowTrunks
 from lawsmith.surface.tail import compress
 
 
@@ -59,5 +59,5 @@ def with_inferred(data: Observed, more: Inferred) -> Observed:
         np.concatenate([data.extra, extra[k:]]),
         np.concatenate([data.first, np.full(r, -1)]),
         cov,
-        Trunks(np.concatenate([of_runs, more.trunk]), np.ones(k + r)),
+        RowTrunks(np.concatenate([of_runs, more.trunk]), np.ones(k + r)),
     )
