@@ -28,7 +28,7 @@ RANKS = {
     3.2: "answer",
     3.3: "tasks",
     3.5: "analysis",
-    4.0: "acquisition spec fantasies",
+    4.0: "acquisition spec",
     4.4: "stopping",
     5.0: "policies runners journal",
     6.0: "study replay",

@@ -328,7 +328,8 @@ def test_the_page_holds_every_frame_and_a_row_for_each_run(data):
 
 def test_nothing_of_a_study_can_end_the_script_or_open_a_tag(data):
     attack = "</script><script>alert(1)</script>"
-    trace = replace(data.trace, task=replace(data.trace.task, study=attack))
+    task = data.trace.task
+    trace = replace(data.trace, task=replace(task, study=replace(task.study, name=attack)))
     reasons = tuple(replace(r, config={attack: attack}) for r in data.reasons)
     page = discovery_html(replace(data, trace=trace, reasons=reasons, names={"h0": attack}))
     assert "<script>alert" not in page

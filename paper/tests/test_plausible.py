@@ -7,11 +7,11 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
-from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier_batch, pareto
 from lawsmith.grid import Grid
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs
 from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Posterior

@@ -10,12 +10,12 @@ import pandas as pd
 import pytest
 
 from lawsmith.datasets import ReadOptions, study_from_frame
-from lawsmith.fantasies import equal_weights, mixed_losses
 from lawsmith.frontier import pareto
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, prepare, replay
+from lawsmith.replay.steps import equal_weights, mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 from lawsmith.surrogates.gp import GP

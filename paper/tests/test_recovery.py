@@ -12,6 +12,7 @@ import vl_convert
 
 from lawsmith.charts import NARROW, WIDE, ChartUnavailable
 from lawsmith.charts.theme import N_SERIES
+from lawsmith.datasets import demo_study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import CHINCHILLA, GADRE, KAPLAN, LC, SKALING
 from lawsmith.policies import make_policy
@@ -313,7 +314,7 @@ def test_a_replay_without_a_law_has_nothing_to_compare(compute_task, make_curves
 
 
 def test_a_synthetic_study_is_named_so_in_the_title(compute_task, make_curves):
-    task = replace(compute_task, synthetic=True)
+    task = replace(compute_task, study=replace(compute_task.study, truth=demo_study().truth))
     spec = recovery(make_curves(task, SPENT, (0.1,) * 4)).to_dict()
     assert " ".join(spec["title"]["text"]).startswith("Recovery of the law: small (synthetic), L(C")
 

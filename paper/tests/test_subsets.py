@@ -10,6 +10,7 @@ import pytest
 import vl_convert
 
 from lawsmith.charts import NARROW, WIDE, ChartUnavailable
+from lawsmith.datasets import demo_study
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.fit import fit_law
@@ -111,7 +112,7 @@ def test_the_chart_has_three_panels_and_says_how_far_each_is_off(task, width):
 
 
 def test_a_synthetic_study_is_named_so_in_the_title(task):
-    spec = subsets(replace(task, synthetic=True)).to_dict()
+    spec = subsets(replace(task, study=replace(task.study, truth=demo_study().truth))).to_dict()
     assert "small (synthetic), L(C)" in " ".join(spec["title"]["text"])
 
 

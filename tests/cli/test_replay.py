@@ -16,7 +16,7 @@ import pytest
 import lawsmith.cli.replay as replay_run
 from lawsmith.cli import replay_options as options
 from lawsmith.cli.replay import collect, described, share_done
-from lawsmith.datasets import entry, load
+from lawsmith.datasets import demo_study, entry, load
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import CHINCHILLA, LC
@@ -84,7 +84,9 @@ def test_a_synthetic_table_is_labelled_whatever_its_title(lawsmith, monkeypatch,
     prepared = replay_run.prepare
 
     def disguised(*args, **kwargs):
-        return replace(prepared(*args, **kwargs), title="My runs", synthetic=True)
+        task = prepared(*args, **kwargs)
+        study = replace(task.study, title="My runs", truth=demo_study().truth)
+        return replace(task, study=study)
 
     monkeypatch.setattr(replay_run, "prepare", disguised)
     result = lawsmith("replay", sweep, *SHORT, "--iterations", 8)

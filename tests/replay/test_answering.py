@@ -15,7 +15,7 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import make_policy
 from lawsmith.replay import Stop, answer_after, answers_of, prepare, replay, run_replay
-from lawsmith.replay.answering import due
+from lawsmith.replay.loop import is_due
 from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.surrogates import make_surrogate
@@ -71,7 +71,7 @@ def looked_at(n):
     """The counts of runs at which a rule is looked at, up to ``n``."""
     counts, last = [], 0
     for i in range(1, n + 1):
-        if due(i, last):
+        if is_due(i, last):
             counts.append(i)
             last = i
     return counts
@@ -117,7 +117,7 @@ def test_the_first_limit_that_is_reached_ends_it(task, ended):
 def test_with_three_runs_nothing_is_known_and_with_four_something(task):
     cheap = np.argsort(task.pool.C, kind="stable")
     assert answer_after(task, runs_of(task, cheap[:3].tolist()), (Target(TARGET),)) is None
-    assert answers_of(task, made_study(), cheap[:3].tolist(), (Target(TARGET),)) is None
+    assert answers_of(task, cheap[:3].tolist(), (Target(TARGET),)) is None
     found = answer_after(task, runs_of(task, cheap[:4].tolist()), (Target(TARGET),))
     assert found is not None
     assert found.n_runs == 4
@@ -132,7 +132,7 @@ def test_a_rule_needs_no_surrogate_and_no_law_of_compute_but_the_initial_design(
 def test_the_answers_are_those_of_the_chosen_runs_and_of_the_whole_pool(task):
     study, targets = made_study(), (Target(TARGET), Target(6e19, 1e9, 1e10))
     rows = np.argsort(task.pool.C, kind="stable")[::2].tolist()
-    found = answers_of(task, study, rows, targets)
+    found = answers_of(task, rows, targets)
     own = answer_after(task, runs_of(task, rows), targets)
     for mine, theirs in zip(found.chosen.forecasts, own.forecasts, strict=True):
         numbers = (theirs.loss, theirs.low, theirs.high, theirs.run_low, theirs.run_high)
@@ -149,7 +149,7 @@ def test_the_answers_are_those_of_the_chosen_runs_and_of_the_whole_pool(task):
 def test_where_nothing_is_held_out_nothing_is_judged():
     whole = prepare(made_study(), get_law("LC"), hold_out=HeldOut.nothing())
     assert len(whole.pool) == 80
-    found = answers_of(whole, made_study(), list(range(0, 80, 4)), (Target(TARGET),))
+    found = answers_of(whole, list(range(0, 80, 4)), (Target(TARGET),))
     assert found.chosen.held_out is None
     assert found.pool.n_runs == 80
 

@@ -10,7 +10,6 @@ import pytest
 
 from lawsmith.datasets import ReadOptions, demo_study, study_from_frame
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import mixed_losses
 from lawsmith.laws.catalogue import get_law
 from lawsmith.laws.fit import fit_law
 from lawsmith.laws.objective import HUBER
@@ -21,6 +20,7 @@ from lawsmith.replay import (
     replay,
     run_replay,
 )
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 from lawsmith.surrogates.gp import GP

@@ -228,5 +228,5 @@ def verdict(tests: Tests) -> str:
 
 
 def _of_twin(claim: Claim, figures: Figures) -> str:
-    synthetic = figures[claim.better.figure][claim.better.label][0].task.synthetic
+    synthetic = figures[claim.better.figure][claim.better.label][0].task.study.synthetic
     return " [synthetic twin]" if synthetic else ""

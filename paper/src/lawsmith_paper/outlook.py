@@ -26,7 +26,6 @@ import numpy as np
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.charts.law import law_inputs
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier
 from lawsmith.grid import Grid
 from lawsmith.laws.allocation import LOG6, best_split, can_allocate, log_optimal_n
@@ -36,6 +35,7 @@ from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.uncertainty import Interval, covariance
 from lawsmith.policies.base import Policy
 from lawsmith.replay import Task
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 from lawsmith_paper.plausible import Plausible, noise_free_laws, plausible_laws

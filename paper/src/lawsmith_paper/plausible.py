@@ -13,12 +13,12 @@ from dataclasses import dataclass
 
 import numpy as np
 
-from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier, frontier_batch, frontier_level
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.laws.fit import fit_batch
 from lawsmith.laws.law import Law
 from lawsmith.laws.many import PointSet, fit_many
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 

@@ -102,7 +102,7 @@ def figure_remark(name: str, lines: Lines, fits: Sequence[FitName]) -> str:
         told = _compared(lines, budget) if both else _ranked(lines, fits[0], budget)
         parts.append(f"At {percent(budget)} of the compute {told}.")
     if name in FINDINGS:
-        synthetic = next(iter(lines.values()))[0].task.synthetic
+        synthetic = next(iter(lines.values()))[0].task.study.synthetic
         of = "of the real study " if synthetic else ""
         parts.append(f"The paper finds {of}that {FINDINGS[name]}.")
     return " ".join(parts)

@@ -8,11 +8,11 @@ from functools import lru_cache
 from typing import Any
 
 from lawsmith.datasets import Study
-from lawsmith.fantasies import equal_weights
 from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import get_law
 from lawsmith.policies import Method, Policy
 from lawsmith.replay import Stop, Task, prepare, replay
+from lawsmith.replay.steps import equal_weights
 from lawsmith.surrogates.base import Surrogate
 from lawsmith_paper.jobs import Json
 from lawsmith_paper.records import as_known, step_record, steps_from

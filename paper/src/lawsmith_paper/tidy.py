@@ -43,7 +43,7 @@ def tidy_rows(run: Curves) -> Iterator[Json]:
             values = {name: float(array[step]) for name, array in columns.items()}
             yield {
                 **run.settings,
-                "synthetic": run.task.synthetic,
+                "synthetic": run.task.study.synthetic,
                 "fit": fit,
                 "budget": budget,
                 "cost_fraction": float(spent[step]),

@@ -10,7 +10,7 @@ from lawsmith.replay import Task
 
 def task_name(task: Task) -> str:
     """The study of a task in a title."""
-    return short_name(task.study, synthetic=task.synthetic)
+    return short_name(task.study.name, synthetic=task.study.synthetic)
 
 
 def task_heading(what: str, task: Task) -> str:

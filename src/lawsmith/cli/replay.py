@@ -144,8 +144,8 @@ def replay_runs(
     replay_options.check_ran(len(steps), stop, task)
     settings = setup.settings(task, stop, wanted)
     trace = Trace(task, policy.name, request.seed, settings, tuple(steps))
-    found = answers_of(task, study, [step.candidate for step in steps], wanted)
-    return Replayed(study, trace, stopped_by(trace, stop, found, interrupted=interrupted), found)
+    found = answers_of(task, [step.candidate for step in steps], wanted)
+    return Replayed(trace, stopped_by(trace, stop, found, interrupted=interrupted), found)
 
 
 def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float]]:
@@ -260,7 +260,7 @@ def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> 
         out.show(Digest("", [found, *whole_pool(done.answers)]))
     show_laws(done)
     show_budgets(done)
-    out.show(Digest("", as_notes(done.trace.task.notes)))
+    out.show(Digest("", as_notes(done.study.notes)))
     views.show_charts(drawn)
     out.paths(written, "Written")
 
@@ -268,13 +268,14 @@ def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> 
 def show_head(done: Replayed) -> None:
     """Title, labelled where the study is synthetic, and facts."""
     task, trace, last = done.trace.task, done.trace, done.last
-    label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
-    out.title(task.title + label)
+    study = done.study
+    label = " (synthetic)" if study.synthetic and "synthetic" not in study.title else ""
+    out.title(study.title + label)
     pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
     ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
     out.facts(
         {
-            "study": task.study if task.study != task.title else "",
+            "study": study.name if study.name != study.title else "",
             "chosen by": _method(trace),
             "pool": pool,
             "prices": trace.settings["trunk_decay"] and _TRUNKS,

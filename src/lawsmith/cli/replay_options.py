@@ -179,7 +179,7 @@ def targets(
 def check_pool(method: Method, task: Task) -> None:
     """An initial design needs as many candidates as it has runs."""
     if method.n_first > len(task.pool):
-        want = f"at most the {len(task.pool)} candidates in the pool of {task.study}"
+        want = f"at most the {len(task.pool)} candidates in the pool of {task.study.name}"
         raise LawsmithError("--n-init", got=f"{method.n_first} initial runs", want=want)
 
 
@@ -203,7 +203,7 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
         raise LawsmithError("--iterations", got=iterations, want="at least 1 run")
     total = task.total_compute
     if budget is not None and budget > 1.0 and budget > total * (1.0 + 1e-9):
-        want = f"at most {flops(total)}, the whole pool of {task.study}"
+        want = f"at most {flops(total)}, the whole pool of {task.study.name}"
         raise LawsmithError("--budget", got=f"{flops(budget)} FLOPs", want=want)
     return Stop(iterations, budget * total if budget is not None and budget <= 1.0 else budget)
 

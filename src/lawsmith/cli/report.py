@@ -140,7 +140,7 @@ def _of_replay(request: ReportRequest, path: Path) -> Source:
         replayed = read_replay(path, read.reading(request), progress=progress)
     trace = replayed.trace
     folder = request.table if Path(request.table).is_dir() else str(path.parent)
-    own = replay_command(trace.task.study, trace.seed, trace.settings, folder=folder)
+    own = replay_command(trace.task.study.name, trace.seed, trace.settings, folder=folder)
     with out.working("following the replay again"):
         return replay_source(
             replayed, replay_record(trace, (own, request.command), files_of([path]))
@@ -151,7 +151,7 @@ def replay_record(
     trace: Trace, commands: tuple[str, ...], files: Sequence[File] | None = None
 ) -> Record:
     """How a replay can be reported on again."""
-    study = trace.task.study
+    study = trace.task.study.name
     settings = {"study": study, "seed": trace.seed, **trace.settings}
     return record(commands, settings, (*(files or ()), *study_files(study)))
 

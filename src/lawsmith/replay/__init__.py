@@ -1,4 +1,4 @@
-"""Replaying a finished study: what a policy would have found, run by run, for how much compute.
+"""Replaying a finished study: what a policy would have found, run by run, and at what cost.
 
 task = prepare(load("oellm-english"), get_law("LC"))
 for step in replay(task, make_policy("window", GP()), seed=0):
@@ -7,8 +7,7 @@ for step in replay(task, make_policy("window", GP()), seed=0):
 
 from __future__ import annotations
 
-from lawsmith.replay.answering import Answers, answer_after, answers_of
-from lawsmith.replay.loop import Stop, replay, run_replay
-from lawsmith.replay.replayed import Replayed, stopped_by
+from lawsmith.replay.loop import Stop, answer_after, replay, run_replay
+from lawsmith.replay.replayed import Answers, Replayed, answers_of, stopped_by
 from lawsmith.replay.steps import Scores, Step, Trace, step_values
 from lawsmith.replay.task import TARGETS, Task, default_hold_out, prepare

@@ -1,40 +1,50 @@
 """The replay loop: a policy asks, the finished study answers, the law is judged after every run.
 
-Everything random comes from (seed, number of runs asked). Linear algebra runs on one thread, so
-that the number of threads cannot change a digit; replays side by side are the way to use cores.
+Every random choice follows from (seed, number of runs so far). Linear algebra runs on one thread,
+so that the number of threads cannot change a digit. To use more cores, run several replays at once.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.answer import Target
+from lawsmith.answer import Answer, Target, answer
 from lawsmith.errors import LawsmithError
-from lawsmith.fantasies import Weigh, equal_weights, mixed_losses
 from lawsmith.formats import flops
 from lawsmith.metrics import recovery
 from lawsmith.policies import Policy, Search
-from lawsmith.replay.answering import answer_after, due
-from lawsmith.replay.steps import Envelope, Step, Trace, judge, make_step
+from lawsmith.replay.steps import (
+    Envelope,
+    Step,
+    Trace,
+    Weigh,
+    equal_weights,
+    judge,
+    make_step,
+    mixed_losses,
+)
 from lawsmith.replay.task import Task
 from lawsmith.runs import Runs
 from lawsmith.stopping import StopRule
 from lawsmith.threads import one_thread
 
-BLOCK = 64  # runs judged together where no progress is shown
+BLOCK = 64  # runs whose laws are fitted together where no progress is shown
+# The stop rule is checked again after the number of runs has grown by this factor. Interval widths
+# fall roughly as 1/√n, so in between they change by 2 %.
+GROWTH = 1.05
 
 
 @dataclass(frozen=True)
 class Stop:
     """When a replay ends before the pool is exhausted.
 
-    iterations  runs, the initial ones included
-    budget      FLOPs; the first run that would go beyond it is not run, and ends the replay
-    rule        ends it after the run that makes the answer known well enough
+    iterations  number of runs, including the initial ones
+    budget      FLOPs; the replay ends before the first run that would exceed it
+    rule        ends the replay once the answer is precise enough
     """
 
     iterations: int | None = None
@@ -48,14 +58,14 @@ class Stop:
             raise LawsmithError("budget", got=f"{self.budget:g} FLOPs", want="more than 0")
 
     def check(self, task: Task) -> None:
-        """Refuse a budget beyond the pool, which has no more to spend it on."""
+        """Refuse a budget that is larger than the cost of the whole pool."""
         total = task.total_compute
         if self.budget is not None and self.budget > total * (1.0 + 1e-9):
-            want = f"at most {flops(total)}, the whole pool of {task.study}"
+            want = f"at most {flops(total)}, the whole pool of {task.study.name}"
             raise LawsmithError("budget", got=f"{flops(self.budget)} FLOPs", want=want)
 
     def reached(self, n_runs: int, cost: float) -> bool:
-        """Whether ``n_runs`` runs of together ``cost`` FLOPs are beyond what is allowed."""
+        """Whether ``n_runs`` runs with a total of ``cost`` FLOPs exceed a limit."""
         over_runs = self.iterations is not None and n_runs > self.iterations
         return over_runs or (self.budget is not None and cost > self.budget * (1.0 + 1e-9))
 
@@ -70,30 +80,31 @@ def replay(
     block: int = 1,
     weigh: Weigh = equal_weights,
 ) -> Iterator[Step]:
-    """One Step per run until the pool is exhausted or ``stop``; the caller's loop may end it.
+    """Yield one Step per run until the pool is exhausted or ``stop`` is reached.
 
-    done    the first steps of this very replay, kept from a process that did not finish it: it
-            goes on after them as if it had never stopped, if they are whole blocks
-    block   runs whose laws are fitted together, several times faster than one by one; their
-            steps come together too. It moves the last digits of the laws, never the runs.
-    weigh   what the points of the mixed grid count in the fit of its law
+    done    the first steps of this replay, from a process that did not finish it. If they are
+            whole blocks, the replay continues as if it had not been interrupted.
+    block   number of runs whose laws are fitted together, which is several times faster. Their
+            steps are yielded together. It changes the last digits of the laws, never the runs.
+    weigh   weights of the points of the mixed grid in the fit of its law
     """
     stop = stop or Stop()
     stop.check(task)
-    walk = _Progress(task, policy, seed, weigh, done)
+    progress = _Progress(task, policy, seed, weigh, done)
     with one_thread():
-        going = not (done and walk.answered(stop.rule))
-    while going:
-        # Not around the yield: what the caller does between steps keeps its threads.
+        running = not (done and progress.answered(stop.rule))
+    while running:
+        # Not around the yield: the caller may use more threads between steps.
         with one_thread():
-            taken: list[_Taken] = []
-            while going and len(taken) < block:
-                row = walk.choose(stop.budget)
-                going = row is not None and not stop.reached(len(walk.runs) + 1, walk.cost(row))
-                if going and row is not None:
-                    taken.append(walk.take(row))
-                    going = not walk.answered(stop.rule)
-            steps = walk.judge(taken)
+            made: list[_MadeRun] = []
+            while running and len(made) < block:
+                row = progress.choose(stop.budget)
+                if row is None or stop.reached(len(progress.runs) + 1, progress.cost(row)):
+                    running = False
+                else:
+                    made.append(progress.make(row))
+                    running = not progress.answered(stop.rule)
+            steps = progress.judge(made)
         yield from steps
 
 
@@ -105,25 +116,30 @@ def run_replay(
     stop: Stop | None = None,
     settings: Mapping[str, object] | None = None,
 ) -> Trace:
-    """A whole replay at once; ``settings`` are words for the record."""
+    """A whole replay at once; ``settings`` are kept in the trace."""
     steps = tuple(replay(task, policy, seed=seed, stop=stop, block=BLOCK))
     return Trace(task, policy.name, seed, dict(settings or {}), steps)
 
 
-class _Taken(NamedTuple):
-    """A run that was taken: its step, whose laws are not fitted yet, and what they are fitted to.
+class _MadeRun(NamedTuple):
+    """A run that was made, before the laws after it are fitted.
 
-    observed  None while the initial design is incomplete
-    mixed     None as well without a surrogate
+    n_runs    number of runs so far, including this one
+    window    the largest compute it was chosen from
+    observed  envelope of the runs so far; None while the initial design is incomplete
+    mixed     envelope of the mixed grid; also None without a surrogate
+    shares    of the true envelope that the two have recovered
     """
 
-    step: Step
+    n_runs: int
+    window: float
     observed: Envelope | None
     mixed: Envelope | None
+    shares: tuple[float, float | None]
 
 
 class _Progress:
-    """The state of one replay: the runs so far, and when the stop rule was last looked at."""
+    """The state of one replay: the runs so far, and when the stop rule was last checked."""
 
     def __init__(
         self, task: Task, policy: Policy, seed: int, weigh: Weigh, done: Sequence[Step]
@@ -134,10 +150,10 @@ class _Progress:
         rows = [step.candidate for step in done]
         self.runs = Runs.from_losses(rows, task.loss[rows])
         self.window = float("nan")
-        self.looked = 0  # runs when the stop rule was last looked at
+        self.n_checked = 0  # number of runs when the stop rule was last checked
 
     def choose(self, budget: float | None) -> int | None:
-        """The row to run next, None when nothing is left of the pool or of the budget."""
+        """The row to run next; None if nothing is left of the pool or of the budget."""
         pool, runs = self.task.pool, self.runs
         if len(runs) == len(pool):
             return None
@@ -145,7 +161,7 @@ class _Progress:
         if self.policy.searching(pool, runs):
             self.window = float(pool.C[self.policy.candidates(pool, runs)].max())
         rng = np.random.default_rng([self.seed, len(runs)])
-        # The searches of the paper know no budget: the first run beyond it ends them.
+        # The paper's searches ignore the budget: the first run that exceeds it ends them.
         left = None
         if budget is not None and not isinstance(self.policy, Search):
             left = budget - self.task.pricing.total(pool, runs.index)
@@ -156,8 +172,8 @@ class _Progress:
         """FLOPs of the runs so far and of ``row``."""
         return self.task.pricing.total(self.task.pool, [*self.runs.index.tolist(), row])
 
-    def take(self, row: int) -> _Taken:
-        """Run ``row``: its loss from the study, and the envelopes after it."""
+    def make(self, row: int) -> _MadeRun:
+        """Run ``row``: look up its loss in the study, and find the envelopes after it."""
         task, pool = self.task, self.task.pool
         self.runs = self.runs.append(Runs.from_losses([row], [task.loss[row]]))
         observed, mixed = Envelope.of(task, self.runs.config_loss(len(pool))), None
@@ -170,25 +186,38 @@ class _Progress:
         truth = task.reference.envelope
         share = None if mixed is None else recovery(mixed.rows, truth)
         shares = recovery(observed.rows, truth), share
-        step = make_step(task, self.runs.index.tolist(), self.window, (None, None), shares)
-        return _Taken(step, observed if ready else None, mixed)
+        return _MadeRun(len(self.runs), self.window, observed if ready else None, mixed, shares)
 
     def answered(self, rule: StopRule | None) -> bool:
-        """Whether the runs so far meet a rule; never without one."""
+        """Whether the runs so far meet the rule; False without a rule."""
         n = len(self.runs)
         if rule is None or not self.policy.searching(self.task.pool, self.runs):
             return False
-        if not due(n, self.looked):
+        if not is_due(n, self.n_checked):
             return False
-        self.looked = n
+        self.n_checked = n
         found = answer_after(self.task, self.runs, [Target(rule.compute)])
         return found is not None and rule.met(found)
 
-    def judge(self, taken: Sequence[_Taken]) -> list[Step]:
-        """The steps of runs taken, their laws fitted together."""
-        observed = judge(self.task, [t.observed for t in taken])
-        fantasized = judge(self.task, [t.mixed for t in taken])
+    def judge(self, made: Sequence[_MadeRun]) -> list[Step]:
+        """The steps of these runs, with their laws fitted together."""
+        rows = self.runs.index.tolist()
+        observed = judge(self.task, [run.observed for run in made])
+        mixed = judge(self.task, [run.mixed for run in made])
         return [
-            replace(t.step, observed=law_observed, fantasized=law_mixed)
-            for t, law_observed, law_mixed in zip(taken, observed, fantasized, strict=True)
+            make_step(self.task, rows[: run.n_runs], run.window, laws, run.shares)
+            for run, laws in zip(made, zip(observed, mixed, strict=True), strict=True)
         ]
+
+
+def answer_after(task: Task, runs: Runs, targets: Sequence[Target]) -> Answer | None:
+    """The answer after ``runs`` of the pool; None while there are too few."""
+    try:
+        return answer(task.pool, runs, targets, study=task.study.name, prior=task.prior)
+    except LawsmithError:
+        return None
+
+
+def is_due(n_runs: int, n_checked: int) -> bool:
+    """Whether a rule that was last checked after ``n_checked`` runs is checked after ``n_runs``."""
+    return n_runs >= max(n_checked + 1, int(GROWTH * n_checked))

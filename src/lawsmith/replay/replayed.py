@@ -1,17 +1,21 @@
-"""Replayed: a replay as it ended, with the answers of its runs and of the whole pool.
+"""Replayed: a finished replay, with the answers from its runs and from the whole pool.
 
-In its JSON ``candidate`` and ``envelope`` count rows of the pool from 0; ``pool.rows`` says which
-of the study's distinct configurations, in the order of its table, each row of the pool is.
+In its JSON, ``candidate`` and ``envelope`` count rows of the pool from 0. ``pool.rows`` gives the
+configuration of each row, numbered by where the study's table first has it.
 """
 
 from __future__ import annotations
 
 import math
+from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Literal
 
+import numpy as np
+
 from lawsmith import __version__
 from lawsmith.analysis.payload import plain
+from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import (
     NO_ANSWER,
     headline,
@@ -22,13 +26,14 @@ from lawsmith.answer.text import (
 )
 from lawsmith.datasets.records import Study, frame_of
 from lawsmith.digest import Columns, Digest, Part, short
+from lawsmith.errors import LawsmithError
 from lawsmith.formats import number, percent, plural
 from lawsmith.laws.fit import LawFit
 from lawsmith.metrics import value_at
-from lawsmith.replay.answering import Answers
 from lawsmith.replay.loop import Stop
 from lawsmith.replay.steps import Json, Step, Trace, step_values
 from lawsmith.replay.task import Task
+from lawsmith.runs import Runs
 
 if TYPE_CHECKING:
     from lawsmith.datasets.records import Frame
@@ -37,16 +42,45 @@ BUDGETS = (0.005, 0.01, 0.02, 0.05, 0.1, 0.25, 0.5, 1.0)  # of the pool's comput
 Stopped = Literal["exhausted", "iterations", "budget", "answered", "interrupted"]
 
 
+@dataclass(frozen=True, eq=False)
+class Answers:
+    """The answer from the chosen runs, and that from all runs of the pool."""
+
+    chosen: Answer
+    pool: Answer
+
+
+def answers_of(task: Task, rows: Sequence[int], targets: Sequence[Target]) -> Answers | None:
+    """The answers from ``rows`` of the pool and from the whole pool; None with too few runs.
+
+    Both predict the held-out runs. A chosen row counts as one run with its configuration's mean
+    loss. The whole pool has all runs of the study, so that its answer is that of `lawsmith fit`.
+    """
+    study, grid = task.study, task.study.grid
+    held_out = np.setdiff1d(np.arange(len(grid)), task.rows)
+    known = np.concatenate([task.rows[np.asarray(rows, dtype=np.int64)], held_out])
+    chosen = Runs.from_losses(known, study.runs.config_loss(len(grid))[known])
+    kept = held_out if len(held_out) else None
+    try:
+        return Answers(
+            *(
+                answer(grid, runs, targets, study=study.name, held_out=kept, prior=task.prior)
+                for runs in (chosen, study.runs)
+            )
+        )
+    except LawsmithError:
+        return None
+
+
 @dataclass(frozen=True, eq=False, repr=False)
 class Replayed:
-    """A replay as it ended: the result of `replay_study`.
+    """A finished replay: the result of `replay_study`.
 
-    study     the finished study
-    trace     who chose, and every step: ``trace.steps``
+    trace     the policy and every step: ``trace.steps``
     stopped   what ended it: the pool was exhausted, a number of iterations, the budget, an answer
-              that is known well enough, or Ctrl-C
-    answers   ``answers.chosen`` by the runs chosen, ``answers.pool`` by the whole pool; None with
-              too few runs
+              that is precise enough, or Ctrl-C
+    answers   ``answers.chosen`` from the chosen runs, ``answers.pool`` from the whole pool; None
+              with too few runs
 
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
     >>> replayed = replay_study(small, targets=1e16, iterations=6)
@@ -54,10 +88,14 @@ class Replayed:
     ('iterations', 6)
     """
 
-    study: Study
     trace: Trace
     stopped: str
     answers: Answers | None = None
+
+    @property
+    def study(self) -> Study:
+        """The study that was replayed."""
+        return self.trace.task.study
 
     @property
     def last(self) -> Step:
@@ -67,11 +105,11 @@ class Replayed:
         return short(self._title(), [self._spent(), *self._answers()])
 
     def summary(self) -> str:
-        """The replay as text: what was spent, and the answers."""
+        """The replay as text: its cost and its answers."""
         return self._listing().text()
 
     def to_frame(self) -> Frame:
-        """One row a run in the order they were chosen: configuration, loss, compute, share."""
+        """One row per run, in the order they were chosen: configuration, loss, compute, share."""
         return frame_of(
             {
                 "iteration": step.iteration,
@@ -85,7 +123,7 @@ class Replayed:
         )
 
     def to_dict(self) -> dict[str, Any]:
-        """The replay as plain values, as ``--json`` has it."""
+        """The replay as plain values, as ``--json`` prints it."""
         made: dict[str, Any] = plain(_payload(self))
         return made
 
@@ -93,7 +131,9 @@ class Replayed:
         return self._listing().html()
 
     def _title(self) -> str:
-        return f"Replay of {self.trace.task.study} by {self.trace.policy}, seed {self.trace.seed}"
+        return (
+            f"Replay of {self.trace.task.study.name} by {self.trace.policy}, seed {self.trace.seed}"
+        )
 
     def _spent(self) -> str:
         ran = f"{plural(len(self.trace.steps), 'run')} of {len(self.trace.task.pool)}"
@@ -112,12 +152,12 @@ class Replayed:
     def _listing(self) -> Digest:
         if self.answers is None:
             return Digest(self._title(), [self._spent(), *self._answers()])
-        found = listing(self.answers.chosen)
-        return Digest(self._title(), [self._spent(), found, *whole_pool(self.answers)])
+        parts = [self._spent(), listing(self.answers.chosen), *whole_pool(self.answers)]
+        return Digest(self._title(), parts)
 
 
 def whole_pool(answers: Answers) -> list[Part]:
-    """The same targets by all runs of the pool, and how far the chosen ones are from that."""
+    """The answer of the whole pool at the same targets, and how far that of the runs is from it."""
     level = f"{percent(answers.pool.level)} interval"
     pairs = zip(answers.chosen.forecasts, answers.pool.forecasts, strict=True)
     rows = [
@@ -130,35 +170,36 @@ def whole_pool(answers: Answers) -> list[Part]:
         for ours, theirs in pairs
     ]
     heads = ("", "these runs", level, "whole pool", level, "difference")
-    said = f"Held out, by the whole pool: {held_out_text(answers.pool)}."
-    table = Columns("The same from all runs of the pool", heads, rows)
-    return [table, *([said] if answers.pool.held_out is not None else [])]
+    parts: list[Part] = [Columns("The same from all runs of the pool", heads, rows)]
+    if answers.pool.held_out is not None:
+        parts.append(f"Held out, by the whole pool: {held_out_text(answers.pool)}.")
+    return parts
 
 
 def signed(x: float) -> str:
-    """'+4.92%'; what rounds to zero is '+0.00%'."""
+    """'+4.92%'; '+0.00%' for values that round to zero."""
     return f"{round(x, 2) + 0.0:+.2f}%" if math.isfinite(x) else number(x)
 
 
-def stopped_by(trace: Trace, stop: Stop, found: Answers | None, *, interrupted: bool) -> Stopped:
-    """What ended a replay. The end of the pool comes before any limit that was met there."""
+def stopped_by(trace: Trace, stop: Stop, answers: Answers | None, *, interrupted: bool) -> Stopped:
+    """What ended a replay. An exhausted pool counts before a limit that was reached with it."""
     if interrupted:
         return "interrupted"
     if len(trace.steps) == len(trace.task.pool):
         return "exhausted"
-    if stop.rule is not None and found is not None and stop.rule.met(found.chosen):
+    if stop.rule is not None and answers is not None and stop.rule.met(answers.chosen):
         return "answered"
     return "iterations" if len(trace.steps) == stop.iterations else "budget"
 
 
 def _payload(done: Replayed) -> Json:
-    """What `lawsmith replay --json` prints and ``trace.json`` holds, but for the charts."""
+    """What `lawsmith replay --json` prints and ``trace.json`` holds, without the charts."""
     trace, task = done.trace, done.trace.task
     return {
         "version": __version__,
-        "study": task.study,
-        "title": task.title,
-        "synthetic": task.synthetic,
+        "study": task.study.name,
+        "title": task.study.title,
+        "synthetic": task.study.synthetic,
         "policy": trace.settings["policy"],
         "method": trace.policy,
         "seed": trace.seed,
@@ -168,17 +209,17 @@ def _payload(done: Replayed) -> Json:
         "pool": _pool(done),
         "reference": _reference(task),
         "trace": [step_values(step) for step in trace.steps],
-        "summary": _summary(done),
+        "summary": {"budgets": [_at_budget(*one) for one in at_budgets(done)]},
         **_answers(done),
         "complete": done.stopped != "interrupted",
         "stopped": done.stopped,
         "reading_warnings": [warning_payload(w) for w in done.study.warnings],
-        "notes": list(task.notes),
+        "notes": list(task.study.notes),
     }
 
 
 def _answers(done: Replayed) -> Json:
-    """By the runs chosen, as `lawsmith fit --json` has it, and by the whole pool."""
+    """The answer from the chosen runs, as `lawsmith fit --json` prints it, and of the pool."""
     if done.answers is None:
         return {**NO_ANSWER, "whole_pool": None}
     return {**done.answers.chosen.to_dict(), "whole_pool": done.answers.pool.to_dict()}
@@ -215,19 +256,16 @@ def _law(fit: LawFit) -> Json:
     return {"params": fit.params, "log_params": fit.log_params, "n_points": fit.n_points}
 
 
-def _summary(done: Replayed) -> Json:
-    kept = ("iteration", "cost_fraction", "envelope", "fits")
-    budgets = [
-        {"budget": budget, **{name: step_values(step)[name] for name in kept}}
-        for budget, step in at_budgets(done)
-    ]
-    return {"budgets": budgets}
+def _at_budget(budget: float, step: Step) -> Json:
+    values = step_values(step)
+    names = ("iteration", "cost_fraction", "envelope", "fits")
+    return {"budget": budget, **{name: values[name] for name in names}}
 
 
 def at_budgets(done: Replayed) -> list[tuple[float, Step]]:
-    """(budget, the last step within it) of every round budget that the replay reached."""
+    """(budget, the last step within it) for each of BUDGETS that the replay reached."""
     steps, spent = done.trace.steps, done.trace.cost_fraction
-    # One that its budget ended stands there: the next run would have cost more.
+    # A replay that its budget ended has reached it: the next run would have cost more.
     budget = done.trace.settings.get("budget")
     at_its_budget = done.stopped == "budget" and isinstance(budget, float)
     known_to = max(spent[-1], budget) if at_its_budget else spent[-1]

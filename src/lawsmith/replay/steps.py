@@ -3,14 +3,16 @@
 Every score is a function of the task, the runs and the parameters that were fitted.
 
 Notation and shapes
+    m           rows of the pool
+    mixed grid  (m,) observed losses where there are any, the surrogate's (fantasized) elsewhere
     observed    the fit on Π of the runs so far
-    fantasized  the fit on Π of the mixed grid: runs so far, surrogate means elsewhere
+    fantasized  the fit on Π of the mixed grid
     regret      |parameter − the reference's|, natural under its name, of the log under log_<name>
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from typing import Any, Literal
 
@@ -23,6 +25,8 @@ from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.task import Task, law_errors
+from lawsmith.runs import Runs, State
+from lawsmith.surrogates.base import Posterior
 
 Json = dict[str, Any]
 FitName = Literal["fantasized", "observed"]
@@ -31,9 +35,9 @@ FITS: tuple[FitName, ...] = ("fantasized", "observed")
 
 @dataclass(frozen=True)
 class Scores:
-    """A law fitted on the way, and how far it is from the reference.
+    """A law fitted during the replay, and how far it is from the reference.
 
-    extrapolation   signed difference in predicted loss to the reference, in percent, by target
+    extrapolation   difference of the predicted loss from the reference's, in percent, by target
     """
 
     params: Mapping[str, float]
@@ -48,16 +52,16 @@ class Scores:
 
 @dataclass(frozen=True)
 class Step:
-    """One run of a replay and the state of the answer after it.
+    """One run of a replay, and the laws after it.
 
-    iteration       runs observed so far, this one included (1, 2, …)
+    iteration       number of runs so far, including this one (1, 2, …)
     candidate       its row in the pool
-    loss            NaN where it diverged
-    compute         FLOPs of this run; cost those of all so far, cost_fraction of the pool's total
-    window          the largest compute a run was chosen from, NaN for the initial design
+    loss            NaN if it diverged
+    compute         FLOPs of this run; ``cost`` of all runs so far, as ``cost_fraction`` of the pool
+    window          the largest compute it was chosen from; NaN for the initial design
     observed, fantasized   None with too few points on the frontier, without a surrogate, and
-                    while the initial design, which is one batch, is incomplete
-    envelope_mixed, envelope_observed   share of Π(pool) recovered, by configuration
+                    until the initial design, which is one batch, is complete
+    envelope_mixed, envelope_observed   share of the configurations of Π(pool) that is found
     """
 
     iteration: int
@@ -76,7 +80,7 @@ class Step:
 
 @dataclass(frozen=True, eq=False)
 class Trace:
-    """A whole replay: its task, who chose, the seed, and every step."""
+    """A whole replay: its task, its policy, the seed and every step."""
 
     task: Task
     policy: str
@@ -92,7 +96,7 @@ class Trace:
 
 @dataclass(frozen=True, eq=False)
 class Envelope:
-    """Π of what is known of the pool: its rows, their losses, and what each counts in a fit."""
+    """Π of the pool's losses: its rows, their losses, and the weight of each in a fit."""
 
     rows: IntArray
     loss: FloatArray
@@ -100,7 +104,7 @@ class Envelope:
 
     @classmethod
     def of(cls, task: Task, loss: FloatArray, weights: FloatArray | None = None) -> Envelope:
-        """The envelope of losses (m,), NaN where unknown; all count alike without weights (m,)."""
+        """The envelope of losses (m,), NaN where unknown; weights (m,) are 1 by default."""
         rows = frontier(task.pool, loss, task.law.inputs)
         return cls(rows, loss[rows], np.ones(len(rows)) if weights is None else weights[rows])
 
@@ -110,40 +114,58 @@ class Envelope:
         return self.rows.tobytes() + self.loss.tobytes() + self.weights.tobytes()
 
 
+def mixed_losses(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
+    """(m,) the mixed grid; NaN, which no frontier takes, where every run diverged."""
+    observed = runs.config_loss(m)
+    mixed = np.where(np.isfinite(observed), observed, posterior.loss)
+    diverged = runs.of(State.DIVERGED).index
+    mixed[diverged[np.isnan(observed[diverged])]] = np.nan
+    return mixed
+
+
+Weigh = Callable[[int, Runs, Posterior], FloatArray]  # m, runs, posterior → (m,) weights
+
+
+def equal_weights(m: int, runs: Runs, posterior: Posterior) -> FloatArray:
+    """(m,) 1 for every row: a fantasized point counts as much as a run, as in the paper."""
+    return np.ones(m)
+
+
 @saturating
-def judge(task: Task, found: Sequence[Envelope | None]) -> list[Scores | None]:
-    """The law of each envelope, judged; None with too few points.
+def judge(task: Task, envelopes: Sequence[Envelope | None]) -> list[Scores | None]:
+    """The scores of the law of each envelope; None with too few points.
 
-    Equal envelopes are fitted once. Nothing is carried over from those judged before, whose last
-    digits a replay that goes on after a crash could not know.
+    Equal envelopes are fitted once. Laws of earlier calls are not reused: a replay that continues
+    after a crash does not know their last digits.
     """
-    laws = _fit(task, [envelope for envelope in found if envelope is not None])
-    out: list[Scores | None] = []
-    for envelope in found:
-        phi = None if envelope is None else laws[envelope.key]
-        n_points = 0 if envelope is None else len(envelope.rows)
-        out.append(None if phi is None else scores_of(task, phi, n_points))
-    return out
+    laws = _fit(task, [envelope for envelope in envelopes if envelope is not None])
+    scores: list[Scores | None] = []
+    for envelope in envelopes:
+        if envelope is None or envelope.key not in laws:
+            scores.append(None)
+        else:
+            scores.append(scores_of(task, laws[envelope.key], len(envelope.rows)))
+    return scores
 
 
-def _fit(task: Task, found: Sequence[Envelope]) -> dict[bytes, FloatArray | None]:
-    """phi (p,) by the key of the envelope."""
+def _fit(task: Task, envelopes: Sequence[Envelope]) -> dict[bytes, FloatArray]:
+    """phi (p,) by the key of the envelope, for those that a law can be fitted to."""
     law, dense = task.law, Envelope.of(task, task.loss)
     # The dense grid's own envelope has the dense grid's law, to the last digit.
-    laws: dict[bytes, FloatArray | None] = {dense.key: task.reference.validation.phi}
-    new = {e.key: e for e in found if e.key not in laws}
-    laws |= dict.fromkeys(new)
-    # A surrogate may fantasize a loss below zero, of which no law can be made.
-    sound = [e for e in new.values() if len(e.rows) >= law.n_params and (e.loss > 0.0).all()]
-    fitted = fit_many(
-        law, [PointSet(law.inputs_at(task.pool, e.rows), e.loss, e.weights) for e in sound]
-    )
-    return laws | {e.key: phi for e, phi in zip(sound, fitted, strict=True)}
+    laws = {dense.key: task.reference.validation.phi}
+    # A surrogate may fantasize a loss below zero, which no law can have.
+    new = {
+        e.key: e
+        for e in envelopes
+        if e.key not in laws and len(e.rows) >= law.n_params and (e.loss > 0.0).all()
+    }
+    points = [PointSet(law.inputs_at(task.pool, e.rows), e.loss, e.weights) for e in new.values()]
+    return laws | dict(zip(new, fit_many(law, points), strict=True))
 
 
 @saturating
 def scores_of(task: Task, phi: FloatArray, n_points: int) -> Scores:
-    """How far the law phi (p,), fitted to so many points, is from the reference."""
+    """How far the law phi (p,), fitted to ``n_points``, is from the reference."""
     law, reference, envelope = task.law, task.reference, task.reference.envelope
     params, log_params = law.natural(phi), law.logs(phi)
     off = regret(params, reference.validation.params)
@@ -169,11 +191,11 @@ def make_step(
     rows: Sequence[int],
     window: float,
     laws: tuple[Scores | None, Scores | None],
-    envelope: tuple[float, float | None],
+    shares: tuple[float, float | None],
 ) -> Step:
-    """The step after running ``rows``, of which the last is now.
+    """The step of the last of ``rows``, which were run in this order.
 
-    laws, envelope   of what was observed, and of the mixed grid
+    laws, shares   scores, and the share of the envelope found: of the runs, of the mixed grid
     """
     row, pool = rows[-1], task.pool
     cost = task.pricing.total(pool, rows)
@@ -189,8 +211,8 @@ def make_step(
         window=window,
         observed=laws[0],
         fantasized=laws[1],
-        envelope_observed=envelope[0],
-        envelope_mixed=envelope[1],
+        envelope_observed=shares[0],
+        envelope_mixed=shares[1],
     )
 
 
@@ -203,7 +225,7 @@ def step_values(step: Step) -> Json:
 
 
 def step_table(trace: Trace) -> list[Json]:
-    """One flat row a step, every row with the same columns: what ``steps.csv`` holds."""
+    """One flat row per step, all with the same columns: the content of ``steps.csv``."""
     rows = [_flat(plain(step_values(step))) for step in trace.steps]
     names = dict.fromkeys(name for row in rows for name in row)
     return [{name: row.get(name) for name in names} for row in rows]
@@ -211,13 +233,13 @@ def step_table(trace: Trace) -> list[Json]:
 
 def _flat(value: Json, prefix: str = "") -> Json:
     """{'fits': {'observed': {'regret': {'E': 1}}}} → {'observed.regret.E': 1}."""
-    found: Json = {}
+    row: Json = {}
     for name, item in value.items():
         if isinstance(item, dict):
-            found |= _flat(item, "" if name == "fits" else f"{prefix}{name}.")
-        elif name not in FITS or item is not None:  # a fit that is not there has no columns
-            found[prefix + name] = item
-    return found
+            row |= _flat(item, "" if name == "fits" else f"{prefix}{name}.")
+        elif name not in FITS or item is not None:  # a missing fit has no columns
+            row[prefix + name] = item
+    return row
 
 
 def scores(step: Step, fit: FitName) -> Scores | None:

@@ -1,8 +1,8 @@
-"""A finished study made a replay task: pool and held-out split, reference fits, targets.
+"""A finished study as a replay task: pool and held-out runs, reference fits, targets.
 
 Notation and shapes
-    pool    m candidate rows the search may run; the held-out rows are never run
-    Π       the frontier operator of the law: the envelope the law is fitted to
+    pool    m candidate rows that the search may run; held-out rows are never run
+    Π       the frontier operator of the law: the envelope that the law is fitted to
 """
 
 from __future__ import annotations
@@ -34,11 +34,11 @@ TARGETS = (1e25, 1e27, 1e29)  # FLOPs; those of the paper
 
 @dataclass(frozen=True, eq=False)
 class HeldOutFrontier:
-    """Π of the held-out rows: where a law is judged.
+    """Π of the held-out rows, on which laws are judged.
 
     inputs   the law's inputs by name, (h,) each
     loss     (h,)
-    beyond   (h,) points not dominated by the pool: below every pool loss at no more compute
+    beyond   (h,) points that the pool does not dominate: below every pool loss of less compute
     """
 
     inputs: Mapping[str, FloatArray]
@@ -48,14 +48,14 @@ class HeldOutFrontier:
 
 @dataclass(frozen=True, eq=False)
 class Reference:
-    """The answers of the dense grid.
+    """The laws of the dense grid.
 
-    validation   the law on Π(pool): what a search is to find
-    everything   the law on Π(pool and held-out), the paper's global fit
+    validation   the law of Π(pool), which a search tries to find
+    everything   the law of Π(pool and held-out), the paper's global fit
     envelope     rows of the pool in Π(pool)
     held_out_mse, held_out_mse_beyond   of the validation fit
     pool_mse     of the validation fit on Π(pool)
-    losses       predicted by the validation fit at the targets, by label
+    losses       that the validation fit predicts at the targets, by label
     """
 
     validation: LawFit
@@ -69,20 +69,17 @@ class Reference:
 
 @dataclass(frozen=True, eq=False)
 class Task:
-    """A finished study made a task: find the pool's law with few of its runs.
+    """A finished study as a task: find the pool's law with few of its runs.
 
-    rows      (m,) the pool's rows in the study's grid; everything else counts rows of the pool
+    rows      (m,) the pool's rows in the study's grid; all other rows count those of the pool
     loss      (m,) mean loss of a configuration, NaN where all its runs diverged
-    targets   label ('1e25') → the law's inputs there; a law of N and D is read at the reference's
-              own best N and D of that compute
+    targets   label ('1e25') → the law's inputs there; for a law of N and D, the best N and D of
+              that compute by the reference
     pricing   what runs cost: each its own compute, or shared trunks only once
-    prior     what earlier studies let expect of the answer
+    prior     of the answer, from earlier studies
     """
 
-    study: str
-    title: str
-    synthetic: bool
-    notes: tuple[str, ...]
+    study: Study
     law: Law
     hold_out: HeldOut
     pool: Grid
@@ -96,12 +93,12 @@ class Task:
 
     @cached_property
     def total_compute(self) -> float:
-        """FLOPs of the whole pool: the budget that fractions are of."""
+        """FLOPs of the whole pool; cost fractions are relative to it."""
         return self.pricing.total(self.pool, np.arange(len(self.pool)))
 
 
 def default_hold_out(law: Law) -> HeldOut:
-    """As the paper splits: the upper half of compute, or the largest N for a law with N."""
+    """The paper's split: the upper half of compute, or the largest N for a law with N."""
     return HeldOut.largest("N") if "N" in law.inputs else HeldOut.by_compute(0.5)
 
 
@@ -118,10 +115,10 @@ def prepare(
 ) -> Task:
     """The task of finding ``law`` on the pool of ``study``.
 
-    A configuration that was run several times is one candidate: its loss is the mean, its cost
-    that of one run, or what ``pricing`` says. ``slice_by`` is the variable whose levels a window
-    climbs: C, or N or D for slices of constant size or tokens. ``force`` takes
-    a design from which the law cannot be identified.
+    A configuration that was run several times is one candidate, with the mean loss and the cost of
+    one run, or the cost by ``pricing``. ``slice_by`` is the variable whose levels a window climbs:
+    C, or N or D for slices of constant size or tokens. ``force`` accepts a design from which the
+    law cannot be identified.
     """
     split = hold_out or default_hold_out(law)
     grid, loss = replace(study.grid, slice_by=slice_by), study.runs.config_loss(len(study.grid))
@@ -135,25 +132,22 @@ def prepare(
     validation = fit_law(law, law.inputs_at(pool, envelope), pool_loss[envelope])
     everywhere = frontier(grid, loss, law.inputs)
     places = _targets(law, validation, targets)
-    judged = _held_out(grid, loss, held, law, (pool, pool_loss))
+    held_out = _held_out(grid, loss, held, law, (pool, pool_loss))
     reference = Reference(
         validation,
         fit_law(law, law.inputs_at(grid, everywhere), loss[everywhere]),
         envelope,
-        *law_errors(law, validation.phi, judged, law.inputs_at(pool, envelope), validation.loss),
+        *law_errors(law, validation.phi, held_out, law.inputs_at(pool, envelope), validation.loss),
         losses={label: float(validation.predict(at)[0]) for label, at in places.items()},
     )
     return Task(
-        study=study.name,
-        title=study.title,
-        synthetic=study.synthetic,
-        notes=study.notes,
+        study=study,
         law=law,
         hold_out=split,
         pool=pool,
         rows=rows,
         loss=pool_loss,
-        held_out=judged,
+        held_out=held_out,
         reference=reference,
         targets=places,
         pricing=pricing or SeparateRuns(),
@@ -171,16 +165,16 @@ def law_errors(
 
     inputs, loss   of the points of Π(pool)
     """
-    there = law.loss_at(phi, held_out.inputs) if len(held_out.loss) else np.empty(0)
+    predicted = law.loss_at(phi, held_out.inputs) if len(held_out.loss) else np.empty(0)
     return (
-        mean_squared_error(there, held_out.loss),
-        mean_squared_error(there, held_out.loss, held_out.beyond),
+        mean_squared_error(predicted, held_out.loss),
+        mean_squared_error(predicted, held_out.loss, held_out.beyond),
         mean_squared_error(law.loss_at(phi, inputs), loss),
     )
 
 
 def _targets(law: Law, fit: LawFit, computes: Sequence[float]) -> Mapping[str, Mapping[str, float]]:
-    """Label → inputs of the law; a law without C and without an N–D trade-off has no targets."""
+    """Label → inputs of the law; laws that cannot be read at a compute have no targets."""
     if law.inputs != ("C",) and not can_allocate(law):
         return {}
     for C in computes:
@@ -192,7 +186,7 @@ def _targets(law: Law, fit: LawFit, computes: Sequence[float]) -> Mapping[str, M
 def _held_out(
     grid: Grid, loss: FloatArray, held: IntArray, law: Law, pool: tuple[Grid, FloatArray]
 ) -> HeldOutFrontier:
-    """Π of the held-out rows; for a law of C, which of them the pool does not dominate."""
+    """Π of the held-out rows and, for a law of C, which of them the pool does not dominate."""
     rows = held[frontier(grid.subset(held), loss[held], law.inputs)] if len(held) else held
     beyond = np.ones(len(rows), dtype=np.bool_)
     if law.inputs == ("C",):

@@ -79,7 +79,7 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
     wanted, steps = trace.settings.get("targets"), trace.steps
     targets = tuple(map(target_of, wanted)) if isinstance(wanted, list) else ()
     rows = [step.candidate for step in steps]
-    answers = replayed.answers or answers_of(task, replayed.study, rows, targets)
+    answers = replayed.answers or answers_of(task, rows, targets)
     answered = None if answers is None else answered_in(trace, replayed.study, answers)
 
     def share(runs: Runs) -> float:
@@ -186,7 +186,7 @@ def _replayed(content: Json, reading: ReadOptions, progress: Progress | None) ->
     if not steps:
         raise ValueError("no steps")
     trace = Trace(task, str(content["method"]), int(content["seed"]), settings, steps)
-    return Replayed(study, trace, str(content.get("stopped", "")))
+    return Replayed(trace, str(content.get("stopped", "")))
 
 
 def _task(study: Study, settings: Json) -> Task:
@@ -210,7 +210,7 @@ def _check_same(task: Task, content: Json) -> None:
         got = f"a pool of {len(task.pool)} runs, {task.total_compute:.6g} FLOPs"
         want = f"{pool['n']} runs, {pool['total_compute']:.6g} FLOPs, as it was replayed"
         hint = "use the table as it was then; for an older replay, pass the same --columns"
-        raise LawsmithError(task.study, got=got, want=want, hint=hint)
+        raise LawsmithError(task.study.name, got=got, want=want, hint=hint)
 
 
 def _steps(task: Task, steps: list[Json]) -> Iterator[Step]:

@@ -13,11 +13,11 @@ from typing import Any
 
 import numpy as np
 
-from lawsmith.fantasies import mixed_losses
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit, fit_law
 from lawsmith.policies import Method, Policy
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs
 from lawsmith_paper.rivals import make_policy, make_surrogate
 from lawsmith_paper.scalebench.tasks import Group, ScaleTask, get_task, groups_of, r_squared

@@ -199,7 +199,7 @@ def trial_rows(settings: Settings, lines: Sequence[Json]) -> Iterator[Json]:
             yield {
                 **shown,
                 "family": study_name(settings),
-                "synthetic": run.task.synthetic,
+                "synthetic": run.task.study.synthetic,
                 "fit": fit,
                 "budget": budget,
                 "n_runs": float(n_runs[i]),

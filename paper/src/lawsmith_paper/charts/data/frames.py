@@ -17,10 +17,10 @@ import pandas as pd
 
 from lawsmith.charts.law import law_inputs
 from lawsmith.charts.runs import short
-from lawsmith.fantasies import mixed_losses
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.policies.frontier import ValueName, Weighed
 from lawsmith.replay import Task
+from lawsmith.replay.steps import mixed_losses
 from lawsmith_paper.charts.data.reasons import Reason
 from lawsmith_paper.moments import Moment
 from lawsmith_paper.outlook import band

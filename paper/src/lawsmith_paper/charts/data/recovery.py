@@ -199,7 +199,7 @@ def _first_spend(run: Curves, fits: Sequence[FitName]) -> float:
 
 
 def _check_one_task(runs: Sequence[Curves]) -> None:
-    tasks = {(run.task.study, run.task.law.name): None for run in runs}
+    tasks = {(run.task.study.name, run.task.law.name): None for run in runs}
     if len(tasks) > 1:
         got = " and ".join(f"{law} on {study}" for study, law in tasks)
         raise LawsmithError("recovery", got=got, want="replays of one study and one law")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import numpy as np
 
-from lawsmith.fantasies import mixed_losses
+from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior
 
