@@ -1,4 +1,4 @@
-"""Runners: where training runs happen. A runner says what became of a job, never its loss."""
+"""Runners: where training runs happen. A runner reports how a job ended, never its loss."""
 
 from __future__ import annotations
 
@@ -16,12 +16,12 @@ RUNNERS: tuple[str, ...] = get_args(RunnerKind)
 
 
 def make_runner(kind: str, options: Mapping[str, Any], folder: Path) -> Runner:
-    """The runner called ``kind``: 'slurm' is SlurmRunner with SlurmOptions of `runners.slurm`.
+    """Make a runner: for 'slurm', SlurmRunner with SlurmOptions of `runners.slurm`.
 
-    The module is imported only when its runner is asked for: it may need an extra.
+    Its module is imported only here, because it may need an extra.
 
-    options   the keys of ``[runner]`` other than those every runner shares
-    folder    of the study: what a relative path in the options is relative to
+    options   the keys of ``[runner]`` that belong to this kind
+    folder    the study's; relative paths in the options start there
     """
     if kind not in RUNNERS:
         raise unknown("runner.kind", kind, RUNNERS)

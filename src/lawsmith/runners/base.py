@@ -1,11 +1,11 @@
-"""What a runner is: the place where training runs happen.
+"""The interface of a runner: the place where training runs happen.
 
-A runner is stateless: everything it must know again after a crash is a `Job`, whose handle the
-journal keeps. It says what became of a job, never what the loss was: the job leaves its result in
-its folder, and one module reads that for every runner.
+A runner is stateless: all it needs after a crash is a `Job`, whose handle the journal keeps. It
+reports how a job ended but not its loss: the job writes its result to its folder, and one module
+(`results`) reads it for every runner.
 
     asked ─ submit ─▶ queued ─▶ running ─▶ ended(how)
-                         └──────────┴────▶ lost      no trace of it: it may be submitted anew
+                         └──────────┴────▶ lost      no trace is left: it may be submitted again
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ from typing import Protocol
 
 
 class Phase(StrEnum):
-    """Where a job stands."""
+    """The phase of a job."""
 
     QUEUED = "queued"
     RUNNING = "running"
@@ -27,7 +27,7 @@ class Phase(StrEnum):
 
 
 class Ending(StrEnum):
-    """How a job ended, by the place that ran it; the study has a rule for each."""
+    """How a job ended, as the runner sees it; the study has a rule for each."""
 
     COMPLETED = "completed"
     FAILED = "failed"
@@ -42,12 +42,12 @@ class Ending(StrEnum):
 class Job:
     """One attempt at one trial.
 
-    name     unique on the whole cluster and the same after a crash: study, trial, attempt; letters,
-             digits, '.', '_' and '-' alone
-    folder   of this attempt: exists; the command runs in it and writes its log and result there
-    values   what the command's placeholders stand for: N, D, hyperparameters, the model's arguments
-    env      variables of lawsmith for the job: LAWSMITH_RESULT and others
-    handle   what submit gave, from the journal; '' before
+    name     unique on the whole cluster and the same after a crash: study, trial, attempt; only
+             letters, digits, '.', '_' and '-'
+    folder   of this attempt; it exists, and the command runs and writes its log and result there
+    values   of the command's placeholders: N, D, hyperparameters, the model's arguments
+    env      environment variables that lawsmith sets: LAWSMITH_RESULT and others
+    handle   the value that submit returned, from the journal; '' before
     """
 
     name: str
@@ -59,7 +59,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Status:
-    """What a runner knows of a job. ``ending`` is there once it ended; ``detail`` is for people."""
+    """What a runner knows of a job. ``ending`` is set at its end; ``detail`` is for people."""
 
     phase: Phase
     ending: Ending | None = None
@@ -73,22 +73,22 @@ class Status:
 
 
 class Runner(Protocol):
-    """Where runs happen. Every method may be called again after a crash at any point."""
+    """Where runs happen. Every method may be repeated after a crash at any point."""
 
     @property
     def name(self) -> str: ...
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Start the jobs; their handles by name. A job that is already there is not started again.
+        """Start the jobs and return their handles by name. A job that exists is not started again.
 
-        Jobs that could not be started for a reason that may pass (a full queue) are left out.
+        Jobs that could not start for a temporary reason (a full queue) are left out.
         """
         ...
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """How each job stands, by name; quick, and without waiting for any."""
+        """The status of each job by name; quick, without waiting for a job."""
         ...
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Stop the jobs, and all their processes; nothing happens to those that ended."""
+        """Stop the jobs and all their processes; jobs that have ended are left alone."""
         ...

@@ -1,4 +1,4 @@
-"""What a run's folder says: how it ended (exit.json, see `wrapper`), and what its runner noted."""
+"""What a run's folder holds: how it ended (exit.json, see `wrapper`) and its runner's marks."""
 
 from __future__ import annotations
 
@@ -11,12 +11,12 @@ from lawsmith.files import check_inside, read_bytes
 from lawsmith.numbers import read_json
 from lawsmith.runners.base import Ending, Job, Phase, Status
 
-MAX_BYTES = 2**20  # of files of our own, which have a few hundred
+MAX_BYTES = 2**20  # of our own files, which have a few hundred bytes
 _STOPS = {"timeout": Ending.TIMEOUT, "cancelled": Ending.CANCELLED}
 
 
 def read_json_object(path: Path) -> dict[str, Any] | None:
-    """The JSON object in a small file; None where there is none."""
+    """The JSON object in a small file; None if there is none."""
     try:
         values = read_json(read_bytes(path, limit=MAX_BYTES))
     except (OSError, ValueError):
@@ -25,7 +25,7 @@ def read_json_object(path: Path) -> dict[str, Any] | None:
 
 
 def status_from_exit(values: dict[str, Any]) -> Status:
-    """The status that the values of exit.json stand for."""
+    """The status of a run from the values of its exit.json."""
     code, why = values.get("code"), values.get("why")
     if not isinstance(code, int):
         return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
@@ -45,12 +45,12 @@ def exit_code_text(code: int) -> str:
 
 
 def runner_folder(job: Job, runner: str) -> Path:
-    """The runner's own part of a run's folder."""
+    """The runner's own folder inside a run's folder."""
     return job.folder.resolve() / runner
 
 
 def make_runner_folder(job: Job, runner: str) -> Path:
-    """The same, made if need be; a link that leads elsewhere is refused."""
+    """The same, created if need be; a link that leads out of the run's folder is refused."""
     own = runner_folder(job, runner)
     check_inside(own, job.folder)
     own.mkdir(exist_ok=True)
@@ -58,7 +58,7 @@ def make_runner_folder(job: Job, runner: str) -> Path:
 
 
 def leave_mark(job: Job, runner: str, word: str) -> Path:
-    """A file that says something by being there."""
+    """Create an empty file whose existence is the message."""
     path = make_runner_folder(job, runner) / word
     with suppress(FileExistsError):
         path.touch(exist_ok=False)
@@ -66,5 +66,5 @@ def leave_mark(job: Job, runner: str, word: str) -> Path:
 
 
 def has_mark(job: Job, runner: str, word: str) -> bool:
-    """Whether such a file is there."""
+    """Whether that file exists."""
     return (runner_folder(job, runner) / word).exists()

@@ -1,8 +1,8 @@
 """The local runner: runs as processes of this machine, which outlive the driver that started them.
 
-An attempt is known by its folder alone. Its wrapper (see `wrapper`) holds a lock there while
-anything of the run lives and leaves exit.json when it ended: with either of them there, the job is
-not started again, whenever the driver was killed.
+An attempt is identified by its folder. Its wrapper (see `wrapper`) holds a lock there while any
+process of the run lives, and writes exit.json when it ends. While the lock is held, and once there
+is an exit.json, the job is not started again, whenever the driver was killed.
 """
 
 from __future__ import annotations
@@ -25,11 +25,11 @@ from lawsmith.files import open_file, reason
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Job, Phase, Status
 from lawsmith.runners.folder import read_json_object, status_from_exit
-from lawsmith.runners.template import fill_all, fill_shell, with_common_values
+from lawsmith.runners.template import fill, fill_shell, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table, checking
 
-_MAY_PASS = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # too busy just now
+_TEMPORARY = (errno.EAGAIN, errno.ENOMEM, errno.EMFILE, errno.ENFILE)  # the machine is too busy
 
 
 class LocalOptions(Table):
@@ -53,34 +53,34 @@ class LocalOptions(Table):
 
 
 class LocalRunner:
-    """Runs a command per job. ``folder`` is the study's: what {study} in a command stands for."""
+    """Runs one command per job. ``folder`` is the study's, the value of {study} in a command."""
 
     name = "local"
 
     def __init__(self, options: LocalOptions, folder: Path) -> None:
         self.options, self.folder = options, folder
-        self._children: list[subprocess.Popen[bytes]] = []  # only to reap them
+        self._children: list[subprocess.Popen[bytes]] = []  # kept only to reap them
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Start the jobs that have neither ended nor begun."""
+        """Start the jobs that have not begun."""
         handles: dict[str, str] = {}
         for job in jobs:
             try:
                 handles[job.name] = self._start(job)
             except OSError as error:
-                if error.errno not in _MAY_PASS:
+                if error.errno not in _TEMPORARY:
                     where, want = str(job.folder), "a folder to start a run in"
                     raise LawsmithError(where, got=reason(error), want=want) from None
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """Ended with exit.json, running while the lock is held, else lost."""
+        """Ended if there is an exit.json, running while the lock is held, else lost."""
         self._reap()
         return {job.name: _status(job) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Ask each wrapper to stop its run; wait for all, since they end within the grace."""
-        self._reap()  # a wrapper that was killed and not reaped would still take a signal
+        """Ask each wrapper to stop its run, then wait for all: they end within the grace period."""
+        self._reap()  # a killed wrapper that is not reaped would still accept a signal
         for job in jobs:
             if _status(job).phase is Phase.RUNNING:
                 _stop(job)
@@ -99,14 +99,13 @@ class LocalRunner:
         where = "runner.command"
         if isinstance(self.options.command, str):
             return ["/bin/sh", "-c", fill_shell(self.options.command, known, where=where)]
-        return fill_all(self.options.command, known, where=where)
+        return [fill(text, known, where=where) for text in self.options.command]
 
     def _start(self, job: Job) -> str:
         with _lock(job.folder) as lock:
             if lock is None or (job.folder / "exit.json").exists():
                 return "local"
-            options = self.options
-            command = self.preview(job.values)
+            options, command = self.options, self.preview(job.values)
             values = {"command": command, "timeout": options.timeout, "grace": options.grace}
             env = {**options.env, **job.env}
             child = wrapper.launch([wrapper.__file__], str(job.folder), lock, values, env=env)
@@ -118,7 +117,7 @@ def _status(job: Job) -> Status:
     ended = read_json_object(job.folder / "exit.json")
     if ended is None and _alive(job.folder):
         return Status(Phase.RUNNING)
-    # Looked for again: it may have ended between the two looks.
+    # Read again: the run may have ended after the first look.
     ended = ended or read_json_object(job.folder / "exit.json")
     if ended is None:
         return Status(Phase.LOST, detail="no process and no exit code")
@@ -127,21 +126,21 @@ def _status(job: Job) -> Status:
 
 @contextmanager
 def _lock(folder: Path) -> Iterator[int | None]:
-    """A descriptor that holds the folder's lock; None where somebody else holds it."""
+    """A descriptor that holds the folder's lock; None if another process holds it."""
     with open_file(folder / "lock", os.O_RDWR | os.O_CREAT | os.O_NOFOLLOW) as file:
-        yield file.fileno() if _locked(file, fcntl.LOCK_EX) else None
+        yield file.fileno() if _try_lock(file, fcntl.LOCK_EX) else None
 
 
 def _alive(folder: Path) -> bool:
     try:
         with open_file(folder / "lock") as file:
-            return not _locked(file, fcntl.LOCK_SH)
+            return not _try_lock(file, fcntl.LOCK_SH)
     except OSError:
         return False  # it never began
 
 
-def _locked(file: IO[bytes], how: int) -> bool:
-    """Whether the lock could be had."""
+def _try_lock(file: IO[bytes], how: int) -> bool:
+    """Take the lock if it is free; whether it was."""
     try:
         fcntl.flock(file, how | fcntl.LOCK_NB)
     except OSError:
@@ -150,7 +149,7 @@ def _locked(file: IO[bytes], how: int) -> bool:
 
 
 def _stop(job: Job) -> None:
-    """TERM to the wrapper, which ends the run; if only the run is left, to its group."""
+    """Send TERM to the wrapper, which ends the run; if only the run is left, KILL its group."""
     pids = _wait_for_pids(job.folder)
     with suppress(OSError):
         os.kill(int(pids["wrapper"]), signal.SIGTERM)
@@ -160,7 +159,7 @@ def _stop(job: Job) -> None:
 
 
 def _wait_for_pids(folder: Path) -> dict[str, Any]:
-    """The process ids, which a wrapper writes as soon as its run has begun."""
+    """The process ids, which a wrapper writes as soon as its run begins."""
     for _ in range(250):
         pids = read_json_object(folder / "pid.json")
         if pids is not None and {"wrapper", "command"} <= set(pids):
@@ -168,4 +167,4 @@ def _wait_for_pids(folder: Path) -> dict[str, Any]:
         if not _alive(folder):
             break
         time.sleep(0.02)
-    return {"wrapper": 2**31 - 1, "command": 2**31 - 1}  # ids no process has
+    return {"wrapper": 2**31 - 1, "command": 2**31 - 1}  # no process has these ids

@@ -1,8 +1,8 @@
-"""The replay runner: a table of finished runs answers at once, on a clock that is only counted.
+"""The replay runner: the results come from a table of finished runs, on a simulated clock.
 
-For tests and for teaching: a study runs as it would on a cluster, in the order in which its runs
-would have ended, and takes no time. A job lasts C / flops_per_second; the clock stands still until
-nothing has ended, then goes on to the next end. What a job must be known by lies in its folder.
+For tests and demonstrations: a study runs as it would on a cluster, in the order in which its runs
+would have ended, and takes no time. A job lasts C / flops_per_second. When no job has ended, the
+clock jumps to the next end. The start and end of each job are kept in its folder.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ from lawsmith.spec.models import Positive
 from lawsmith.spec.reading import Table
 
 _STATE = "replay.json"
-CLOSE = 1e-6  # relative; a table may have rounded its values
+TOLERANCE = 1e-6  # relative; a table may have rounded its values
 
 
 class ReplayOptions(Table):
@@ -35,7 +35,7 @@ class ReplayOptions(Table):
 
     table             a file of finished runs, or the name of a catalogued study
     columns           which of its columns are N, D, the loss and the axes, as in `lawsmith fit`
-    flops_per_second  how fast the counted clock lets a job run
+    flops_per_second  speed of a job on the simulated clock
     """
 
     table: str
@@ -44,7 +44,7 @@ class ReplayOptions(Table):
 
 
 class ReplayRunner:
-    """Answers from a table. ``folder`` is the study's, for a table named by a relative path."""
+    """Takes losses from a table; its path may be relative to ``folder``, the study's."""
 
     name = "replay"
 
@@ -53,47 +53,47 @@ class ReplayRunner:
         self.now = 0.0
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Note when each job begins and ends; one that is noted stays as it is."""
+        """Record when each job begins and ends; a job on record stays as it is."""
         return {job.name: self._begin(job) for job in jobs}
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """Jobs whose end has come; if none has, the clock goes on to the next."""
-        notes = {job.name: _read(job) for job in jobs}
-        waiting = [note for job in jobs if (note := notes[job.name]) and not _is_over(job, note)]
-        if waiting:
-            begun = max(note["start"] for note in waiting)
-            self.now = max(self.now, begun, min(note["end"] for note in waiting))
-        return {job.name: self._status(job, notes[job.name]) for job in jobs}
+        """The status of each job; if none has ended, the clock moves to the next end."""
+        times = {job.name: _read_times(job) for job in jobs}
+        running = [known for job in jobs if (known := times[job.name]) and not _is_over(job, known)]
+        if running:
+            begun = max(known["start"] for known in running)
+            self.now = max(self.now, begun, min(known["end"] for known in running))
+        return {job.name: self._status(job, times[job.name]) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Note that each job was called off, unless it ended."""
+        """Record that each job was cancelled, unless it has ended."""
         for job in jobs:
-            note = _read(job)
-            if note and not _is_over(job, note):
-                _write(job.folder / _STATE, {**note, "cancelled": True})
+            times = _read_times(job)
+            if times and not _is_over(job, times):
+                _write(job.folder / _STATE, {**times, "cancelled": True})
 
     def _begin(self, job: Job) -> str:
-        note = _read(job)
-        if note is None:
-            lasts = (as_float(job.values.get("C")) or 0.0) / self.options.flops_per_second
-            note = {"start": self.now, "end": self.now + lasts, "cancelled": False}
-            _write(job.folder / _STATE, note)
-        return f"replay until {note['end']:.6g} s"
+        times = _read_times(job)
+        if times is None:
+            seconds = (as_float(job.values.get("C")) or 0.0) / self.options.flops_per_second
+            times = {"start": self.now, "end": self.now + seconds, "cancelled": False}
+            _write(job.folder / _STATE, times)
+        return f"replay until {times['end']:.6g} s"
 
-    def _status(self, job: Job, note: dict[str, Any] | None) -> Status:
-        if note is None:
+    def _status(self, job: Job, times: dict[str, Any] | None) -> Status:
+        if times is None:
             return Status(Phase.LOST, detail="no record of it")
-        if note["cancelled"]:
+        if times["cancelled"]:
             return Status(Phase.ENDED, Ending.CANCELLED)
-        if not _is_over(job, note):
-            if note["end"] > self.now:
+        if not _is_over(job, times):
+            if times["end"] > self.now:
                 return Status(Phase.RUNNING)
             row = self._row(job.values)
             if row is None:
                 detail = f"{self.options.table} has no run of this configuration"
                 return Status(Phase.ENDED, Ending.FAILED, detail, 1)
             loss = float(self._losses[row])
-            _write(_answer(job), {"loss": loss if np.isfinite(loss) else None})
+            _write(_result_file(job), {"loss": loss if np.isfinite(loss) else None})
         return Status(Phase.ENDED, Ending.COMPLETED, exit_code=0)
 
     @cached_property
@@ -104,11 +104,11 @@ class ReplayRunner:
 
     @cached_property
     def _losses(self) -> FloatArray:
-        """(m,) mean loss of each of the table's configurations, NaN where it diverged."""
+        """(m,) mean loss of each configuration of the table, NaN where it diverged."""
         return self._study.runs.config_loss(len(self._study.grid))
 
     def _row(self, values: Mapping[str, float | int | str]) -> int | None:
-        """The table's row with these values on all of its axes."""
+        """The row of the table that has these values on every axis."""
         grid = self._study.grid
         match = np.ones(len(grid), dtype=np.bool_)
         for axis in grid.axes:
@@ -125,22 +125,23 @@ def _same(column: AnyArray, value: float | int | str) -> AnyArray:
     if column.dtype != np.float64:
         return np.equal(column, str(value))
     number = np.nan if isinstance(value, str) else float(value)
-    return np.isclose(column, number, rtol=CLOSE, atol=0.0)
+    return np.isclose(column, number, rtol=TOLERANCE, atol=0.0)
 
 
-def _answer(job: Job) -> Path:
+def _result_file(job: Job) -> Path:
     return Path(job.env["LAWSMITH_RESULT"])
 
 
-def _is_over(job: Job, note: Mapping[str, Any]) -> bool:
-    return bool(note["cancelled"]) or _answer(job).exists()
+def _is_over(job: Job, times: Mapping[str, Any]) -> bool:
+    return bool(times["cancelled"]) or _result_file(job).exists()
 
 
-def _read(job: Job) -> dict[str, Any] | None:
-    note = read_json_object(job.folder / _STATE)
-    if note is None or not {"start", "end", "cancelled"} <= set(note):
+def _read_times(job: Job) -> dict[str, Any] | None:
+    """Start and end of a job in seconds, and whether it was cancelled."""
+    times = read_json_object(job.folder / _STATE)
+    if times is None or not {"start", "end", "cancelled"} <= set(times):
         return None
-    return note if None not in (as_float(note["start"]), as_float(note["end"])) else None
+    return times if None not in (as_float(times["start"]), as_float(times["end"])) else None
 
 
 def _write(path: Path, values: Mapping[str, Any]) -> None:

@@ -1,15 +1,15 @@
-"""What a run left in its folder: its loss, or why there is none; the same for every runner.
+"""The result of a run, read from its folder: its loss, or why there is none.
 
-A result is a JSON file renamed into place ($LAWSMITH_RESULT), the last match of a regular
-expression in the log, or the last row of a CSV. Only a result file is final as soon as it is there;
-a log or a CSV is read once the run has ended well, since before that its last loss is not the final
-one. Nothing that is read is ever executed.
+It is read in the same way for every runner. A result is a JSON file renamed into place
+($LAWSMITH_RESULT), the last match of a regular expression in the log, or the last row of a CSV. A
+result file is final as soon as it exists. A log or a CSV is read only after the run has completed,
+because its last loss before that is not the final one. Nothing that is read is ever executed.
 
-Lines of the progress file, each a JSON object; keys may share a line:
-    {"tokens": 1e9, "loss": 2.9}                  a loss on the way
-    {"tokens": 1e9, "loss": 2.7, "final": true}   the end of a decay on the way: a result
+Lines of the progress file are JSON objects; keys may share a line:
+    {"tokens": 1e9, "loss": 2.9}                  a loss during training
+    {"tokens": 1e9, "loss": 2.7, "final": true}   the end of a decay during training: a result
     {"saved": 1e9}                                a checkpoint after so many tokens
-    {"resumed": 1e9}                              this start goes on from such a checkpoint
+    {"resumed": 1e9}                              the run now continues from such a checkpoint
 """
 
 from __future__ import annotations
@@ -28,15 +28,15 @@ from lawsmith.numbers import as_float, read_json, short_repr
 from lawsmith.plausible import LOSS, SCALE
 from lawsmith.spec.models import ResultsSpec
 
-MAX_BYTES = 16 * 2**20  # of a result, and of progress that is read at once
-MAX_METRICS = 1000  # of a result: each is on record for ever
-TAIL_BYTES = 4 * 2**20  # of a log; the loss stands at its end
+MAX_BYTES = 16 * 2**20  # of a result file, and of progress read in one call
+MAX_METRICS = 1000  # of a result: the journal keeps each of them
+TAIL_BYTES = 4 * 2**20  # of a log, which has the loss at its end
 RESULT, PROGRESS, CONFIG, LOG = "result.json", "progress.jsonl", "config.json", "log.txt"
 Value = float | int | str
 
 
 class ResultKind(StrEnum):
-    """What kind of answer a folder holds."""
+    """What the folder of a run holds."""
 
     LOSS = "loss"
     DIVERGED = "diverged"
@@ -47,9 +47,9 @@ class ResultKind(StrEnum):
 
 @dataclass(frozen=True)
 class Result:
-    """The answer of a run; ``loss`` is there for a loss, and for a divergence with a number.
+    """The result of a run; ``loss`` is set for a loss, and for a divergence with a number.
 
-    reports  losses on the way, (tokens, loss), that the result itself lists
+    reports  losses during training, (tokens, loss), that the result itself lists
     metrics  further numbers by name, such as accuracies
     """
 
@@ -63,7 +63,7 @@ class Result:
 def read_result(
     folder: Path, spec: ResultsSpec, config: Mapping[str, Value], *, completed: bool
 ) -> Result:
-    """The result in ``folder`` of a run of ``config``; ``completed`` if it ended well."""
+    """The result in ``folder`` of a run of ``config``; ``completed``: it ended without error."""
     path = folder / result_file(spec)
     if spec.kind != "json" and not completed:
         return Result(ResultKind.NOTHING)
@@ -81,14 +81,14 @@ def read_result(
 
 
 def result_file(spec: ResultsSpec) -> str:
-    """The name of the file that is read."""
+    """The name of the file that holds the result."""
     defaults = {"json": RESULT, "regex": LOG, "csv": "metrics.csv"}
     return spec.file or defaults[spec.kind]
 
 
 @dataclass(frozen=True)
 class Progress:
-    """One line of a run's progress file; None for what it does not say."""
+    """One line of a run's progress file; None for a key that it does not have."""
 
     tokens: float | None = None
     loss: float | None = None
@@ -98,7 +98,7 @@ class Progress:
 
 
 def read_progress(folder: Path, offset: int = 0) -> tuple[list[Progress], int]:
-    """(what new lines say, where to read on); lines that say nothing are skipped."""
+    """(progress of the new lines, offset of the next); lines without any progress are skipped."""
     path = folder / PROGRESS
     try:
         text = read_bytes(path, limit=MAX_BYTES, offset=offset)
@@ -107,25 +107,25 @@ def read_progress(folder: Path, offset: int = 0) -> tuple[list[Progress], int]:
     whole = text.rpartition(b"\n")[0]
     if not whole:
         return [], offset
-    found = [step for line in whole.split(b"\n") if (step := _step(line)) != Progress()]
-    return found, offset + len(whole) + 1
+    steps = [step for line in whole.split(b"\n") if (step := _read_line(line)) != Progress()]
+    return steps, offset + len(whole) + 1
 
 
 def read_all_progress(folder: Path) -> list[Progress]:
-    """What all lines say, of a long file too."""
-    found, offset = read_progress(folder)
+    """The progress of all lines, also of a file that is too long for one call."""
+    steps, offset = read_progress(folder)
     while True:
-        more, after = read_progress(folder, offset)
-        if after == offset:
-            return found
-        found, offset = [*found, *more], after
+        more, end = read_progress(folder, offset)
+        if end == offset:
+            return steps
+        steps, offset = [*steps, *more], end
 
 
 def tokens_trained(steps: Sequence[Progress], begun: float) -> float | None:
-    """Tokens that an attempt trained which began at ``begun``; None where it does not tell.
+    """Tokens trained by an attempt that began at ``begun``; None if its progress does not tell.
 
-    A run that is started again within an attempt goes back to the checkpoint it names or, without a
-    word, to the last one before where it is seen next. What it trains again counts again.
+    A run that restarts within an attempt goes back to the checkpoint it names or, without one, to
+    the last checkpoint before its next report. Tokens trained again count again.
     """
     total, at, saved, known = 0.0, begun, [begun], False
     for step in steps:
@@ -136,14 +136,14 @@ def tokens_trained(steps: Sequence[Progress], begun: float) -> float | None:
                 at = max((point for point in saved if point <= step.tokens), default=0.0)
             total, at, known = total + (step.tokens - at), step.tokens, True
         if step.saved is not None:
-            if step.saved > at:  # it came that far, or there would be nothing to save
+            if step.saved > at:  # it must have trained up to there
                 total, at = total + (step.saved - at), step.saved
             saved, known = [*saved, step.saved], True
     return total if known else None
 
 
 def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
-    """The last lines of a run's log, without what a terminal would obey."""
+    """The last lines of a run's log, without control characters."""
     try:
         text = read_tail(folder / file, limit=8192).decode("utf-8", "replace")
     except OSError:
@@ -153,7 +153,7 @@ def log_tail(folder: Path, lines: int = 5, *, file: str = LOG) -> str:
 
 
 def judge_loss(loss: float | None, spec: ResultsSpec) -> Result:
-    """A loss by itself. None, NaN or one too large is a divergence; one too small is an error."""
+    """The result for a loss: None, NaN or too large is a divergence, too small an error."""
     if loss is None or math.isnan(loss) or loss > LOSS.high or loss == -math.inf:
         return Result(ResultKind.DIVERGED)
     if loss > (spec.diverged_above or math.inf):
@@ -166,7 +166,7 @@ def judge_loss(loss: float | None, spec: ResultsSpec) -> Result:
 def contradiction(
     result: Mapping[str, Any], config: Mapping[str, Value], tolerance: float
 ) -> str | None:
-    """How a result differs from the configuration it should be of; N and D may be rounded."""
+    """How a result contradicts the configuration of its run; N and D may be rounded."""
     for name, want in config.items():
         if name not in result or result[name] is None:
             continue
@@ -183,7 +183,7 @@ def contradiction(
 
 
 def result_of(values: Mapping[str, Any], spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
-    """The result that an object with a loss is, of a run of ``config``."""
+    """The result of a run of ``config`` from an object with a loss."""
     loss = as_float(values.get("loss"))
     if problem := contradiction(values, config, spec.tolerance):
         return Result(ResultKind.CONTRADICTION, loss, problem)
@@ -196,7 +196,7 @@ def result_of(values: Mapping[str, Any], spec: ResultsSpec, config: Mapping[str,
     if loss is None and values["loss"] is not None:
         return Result(ResultKind.UNREADABLE, detail=f"a loss of {short_repr(values['loss'])}")
     listed = values.get("intermediate")
-    reports = [_pair(item) for item in listed] if isinstance(listed, list) else []
+    reports = [_tokens_and_loss(item) for item in listed] if isinstance(listed, list) else []
     kept = tuple(report for report in reports if report is not None)
     return replace(judge_loss(loss, spec), reports=kept, metrics=_metrics(values.get("metrics")))
 
@@ -209,7 +209,7 @@ def _from_json(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Re
 
 
 def _metrics(values: object) -> dict[str, float]:
-    """The numbers of {"metrics": {"arc_easy": 0.61}}; what is no finite number is left out."""
+    """The numbers of {"metrics": {"arc_easy": 0.61}}; other values are left out."""
     pairs = list(values.items())[:MAX_METRICS] if isinstance(values, dict) else []
     numbers = {str(name)[:200]: as_float(value) for name, value in pairs}
     return {name: x for name, x in numbers.items() if x is not None and math.isfinite(x)}
@@ -218,7 +218,7 @@ def _metrics(values: object) -> dict[str, float]:
 def _from_log(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Result:
     assert spec.pattern is not None
     text = read_tail(path, limit=TAIL_BYTES).decode("utf-8", "replace")
-    # Line by line from the end: a pattern is never let loose on megabytes at once.
+    # Line by line from the end: a user's pattern could take very long on megabytes at once.
     for line in reversed(text.splitlines()):
         found = re.search(spec.pattern, line[:10_000])
         if found:
@@ -238,7 +238,7 @@ def _from_csv(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
     return result_of({**rows[-1], "loss": rows[-1][spec.column] or ""}, spec, config)
 
 
-def _step(line: bytes) -> Progress:
+def _read_line(line: bytes) -> Progress:
     try:
         values = read_json(line)
     except ValueError:
@@ -247,9 +247,9 @@ def _step(line: bytes) -> Progress:
 
 
 def parse_progress(values: Mapping[str, Any]) -> Progress:
-    """What an object says of a run on its way; what no run can have says nothing."""
+    """The progress in an object; values that no run can have are ignored."""
     tokens, saved, resumed = (_tokens(values.get(key)) for key in ("tokens", "saved", "resumed"))
-    pair = _pair(values)
+    pair = _tokens_and_loss(values)
     loss = None if pair is None else pair[1]
     return Progress(tokens, loss, values.get("final") is True and pair is not None, saved, resumed)
 
@@ -259,7 +259,7 @@ def _tokens(value: object) -> float | None:
     return tokens if tokens is not None and (tokens == 0.0 or SCALE.contains(tokens)) else None
 
 
-def _pair(values: object) -> tuple[float, float] | None:
+def _tokens_and_loss(values: object) -> tuple[float, float] | None:
     """(tokens, loss) of {"tokens": …, "loss": …}; None for anything else."""
     if not isinstance(values, dict):
         return None
@@ -270,7 +270,7 @@ def _pair(values: object) -> tuple[float, float] | None:
 
 
 def read_text(path: Path, *, limit: int = MAX_BYTES) -> str:
-    """A file of results; ValueError for one that is no text, or too large to be one."""
+    """The text of a file of results; ValueError if it is too large or not UTF-8."""
     data = read_bytes(path, limit=limit)
     if len(data) > limit:
         raise ValueError(f"more than {limit // 2**20} MB")

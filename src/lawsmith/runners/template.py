@@ -1,15 +1,15 @@
-"""Placeholders of commands and templates: {name} becomes a run's value, as text and nothing more.
+"""Placeholders of commands and templates: {name} is replaced by a run's value, as plain text.
 
-A value is put in whole and is never read again: braces in it are no placeholders, and without a
-shell nothing in it is special. Where a shell will read the line, only values that no shell gives a
-meaning to are let in. {{ and }} are braces.
+A value is inserted as it is: braces in it are not placeholders, and without a shell nothing in it
+is special. In a line for a shell, only values without special characters are allowed. {{ and }}
+stand for braces.
 """
 
 from __future__ import annotations
 
 import re
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from pathlib import Path
 
 from lawsmith.errors import LawsmithError, suggest
@@ -17,18 +17,18 @@ from lawsmith.errors import LawsmithError, suggest
 Value = float | int | str
 _TOKEN = re.compile(r"\{\{|\}\}|\{([A-Za-z_][A-Za-z0-9_]*)\}|[{}]")
 PLAIN_TEXT = "letters, digits and _ . , : = @ % + / -"
-PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]+")  # means nothing to a shell
+PLAIN = re.compile(r"[A-Za-z0-9_.,:=@%+/-]+")  # nothing that is special to a shell
 
 
 def value_text(value: Value) -> str:
-    """A value as a trainer reads it: 1000000 for 1e6, 0.003 for 3e-3, text as it is."""
+    """A value as training code reads it: 1000000 for 1e6, 0.003 for 3e-3, text unchanged."""
     if isinstance(value, float) and value.is_integer() and abs(value) < 1e15:
         return str(int(value))
     return str(value)
 
 
 def with_common_values(values: Mapping[str, Value], folder: Path) -> dict[str, Value]:
-    """The values of a run, and what every command may use: the study's folder and this Python."""
+    """The values of a run, and those of every command: the study's folder and this Python."""
     return {"study": str(folder.resolve()), "python": sys.executable, **values}
 
 
@@ -48,20 +48,15 @@ def fill(text: str, values: Mapping[str, Value], *, where: str = "command") -> s
 
 
 def placeholder_text(name: str, values: Mapping[str, Value], *, where: str, written: str) -> str:
-    """The value of a placeholder as text; ``written`` is how the placeholder is."""
+    """The text that replaces a placeholder; ``written`` is the placeholder, for errors."""
     if name not in values:
         want = "one of " + ", ".join(values)
         raise LawsmithError(where, got=written, want=want, hint=suggest(name, values))
     return value_text(values[name])
 
 
-def fill_all(texts: Sequence[str], values: Mapping[str, Value], *, where: str) -> list[str]:
-    """Every argument of a command that no shell will read."""
-    return [fill(text, values, where=where) for text in texts]
-
-
 def fill_shell(text: str, values: Mapping[str, Value], *, where: str = "command") -> str:
-    """A line for a shell; a value that a shell might read as more than text is refused."""
+    """A line for a shell; values with characters that are special to a shell are refused."""
     for name in placeholders(text):
         value = value_text(values[name]) if name in values else ""
         if value and not PLAIN.fullmatch(value):
@@ -72,5 +67,5 @@ def fill_shell(text: str, values: Mapping[str, Value], *, where: str = "command"
 
 
 def placeholders(text: str) -> tuple[str, ...]:
-    """The names a text asks for, each once, in order."""
+    """The names of a text's placeholders, each once, in order."""
     return tuple(dict.fromkeys(name for name in _TOKEN.findall(text) if name))

@@ -1,12 +1,11 @@
-"""The process that watches over one run of the local or the Ray runner; it outlives the driver.
+"""The process that supervises one run of the local or the Ray runner; it outlives the driver.
 
-`launch` starts it as ``python wrapper.py FOLDER LOCK``. It imports nothing of lawsmith, and holds
-the lock on the open file LOCK, which it was given locked and which the run inherits: as long as
-anything of the run lives, the lock is held. It starts the command of FOLDER/job.json in a process
-group of its own, keeps the time limit, passes on a request to stop, and leaves FOLDER/exit.json,
-renamed into place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}. Room for that
-file is taken before the run starts, so that a disk that fills up meanwhile cannot keep it from
-being written.
+`launch` starts it as ``python wrapper.py FOLDER LOCK``. It imports nothing of lawsmith. It inherits
+the open file LOCK, which is locked, and the run inherits it in turn, so the lock is held while any
+process of the run lives. The wrapper starts the command of FOLDER/job.json in a process group of
+its own, enforces the time limit, passes on a request to stop, and writes FOLDER/exit.json, renamed
+into place: {"code": 0, "why": "exit" | "timeout" | "cancelled" | "start"}. Disk space for that file
+is reserved before the run starts, so that it can be written even if the disk fills up.
 """
 
 from __future__ import annotations
@@ -22,7 +21,7 @@ from contextlib import suppress
 from types import FrameType
 
 _STOP = False
-ROOM = 2048  # bytes of a file of ours, padded with blanks: its longest text has some 600
+ROOM = 2048  # bytes of each of our files, padded with blanks; the longest text has about 600
 
 
 def launch(
@@ -36,9 +35,9 @@ def launch(
 ) -> subprocess.Popen[bytes]:
     """Start this program for a run, in a session of its own.
 
-    program   how Python finds it: the path of this file, or -c and its text
-    job       command, timeout and grace, for job.json; not env, whose keys belong on no disk
-    first     what the new process does before it becomes this program
+    program   arguments of Python: the path of this file, or -c and its text
+    job       command, timeout and grace, for job.json; not env, whose secrets belong on no disk
+    first     called in the new process before it becomes this program
     """
     put(os.path.join(folder, "job.json"), job)
     flags = os.O_WRONLY | os.O_CREAT | os.O_APPEND | os.O_NOFOLLOW | os.O_CLOEXEC
@@ -56,7 +55,7 @@ def launch(
 
 
 def put(path: str, values: Mapping[str, object]) -> None:
-    """A JSON file renamed into place; a link that lies there is not followed."""
+    """Write a JSON file, renamed into place; a link at that place is not followed."""
     with suppress(FileNotFoundError):
         os.unlink(path + ".new")
     with open(path + ".new", "x", encoding="utf-8") as file:
@@ -75,7 +74,7 @@ def main(folder: str, lock: int) -> None:
             _reserve(name)
     except OSError as error:
         print(f"lawsmith: no room for the exit code: {error.strerror or error}", flush=True)
-        return  # with nothing written, the run counts as never begun
+        return  # without an exit.json, the run counts as never begun
     try:
         child = subprocess.Popen(job["command"], pass_fds=(lock,), process_group=0)
     except OSError as error:
@@ -89,21 +88,21 @@ def main(folder: str, lock: int) -> None:
 
 
 def _wait(child: subprocess.Popen[bytes], timeout: float, grace: float) -> tuple[int, str]:
-    """(exit code as a shell counts it, why it ended); 0 is no time limit."""
+    """(exit code as in a shell, why it ended); a timeout of 0 is no time limit."""
     deadline = time.monotonic() + timeout if timeout else float("inf")
     pause = 0.002
     while child.poll() is None:
         if _STOP or time.monotonic() > deadline:
             why = "cancelled" if _STOP else "timeout"
             return _stop(child, grace), why
-        # Short runs are noticed at once, long ones cost nothing.
+        # Short runs are noticed at once, and waiting for long ones costs little.
         time.sleep(pause)
         pause = min(pause * 1.3, 0.25)
     return _code_of(child), "exit"
 
 
 def _stop(child: subprocess.Popen[bytes], grace: float) -> int:
-    """Ask everything the command started to end, then make it."""
+    """Ask every process that the command started to end, then kill what is left."""
     everything = _family(child.pid)
     _send(everything, signal.SIGTERM)
     deadline = time.monotonic() + grace
@@ -116,7 +115,7 @@ def _stop(child: subprocess.Popen[bytes], grace: float) -> int:
 
 
 def _family(child: int) -> set[int]:
-    """The command, its group and, where /proc tells, descendants that left the group."""
+    """Process ids of the command, its group and, with /proc, descendants that left the group."""
     members = {child}
     try:
         pids = [int(name) for name in os.listdir("/proc") if name.isdigit()]
@@ -134,7 +133,7 @@ def _family(child: int) -> set[int]:
 def _parent_and_group(pid: int) -> tuple[int, int]:
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
-            # The name in brackets may hold anything, blanks and brackets too.
+            # The name in brackets may contain anything, also blanks and brackets.
             fields = file.read().rpartition(b")")[2].split()
         return int(fields[1]), int(fields[2])
     except (OSError, ValueError, IndexError):
@@ -142,7 +141,7 @@ def _parent_and_group(pid: int) -> tuple[int, int]:
 
 
 def _alive(pid: int) -> bool:
-    """Whether a process still runs; one that only waits to be reaped does not."""
+    """Whether a process still runs; a zombie does not."""
     try:
         with open(f"/proc/{pid}/stat", "rb") as file:
             return file.read().rpartition(b")")[2].split()[0] not in (b"Z", b"X")
@@ -158,29 +157,29 @@ def _alive(pid: int) -> bool:
 
 
 def _send(pids: set[int], number: signal.Signals) -> None:
-    """A signal to each; to the group of the first as well, where /proc does not list it."""
+    """Send a signal to each process and, because /proc may be missing, to the groups they lead."""
     for pid in pids:
         for kill in (os.killpg, os.kill):
             try:
                 if kill is os.kill or os.getpgid(pid) == pid:
                     kill(pid, number)
             except OSError:
-                pass  # it is gone
+                pass  # the process is gone
 
 
 def _code_of(child: subprocess.Popen[bytes]) -> int:
-    """The exit code, 128 and the signal where one ended it."""
+    """The exit code; 128 + the signal if one ended it."""
     code = child.wait()
     return code if code >= 0 else 128 - code
 
 
 def _leave(code: int, why: str, detail: str) -> None:
-    """How it ended, in one piece or not at all."""
+    """Write exit.json, as a whole or not at all."""
     _write("exit.json", {"code": code, "why": why, "detail": detail})
 
 
 def _reserve(name: str) -> None:
-    """Take room on the disk for the file ``name``; a link that lies there is not followed."""
+    """Reserve disk space for the file ``name``; a link at that place is not followed."""
     with suppress(FileNotFoundError):
         os.unlink(name + ".new")
     with open(name + ".new", "xb") as file:
@@ -190,9 +189,9 @@ def _reserve(name: str) -> None:
 
 
 def _write(name: str, values: dict[str, object]) -> None:
-    """A file renamed into place, in the room that was reserved for it.
+    """Write a file into its reserved space and rename it into place.
 
-    Tried again while the disk is full all the same: some disks write nothing in place.
+    Tried again while the disk is full, because some file systems never write in place.
     """
     text = json.dumps(values).encode()[:ROOM].ljust(ROOM)
     for pause in (0.1, 1.0, 5.0, 30.0, 60.0, 300.0):

@@ -1,4 +1,4 @@
-"""The Ray runner: every run is the command of a named, detached actor of a Ray cluster."""
+"""The Ray runner: each run is started by a named, detached actor of a Ray cluster."""
 
 from __future__ import annotations
 

@@ -1,8 +1,8 @@
-"""The actor that keeps one run: it starts the run's wrapper on its node and ends with it.
+"""The actor of one run: it starts the run's wrapper on its node and ends when the wrapper ends.
 
-Sent to the cluster by value, with `launch` and `put`, and made of the standard library alone: nodes
-need no lawsmith.
-The run starts with the actor, not by a call to it: a call that still waits dies with the driver.
+It is sent to the cluster by value, together with `launch` and `put`, and uses only the standard
+library, so nodes do not need lawsmith. The run starts when the actor is created, not by a method
+call, because a call that still waits is lost when the driver dies.
 """
 
 from __future__ import annotations
@@ -22,9 +22,9 @@ from lawsmith.runners.wrapper import launch, put
 class Keeper:
     """One run, in ``folder``.
 
-    wrapper   source of the program that watches over the run, see `lawsmith.runners.wrapper`
+    wrapper   source of the program that supervises the run, see `lawsmith.runners.wrapper`
     job       command, timeout and grace, for the wrapper
-    env       variables of the run, on top of the worker's own, where Ray names the GPUs
+    env       environment variables of the run, added to the worker's own, where Ray names the GPUs
     """
 
     def __init__(
@@ -42,18 +42,18 @@ class Keeper:
         threading.Thread(target=self._watch, args=(child, folder, kills), daemon=True).start()
 
     def stop(self) -> None:
-        """Ask the run to end; the wrapper writes how it ended."""
+        """Ask the run to stop; the wrapper writes how it ended."""
         if self._pid:
             os.kill(self._pid, signal.SIGTERM)
 
     def finish(self) -> None:
-        """End this actor, and give back what it holds."""
+        """End this actor and free its resources."""
         import ray
 
         ray.actor.exit_actor()
 
     def _begin(self, folder: str) -> bool:
-        """Whether no actor began this run before."""
+        """Mark the run as begun; False if an actor began it before."""
         own = os.path.join(folder, "ray")
         os.makedirs(own, exist_ok=True)
         try:
@@ -69,24 +69,24 @@ class Keeper:
         self._leave()
 
     def _leave(self) -> None:
-        """An actor leaves from one of its own methods, called here by itself."""
+        """End this actor; Ray allows that only from one of the actor's own methods."""
         import ray
 
         try:
             ray.get_runtime_context().current_actor.finish.remote()
         except Exception:
-            # The cluster is gone: there is nothing to sign off from.
+            # The cluster is gone.
             os._exit(0)
 
 
 def _die_with_parent() -> None:
-    """Where the system can: the wrapper is asked to stop if the worker dies."""
+    """Ask the wrapper to stop if the worker dies, on systems that can (Linux)."""
     with suppress(OSError, AttributeError):
         ctypes.CDLL(None).prctl(1, signal.SIGTERM)
 
 
 def _oom_kills() -> int:
-    """How many processes of this node the kernel has killed for memory."""
+    """Number of processes of this node that the kernel has killed for memory."""
     try:
         with open("/proc/vmstat", encoding="ascii") as file:
             for line in file:

@@ -1,7 +1,7 @@
 """The Ray runner: detached actors, one per run, that outlive the driver.
 
-An actor is found again by its name, which is the job's, while it waits or lives; when it is gone,
-the run's folder says what became of it. The folder lies on a disk that all nodes share.
+While an actor waits or lives, it is found by its name, which is the job's. When it is gone, the
+run's folder tells how the run ended. The folder is on a disk that all nodes share.
 """
 
 from __future__ import annotations
@@ -20,17 +20,17 @@ from lawsmith.runners import wrapper
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.folder import has_mark, leave_mark, read_json_object, status_from_exit
 from lawsmith.runners.ray import keeper
-from lawsmith.runners.template import Value, fill_all, with_common_values
+from lawsmith.runners.template import Value, fill, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
 
 _log = logging.getLogger(__name__)
 Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
-_MARGIN = 5.0  # seconds beyond the grace, for a wrapper's exit code to be seen on a shared disk
+_MARGIN = 5.0  # seconds after the grace period until an exit code shows on a shared disk
 
 
 def _load_ray() -> Any:
-    """The package ray, which is an extra."""
+    """Import the package ray, which is an extra."""
     try:
         import ray
     except ImportError:
@@ -40,7 +40,7 @@ def _load_ray() -> Any:
 
 
 def _quieten(ray: Any) -> None:
-    """What a cluster has to say goes to the log: Ray prints it to stdout, where results belong."""
+    """Send messages of the cluster to the log; Ray prints them to stdout, where results belong."""
 
     def tell(data: Mapping[str, Any], *_: Any, **__: Any) -> None:
         _log.info("Ray: %s", " ".join(map(str, data.get("lines", ()))))
@@ -50,12 +50,12 @@ def _quieten(ray: Any) -> None:
 
 
 class RayOptions(Table):
-    """What is run, and what it needs.
+    """The keys of ``[runner]`` with ``kind = "ray"``.
 
     command     arguments of a run, without a shell; {name} stands for its value
     address     of the cluster: 'auto' for the one this machine is part of, or ray://host:port
-    num_cpus    and num_gpus, resources: what a run holds while it lives
-    timeout     of a run, from its start; 0 is none
+    num_cpus    and num_gpus, resources: reserved for a run while it lives
+    timeout     seconds from the start of a run; 0 is no limit
     grace       seconds between asking a run to stop and killing it
     """
 
@@ -71,10 +71,7 @@ class RayOptions(Table):
 
 
 class RayRunner:
-    """Runs a command per job, on the cluster at the options' address.
-
-    folder   of the study: what {study} in a command stands for
-    """
+    """Runs one command per job on a cluster. ``folder`` is the study's, the value of {study}."""
 
     name = "ray"
 
@@ -82,12 +79,12 @@ class RayRunner:
         self.options, self.folder = options, folder.resolve()
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Start an actor for every job that never had one; handles are the actors' ids."""
+        """Start an actor for each job that has had none; handles are the ids of the actors."""
         commands = {job.name: self.preview(job.values) for job in jobs}
         alive = self.alive()
         handles: dict[str, str] = {}
         for job in jobs:
-            # In this order: an actor that ends between the two looks has begun.
+            # In this order: an actor that ends after `alive` was read has begun its run.
             if job.name not in alive and (_began(job) or has_mark(job, "ray", "cancel")):
                 handles[job.name] = job.handle or "ended"
             else:
@@ -95,12 +92,12 @@ class RayRunner:
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """One call to Ray for all, and one for each that died without an exit code."""
+        """One call to Ray for all jobs, and one for each that died without an exit code."""
         alive = self.alive() if jobs else set()
         return {job.name: self._status(job, alive=job.name in alive) for job in jobs}
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """Ask each run to stop; one that waits for resources is withdrawn."""
+        """Ask each run to stop; an actor that waits for resources is killed."""
         alive = self.alive() if jobs else set()
         for job in jobs:
             if job.name in alive and read_json_object(job.folder / "exit.json") is None:
@@ -110,16 +107,16 @@ class RayRunner:
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The arguments of a run with these values."""
         known = with_common_values(values, self.folder)
-        return fill_all(self.options.command, known, where="runner.command")
+        return [fill(text, known, where="runner.command") for text in self.options.command]
 
     def alive(self) -> set[str]:
-        """Names of the actors that wait for resources or live."""
+        """Names of the actors that live or wait for resources."""
         named = self._connect().util.list_named_actors(all_namespaces=True)
         own = self.options.namespace
         return {entry["name"] for entry in named if entry["namespace"] == own}
 
     def _connect(self) -> Any:
-        """Ray, connected. A cluster of one's own would die with this process: none is started."""
+        """Connect to the cluster. None is started here: it would die with this process."""
         ray, address = _load_ray(), self.options.address
         if ray.is_initialized():
             return ray
@@ -132,13 +129,13 @@ class RayRunner:
             where = f"Ray cluster {address}"
             raise LawsmithError(where, got=got, want="a running cluster", hint=hint) from None
         _quieten(ray)
-        # The keeper and what it calls travel by value: nodes need no lawsmith.
+        # The actor and what it calls are sent by value: nodes do not need lawsmith.
         for module in (keeper, wrapper):
             ray.cloudpickle.register_pickle_by_value(module)
         return ray
 
     def _start(self, job: Job, command: Sequence[str]) -> str:
-        """The id of the job's actor, which is started unless it is there."""
+        """Start the job's actor unless it exists; its id."""
         ray, options = self._connect(), self.options
         actor = ray.remote(keeper.Keeper).options(
             name=job.name,
@@ -159,19 +156,19 @@ class RayRunner:
         return str(started._actor_id.hex())
 
     def _stop(self, job: Job, *, kill: bool) -> None:
-        """End an actor: by asking it, or at once if it has nothing to end."""
+        """Ask an actor to stop its run; kill it at once if the run has not begun."""
         ray = self._connect()
         try:
             actor = ray.get_actor(job.name, namespace=self.options.namespace)
         except ValueError:
-            return  # it is gone
+            return  # the actor is gone
         if kill:
             ray.kill(actor)
         else:
             actor.stop.remote()
 
     def _cause(self, job: Job) -> str:
-        """Why an actor died, in a word of Ray's; '' if Ray does not tell."""
+        """Ray's name for the reason why an actor died; '' if Ray does not tell."""
         self._connect()
         try:
             from ray._private.state import actors
@@ -183,7 +180,7 @@ class RayRunner:
             died = death.actor_died_error_context
             return str(type(died).Reason.Name(died.reason))
         except Exception:
-            # Nothing public tells it without a dashboard; what is private may change.
+            # Without a dashboard no public API tells it; the private one may change.
             return ""
 
     def _status(self, job: Job, *, alive: bool) -> Status:
@@ -193,7 +190,7 @@ class RayRunner:
         if alive:
             return Status(Phase.RUNNING if _began(job) else Phase.QUEUED)
         cause = self._cause(job)
-        # The wrapper may still be stopping the run, or its exit code be on its way.
+        # The wrapper may still be stopping the run, or its exit code may not show yet.
         if exit_values is None and _began(job) and _gone_for(job) < self.options.grace + _MARGIN:
             return Status(Phase.RUNNING, detail="its actor is gone; waiting for its exit code")
         return _ended_by_ray(job, cause)
@@ -205,14 +202,14 @@ def _began(job: Job) -> bool:
 
 
 def _gone_for(job: Job) -> float:
-    """Seconds since it was first seen that the actor is gone and left no exit code."""
+    """Seconds since the actor was first seen to be gone without an exit code."""
     return time.time() - leave_mark(job, "ray", "gone").stat().st_mtime
 
 
 def _ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
-    """The status of a run by what its wrapper wrote; None if it was stopped from outside."""
+    """The status of a run from its wrapper's exit.json; None if Ray stopped the wrapper."""
     if values.get("why") == "cancelled" and not has_mark(job, "ray", "cancel"):
-        return None  # its worker died: Ray knows why
+        return None  # its Ray worker died, and Ray knows why
     status = status_from_exit(values)
     by_kernel = status.exit_code == 137 and values.get("why") == "exit"
     if by_kernel and has_mark(job, "ray", "oom"):
@@ -223,9 +220,9 @@ def _ended_by_itself(job: Job, values: dict[str, Any]) -> Status | None:
 
 
 def _ended_by_ray(job: Job, cause: str) -> Status:
-    """The status of a run whose actor is gone, by the reason that Ray gives, '' if none.
+    """The status of a run whose actor is gone.
 
-    A cause is the name of Ray's field for it: oom_context, or NODE_DIED, WORKER_DIED, RAY_KILL.
+    cause   Ray's name for it: oom_context, NODE_DIED, WORKER_DIED, RAY_KILL, …; '' if unknown
     """
     if has_mark(job, "ray", "cancel") or cause == "RAY_KILL":
         return Status(Phase.ENDED, Ending.CANCELLED, "its actor was killed")

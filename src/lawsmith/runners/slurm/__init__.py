@@ -1,4 +1,4 @@
-"""The Slurm runner: a user's own sbatch template, filled in and submitted, its states followed."""
+"""The Slurm runner: fills in and submits the user's sbatch template, and follows the jobs."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The commands of Slurm that are called, and what they print: sbatch, squeue, sacct, scancel."""
+"""Calls of Slurm's commands, and readers of their output: sbatch, squeue, sacct, scancel."""
 
 from __future__ import annotations
 
@@ -11,24 +11,24 @@ from datetime import datetime
 
 from lawsmith.errors import LawsmithError
 
-# Parts of what sbatch says when trying again later may help. The rest is an error.
-_MAY_PASS = re.compile(
+# Parts of messages of sbatch after which a later try may work. All others are errors.
+_TEMPORARY = re.compile(
     "unable to contact|timed out|connection refused|connect failure|communication|zero bytes"
     "|temporarily|try again|backup controller|authentication|munge"
     "|submitjob",  # AssocMaxSubmitJobLimit, QOSMaxSubmitJobPerUserLimit, …
     re.IGNORECASE,
 )
-_MOST = 1_000_000  # tasks: more than Slurm lets an array have
-_KEPT = ("SLURM_CONF", "SLURM_CLUSTERS")
+_MAX_TASKS = 1_000_000  # more than Slurm allows in an array
+_KEPT_VARIABLES = ("SLURM_CONF", "SLURM_CLUSTERS")
 
 
 class SlurmUnavailable(Exception):
-    """Slurm did not answer, or takes no jobs just now: a reason that may pass."""
+    """Slurm does not answer or takes no jobs now; a later try may work."""
 
 
 @dataclass(frozen=True)
 class JobEntry:
-    """A job, or a task of an array, as Slurm shows it."""
+    """A job or a task of an array, as squeue or sacct shows it."""
 
     id: str
     name: str
@@ -38,32 +38,32 @@ class JobEntry:
 
     @property
     def task(self) -> int | None:
-        """The index in its array; None for a job of its own."""
+        """The index in its array; None for a job outside an array."""
         index = self.id.partition("_")[2]
         return int(index) if index.isdigit() else None
 
 
 @dataclass(frozen=True)
 class SlurmClient:
-    """Calls Slurm. ``patience`` is in seconds, for one call."""
+    """Calls Slurm. ``patience`` is the time limit of one call in seconds."""
 
     patience: float = 60.0
 
     def submit(self, script: str, options: Sequence[str]) -> str:
-        """The id of a new job."""
+        """Submit a job; its id."""
         done = self._call(["sbatch", "--parsable", *options], script)
         text = done.stdout.strip().split(";")[0]
         if done.returncode == 0 and text.isdigit():
             return text
         message = _message(done)
-        if _MAY_PASS.search(message):
+        if _TEMPORARY.search(message):
             raise SlurmUnavailable(message)
         raise LawsmithError(
             "sbatch", got=message, want="a job", hint="see the template's #SBATCH lines"
         )
 
     def queue(self) -> list[JobEntry]:
-        """Everything of this user that the controller knows: waiting, running, ended recently."""
+        """All jobs of this user that the controller knows: waiting, running, ended recently."""
         options = ["--array", "--states=all", f"--user={os.getuid()}"]
         done = self._call(["squeue", "--noheader", *options, "--format=%i|%T|%r|%j"])
         if done.returncode != 0:
@@ -73,7 +73,7 @@ class SlurmClient:
     def accounting(
         self, *, ids: Iterable[str] = (), names: Iterable[str] = ()
     ) -> list[JobEntry] | None:
-        """Jobs on record, by id or by name, old ones first; None where accounting is off."""
+        """Jobs in accounting, by id or by name, old ones first; None if accounting is off."""
         found: list[JobEntry] = []
         wanted = [("jobs", sorted(set(ids))), ("name", sorted(set(names)))]
         for option, values in wanted:
@@ -81,7 +81,7 @@ class SlurmClient:
                 continue
             command = ["sacct", "--allocations", "--noheader", "--parsable2", "--duplicates"]
             command += ["--format=JobID,State,ExitCode,JobName", f"--{option}={','.join(values)}"]
-            if option == "name":  # without a time sacct looks back to midnight alone
+            if option == "name":  # without a start time, sacct looks back only to midnight
                 command += [f"--starttime={datetime.fromtimestamp(0):%Y-%m-%d}"]
             done = self._call(command)
             if "accounting storage is disabled" in done.stderr.lower():
@@ -94,20 +94,24 @@ class SlurmClient:
         return found
 
     def restarts(self, id_: str) -> int:
-        """How often Slurm has started a job again; 0 where Slurm no longer knows it."""
+        """How often Slurm has restarted a job; 0 if Slurm no longer knows it."""
         done = self._call(["scontrol", "--oneliner", "show", "job", id_])
         found = re.search(r"\bRestarts=(\d+)", done.stdout)
         return int(found.group(1)) if done.returncode == 0 and found else 0
 
     def cancel(self, ids: Sequence[str]) -> None:
-        """Stop jobs; those that ended are no error."""
+        """Stop jobs; it is no error if they have ended."""
         done = self._call(["scancel", "--quiet", *ids])
         if done.returncode != 0 and "unable to contact" in done.stderr.lower():
             raise SlurmUnavailable(_message(done))
 
     def _call(self, command: list[str], stdin: str = "") -> subprocess.CompletedProcess[str]:
-        # A driver inside an allocation must not hand its own job's variables on to its jobs.
-        env = {k: v for k, v in os.environ.items() if not k.startswith("SLURM_") or k in _KEPT}
+        # A driver inside an allocation must not pass its own job's variables to its jobs.
+        env = {
+            k: v
+            for k, v in os.environ.items()
+            if not k.startswith("SLURM_") or k in _KEPT_VARIABLES
+        }
         try:
             done = subprocess.run(
                 command,
@@ -146,7 +150,7 @@ def _of_sacct(line: str) -> list[JobEntry]:
 
 
 def _expanded(id_: str) -> list[str]:
-    """'7_1', '7_2', '7_5' for 7_[1-2,5%4], as sacct shows tasks that never began."""
+    """'7_1', '7_2', '7_5' for 7_[1-2,5%4], the form in which sacct shows tasks that never began."""
     found = re.fullmatch(r"(\d+)_\[([\d,-]+)(?:%\d+)?\]", id_)
     if found is None:
         return [id_]
@@ -154,7 +158,7 @@ def _expanded(id_: str) -> list[str]:
     for part in found.group(2).split(","):
         first, _, last = part.partition("-")
         if first.isdigit() and (last or first).isdigit():
-            tasks += range(int(first), min(int(last or first), int(first) + _MOST) + 1)
+            tasks += range(int(first), min(int(last or first), int(first) + _MAX_TASKS) + 1)
     return [f"{found.group(1)}_{task}" for task in tasks]
 
 

@@ -1,9 +1,10 @@
 """The Slurm runner: submits a study's runs with the user's template and follows them.
 
-It may die anywhere and be started again. Before sbatch is called, the run's folder says under which
-name the job will be known; before a run is submitted, that name is looked up. The controller
-(squeue) is asked first, since accounting lags behind it and shows a requeued job as ended; what the
-controller has forgotten is asked of accounting (sacct), and what neither knows of the run's folder.
+It may die anywhere and be started again: before sbatch is called, the name of the job is written to
+the run's folder, and before a run is submitted, that name is looked up. The state of a job comes
+from the controller (squeue), because accounting lags behind it and shows a requeued job as ended.
+For jobs that the controller has forgotten it comes from accounting (sacct), else from the run's
+folder.
 """
 
 from __future__ import annotations
@@ -24,8 +25,8 @@ from lawsmith.runners.folder import leave_mark, runner_folder
 from lawsmith.runners.slurm.client import SlurmClient, SlurmUnavailable
 from lawsmith.runners.slurm.script import Rendered, Template, batch_script
 from lawsmith.runners.slurm.status import (
+    Entries,
     Intent,
-    Shown,
     ended_badly,
     entries_by_name,
     entries_of,
@@ -45,11 +46,11 @@ from lawsmith.spec.reading import Table
 
 
 class SlurmOptions(Table):
-    """How jobs are submitted.
+    """The keys of ``[runner]`` with ``kind = "slurm"``.
 
     template   the sbatch script, relative to the study's folder; {{name}} stands for a run's value
-    array      at most so many jobs of one round go into one array; 1: every run is its own job
-    patience   seconds one call of a Slurm command may take before Slurm counts as away
+    array      most jobs of one array; 1: each run is a job of its own
+    patience   seconds that a call of a Slurm command may take
     """
 
     template: str
@@ -61,10 +62,10 @@ _log = logging.getLogger(__name__)
 
 
 class SlurmRunner:
-    """Runs jobs on the cluster that Slurm's commands on this machine speak to.
+    """Runs jobs on the cluster of this machine's Slurm commands.
 
-    folder   of the study: what the template's path is relative to, and what {{study}} stands for.
-             It and the runs' folders lie on a disk that the nodes share.
+    folder   the study's: the template's path is relative to it, and {{study}} stands for it. It and
+             the runs' folders are on a disk that all nodes share.
     """
 
     name = "slurm"
@@ -75,105 +76,109 @@ class SlurmRunner:
         self.client = SlurmClient(options.patience)
 
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Submit the jobs that Slurm has not got; handles are '12' or, of an array, '12_3'."""
-        plans = {job.name: self._render(job) for job in jobs}  # a bad template submits nothing
+        """Submit the jobs that Slurm does not have; handles are '12' or, in an array, '12_3'."""
+        # All before the first is submitted: with a bad template, none is.
+        scripts = {job.name: self._render(job.values, job.env) for job in jobs}
         handles: dict[str, str] = {}
         try:
-            handles |= self._found(jobs)
+            handles |= self._submitted(jobs)
             new = [job for job in jobs if job.name not in handles]
-            for batch in self._batches(new, plans):
-                handles |= self._send(batch, plans)
-        except SlurmUnavailable as away:
-            # It may have taken a job all the same: the next call looks it up by its name.
-            _log.warning("Slurm takes no job now: %s", away)
+            for batch in self._batches(new, scripts):
+                handles |= self._submit_batch(batch, scripts)
+        except SlurmUnavailable as error:
+            # It may have accepted a job all the same: the next call looks it up by its name.
+            _log.warning("Slurm takes no job now: %s", error)
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """One call of squeue for all, and one of sacct for those it does not show.
+        """One call of squeue for all jobs, and one of sacct for those that it does not show.
 
-        Of a job that ended badly Slurm is asked once more, how often it was started.
+        For a job that ended badly, one more call tells how often Slurm restarted it.
         """
         found: dict[str, Status] = {}
         try:
             queue = entries_by_name(self.client.queue() if jobs else [])
             for job in jobs:
-                if (seen := entry_of(queue, job)) is not None:
-                    restarts = self.client.restarts(seen.id) if ended_badly(job, seen) else 0
-                    found[job.name] = status_of(job, seen, restarts=restarts)
-        except SlurmUnavailable as away:
-            return {job.name: status_unknown(job, str(away)) for job in jobs}
-        return found | self._gone([job for job in jobs if job.name not in found])
+                if (entry := entry_of(queue, job)) is not None:
+                    restarts = self.client.restarts(entry.id) if ended_badly(job, entry) else 0
+                    found[job.name] = status_of(job, entry, restarts=restarts)
+        except SlurmUnavailable as error:
+            return {job.name: status_unknown(job, str(error)) for job in jobs}
+        return found | self._poll_accounting([job for job in jobs if job.name not in found])
 
     def cancel(self, jobs: Sequence[Job]) -> None:
-        """scancel those that wait or run; if Slurm does not answer, nothing happens."""
+        """Cancel the jobs that wait or run; if Slurm does not answer, nothing happens."""
         try:
             queue = entries_by_name(self.client.queue())
-            entries = [seen for job in jobs for seen in entries_of(queue, job)]
-            ids = [seen.id for seen in entries if parse_state(seen.state)[0] is not Phase.ENDED]
-            for job in jobs:  # of a task that never began Slurm keeps no record
+            entries = [entry for job in jobs for entry in entries_of(queue, job)]
+            ids = [entry.id for entry in entries if parse_state(entry.state)[0] is not Phase.ENDED]
+            for job in jobs:  # Slurm keeps no record of a task that never began
                 if runner_folder(job, "slurm").is_dir():
                     leave_mark(job, "slurm", "cancel")
             if ids:
                 self.client.cancel(ids)
-        except SlurmUnavailable as away:
-            _log.warning("Slurm cancels nothing now: %s", away)
+        except SlurmUnavailable as error:
+            _log.warning("Slurm cancels nothing now: %s", error)
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
-        """What is submitted for a run with these values, as a command; the script is tried out."""
-        self.template.render(with_common_values(values, self.folder), {})
+        """The command that submits a run with these values, once its script could be rendered."""
+        self._render(values, {})
         return ["sbatch", str(self.template.name)]
 
-    def _render(self, job: Job) -> Rendered:
-        return self.template.render(with_common_values(job.values, self.folder), job.env)
+    def _render(self, values: Mapping[str, Value], env: Mapping[str, str]) -> Rendered:
+        return self.template.render(with_common_values(values, self.folder), env)
 
-    def _found(self, jobs: Sequence[Job]) -> dict[str, str]:
-        """Handles of jobs that were submitted by a driver that died before it recorded it."""
+    def _submitted(self, jobs: Sequence[Job]) -> dict[str, str]:
+        """Handles of jobs submitted by a driver that died before it put them on record."""
         queue = entries_by_name(self.client.queue())
         found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
         rest = [job for job in jobs if job.name not in found]
-        # Only with an intent on disk can one have been submitted and forgotten.
+        # A job without an intent in its folder was never submitted.
         names = {intent.name for job in rest if (intent := read_intent(job))}
         known = entries_by_name(self.client.accounting(names=names) or [])
         return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
-    def _gone(self, jobs: Sequence[Job]) -> dict[str, Status]:
-        """Jobs the controller does not know."""
+    def _poll_accounting(self, jobs: Sequence[Job]) -> dict[str, Status]:
+        """The status of jobs that the controller does not know."""
         ids = {id_.partition("_")[0] for job in jobs if (id_ := read_owner(job) or job.handle)}
         try:
             known = entries_by_name(self.client.accounting(ids=ids) or [])
-        except SlurmUnavailable as away:
+        except SlurmUnavailable as error:
             ended = {job.name: status_from_folder(job) for job in jobs if read_exit(job)}
-            return {job.name: status_unknown(job, str(away)) for job in jobs} | ended
+            return {job.name: status_unknown(job, str(error)) for job in jobs} | ended
         found: dict[str, Status] = {}
         for job in jobs:
-            seen = entry_of(known, job)
-            status = status_from_folder(job) if seen is None else status_of(job, seen)
-            missed = not status.over and read_exit(job) is not None  # accounting missed its end
-            found[job.name] = status_from_folder(job) if missed else status
+            entry = entry_of(known, job)
+            status = None if entry is None else status_of(job, entry)
+            if status is None or (not status.over and read_exit(job)):  # accounting missed its end
+                status = status_from_folder(job)
+            found[job.name] = status
         return found
 
     def _batches(
-        self, jobs: Sequence[Job], plans: Mapping[str, Rendered]
+        self, jobs: Sequence[Job], scripts: Mapping[str, Rendered]
     ) -> Iterator[Sequence[Job]]:
-        """Jobs that can share an array: sbatch reads the same from their templates."""
+        """Jobs that can share an array: their scripts have the same #SBATCH lines."""
 
         def key(job: Job) -> tuple[tuple[str, ...], tuple[str, ...]]:
-            return plans[job.name].directives, plans[job.name].interpreter
+            return scripts[job.name].directives, scripts[job.name].interpreter
 
         for _, group in groupby(sorted(jobs, key=key), key=key):
-            alike = list(group)
-            for start in range(0, len(alike), self.options.array):
-                yield alike[start : start + self.options.array]
+            same = list(group)
+            for start in range(0, len(same), self.options.array):
+                yield same[start : start + self.options.array]
 
-    def _send(self, batch: Sequence[Job], plans: Mapping[str, Rendered]) -> dict[str, str]:
-        """Submit one job or one array, its name on disk before."""
+    def _submit_batch(
+        self, batch: Sequence[Job], scripts: Mapping[str, Rendered]
+    ) -> dict[str, str]:
+        """Submit one job or one array, after its name is on disk."""
         name = batch_name(batch)
         first = runner_folder(batch[0], "slurm")
         for k, job in enumerate(batch):
             task, suffix = (None, "") if len(batch) == 1 else (k, f"-{k}")
-            write_intent(job, Intent(name, task, f"{first}/out{suffix}"), plans[job.name].script)
+            write_intent(job, Intent(name, task, f"{first}/out{suffix}"), scripts[job.name].script)
         folders = [job.folder.resolve() for job in batch]
-        script = batch_script(folders, plans[batch[0].name])
+        script = batch_script(folders, scripts[batch[0].name])
         write_file(first / "batch.sh", script)
         output = f"{_escaped(first)}/out" + ("" if len(batch) == 1 else "-%a")
         options = [f"--job-name={name}", f"--chdir={folders[0]}", "--open-mode=append"]
@@ -185,21 +190,21 @@ class SlurmRunner:
 
 
 def batch_name(batch: Sequence[Job]) -> str:
-    """The job's own name; of an array one that is the same whenever the same jobs make it."""
+    """The job's own name; for an array, a name that the same jobs always give."""
     if len(batch) == 1:
         return batch[0].name
     digest = hashlib.sha256("\n".join(job.name for job in batch).encode()).hexdigest()[:8]
     return f"{batch[0].name}.and-{len(batch) - 1}.{digest}"
 
 
-def _handle(job: Job, shown: Shown) -> str:
-    """The id of the job's entry, or of the job that began it."""
-    seen = entry_of(shown, job)
-    return seen.id if seen is not None else read_owner(job)
+def _handle(job: Job, entries: Entries) -> str:
+    """The id of the job's entry, else of the job that began the run."""
+    entry = entry_of(entries, job)
+    return entry.id if entry is not None else read_owner(job)
 
 
 def _escaped(path: Path) -> str:
-    """A path in which Slurm is to read no % as its own."""
+    """A path for Slurm's --output, which gives % a meaning of its own."""
     text = str(path)
     if "\\" in text:
         raise LawsmithError(text, got="a backslash", want="a path without it, for Slurm's --output")

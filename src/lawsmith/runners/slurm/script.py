@@ -1,18 +1,18 @@
-"""Scripts for Slurm, pure functions of text: a user's sbatch template for one run, and the batch
-script around the scripts of one or more runs.
+"""Scripts for Slurm, as pure functions of text: the user's sbatch template filled in for one run,
+and the batch script around the scripts of one or more runs.
 
-{{name}} in a template stands for a value, which is put in as one quoted word. A value in single
-quotes is one word of text wherever a shell expects words. Inside other quotes, a comment, a
-here-document or arithmetic it is not: there `'` means itself, and `$(…)` within it would run. Nor
-is it for what reads its words a second time (eval, declare -i, a subscript, sh -c). What
-`bare_places` does not follow counts as such a place, from there on to the end. In such places and
-in #SBATCH lines, only values that no shell and no sbatch gives a meaning to are let in.
+{{name}} in a template is replaced by a value as one quoted word. In single quotes, a value is one
+word of text wherever a shell expects words. It is not inside other quotes, a comment, a
+here-document or arithmetic: there `'` has no meaning, and `$(…)` within the value would run. Nor is
+it safe in commands that read their words a second time (eval, declare -i, a subscript, sh -c). From
+the first place that `bare_places` cannot parse, all places to the end count as unsafe. In unsafe
+places and in #SBATCH lines, only values without special characters are allowed.
 
-Slurm may forget a job a few minutes after it ended, and two jobs may carry one name if a driver
-died while it submitted. So the batch script leaves two files beside the run's own script, each put
-in place in one step: `owner`, the id of the first job that began (any other steps back), and
-`exit`, how the run ended and at which start of the job, since Slurm may start a job again. Signals
-sent to the batch shell (--signal=B:USR1@90) reach the run's script.
+Slurm may forget a job a few minutes after it ended, and two jobs may have one name if a driver died
+while it submitted. So the batch script writes two files beside the run's own script, each in one
+step: `owner`, the id of the first job that began (any other job ends at once), and `exit`, how the
+run ended and after how many restarts of the job. Signals that are sent to the batch shell
+(--signal=B:USR1@90) reach the run's script.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from lawsmith.runners.template import PLAIN, PLAIN_TEXT, Value, placeholder_text
 MAX_BYTES = 2**20  # of a template; Slurm itself takes scripts of at most 4 MB
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
-_SHELLS = ("sh", "bash", "dash")  # others give a meaning to other places, see `bare_places`
+_SHELLS = ("sh", "bash", "dash")  # `bare_places` does not know the syntax of others
 _OURS = re.compile(r"#SBATCH(?:\s.*)?\s(--array|-a)(?=[\s=\d]|$)")
-# A step through a script: what is escaped, quoted or commented, or one bare character. It fails at
-# the end, and at whatever has a grammar of its own: here-documents, arithmetic, $(…) in quotes, and
-# commands that read their words a second time.
+# One piece of a script: escaped, quoted or commented text, or one bare character. There is no match
+# at the end, and at anything with a grammar of its own: here-documents, arithmetic, $(…) in quotes,
+# and commands that read their words a second time.
 _PIECE = re.compile(
     r"""(?!(?<!<)<<(?!<)|`|\(\(|\[\[|\w\[|\$'|\$\{(?!\w+\})
          |\b(?:eval|let|declare|typeset|local|trap|unset|read|mapfile|readarray|ssh)\b
@@ -46,7 +46,7 @@ _PIECE = re.compile(
       |(?P<bare>[^\\'"]))""",
     re.VERBOSE | re.DOTALL,
 )
-# Below the choice of $folder. Indented code of a shell, so that it reads as one.
+# The part of the batch script after $folder is set.
 _RUN = r"""
 id=${SLURM_ARRAY_JOB_ID:+${SLURM_ARRAY_JOB_ID}_$SLURM_ARRAY_TASK_ID}
 id=${id:-$SLURM_JOB_ID}
@@ -86,11 +86,11 @@ exit "$code"
 
 @dataclass(frozen=True)
 class Rendered:
-    """The template for one run.
+    """A template filled in for one run.
 
     interpreter  the words of its first line
-    directives   its #SBATCH lines, which are read by sbatch alone
-    script       all of it, with the variables of the run
+    directives   its #SBATCH lines, which only sbatch reads
+    script       the whole script, with the environment variables of the run
     """
 
     interpreter: tuple[str, ...]
@@ -100,7 +100,7 @@ class Rendered:
 
 @dataclass(frozen=True)
 class Template:
-    """A script with placeholders; ``name`` is how errors call it."""
+    """A script with placeholders; ``name`` stands for it in errors."""
 
     name: str
     text: str
@@ -123,7 +123,7 @@ class Template:
 
     @classmethod
     def read(cls, path: Path) -> Template:
-        """The template in a file."""
+        """Read a template from a file."""
         try:
             return cls(str(path), read_bytes(path, limit=MAX_BYTES).decode("utf-8"))
         except (OSError, ValueError) as error:
@@ -131,7 +131,7 @@ class Template:
             raise LawsmithError(str(path), got=got, want="an sbatch script") from None
 
     def render(self, values: Mapping[str, Value], env: Mapping[str, str]) -> Rendered:
-        """The script of a run with these values, its variables set below the #SBATCH lines."""
+        """The script of a run with these values; ``env`` is exported below the #SBATCH lines."""
         text = self._filled(values)
         head = _head(text)
         exports = [f"export {_variable(name)}={_word(name, env[name])}" for name in env]
@@ -163,7 +163,7 @@ def _interpreter(text: str) -> tuple[str, ...]:
 
 
 def _head(text: str) -> list[str]:
-    """The lines in which sbatch looks for its options: up to the first that is no comment."""
+    """The lines in which sbatch looks for options: those before the first command."""
     lines: list[str] = []
     for line in text.split("\n"):
         if line.strip() and not line.startswith("#"):
@@ -185,7 +185,7 @@ def _word(name: str, value: str) -> str:
 
 
 def bare_places(script: str) -> set[int]:
-    """Positions of ``script`` at which a quoted word may stand."""
+    """Positions of ``script`` where a quoted word is safe."""
     found: set[int] = set()
     at = 0
     while (piece := _PIECE.match(script, at)) is not None:
@@ -196,7 +196,7 @@ def bare_places(script: str) -> set[int]:
 
 
 def batch_script(folders: Sequence[Path], rendered: Rendered) -> str:
-    """One job, or an array whose task k runs in the k-th folder. All share their directives."""
+    """The script of one job, or of an array whose task k runs in the k-th folder."""
     cases = [f"  {k}) folder={shlex.quote(str(folder))} ;;" for k, folder in enumerate(folders)]
     run = _RUN.replace("INTERPRETER", shlex.join(rendered.interpreter))
     lines = [
