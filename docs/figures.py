@@ -15,7 +15,7 @@ from pathlib import Path
 import lawsmith
 from lawsmith import HeldOut, Target, charts, get_law, load
 from lawsmith.analysis import FitOptions, analyse, answer_study
-from lawsmith.charts.answer import answered_by
+from lawsmith.charts.answer import answer_with_runs
 
 FIGURES = Path(__file__).parent / "figures"
 
@@ -56,7 +56,7 @@ def main() -> None:
         FitOptions(law=get_law("skaling"), hold_out=HeldOut.largest("N"), targets=(Target(1e24),)),
     )
     found = answer_study(study, [3e21, 1e25], hold_out=HeldOut.by_compute(0.9))
-    answered = answered_by(found, study)
+    answered = answer_with_runs(found, study)
     for name, chart in {
         "answer": charts.answer(answered),
         "law": charts.law(compute),

@@ -26,7 +26,7 @@ from tinylm import rows, with_blocks
 from lawsmith import Target, charts, get_law, load
 from lawsmith.analysis import FitOptions, analyse, answer_study
 from lawsmith.answer import Answer, answer
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.theme import LIGHT, themed
 from lawsmith.datasets import Study
@@ -87,11 +87,11 @@ class Live:
         gaps = np.array([(b - a).total_seconds() for a, b in pairwise(times)])
         return float(gaps[gaps < PAUSE].sum() / 60)
 
-    def answered(self, ledger: Ledger, targets: list[Target]) -> Answered:
+    def answered(self, ledger: Ledger, targets: list[Target]) -> AnswerWithRuns:
         """What the study knew then of the loss at some targets."""
         history = self.study.history(ledger)
         pool, runs = self.study.pool(history.pool), history.pool_runs
-        return Answered(self.name, answer(pool, runs, targets, study=self.name), pool, runs)
+        return AnswerWithRuns(self.name, answer(pool, runs, targets, study=self.name), pool, runs)
 
 
 def _settled(ledger: Ledger) -> Ledger:

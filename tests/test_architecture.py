@@ -192,7 +192,7 @@ def test_the_page_of_the_architecture_tells_how_large_each_part_is():
 @pytest.mark.parametrize(
     ("part", "line"),
     [
-        ("charts/law.py", "from lawsmith.charts.answer import Answered"),
+        ("charts/law.py", "from lawsmith.charts.answer import AnswerWithRuns"),
         ("charts/draw.py", "from lawsmith.charts import titles"),
         ("charts/runs.py", "def f():\n    from lawsmith.charts.save import write"),
         ("report/parts.py", "from lawsmith.report.source import Source"),

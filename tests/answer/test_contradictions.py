@@ -12,7 +12,7 @@ import pytest
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import headline
 from lawsmith.charts.allocation import best_data
-from lawsmith.charts.answer import answered_by
+from lawsmith.charts.answer import answer_with_runs
 from lawsmith.datasets import Study
 from lawsmith.formats import parse_number
 
@@ -70,7 +70,9 @@ def test_a_chart_has_the_best_N_of_the_answer(answers, studies, name):
     """Once: 44B on the terminal and 54B in a chart."""
     assert answers[name].largest < TARGET.C / 10  # or the chart has no line there
     lines = best_data(
-        answered_by(replace(answers[name], forecasts=answers[name].forecasts[:1]), studies[name])
+        answer_with_runs(
+            replace(answers[name], forecasts=answers[name].forecasts[:1]), studies[name]
+        )
     ).lines
     drawn = lines[(lines["quantity"] == "N") & np.isclose(lines["C"], TARGET.C, rtol=1e-6)]
     columns = ["value", "low", "high", "near_low", "near_high"]

@@ -9,7 +9,7 @@ from lawsmith.answer import Target, answer
 from lawsmith.answer.batch import OVERHEAD, critical_batch
 from lawsmith.answer.next_runs import next_runs
 from lawsmith.charts import ChartUnavailable
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.charts.region import LEVELS, region, region_data
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
@@ -71,7 +71,7 @@ def test_a_study_without_a_batch_is_told_so(study) -> None:
     with pytest.raises(LawsmithError, match="a batch size that varies"):
         critical_batch(found.surface, 3e8, 3e10)
     with pytest.raises(ChartUnavailable, match="no hyperparameter"):
-        region_data(Answered("bare", found, bare, runs))
+        region_data(AnswerWithRuns("bare", found, bare, runs))
 
 
 def test_a_run_narrows_the_interval_about_as_much_as_was_said(study, found) -> None:
@@ -99,7 +99,7 @@ def test_a_run_narrows_the_interval_about_as_much_as_was_said(study, found) -> N
 
 def test_the_region_holds_the_best_and_its_excess_is_that_of_the_formula(study, found) -> None:
     grid, runs = study
-    label, panels = region_data(Answered("drawn", found, grid, runs))
+    label, panels = region_data(AnswerWithRuns("drawn", found, grid, runs))
     assert label == "1e22 FLOPs"
     (panel,) = panels
     assert (panel.across, panel.up) == ("N", "batch_size")
@@ -112,5 +112,5 @@ def test_the_region_holds_the_best_and_its_excess_is_that_of_the_formula(study, 
     exact = loss_of(N, 1e22 / (6 * N), batch)
     least = loss_of(np.array(panel.best[0]), np.array(1e22 / (6 * panel.best[0])), panel.best[1])
     assert np.median(np.abs(exact / least - 1.0)) < 0.01
-    spec = region(Answered("drawn", found, grid, runs)).to_dict()  # validates
+    spec = region(AnswerWithRuns("drawn", found, grid, runs)).to_dict()  # validates
     assert "What is as good as the best" in spec["title"]["text"][0]

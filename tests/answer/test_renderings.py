@@ -18,7 +18,7 @@ import pytest
 from lawsmith.analysis import FitOptions
 from lawsmith.answer import Answer, Forecast, Target, answer
 from lawsmith.charts import answer as draw_answer
-from lawsmith.charts.answer import Answered, answer_data, answered_by
+from lawsmith.charts.answer import AnswerWithRuns, answer_data, answer_with_runs
 from lawsmith.cli import main
 from lawsmith.datasets import ReadOptions, load
 from lawsmith.grid import HeldOut
@@ -60,7 +60,7 @@ class Shown:
     """An answer and everything that shows it."""
 
     made: Answer
-    answered: Answered
+    answered: AnswerWithRuns
     source: Source
     told: Any
     text: str
@@ -103,7 +103,7 @@ def table(csv: Path, folder: Path) -> Shown:
     source = table_source(study, FitOptions(LC, hold_out=rule), TARGETS, Record())
     return Shown(
         made=made,
-        answered=answered_by(made, study),
+        answered=answer_with_runs(made, study),
         source=source,
         told=json.loads(printed("fit", *asked, "--json")),
         text=printed("fit", *asked),
@@ -286,7 +286,7 @@ def test_a_replay_holds_nothing_out_when_told_so(replay):
 
 
 def test_a_replays_whole_pool_is_shown_beside_it(replay):
-    whole = replay.answered.whole
+    whole = replay.answered.pool_answer
     assert whole is not None
     told, f = replay.told["whole_pool"]["answers"][0], whole.forecasts[0]
     assert told["loss"] == pytest.approx(f.loss, rel=1e-9)

@@ -7,7 +7,7 @@ from types import SimpleNamespace
 import numpy as np
 
 from lawsmith.answer import Answer, Forecast, HeldOutRuns, Target
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs
 from lawsmith.surface import Range
@@ -90,7 +90,7 @@ N, D = (
 TARGETS = (Target(1e22), Target(6e20, 1e9, 1e11), Target(1e25))
 
 
-def answered(*, factor: float | None = None, held_out: bool = True) -> Answered:
+def answered(*, factor: float | None = None, held_out: bool = True) -> AnswerWithRuns:
     """Nine runs, N of 10M, 40M and 160M by D of 1B, 4B and 16B; the fourth one diverged.
 
     factor   of the best loss, by the answer of a whole pool; None for no such answer
@@ -103,12 +103,12 @@ def answered(*, factor: float | None = None, held_out: bool = True) -> Answered:
     if held_out:
         ends = (np.array([x]) for x in (3e20, 2.8, 2.9, 2.7, 3.1))
         judged = HeldOutRuns(np.array([8]), *ends)
-    return Answered(
+    return AnswerWithRuns(
         name="small",
         answer=_answer(1.0, judged),
         grid=grid,
         runs=Runs.from_losses(np.arange(9), loss),
-        whole=None if factor is None else _answer(factor, None),
+        pool_answer=None if factor is None else _answer(factor, None),
     )
 
 

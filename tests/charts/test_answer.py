@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.charts import ChartUnavailable, answer
-from lawsmith.charts.answer import N_LINE, answer_data, answered_in
+from lawsmith.charts.answer import N_LINE, answer_data, replay_with_runs
 from lawsmith.charts.runs import FITTED, NOT_RUN, RUN
 from lawsmith.grid import Grid
 from lawsmith.replay import Answers
@@ -89,7 +89,7 @@ def test_runs_of_the_pool_that_were_not_made_lie_behind_those_that_were(made):
     some = replace(
         made,
         runs=Runs.from_losses([0, 2, 8], [loss[0], loss[2], 4.85]),
-        rest=Runs.from_losses(rest, loss[rest]),
+        unused_runs=Runs.from_losses(rest, loss[rest]),
     )
     runs = answer_data(some).runs.frame
     assert runs["kind"].to_dict() == {
@@ -103,12 +103,12 @@ def test_runs_of_the_pool_that_were_not_made_lie_behind_those_that_were(made):
 def test_a_replays_answer_has_the_rest_of_its_pool(compute_task, make_trace, compute_law):
     trace = make_trace(compute_task, (0.1, 0.2), (None, None), rows=(4, 1))
     found = answered().answer
-    made = answered_in(trace, compute_law.study, Answers(found, found))
+    made = replay_with_runs(trace, compute_law.study, Answers(found, found))
     pool = compute_task.rows
     assert made.runs.index.tolist() == pool[[4, 1]].tolist()
-    assert sorted([*made.runs.index, *made.rest.index]) == sorted(pool)
+    assert sorted([*made.runs.index, *made.unused_runs.index]) == sorted(pool)
     losses = compute_law.study.runs.loss
-    np.testing.assert_array_equal(made.rest.loss, losses[made.rest.index])
+    np.testing.assert_array_equal(made.unused_runs.loss, losses[made.unused_runs.index])
 
 
 def test_the_chart_marks_the_target_it_reaches_and_no_other(made):

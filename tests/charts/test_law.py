@@ -10,13 +10,13 @@ import pytest
 from lawsmith.analysis import FitOptions, Target, analyse
 from lawsmith.charts import WIDE, ChartUnavailable, law
 from lawsmith.charts.law import (
-    abscissa,
     draw_losses,
     law_data,
     law_inputs,
     loss_top,
     off_scale_text,
     target_text,
+    x_variable,
 )
 from lawsmith.laws.catalogue import CHINCHILLA, LC, LD, LN
 from lawsmith.laws.law import coefficient, define, exponent
@@ -81,7 +81,7 @@ def test_targets_carry_the_predictions(demo):
 
 @pytest.mark.parametrize(("form", "x"), [(LC, "C"), (LN, "N"), (LD, "D"), (CHINCHILLA, "C")])
 def test_a_law_is_drawn_along_its_own_input_or_compute(form, x):
-    assert abscissa(form) == x
+    assert x_variable(form) == x
 
 
 def test_a_law_of_three_inputs_has_no_axis():
@@ -92,7 +92,7 @@ def test_a_law_of_three_inputs_has_no_axis():
         params=[coefficient("E", lower=0.1, upper=10), exponent("a")],
     )
     with pytest.raises(ChartUnavailable, match="a law of N, D, V has no single axis"):
-        abscissa(form)
+        x_variable(form)
 
 
 def test_a_law_of_N_is_drawn_over_the_sizes(make_study, chinchilla):

@@ -10,10 +10,10 @@ from lawsmith.charts.runs import (
     HELD_OUT,
     RUN,
     column_names,
-    even,
-    keep_first,
+    rounded,
     run_rows,
-    short,
+    thin,
+    thin_others,
 )
 from lawsmith.grid import Grid
 from lawsmith.laws.catalogue import LC
@@ -61,15 +61,15 @@ def test_thinning_keeps_the_frontier_and_spreads_the_others(make_study):
 
 def test_even_picks_along_the_variable_and_keeps_both_ends():
     rows, by = np.array([5, 6, 7, 8, 9]), np.array([40.0, 0.0, 10.0, 30.0, 20.0])
-    assert even(rows, by, 3).tolist() == [6, 9, 5]
-    assert even(rows, by, 9).tolist() == [5, 6, 7, 8, 9]
+    assert thin(rows, by, 3).tolist() == [6, 9, 5]
+    assert thin(rows, by, 9).tolist() == [5, 6, 7, 8, 9]
 
 
 def test_more_first_rows_than_room_are_thinned_too():
     rows = np.arange(100)
-    kept = keep_first(rows, first=np.ones(100, bool), by=rows.astype(float), n=10)
+    kept = thin_others(rows, keep=np.ones(100, bool), by=rows.astype(float), n=10)
     assert kept.tolist() == [0, 11, 22, 33, 44, 55, 66, 77, 88, 99]
 
 
 def test_numbers_keep_six_digits():
-    assert short([1.23456789, 1.7123456e21]).tolist() == [1.23457, 1.71235e21]
+    assert rounded([1.23456789, 1.7123456e21]).tolist() == [1.23457, 1.71235e21]

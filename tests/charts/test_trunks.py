@@ -10,7 +10,7 @@ from tests.curves.drawn import study
 
 from lawsmith.analysis import answer_study, with_curves
 from lawsmith.charts import ChartUnavailable, trunks
-from lawsmith.charts.trunks import MAX_CURVES, curved_by, trunks_data
+from lawsmith.charts.trunks import MAX_CURVES, answer_with_curves, trunks_data
 from lawsmith.datasets import CurveOptions, curves_from_frame, study_from_frame
 
 
@@ -20,7 +20,7 @@ def curved():
     joined, along = with_curves(
         study_from_frame(runs, name="drawn"), curves_from_frame(curves, CurveOptions())
     )
-    return curved_by(answer_study(joined, [1e22], curves=along), joined, along)
+    return answer_with_curves(answer_study(joined, [1e22], curves=along), joined, along)
 
 
 def test_branches_leave_their_trunk_at_its_loss_and_end_at_their_own(curved):
@@ -49,7 +49,7 @@ def test_of_many_curves_some_are_shown_and_the_subtitle_counts_the_rest(curved, 
     monkeypatch.setattr(import_module("lawsmith.charts.trunks"), "MAX_CURVES", 3)
     data = trunks_data(curved)
     assert data.lines["run"].nunique() == 3
-    assert data.n_left == 5
+    assert data.n_hidden == 5
     assert "5 curves not shown" in " ".join(trunks(curved).to_dict()["title"]["subtitle"])
 
 
@@ -64,6 +64,6 @@ def test_without_a_sized_curve_there_is_no_chart(curved):
     plain = study_from_frame(runs.drop(columns=["parent", "branch_at"]), name="drawn")
     unsized = curves_from_frame(curves.drop(columns="N"), CurveOptions())
     joined, along = with_curves(plain, unsized)
-    bare = curved_by(curved.answer, joined, along)
+    bare = answer_with_curves(curved.answer, joined, along)
     with pytest.raises(ChartUnavailable, match="no curve whose N is known"):
         trunks(bare)

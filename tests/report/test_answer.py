@@ -74,7 +74,9 @@ def test_a_replays_answer_is_what_the_replay_printed(replay, folder):
         )
     assert replay.answer.verdict == told["verdict"]
     pool = told["whole_pool"]["answers"][0]
-    assert replay.found.answered.whole.forecasts[0].loss == pytest.approx(pool["loss"], rel=1e-9)
+    assert replay.found.answered.pool_answer.forecasts[0].loss == pytest.approx(
+        pool["loss"], rel=1e-9
+    )
 
 
 def test_the_last_moment_of_a_replay_is_its_answer(replay):
@@ -90,7 +92,7 @@ def test_a_replay_stands_beside_the_whole_pool_and_the_runs_held_out(replay):
     told = [part.text for part in answer(replay).parts if isinstance(part, Words)]
     assert told[0] == replay.answer.verdict
     assert any(text.startswith("Held out: ") for text in told)
-    ours, whole = replay.answer.forecasts[0], replay.found.answered.whole.forecasts[0]
+    ours, whole = replay.answer.forecasts[0], replay.found.answered.pool_answer.forecasts[0]
     off = 100 * abs(ours.loss / whole.loss - 1)
     (beside,) = [text for text in told if text.startswith("The whole pool (")]
     assert f"says {whole.loss:#.4g} [{whole.low:#.4g}, {whole.high:#.4g}]" in beside

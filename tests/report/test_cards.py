@@ -95,7 +95,9 @@ def test_captions_name_only_what_is_drawn(replay, table):
     shown = figures(replay)["answer"].caption
     assert "Stars are the best of the runs held out" in shown
     assert "grey line is what all runs of the pool say" in shown
-    own = replace(replay.found.answered, whole=None, answer=replace(replay.answer, held_out=None))
+    own = replace(
+        replay.found.answered, pool_answer=None, answer=replace(replay.answer, held_out=None)
+    )
     bare = figures(with_found(replay, answered=own))["answer"].caption
     assert "Stars" not in bare
     assert "grey line" not in bare

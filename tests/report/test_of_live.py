@@ -75,7 +75,7 @@ def test_the_stages_and_the_best_run_are_told(live, study):
 
 
 def test_charts_name_the_trials_of_their_points(live, study):
-    named = {name for text in live.found.answered.called for name in text.split(", ") if name}
+    named = {name for text in live.found.answered.run_names for name in text.split(", ") if name}
     assert named == set(study.read().trials)
 
 

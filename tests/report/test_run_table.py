@@ -121,8 +121,8 @@ def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_p
     wanted = [names[task.rows[step.candidate]] for step in replayed.trace.steps]
     assert column(source, "name").values == wanted
     assert [attempt.name for attempt in source.attempts] == wanted
-    called = source.found.answered.called
-    assert called[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
+    run_names = source.found.answered.run_names
+    assert run_names[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
     shown = answer_data(source.found.answered).runs.frame
     assert set(shown.loc[shown["kind"] != "not-run", "run"]) <= set(wanted)
     assert set(shown["run"]) > set(wanted)

@@ -1,13 +1,13 @@
-"""Charts of an answer, of a law (its runs, isoFLOP curves, residuals, …) and of a search.
+"""Charts of an answer, of a law (runs, isoFLOP curves, residuals, …) and of a search.
 
 chart = charts.answer(lawsmith.fit("runs.csv", targets=1e23))  # an Altair chart, for a notebook
-charts.answer(replayed)                                        # of the runs that a replay chose
+charts.answer(replayed)                                        # from the runs that a replay chose
 charts.law(analysis)                                           # the law that describes the runs
 charts.write(chart, "charts", "answer")                        # as HTML and PNG
 
-A chart is a module: first its numbers (``law_data``), then its drawing (``law``). What all are
-drawn with is in `lawsmith.charts.draw`, the colours in `lawsmith.charts.theme`. A chart that cannot
-be made raises ChartUnavailable.
+Each chart has a module: first its numbers (``law_data``), then its drawing (``law``). The common
+parts are in `lawsmith.charts.draw`, the colours in `lawsmith.charts.theme`. A function of a chart
+that cannot be made raises ChartUnavailable.
 """
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""What is best at each compute: N, D and D/N, or hyperparameters, with intervals and best runs."""
+"""The best N, D and D/N, or hyperparameters, by compute, with intervals and the best runs."""
 
 from __future__ import annotations
 
@@ -13,26 +13,26 @@ import pandas as pd
 from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw, runs
-from lawsmith.charts.answer import Answered, answered_of
+from lawsmith.charts.answer import AnswerWithRuns, as_answer_with_runs
 from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, log_axis, mark, span
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.grid import FloatArray
 from lawsmith.replay.replayed import Replayed
 
 SIZES = ("N", "D", "D/N")
-N_LINE = 9  # computes at which the best values are worked out
+N_LINE = 9  # computes at which the best values are computed
 HEIGHT = 230
 
 
 @dataclass(frozen=True)
 class BestData:
-    """What the charts show, of N, D, D/N and every hyperparameter on a log scale.
+    """The numbers of the charts, for N, D, D/N and each hyperparameter on a log scale.
 
     lines   quantity, C, value, low, high (the interval), near_low, near_high (within 0.5 % of the
             best loss)
-    runs    `run_frame`, quantity, value: the best runs so far over the same computes
+    runs    `run_frame`, quantity, value: the best runs at the same computes
     """
 
     lines: pd.DataFrame
@@ -40,8 +40,8 @@ class BestData:
 
 
 @lru_cache(maxsize=4)  # two charts, each drawn at two widths
-def best_data(answered: Answered) -> BestData:
-    """The numbers of both charts."""
+def best_data(answered: AnswerWithRuns) -> BestData:
+    """The numbers of both charts, computed once."""
     answer = answered.answer
     kept = (*SIZES, *(axis.name for axis in answer.surface.frame.numeric if axis.kind == "log"))
     rows = []
@@ -52,52 +52,58 @@ def best_data(answered: Answered) -> BestData:
         rows += [(name, C, *found[name]) for name in kept if name in found]
     names = ["quantity", "C", "value", "low", "high", "near_low", "near_high"]
     lines = pd.DataFrame(rows, columns=names)
-    lines = lines.assign(**{name: short(lines[name]) for name in names[1:]})
+    lines = lines.assign(**{name: rounded(lines[name]) for name in names[1:]})
     return BestData(lines, _runs(answered, [*lines["quantity"].unique()], computes[0]))
 
 
 def _computes(answer: Answer) -> FloatArray:
-    """Over the upper half of the runs' decades, and on to the first target."""
+    """From two decades below the largest run to the first target, or a decade beyond the runs."""
     targets = [f.compute for f in answer.forecasts if not f.target.sized]
     least = answer.largest / 1e2
     return np.geomspace(least, max([10 * answer.largest, *targets[:1]]), N_LINE)
 
 
-def _runs(answered: Answered, names: Sequence[str], least: float) -> pd.DataFrame:
+def _runs(answered: AnswerWithRuns, names: Sequence[str], least: float) -> pd.DataFrame:
     grid, best = answered.grid, answered.best
     best = best[grid.C[best] >= least * (1 - 1e-9)]
-    shown = runs.run_frame(grid, best, answered.loss, answered.called)
+    shown = runs.run_frame(grid, best, answered.loss, answered.run_names)
     values = {name: grid.numbers(name)[best] for name in names if name in grid.names}
     if "D/N" in names:
         values["D/N"] = grid.D[best] / grid.N[best]
-    parts = [shown.assign(quantity=name, value=short(v)) for name, v in values.items()]
+    parts = [shown.assign(quantity=name, value=rounded(v)) for name, v in values.items()]
     return pd.concat(parts or [shown.assign(quantity="", value=np.nan)], ignore_index=True)
 
 
-def allocation(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.VConcatChart:
-    """The best N, D and D/N against compute with what is as good, and the best runs so far."""
-    answered = answered_of(found)
+def allocation(
+    result: AnswerWithRuns | Answer | Replayed, *, width: int = WIDE
+) -> alt.VConcatChart:
+    """The best N, D and D/N by compute with what is about as good, and the best runs."""
+    answered = as_answer_with_runs(result)
     if answered.answer.surface.scale_names != ("N", "D"):
         raise ChartUnavailable("the runs have no N and D to divide compute between")
     return _draw(answered, SIZES, f"How to divide compute: {answered.name}", width)
 
 
-def hyperparameters(found: Answered | Answer | Replayed, *, width: int = WIDE) -> alt.VConcatChart:
-    """The best hyperparameters against compute with what is as good, and those of the best runs."""
-    answered = answered_of(found)
+def hyperparameters(
+    result: AnswerWithRuns | Answer | Replayed, *, width: int = WIDE
+) -> alt.VConcatChart:
+    """The best hyperparameters by compute with what is about as good, and the best runs."""
+    answered = as_answer_with_runs(result)
     names = [name for name in best_data(answered).lines["quantity"].unique() if name not in SIZES]
     if not names:
         raise ChartUnavailable("no hyperparameter on a log scale varies at given N and D")
     return _draw(answered, names, f"Best hyperparameters by compute: {answered.name}", width)
 
 
-def _draw(answered: Answered, names: Sequence[str], heading: str, width: int) -> alt.VConcatChart:
+def _draw(
+    answered: AnswerWithRuns, names: Sequence[str], heading: str, width: int
+) -> alt.VConcatChart:
     room = draw.panels_of(width, len(names), height=HEIGHT)
     panels = [_panel(answered, name, room.width) for name in names]
-    return room.abreast(panels, heading, [f"from {rests_on(answered.answer)}"])
+    return room.side_by_side(panels, heading, [f"from {rests_on(answered.answer)}"])
 
 
-def _panel(answered: Answered, name: str, pixels: int) -> list[alt.Chart]:
+def _panel(answered: AnswerWithRuns, name: str, pixels: int) -> list[alt.Chart]:
     data = best_data(answered)
     lines = data.lines[data.lines["quantity"] == name].drop(columns="quantity")
     best = data.runs[data.runs["quantity"] == name].drop(columns="quantity")
@@ -105,7 +111,7 @@ def _panel(answered: Answered, name: str, pixels: int) -> list[alt.Chart]:
     y = log_axis(name, _domain(lines, best), pixels=HEIGHT, gap=26)
     near, dashed = "within 0.5% of the best loss", mark("line", "series-1-dashed", clip=True)
     names, value = runs.tooltip_names(answered.grid), field("value", y)
-    names |= {"value": name} if name == "D/N" else {}  # the only one that is no column of a run
+    names |= {"value": name} if name == "D/N" else {}  # not a column of the runs
     return [
         layer(lines, BAND, f"{percent(answered.answer.level)} interval", x=x, **span(y)),
         layer(lines, LINE, "best", x=x, y=value),
@@ -115,7 +121,7 @@ def _panel(answered: Answered, name: str, pixels: int) -> list[alt.Chart]:
 
 
 def _domain(lines: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:
-    """Lines and runs, and of the band what does not dwarf them."""
+    """The range of lines and runs, and of as much of the band as fits."""
     low = [*lines["low"], *lines["near_low"]]
     high = [*lines["high"], *lines["near_high"]]
     drawn = [*lines["value"], *runs["value"]]

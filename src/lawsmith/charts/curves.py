@@ -1,4 +1,4 @@
-"""The size curves: loss against tokens for each N with the law's lines, held-out sizes dashed."""
+"""The size curves: loss against tokens for each N with the law's lines, dashed if held out."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import pandas as pd
 from lawsmith.analysis import Analysis
 from lawsmith.charts import draw, runs, titles
 from lawsmith.charts.draw import WIDE, layers_by, mark
-from lawsmith.charts.runs import HELD_OUT, ChartUnavailable, short
+from lawsmith.charts.runs import HELD_OUT, ChartUnavailable, rounded
 from lawsmith.grid import FloatArray
 from lawsmith.laws.allocation import can_allocate
 
-MAX_CURVES = 9  # more lines than that cannot be told apart
+MAX_CURVES = 9  # more lines cannot be told apart
 N_LINE = 60
 
 
 @dataclass(frozen=True)
 class CurvesData:
-    """What the size curves show.
+    """The numbers of the size curves.
 
     points  `run_frame`, predicted, held_out: the best run of each (N, D)
-    lines   N, D, loss, held_out: the law at ``sizes``, over the tokens run near that size
-    sizes   ascending; every N of the points, or some evenly spaced among many
+    lines   N, D, loss, held_out: the law at ``sizes``, over the tokens of the runs near that size
+    sizes   ascending; each N of the points, or some of them if there are many
     """
 
     points: pd.DataFrame
@@ -34,7 +34,7 @@ class CurvesData:
 
 
 def curves_data(analysis: Analysis) -> CurvesData:
-    """The size curves' numbers; raises ChartUnavailable for laws that are not of N and D."""
+    """The numbers of the size curves; ChartUnavailable if the law is not of N and D."""
     if not can_allocate(analysis.law):
         raise ChartUnavailable(f"{analysis.law.name} is not a law of N and D")
     points = _points(analysis)
@@ -47,15 +47,15 @@ def _points(analysis: Analysis) -> pd.DataFrame:
     grid = analysis.study.grid
     held = analysis.score.rows if analysis.score is not None else np.empty(0, np.int64)
     rows = np.concatenate([analysis.frontier, held])
-    frame = runs.run_frame(grid, rows, analysis.loss, runs.called_in(analysis.study))
+    frame = runs.run_frame(grid, rows, analysis.loss, runs.config_run_names(analysis.study))
     return frame.assign(
-        predicted=short(analysis.fit.predict({"N": grid.N[rows], "D": grid.D[rows]})),
+        predicted=rounded(analysis.fit.predict({"N": grid.N[rows], "D": grid.D[rows]})),
         held_out=runs.run_kinds(analysis)[rows] == HELD_OUT,
     ).reset_index(drop=True)
 
 
 def pick_sizes(N: FloatArray) -> FloatArray:
-    """The distinct sizes, ascending; where they are many, MAX_CURVES of them, even in log N."""
+    """The distinct sizes, ascending; at most MAX_CURVES of them, evenly spaced in log N."""
     sizes: FloatArray = np.unique(N)
     if len(sizes) <= MAX_CURVES:
         return sizes
@@ -65,7 +65,7 @@ def pick_sizes(N: FloatArray) -> FloatArray:
 
 
 def _tokens(here: pd.Series[float], everywhere: pd.Series[float]) -> tuple[float, float]:
-    """The range of tokens of a line; around a lone point a factor of two either way."""
+    """The range of tokens of a line; a factor of two around a single point."""
     low, high = float(here.min()), float(here.max())
     if low < high:
         return low, high
@@ -73,7 +73,7 @@ def _tokens(here: pd.Series[float], everywhere: pd.Series[float]) -> tuple[float
 
 
 def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -> pd.DataFrame:
-    """The law at the k-th size, over the tokens of the points that it is the nearest size to."""
+    """The law at the k-th size, over the tokens of the points to which that size is nearest."""
     gaps = np.abs(np.log(points["N"].to_numpy())[:, None] - np.log(sizes))
     near = points[gaps.argmin(axis=1) == k]
     D = np.geomspace(*_tokens(near["D"], points["D"]), N_LINE)
@@ -83,7 +83,7 @@ def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -
 
 
 def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
-    """Loss against tokens, one curve per model size; laws of N and D only."""
+    """Loss against tokens, one curve per model size; only for laws of N and D."""
     data = curves_data(analysis)
     room = draw.view_of(width, legend=True)
     where = {

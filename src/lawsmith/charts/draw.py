@@ -1,7 +1,7 @@
-"""The parts of every chart: views, layers, axes, ordered colours, keys.
+"""Parts of all charts: views, layers, axes, ordered colours, keys.
 
-Marks and channels are plain dictionaries of Vega-Lite: Altair's own objects copy a hundred unset
-properties at every step, which made drawing four times slower. Altair validates them in the end.
+Marks and channels are plain dictionaries of Vega-Lite: Altair's objects copy a hundred unset
+properties at every step, which makes drawing four times slower. Altair validates them in the end.
 """
 
 from __future__ import annotations
@@ -17,23 +17,25 @@ from lawsmith.charts import ticks
 from lawsmith.charts.text import text_width, title
 from lawsmith.charts.theme import LIGHT, themed
 
-WIDE, NARROW = 760, 366  # of a whole chart in pixels: a page, a telephone
-TWO_COLUMNS = 560  # from this width there is room beside a view
-MARGIN = 24  # the theme's padding, both sides
-LEFT = 52  # the labels and title of a vertical axis
-WIDE_LEFT = 62  # the same of panels abreast: labels such as 300M take more room than losses
-SPACING = 24  # between panels abreast
+# Pixels
+WIDE, NARROW = 760, 366  # of a whole chart: on a page, on a phone
+TWO_COLUMNS = 560  # width from which there is room beside a view
+MARGIN = 24  # the theme's padding, both sides together
+LEFT = 52  # labels and title of a vertical axis
+WIDE_LEFT = 62  # the same for panels side by side: 300M is wider than a loss
+SPACING = 24  # between panels side by side
 LEGEND = 70  # a legend beside a view
-MAX_SYMBOLS = 12  # of a legend; more values of a colour get round ones between
-MANY = 60  # points beyond which they are drawn smaller
-ROW, SYMBOL, GAP = 18, 24, 18  # pixels of a key: height of a row, a symbol, between entries
+ROW, SYMBOL, GAP = 18, 24, 18  # of a key: height of a row, a symbol, between entries
+
+MAX_SYMBOLS = 12  # of a legend; with more values of a colour, it shows round values
+MANY = 60  # more points than this are drawn smaller
 TITLES = {
     "C": "Training compute C (FLOPs)",
     "N": "Parameters N",
     "D": "Training tokens D",
     "D/N": "Tokens per parameter D/N",
 }
-RESERVED = ("title", "image")  # keys that Vega's tooltip turns into headings and pictures
+RESERVED = ("title", "image")  # keys that Vega's tooltip shows as headings and pictures
 
 Channel = dict[str, Any]
 Panel = alt.LayerChart | alt.ConcatChart
@@ -45,11 +47,11 @@ Symbol = Literal["point", "line", "area", "tick"]
 
 @dataclass(frozen=True)
 class View:
-    """The pixels of a chart: of one view, or of several above each other or side by side.
+    """The pixels of a chart with one view, or several above each other or side by side.
 
     width   of one view
-    legend  beside the view; 0 where it stands below or there is none
-    text    of the heading, and of a key that several views share
+    legend  beside the view; 0 if it is below or there is none
+    text    width of the heading, and of a key that several views share
     """
 
     width: int
@@ -59,23 +61,23 @@ class View:
     n_columns: int = 1
 
     def log_x(self, name: str, values: Iterable[float], *, column: str = "") -> Channel:
-        """A variable across, on a log scale that holds ``values``, from its own or any column."""
+        """A horizontal log axis that holds ``values``; ``column`` defaults to the name."""
         axis = log_axis(name, ticks.padded([*values]), pixels=self.width)
         return field(column or name, axis)
 
     def loss_y(self, values: Iterable[float]) -> Channel:
-        """The loss upwards, on a log scale that holds ``values``."""
+        """A vertical log axis of the loss that holds ``values``."""
         return field("loss", loss_axis(ticks.padded([*values]), pixels=self.height))
 
     def chart(
         self, layers: Sequence[alt.Chart], heading: str, lines: Sequence[str]
     ) -> alt.LayerChart:
-        """The chart of one view: its key above it, above that the heading and lines."""
+        """The chart of one view below its key, the lines and the heading."""
         words = title(heading, lines, pixels=self.text)
         return themed(self.panel(layers, self.height, title=words), LIGHT)
 
     def panel(self, layers: Sequence[alt.Chart], height: int, **more: Any) -> alt.LayerChart:
-        """One of the views of `stack`, with a key of its own if its layers say what they mean."""
+        """One of the views of `stack`, with a key of its own if its layers have texts for one."""
         above = key(entries_of(layers), pixels=self.width)
         return view([*layers, *above], width=self.width, height=height, **more)
 
@@ -86,7 +88,7 @@ class View:
         words = title(heading, lines, pixels=self.text)
         return themed(alt.VConcatChart(vconcat=[*panels], spacing=spacing, title=words), LIGHT)
 
-    def abreast(
+    def side_by_side(
         self, panels: Sequence[Sequence[alt.Chart]], heading: str, lines: Sequence[str]
     ) -> alt.VConcatChart:
         """The chart of panels side by side, given by their layers, with one key above them."""
@@ -98,7 +100,7 @@ class View:
 
 
 def view_of(width: int, *, legend: bool = False) -> View:
-    """The view of a chart that is ``width`` wide; a legend stands beside it where there is room."""
+    """The view of a chart that is ``width`` wide; its legend is beside it if there is room."""
     wide = width >= TWO_COLUMNS
     beside = LEGEND if legend and wide else 0
     pixels = width - MARGIN - LEFT
@@ -106,15 +108,15 @@ def view_of(width: int, *, legend: bool = False) -> View:
 
 
 def panels_of(width: int, n_panels: int, *, height: int) -> View:
-    """Up to three panels abreast in a chart that is ``width`` wide, else one above the other."""
+    """Panels of a chart that is ``width`` wide: up to three side by side if there is room."""
     n_columns = min(3, n_panels) if width >= TWO_COLUMNS else 1
     inner = width - MARGIN
     pixels = (inner - SPACING * (n_columns - 1)) // n_columns - WIDE_LEFT
     return View(pixels, height, 0, inner - WIDE_LEFT, n_columns)
 
 
-def named(what: str, name: str) -> str:
-    """A heading, and of which study if it has a name."""
+def with_study(what: str, name: str) -> str:
+    """A heading, with the name of the study if it has one."""
     return f"{what}: {name}" if name else what
 
 
@@ -148,10 +150,10 @@ def layer(
     tooltip: Mapping[str, str] | None = None,
     **channels: Any,
 ) -> alt.Chart:
-    """Marks of the rows of ``frame``; a view leaves it out where there are none.
+    """A mark for each row of ``frame``; a view leaves out layers without rows.
 
-    means     what the marks are called in the key; '' where they are not in it
-    tooltip   columns and what to call them
+    means     text of the marks in the key; '' if they are not in it
+    tooltip   column → name
     """
     more: dict[str, Any] = {"mark": what}
     if means:
@@ -164,9 +166,9 @@ def layer(
 def layers_by(
     frame: pd.DataFrame, column: str, marks: Mapping[Any, tuple[Channel, str]], **channels: Any
 ) -> list[alt.Chart]:
-    """A layer for each value of a column: its mark, and what that means.
+    """A layer for each value of a column, from its mark and its text in the key.
 
-    The column itself is left out of the data, unless the tooltip shows it.
+    The column itself is not in the data, unless the tooltip shows it.
     """
     unused = [] if column in (channels.get("tooltip") or ()) else [column]
     return [
@@ -190,9 +192,9 @@ def target_layers(
 def tooltip_parts(
     frame: pd.DataFrame, names: Mapping[str, str]
 ) -> tuple[list[Channel], list[Channel]]:
-    """(transforms, tooltip): numbers written as people read them, text as it is.
+    """(transforms, tooltip): numbers formatted for people, text unchanged.
 
-    Names of columns that the frame does not have are passed over.
+    Columns that the frame does not have are skipped.
     """
     transforms, shown = [], []
     for column, name in names.items():
@@ -210,12 +212,12 @@ def tooltip_parts(
 
 
 def view(layers: Sequence[alt.Chart], *, width: int, height: int, **more: Any) -> alt.LayerChart:
-    """Layers that share their scales; those without a row are left out."""
+    """Layers with common scales; those without rows are left out."""
     return alt.LayerChart(layer=with_rows(layers), width=width, height=height, **more)
 
 
 def with_rows(layers: Iterable[alt.Chart]) -> list[alt.Chart]:
-    """The layers that draw something."""
+    """The layers that have rows."""
     return [one for one in layers if not (isinstance(one.data, pd.DataFrame) and one.data.empty)]
 
 
@@ -223,13 +225,13 @@ def with_rows(layers: Iterable[alt.Chart]) -> list[alt.Chart]:
 
 
 def log_axis(name: str, domain: tuple[float, float], *, pixels: int, gap: int = 44) -> Channel:
-    """A log scale of ``domain``, ticks ``gap`` pixels apart or more."""
+    """A log scale of ``domain`` with ticks at least ``gap`` pixels apart."""
     values = ticks.log_ticks(*domain, pixels=pixels, gap=gap)
     return _log_axis(TITLES.get(name, name), domain, values, ticks.label(name, "datum.value"))
 
 
 def loss_axis(domain: tuple[float, float], *, pixels: int) -> Channel:
-    """The loss, in logs, ticked at round losses."""
+    """A log scale of losses with ticks at round losses."""
     values = ticks.loss_ticks(*domain, pixels=pixels)
     return _log_axis("Loss", domain, values, "format(datum.value, '.3~r')")
 
@@ -252,7 +254,7 @@ def linear_axis(title: str, domain: tuple[float, float], *, n_ticks: int) -> Cha
         "type": "quantitative",
         "title": title,
         "scale": {"domain": list(domain), "nice": False},
-        # Vega thins given ticks to its own count unless told otherwise.
+        # Without a tickCount, Vega thins the given ticks.
         "axis": {
             "values": values,
             "tickCount": len(values) + 1,
@@ -268,9 +270,9 @@ def band_range(
     *,
     room: Callable[[float], float] = lambda ratio: ratio**0.35,
 ) -> tuple[float, float]:
-    """The range of all that is drawn, and of a band about it what does not dwarf it.
+    """The range of all that is drawn, and of as much of a band around it as fits.
 
-    room   by which factor the band may reach beyond what spans that ratio
+    room   the factor by which the band may exceed the range of what is drawn, from its ratio
     """
     values = [float(value) for value in drawn if value == value]
     least, most = min(values), max(values)
@@ -281,7 +283,7 @@ def band_range(
 
 
 def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel:
-    """An ordered colour for N or a compute level, its legend beside the view or below it."""
+    """An ordered colour for N or a compute level, with a legend beside or below the view."""
     distinct = sorted(values.unique(), reverse=beside)
     legend: dict[str, Any] = {
         "title": "C (FLOPs)" if name == "level" else name,
@@ -299,13 +301,13 @@ def scale_color(name: str, values: pd.Series[float], *, beside: bool) -> Channel
     return {"field": name, "legend": legend, "type": "quantitative", "scale": scale}
 
 
-# The key: each mark in its own style with what it means, above the view. Vega's legends cannot mix
-# points, lines and areas, so the key is drawn with the chart's marks.
+# The key above a view: each mark in its style, with a text. It is drawn with marks, because Vega's
+# legends cannot mix points, lines and areas.
 
 
 @dataclass(frozen=True)
 class KeyEntry:
-    """One entry of a key: a mark in its style, and what it means."""
+    """One entry of a key: a mark in its style, and its text."""
 
     mark: Symbol
     style: str
@@ -317,9 +319,9 @@ SYMBOLS |= {"area": "area", "rect": "area", "tick": "tick"}
 
 
 def entries_of(layers: Iterable[alt.Chart]) -> list[KeyEntry]:
-    """What the layers mean that say so and have rows: points, then lines, areas, ticks.
+    """The entries of layers that have a text and rows: points, then lines, areas, ticks.
 
-    Marks in the colours of a scale have a style of their own in keys, 'key-cell' for 'cell'.
+    For marks coloured by a scale, keys have a style of their own: 'key-cell' for 'cell'.
     """
     found = []
     for one in with_rows(layers):
@@ -332,7 +334,7 @@ def entries_of(layers: Iterable[alt.Chart]) -> list[KeyEntry]:
 
 
 def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
-    """Layers that write a key above a view, in as many rows as it takes."""
+    """Layers that draw a key above a view, in as many rows as it needs."""
     layers: list[alt.Chart] = []
     places = key_places([text_width(entry.text, 11) for entry in entries], pixels=pixels)
     n_rows = 1 + max((row for row, _ in places), default=0)
@@ -344,12 +346,12 @@ def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:
 
 
 def key_view(entries: Sequence[KeyEntry], *, pixels: int) -> alt.LayerChart:
-    """A key as a view of its own, for charts of several panels."""
+    """A key as a view of its own, for a chart of several panels."""
     return view(key(entries, pixels=pixels), width=pixels, height=1)
 
 
 def key_places(widths: Sequence[int], *, pixels: int) -> list[tuple[int, int]]:
-    """(row, x) of each entry whose text is that wide, wrapped at ``pixels``."""
+    """(row, x) of each entry, from the widths of their texts, wrapped at ``pixels``."""
     places, row, x = [], 0, 0
     for width in widths:
         if x > 0 and x + SYMBOL + width > pixels:
@@ -373,7 +375,7 @@ def _symbol(entry: KeyEntry, x: int, y: int) -> alt.Chart:
 
 
 def _still(what: Any, **places: int) -> alt.Chart:
-    """One mark at a place in pixels, whatever the scales."""
+    """One mark at a place in pixels, independent of the scales."""
     values: Any = {channel: {"value": pixel} for channel, pixel in places.items()}
     data = alt.InlineData(values=[{}])
     return alt.Chart(data, mark=what, encoding=alt.FacetedEncoding(**values))

@@ -1,4 +1,4 @@
-"""The isoFLOP chart: best loss against N at each compute level, minima marked."""
+"""The isoFLOP chart: best loss against N at each compute level, with the minima marked."""
 
 from __future__ import annotations
 
@@ -11,21 +11,21 @@ import pandas as pd
 from lawsmith.analysis import Analysis, isoflop_cells
 from lawsmith.charts import draw, runs
 from lawsmith.charts.draw import WIDE, layer, mark
-from lawsmith.charts.runs import ChartUnavailable, called_in, short
+from lawsmith.charts.runs import ChartUnavailable, config_run_names, rounded
 from lawsmith.datasets.records import study_name
 from lawsmith.formats import plural
 
-MIN_SIZES = 3  # a minimum needs a point on either side
+MIN_SIZES = 3  # a minimum needs a point on each side
 
 
 @dataclass(frozen=True)
 class IsoflopData:
-    """What the isoFLOP chart shows.
+    """The numbers of the isoFLOP chart.
 
-    cells   `run_frame` and level: the best run of each (N, D), by level and then N;
-            ``level`` is the level's compute (the geometric mean of its cells')
-    minima  the lowest of each level, rows of ``cells`` with ``bracketed``: not at either end
-    n_thin  levels left out because fewer than three sizes were run there
+    cells   `run_frame` and level: the best run of each (N, D), by level and then N; ``level`` is
+            the geometric mean of the compute of its cells
+    minima  the lowest cell of each level with ``bracketed``: it is not at an end of its level
+    n_thin  number of levels left out because they have fewer than three sizes
     """
 
     cells: pd.DataFrame
@@ -34,7 +34,7 @@ class IsoflopData:
 
 
 def isoflop_data(analysis: Analysis) -> IsoflopData:
-    """The isoFLOP chart's numbers; raises ChartUnavailable where no level has three sizes."""
+    """The numbers of the isoFLOP chart; ChartUnavailable if no level has three sizes."""
     cells, n_levels = _cells(analysis)
     whole = cells[cells.groupby("level")["N"].transform("nunique") >= MIN_SIZES]
     if whole.empty:
@@ -47,31 +47,27 @@ def isoflop_data(analysis: Analysis) -> IsoflopData:
 
 
 def _cells(analysis: Analysis) -> tuple[pd.DataFrame, int]:
-    """The best run of each (N, D) with its level, and how many levels there are."""
+    """The best run of each (N, D) with its level, and the number of levels."""
     grid, loss = analysis.study.grid, analysis.loss
     if not {"N", "D"} <= set(grid.names):
         raise ChartUnavailable("the runs have no N and D")
     rows, level_of = isoflop_cells(grid, analysis.pool, loss)
     n = np.bincount(level_of)
     level = np.exp(np.bincount(level_of, weights=np.log(grid.C[rows])) / n)
-    cells = runs.run_frame(grid, rows, loss, called_in(analysis.study))
-    cells = cells.assign(level=short(level)[level_of])
+    cells = runs.run_frame(grid, rows, loss, config_run_names(analysis.study))
+    cells = cells.assign(level=rounded(level)[level_of])
     return cells.sort_values(["level", "N"], ignore_index=True), len(n)
 
 
 def _minimum(curve: pd.DataFrame) -> pd.DataFrame:
-    """The lowest cell of one level, whose rows ascend in N."""
+    """The lowest cell of one level, whose rows are in order of N."""
     at = int(curve["loss"].to_numpy().argmin())
     return curve.iloc[[at]].assign(bracketed=0 < at < len(curve) - 1)
 
 
 def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
-    """IsoFLOP curves: a hollow minimum lies at an end of its curve, the true one may be beyond."""
-    return draw_isoflop(isoflop_data(analysis), analysis, width=width)
-
-
-def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
-    room = draw.view_of(width, legend=True)
+    """IsoFLOP curves; a minimum at an end of its curve is hollow: the true one may lie beyond."""
+    data, room = isoflop_data(analysis), draw.view_of(width, legend=True)
     where = {
         "x": room.log_x("N", data.cells["N"]),
         "y": room.loss_y(data.cells["loss"]),
@@ -79,7 +75,7 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
     }
     each = {"field": "level", "type": "ordinal"}
     names = runs.tooltip_names(analysis.study.grid)
-    others = data.cells.drop(index=data.minima.index)  # a minimum is drawn once, as that
+    others = data.cells.drop(index=data.minima.index)  # minima have a mark of their own
     lowest = {
         True: (mark("point", "minimum"), "lowest of its level"),
         False: (mark("point", "minimum-open"), "lowest, at an end: the optimum may lie beyond"),

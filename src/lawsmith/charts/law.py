@@ -1,6 +1,6 @@
-"""The law chart: every run, the fitted frontier, the law with its band, the targets.
+"""The law chart: all runs, the fitted frontier, the law with its band, the targets.
 
-The chart's x is the law's own input; for a law of N and D it is compute, and the law's line is the
+The chart's x is the law's input. For a law of N and D it is compute, and the line of the law is its
 loss at the compute-optimal N and D.
 """
 
@@ -26,25 +26,25 @@ from lawsmith.laws.law import Law
 from lawsmith.runs import State
 
 N_LINE = 120
-LABEL_SHARE = 0.07  # of the loss axis, kept below the targets for their labels
+LABEL_SHARE = 0.07  # of the loss axis, kept free below the targets for their labels
 NOUNS = {"C": "compute", "N": "parameters", "D": "tokens"}
-NONE = pd.DataFrame({name: [] for name in ("C", "loss", "predicted", "low", "high")})
+NO_ROWS = pd.DataFrame({name: [] for name in ("C", "loss", "predicted", "low", "high")})
 
 
 @dataclass(frozen=True)
 class LossData:
-    """What a chart of losses against one variable shows: the law's, or the answer's.
+    """The numbers of a chart of losses against one variable: the law chart or the answer chart.
 
     x          name of the horizontal variable
-    column     its name in every frame
-    runs       on the axis
-    line       x, loss, low, high; the last two NaN without an uncertainty
+    column     its column in every frame
+    runs       those within the loss axis
+    line       x, loss, low, high; the last two are NaN without an uncertainty
     targets    x, loss, low, high, label
-    off_scale  rows without a place on the loss axis: those of `off_scale`
+    off_scale  runs beyond the loss axis, see `off_scale`
     top        the largest loss on the axis
-    threshold  x from which runs are held out; NaN where the split is not in x
+    threshold  x from which runs are held out; NaN if the split is not by x
     reference  x, loss: another line to compare with; may be empty
-    held_out   x, loss, predicted, low, high, where they are not among ``runs``; may be empty
+    held_out   x, loss, predicted, low, high of held-out runs that are not in ``runs``; may be empty
     """
 
     x: str
@@ -68,8 +68,8 @@ class LossData:
 
 
 def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
-    """The law chart's numbers; raises ChartUnavailable for a law without one horizontal axis."""
-    x = abscissa(analysis.law)
+    """The numbers of the law chart; ChartUnavailable if the law has no single horizontal axis."""
+    x = x_variable(analysis.law)
     grid = analysis.study.grid
     values = grid.numbers(x)[np.isfinite(analysis.loss)]
     if values.min() == values.max():
@@ -84,25 +84,27 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
         runs=runs.run_rows(analysis, top=top, max_runs=max_runs),
         line=_line(analysis, values, targets[column].to_numpy()).rename(columns={"x": column}),
         targets=targets,
-        off_scale=off_scale(grid, diverged, analysis.loss, top, runs.called_in(analysis.study)),
+        off_scale=off_scale(
+            grid, diverged, analysis.loss, top, runs.config_run_names(analysis.study)
+        ),
         top=top,
         threshold=_threshold(analysis, x),
-        reference=NONE,
-        held_out=NONE,
+        reference=NO_ROWS,
+        held_out=NO_ROWS,
     )
 
 
 def off_scale(
-    grid: Grid, diverged: IntArray, loss: FloatArray, top: float, called: Sequence[str]
+    grid: Grid, diverged: IntArray, loss: FloatArray, top: float, run_names: Sequence[str]
 ) -> pd.DataFrame:
-    """Rows without a place on a loss axis: those that diverged, then those above ``top``.
+    """Runs beyond a loss axis: those that diverged, then those above ``top``.
 
-    Columns as of `run_frame`, the loss NaN where a run diverged, and state.
+    The columns of `run_frame`, with a loss of NaN for a run that diverged, and state.
     """
     above = np.flatnonzero(loss > top)
     known = np.full(len(loss), np.nan)
     known[above] = loss[above]
-    frame = runs.run_frame(grid, np.concatenate([diverged, above]), known, called)
+    frame = runs.run_frame(grid, np.concatenate([diverged, above]), known, run_names)
     return frame.assign(state=["diverged"] * len(diverged) + ["above"] * len(above))
 
 
@@ -113,7 +115,7 @@ def off_scale_text(data: LossData) -> str:
     return ", ".join(parts)
 
 
-def abscissa(law: Law) -> str:
+def x_variable(law: Law) -> str:
     """The horizontal variable of a law's charts."""
     if can_allocate(law):
         return "C"
@@ -123,7 +125,7 @@ def abscissa(law: Law) -> str:
 
 
 def law_inputs(law: Law, phi: FloatArray, x: FloatArray) -> Mapping[str, FloatArray]:
-    """The inputs at each horizontal value of the law with parameters ``phi`` (p,)."""
+    """The inputs of the law with parameters ``phi`` (p,) at each horizontal value."""
     if not can_allocate(law):
         return {law.inputs[0]: x}
     N = np.exp(log_optimal_n(law, phi[None], x)[0])
@@ -131,7 +133,7 @@ def law_inputs(law: Law, phi: FloatArray, x: FloatArray) -> Mapping[str, FloatAr
 
 
 def _line(analysis: Analysis, values: FloatArray, targets: FloatArray) -> pd.DataFrame:
-    """From the least value to the farthest target, or a decade beyond the values."""
+    """From the smallest value to the farthest target, or a decade beyond the values."""
     end = max(values.max(), targets.max()) if len(targets) else 10 * values.max()
     x = np.geomspace(values.min(), end, N_LINE)
     inputs = law_inputs(analysis.law, analysis.fit.phi, x)
@@ -152,16 +154,16 @@ def _targets(predictions: tuple[Prediction, ...], x: str) -> pd.DataFrame:
 
 
 def loss_top(analysis: Analysis) -> float:
-    """The top of the loss axis: the largest loss inside the `fence` or on a frontier."""
+    """The top of the loss axis: the largest loss within `outlier_fence` or on a frontier."""
     scored = analysis.score.measured if analysis.score is not None else np.empty(0)
     points = np.concatenate([analysis.loss[analysis.frontier], scored])
-    return max(fence(analysis.loss), float(points.max()))
+    return max(outlier_fence(analysis.loss), float(points.max()))
 
 
-def fence(loss: FloatArray) -> float:
-    """The largest known loss inside Tukey's far fence of log loss.
+def outlier_fence(loss: FloatArray) -> float:
+    """The largest known loss within Tukey's far fence of log loss.
 
-    Runs that all but diverged would squeeze the others into a line.
+    With runs that almost diverged on the axis, all others would lie on one line.
     """
     known = np.log(loss[np.isfinite(loss)])
     quarter, three = np.quantile(known, [0.25, 0.75])
@@ -192,7 +194,7 @@ def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
 def draw_losses(
     data: LossData, means: Mapping[str, str], heading: str, lines: Sequence[str], *, width: int
 ) -> alt.LayerChart:
-    """The chart; ``means`` says what the kinds of runs, 'line', 'band' and 'reference' are."""
+    """The chart; ``means`` has the texts of the key by kind of run, 'line', 'band', 'reference'."""
     room = draw.view_of(width)
     along = data.line[data.column]
     x = room.log_x(data.x, along, column=data.column)
@@ -201,7 +203,7 @@ def draw_losses(
     y = draw.loss_axis(domain, pixels=room.height)
     where = {"x": x, "y": field("loss", y)}
     off = data.off_scale
-    off = off.iloc[runs.even(np.arange(len(off)), off["C"].to_numpy(), MAX_RUNS)]
+    off = off.iloc[runs.thin(np.arange(len(off)), off["C"].to_numpy(), MAX_RUNS)]
     many = len(data.runs.of(FITTED)) > draw.MANY
     styles = {
         NOT_RUN: "run",
@@ -236,7 +238,7 @@ def draw_losses(
 
 
 def _loss_domain(data: LossData, targets: pd.DataFrame) -> tuple[float, float]:
-    """Of a loss axis: every point and line, of the band what does not dwarf them, labels below."""
+    """The range of the loss axis: points, lines, as much of the band as fits, room for labels."""
     frames = (data.runs.frame, data.line, data.reference, data.held_out, targets)
     drawn = [loss for frame in frames for loss in frame["loss"]]
     low, high = ([*data.line[end], *targets[end]] for end in ("low", "high"))
@@ -258,15 +260,15 @@ def _threshold_layers(data: LossData, x: Channel) -> list[alt.Chart]:
 def _label_layer(
     targets: pd.DataFrame, x: Channel, y: Channel, domain: tuple[float, float]
 ) -> alt.Chart:
-    """The numbers of each target; ``domain`` is that of the loss axis."""
-    # Below and to the left: a falling law leaves that corner free.
+    """The loss and interval of each target as text; ``domain`` is that of the loss axis."""
+    # Below and to the left, where a falling law leaves room.
     note = mark("text", "note-ink", align="right", dx=-4, dy=13)
     text = {"field": "text", "type": "nominal"}
     return layer(target_labels(targets, domain), note, x=x, y=field("place", y), text=text)
 
 
 def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.DataFrame:
-    """Targets with their text and its place below the interval, but inside the loss axis."""
+    """Targets with their text and its place: below the interval, but inside the loss axis."""
     bottom, top = domain
     place = targets[["loss", "low"]].min(axis=1)
     return targets.assign(
@@ -276,6 +278,6 @@ def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.Data
 
 
 def target_text(loss: float, low: float, high: float) -> str:
-    """'1.696 [1.714, 1.759]': the law as fitted and its interval."""
+    """'1.696 [1.714, 1.759]': the loss of the fitted law and its interval."""
     ends = f" {interval(low, high, loss_text)}" if np.isfinite(low) else ""
     return f"{loss_text(loss)}{ends}"

@@ -1,4 +1,4 @@
-"""The narrowing chart: a prediction with its interval against spend."""
+"""The narrowing chart: a prediction with its interval against the compute spent."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ import pandas as pd
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
 from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, mark, span
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import digits
 
@@ -22,7 +22,7 @@ NAMES |= {"half_width": "± %"}
 
 @dataclass(frozen=True)
 class Moment:
-    """What was known of the loss at the target once ``spend`` (a share of the dense grid) was."""
+    """The forecast of a target after a spend, which is a share of the dense grid."""
 
     spend: float
     n_runs: int
@@ -31,11 +31,10 @@ class Moment:
 
 @dataclass(frozen=True)
 class NarrowingData:
-    """What the narrowing chart shows.
+    """The numbers of the narrowing chart.
 
-    points     spent (%), n_runs, loss, low, high, and the half-width in per cent of the loss;
-               ascending in spent
-    reference  the loss that all runs together predict; NaN where it is not known
+    points     spent (%), n_runs, loss, low, high, half_width (% of the loss), in order of spent
+    reference  the loss predicted from all runs; NaN if it is not known
     label      of the target
     """
 
@@ -45,7 +44,7 @@ class NarrowingData:
 
 
 def narrowing_data(moments: Sequence[Moment], *, reference: float = np.nan) -> NarrowingData:
-    """The narrowing chart's numbers; ChartUnavailable with fewer than two spends."""
+    """The numbers of the narrowing chart; ChartUnavailable with fewer than two spends."""
     if len(moments) < 2:
         n = "no interval yet" if not moments else "an interval at one spend only"
         raise ChartUnavailable(f"{n}: there is no change to show")
@@ -55,14 +54,14 @@ def narrowing_data(moments: Sequence[Moment], *, reference: float = np.nan) -> N
         for f in (m.forecast,)
     ]
     frame = pd.DataFrame(rows, columns=["spent", "n_runs", "loss", "low", "high", "half_width"])
-    frame = frame.apply(short).sort_values("spent", ignore_index=True)
+    frame = frame.apply(rounded).sort_values("spent", ignore_index=True)
     return NarrowingData(frame, float(reference), moments[0].forecast.target.label)
 
 
 def narrowing(
     moments: Sequence[Moment], *, name: str = "", reference: float = np.nan, width: int = WIDE
 ) -> alt.LayerChart:
-    """The prediction at the target and how far it may be off, against compute spent."""
+    """The prediction at the target with its interval, against the compute spent."""
     data = narrowing_data(moments, reference=reference)
     room, points = draw.view_of(width), data.points
     x = {**room.log_x("spent", points["spent"]), "title": "Compute spent (% of the dense grid)"}
@@ -78,7 +77,7 @@ def narrowing(
         layer(points, LINE, "best loss to expect", **where),
         layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
     ]
-    heading = draw.named(f"What is known of the loss at {data.label}", name)
+    heading = draw.with_study(f"What is known of the loss at {data.label}", name)
     return room.chart(layers, heading, [_subtitle(data)])
 
 

@@ -1,4 +1,4 @@
-"""Self-contained HTML pages: what all of them have, and the page of one chart.
+"""Self-contained HTML pages: their common parts, and the page of one chart.
 
 A page is light or dark, wide or narrow, and loads nothing.
 """
@@ -22,8 +22,8 @@ from lawsmith.datasets.fetch import cache_dir
 
 Spec = dict[str, Any]
 
-# The policy lets a page's own script run (Vega compiles expressions) and nothing be fetched but, by
-# a live page, from where it came.
+# The policy allows a page's own script (Vega compiles expressions) and no connection, except to the
+# server of a live page.
 POLICY = (
     "default-src 'none'; script-src 'unsafe-inline' 'unsafe-eval'; style-src 'unsafe-inline'; "
     "img-src data: blob:; connect-src {connect}; base-uri 'none'; form-action 'none'"
@@ -32,24 +32,24 @@ POLICY = (
 
 @cache
 def asset(name: str, package: str = "lawsmith.charts") -> str:
-    """A file that pages of a package are made of: a template, a script, a style."""
+    """A template, script or style of a package's pages."""
     return files(package).joinpath("assets", name).read_text(encoding="utf-8")
 
 
 def fill(template: str, **parts: str) -> str:
-    """A template with $names replaced; the parts may hold anything, braces and $ too."""
+    """A template with its $names replaced; the parts may contain anything, also braces and $."""
     return Template(template).substitute(parts)
 
 
 def head(title: str, style: str, *, connect: str = "'none'") -> str:
-    """A page down to its body. ``title`` is HTML; the style may use the themes' variables."""
+    """A page up to its body. ``title`` is HTML; the style may use the variables of the themes."""
     policy = POLICY.format(connect=connect)
     parts = {"policy": policy, "title": title, "style": theme_style() + style}
     return fill(asset("head.html"), **parts).rstrip()
 
 
 def theme_style() -> str:
-    """The colours of the charts' themes and their font, as CSS variables."""
+    """The colours and the font of the themes, as CSS variables."""
     return (
         f":root {{ color-scheme: light dark; --font: {FONT}; {variables(LIGHT)} }}\n"
         f"@media (prefers-color-scheme: dark) {{ :root {{ {variables(DARK)} }} }}\n"
@@ -58,12 +58,12 @@ def theme_style() -> str:
 
 
 def theme_configs() -> str:
-    """Theme → its charts' configuration, as a script has it."""
+    """Theme → configuration of charts, as JSON for a script."""
     return script_json({theme.name: config(theme) for theme in (LIGHT, DARK, PRINT)})
 
 
 def page(wide: Spec, narrow: Spec, *, title: str) -> str:
-    """The page of a chart given as Vega-Lite specifications for a page and for a telephone."""
+    """The page of a chart, from its specifications for a wide page and for a phone."""
     specs, datasets = shared(wide, narrow)
     return fill(
         asset("chart.html"),
@@ -78,8 +78,8 @@ def page(wide: Spec, narrow: Spec, *, title: str) -> str:
 def library() -> str:
     """Vega, Vega-Lite and Vega-Embed as one script.
 
-    vl-convert carries them and takes two seconds to put them together, so the script is kept in
-    the cache; where that cannot be written it is made anew.
+    vl-convert needs two seconds to bundle them, so the script is kept in the cache. If the cache
+    cannot be written, it is bundled again each time.
     """
     kept = cache_dir() / f"vega-{version('vl-convert-python')}.js"
     with suppress(OSError, UnicodeDecodeError):
@@ -95,7 +95,7 @@ def library() -> str:
 
 
 def shared(wide: Spec, narrow: Spec) -> tuple[dict[str, Spec], Spec]:
-    """Both specifications without data, by name; and the data of both, which are held once.
+    """(both specifications without data, by name; the data of both, each once).
 
     Altair names data by their hash.
     """
@@ -104,12 +104,12 @@ def shared(wide: Spec, narrow: Spec) -> tuple[dict[str, Spec], Spec]:
 
 
 def bare(spec: Spec) -> Spec:
-    """The specification without its data and configuration, which the page adds once."""
+    """The specification without its data and configuration, which a page has only once."""
     return {k: part for k, part in spec.items() if k not in ("config", "datasets", "$schema")}
 
 
 def script_json(value: Any) -> str:
-    """JSON that may stand in a script: no text of a study can end the script or open a tag."""
+    """JSON that is safe in a script: no text of a study can end the script or open a tag."""
     text = json.dumps(value, ensure_ascii=False, separators=(",", ":"))
     for letter in "<>&\u2028\u2029":
         text = text.replace(letter, f"\\u{ord(letter):04x}")

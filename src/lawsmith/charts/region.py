@@ -1,10 +1,10 @@
-"""The region chart: which N, D and hyperparameters cost little more loss than the best at a target.
+"""The region chart: the N, D and hyperparameters whose loss at a target is close to the best.
 
-A panel has two of N and the hyperparameters. A point of it is a run of the target's compute with
-these two values: D follows from N, and what the panel does not show is at its best (in a panel
-without N, N and D are at their best). Its excess is what the surface expects it to lose, against
-the best point of the panel. The expected loss is raised by one SD, as in the search for the best,
-so that a place does not look good only because little is known of it.
+The axes of a panel are two of N and the hyperparameters. A point is a run at the target's compute
+with these two values: D follows from N, and all others are at their best (in a panel without N,
+also N and D). Its excess is its expected loss, by the surface, above that of the panel's best
+point. One SD is added to the expected loss, as in the search for the best, so that a point does not
+look good only because little is known about it.
 """
 
 from __future__ import annotations
@@ -20,27 +20,27 @@ import pandas as pd
 
 from lawsmith.answer import Forecast
 from lawsmith.charts import draw
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.charts.draw import WIDE, field, layer, log_axis, mark
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.grid import FloatArray
 from lawsmith.surface import Range, Surface
 from lawsmith.surface.locate import mean_plus_sd
 
 N_VALUES = 21  # of each axis
-MOST_AXES = 3
-ROOM = 0.5  # e-folds shown beyond what is within 0.5 % of the best
-LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # per cent above the best: style
+MAX_AXES = 3
+ROOM = 0.5  # e-folds shown beyond the range within 0.5 % of the best
+LEVELS = {2.0: "region-2", 1.0: "region-1", 0.5: "region-half"}  # excess in %: style
 HEIGHT = 190
-LITTLE = 0.05  # members of less weight are left out
+MIN_WEIGHT = 0.05  # members with less are left out
 
 
 @dataclass(frozen=True)
 class RegionPanel:
-    """Two axes, a across and b up.
+    """A panel with axes a (across) and b (up).
 
-    cells   a, b, excess (%), a_low, a_high, b_low, b_high; those within the widest level
-    best    a and b of least loss
+    cells   a, b, excess (%), a_low, a_high, b_low, b_high; those within the highest level
+    best    a and b of the lowest loss
     """
 
     across: str
@@ -49,9 +49,9 @@ class RegionPanel:
     best: tuple[float, float]
 
 
-@lru_cache(maxsize=4)  # a chart is drawn at two widths
-def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
-    """The target's label and its panels; ChartUnavailable where no hyperparameter varies."""
+@lru_cache(maxsize=4)  # each chart is drawn at two widths
+def region_data(answered: AnswerWithRuns) -> tuple[str, tuple[RegionPanel, ...]]:
+    """The target's label and its panels; ChartUnavailable if no hyperparameter varies."""
     forecast = next((f for f in answered.answer.forecasts if f.hp), None)
     if forecast is None:
         raise ChartUnavailable("no hyperparameter varies at given N and D")
@@ -61,16 +61,16 @@ def region_data(answered: Answered) -> tuple[str, tuple[RegionPanel, ...]]:
     both = {"N", "D"} <= forecast.scales.keys() and not surface.frame.collinear
     if both and not forecast.target.sized:
         axes = {"N": _around(forecast.scales["N"]), **axes}
-    names = list(axes)[:MOST_AXES]
+    names = list(axes)[:MAX_AXES]
     if len(names) < 2:
         raise ChartUnavailable("a region needs N or two hyperparameters on a log scale")
     panels = (_panel(surface, forecast, axes, *pair) for pair in combinations(names, 2))
     return forecast.target.label, tuple(panels)
 
 
-def _around(found: Range) -> FloatArray:
-    """Values over what is as good as the best, and somewhat more."""
-    low, high = found.near_low, found.near_high
+def _around(best: Range) -> FloatArray:
+    """Values over the range that is about as good as the best, and ROOM on both sides."""
+    low, high = best.near_low, best.near_high
     half = 0.5 * float(np.log(high / low)) + ROOM
     middle = float(np.sqrt(low) * np.sqrt(high))
     return np.asarray(middle * np.exp(np.linspace(-half, half, N_VALUES)))
@@ -85,11 +85,11 @@ def _panel(
     frame = pd.DataFrame({"a": a, "b": b, "excess": excess})
     best = int(np.argmin(loss))
     shown = _boxed(frame[frame["excess"] <= max(LEVELS)], {"a": axes[across], "b": axes[up]})
-    return RegionPanel(across, up, shown.apply(short), (float(a[best]), float(b[best])))
+    return RegionPanel(across, up, shown.apply(rounded), (float(a[best]), float(b[best])))
 
 
 def _boxed(frame: pd.DataFrame, axes: Mapping[str, FloatArray]) -> pd.DataFrame:
-    """With a_low, a_high, b_low, b_high: the square of each row, for values even in their logs."""
+    """With a_low, a_high, b_low, b_high: the square around each row; values are even in logs."""
     for name, values in axes.items():
         half = np.sqrt(values[1] / values[0])
         ends = {f"{name}_low": frame[name] / half, f"{name}_high": frame[name] * half}
@@ -98,7 +98,7 @@ def _boxed(frame: pd.DataFrame, axes: Mapping[str, FloatArray]) -> pd.DataFrame:
 
 
 def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]) -> FloatArray:
-    """(q,) log loss of runs with given N and hyperparameters, others at their best."""
+    """(q,) log loss of runs with these N and hyperparameters, and the others at their best."""
     q = len(next(iter(at.values())))
     given = dict(forecast.target.hp)
     if not forecast.target.sized:
@@ -111,19 +111,19 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
     members = [
         (weight, mean_plus_sd(member, surface.best_hp(member, scales, hp)))
         for weight, member in zip(surface.weight, surface.members, strict=True)
-        if weight >= LITTLE
+        if weight >= MIN_WEIGHT
     ]
     whole = sum(weight for weight, _ in members)
     return np.asarray(sum(weight / whole * loss for weight, loss in members))
 
 
-def region(answered: Answered, *, width: int = WIDE) -> alt.VConcatChart:
-    """What costs at most 0.5, 1 and 2 % more loss than the best, over N and hyperparameters."""
+def region(answered: AnswerWithRuns, *, width: int = WIDE) -> alt.VConcatChart:
+    """Where the loss is at most 0.5, 1 and 2 % above the best, over N and hyperparameters."""
     label, panels = region_data(answered)
     room = draw.panels_of(width, len(panels), height=HEIGHT)
     lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
     drawn = [_layers(panel, room.width) for panel in panels]
-    return room.abreast(drawn, f"What is as good as the best: {answered.name}", lines)
+    return room.side_by_side(drawn, f"What is as good as the best: {answered.name}", lines)
 
 
 def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:

@@ -1,4 +1,4 @@
-"""The residual chart: how far each point lies from the law, and how much depends on it."""
+"""The residual chart: how far each point lies from the law, and its influence on a prediction."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ import pandas as pd
 from lawsmith.analysis import Analysis, influence_target
 from lawsmith.charts import draw, runs, titles
 from lawsmith.charts.draw import WIDE, Channel, field, layer, mark
-from lawsmith.charts.runs import FITTED, HELD_OUT, short
+from lawsmith.charts.runs import FITTED, HELD_OUT, rounded
 from lawsmith.formats import number
 from lawsmith.grid import FloatArray
 
@@ -20,14 +20,13 @@ HEIGHT = 180
 
 @dataclass(frozen=True)
 class ResidualsData:
-    """What the residual chart shows, in per cent.
+    """The numbers of the residual chart, in per cent.
 
-    points          `run_frame`, x, predicted, kind, residual = 100·(loss/predicted − 1) and
-                    change: of the prediction at the target when the point is left out (fitted
-                    points only)
-    x               'C', or the law's first input where all runs cost the same
+    points          `run_frame`, x, predicted, kind, residual = 100·(loss/predicted − 1), and for
+                    fitted points change: of the prediction at the target without the point
+    x               'C', or the law's first input if all runs cost the same
     standard_error  of the prediction at the target; NaN without influence
-    target          where influence was judged; empty without influence
+    target          of the influence; empty without influence
     """
 
     points: pd.DataFrame
@@ -41,7 +40,7 @@ class ResidualsData:
 
 
 def residuals_data(analysis: Analysis) -> ResidualsData:
-    """The residual chart's numbers."""
+    """The numbers of the residual chart."""
     grid, fit = analysis.study.grid, analysis.fit
     x = "C" if np.ptp(grid.C) > 0 else analysis.law.inputs[0]
     inputs = {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)}
@@ -61,8 +60,8 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
 def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray) -> pd.DataFrame:
     grid, loss = analysis.study.grid, analysis.loss
     return (
-        runs.run_frame(grid, rows, loss, runs.called_in(analysis.study))
-        .assign(x=short(grid.numbers(x)[rows]), predicted=short(predicted))
+        runs.run_frame(grid, rows, loss, runs.config_run_names(analysis.study))
+        .assign(x=rounded(grid.numbers(x)[rows]), predicted=rounded(predicted))
         .assign(residual=100 * (loss[rows] / predicted - 1))
         .reset_index(drop=True)
     )
@@ -74,7 +73,7 @@ def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     room = draw.view_of(width)
     x = room.log_x(data.x, data.points["x"], column="x")
     panels = [_influence_panel(data, analysis, x, room)] if data.has_influence else []
-    above = {**x, "title": None} if panels else x  # said once, under the lower panel
+    above = {**x, "title": None} if panels else x  # the lower panel has the title
     panels.insert(0, _residual_panel(data, analysis, above, room))
     heading = titles.heading("Residuals and influence", analysis)
     return room.stack(panels, heading, _subtitle(data, analysis), spacing=16)
@@ -102,7 +101,7 @@ def _influence_panel(
 ) -> alt.LayerChart:
     frame = data.points[data.points["kind"] == FITTED].drop(columns="kind")
     error, most = data.standard_error, float(frame["change"].abs().max())
-    # A standard error far above every change would press them flat: then it fills the panel.
+    # Next to a far larger standard error, changes could not be seen: then the band is cut off.
     y = _signed_axis("Influence (%)", pd.Series([most, min(error, 2 * most)]))
     change = field("change", y)
     band = pd.DataFrame({"change": [-error], "high": [error]})
@@ -123,7 +122,7 @@ def _zero(y: Channel) -> alt.Chart:
 
 
 def _signed_axis(text: str, values: pd.Series[float]) -> Channel:
-    """An axis about zero, symmetric so that signs compare by eye."""
+    """A symmetric axis around zero."""
     top = 1.1 * float(values.abs().max()) or 1.0
     return draw.linear_axis(text, (-top, top), n_ticks=7)
 

@@ -1,8 +1,7 @@
-"""Runs as rows of a chart: the part of each in the fit, and even thinning of large studies.
+"""Runs as rows of a chart: the part of each run in the fit, with large studies thinned.
 
-Rows carry numbers only. Hyperparameters sit in columns h0, h1, …, because a study may call its
-axes anything and Vega reads dots and brackets in a field's name; ``RunRows.names`` says which is
-which.
+Hyperparameters are in columns h0, h1, …, because a study may call its axes anything and Vega parses
+dots and brackets in field names; ``RunRows.names`` maps them back.
 """
 
 from __future__ import annotations
@@ -23,7 +22,7 @@ NOT_RUN, RUN, FITTED, HELD_OUT = "not-run", "run", "fitted", "held-out"
 
 
 class ChartUnavailable(LawsmithError):
-    """The chart cannot be made of this analysis; ``reason`` says why, in one clause."""
+    """The chart cannot be made; ``reason`` says why, in one clause."""
 
     def __init__(self, reason: str) -> None:
         self.reason = reason
@@ -32,11 +31,11 @@ class ChartUnavailable(LawsmithError):
 
 @dataclass(frozen=True)
 class RunRows:
-    """Configurations with a loss, one a row: those of `run_frame`, and kind.
+    """Configurations with a loss.
 
-    frame    its index is the row of the study's grid
+    frame    one row each, by its row of the study's grid: the columns of `run_frame`, and kind
     names    `tooltip_names`
-    n_known  how many there are; ``frame`` holds fewer where they were thinned
+    n_known  number of configurations with a loss; ``frame`` has fewer if they were thinned
     """
 
     frame: pd.DataFrame
@@ -52,34 +51,34 @@ class RunRows:
 
 
 def run_rows(analysis: Analysis, *, top: float = np.inf, max_runs: int = MAX_RUNS) -> RunRows:
-    """The configurations of an analysis, see `rows_of`."""
+    """The configurations of an analysis, see `select_runs`."""
     study = analysis.study
-    kinds, called = run_kinds(analysis), called_in(study)
-    return rows_of(study.grid, analysis.loss, kinds, called, top=top, max_runs=max_runs)
+    kinds, run_names = run_kinds(analysis), config_run_names(study)
+    return select_runs(study.grid, analysis.loss, kinds, run_names, top=top, max_runs=max_runs)
 
 
-def rows_of(
+def select_runs(
     grid: Grid,
     loss: FloatArray,
     kinds: np.ndarray,
-    called: Sequence[str],
+    run_names: Sequence[str],
     *,
     top: float = np.inf,
     max_runs: int = MAX_RUNS,
 ) -> RunRows:
-    """Every configuration with a loss of at most ``top``; at most ``max_runs`` of them.
+    """All configurations with a loss of at most ``top``, thinned to ``max_runs``.
 
-    Where there are more, those of kind NOT_RUN are thinned; without any, those of kind RUN.
+    Only those of kind NOT_RUN are thinned; if there are none, those of kind RUN.
     """
     known = np.flatnonzero(np.isfinite(loss) & (loss <= top))
-    behind = NOT_RUN if NOT_RUN in kinds[known] else RUN
-    kept = keep_first(known, first=kinds[known] != behind, by=grid.C[known], n=max_runs)
-    frame = run_frame(grid, kept, loss, called).assign(kind=kinds[kept])
+    background = NOT_RUN if NOT_RUN in kinds[known] else RUN
+    kept = thin_others(known, keep=kinds[known] != background, by=grid.C[known], n=max_runs)
+    frame = run_frame(grid, kept, loss, run_names).assign(kind=kinds[kept])
     return RunRows(frame, tooltip_names(grid), len(known))
 
 
 def run_kinds(analysis: Analysis) -> np.ndarray:
-    """(m,) RUN, FITTED (on the frontier the law was fitted to) or HELD_OUT (on the held-out's)."""
+    """(m,) RUN, FITTED (on the frontier that the law is fitted to) or HELD_OUT (on its own)."""
     kinds = np.full(len(analysis.loss), RUN, dtype=object)
     kinds[analysis.frontier] = FITTED
     if analysis.score is not None:
@@ -87,18 +86,18 @@ def run_kinds(analysis: Analysis) -> np.ndarray:
     return kinds
 
 
-def keep_first(rows: IntArray, *, first: np.ndarray, by: FloatArray, n: int) -> IntArray:
-    """At most ``n`` rows, ascending: those marked ``first``, then others evenly along ``by``.
+def thin_others(rows: IntArray, *, keep: np.ndarray, by: FloatArray, n: int) -> IntArray:
+    """At most ``n`` rows, ascending: those marked ``keep``, then others evenly along ``by``.
 
-    Where even the first are more than ``n``, they are thinned in the same way.
+    If more than ``n`` are marked, they are thinned in the same way.
     """
-    chosen = even(rows[first], by[first], n)
-    others = even(rows[~first], by[~first], n - len(chosen))
-    return np.sort(np.concatenate([chosen, others]))
+    kept = thin(rows[keep], by[keep], n)
+    others = thin(rows[~keep], by[~keep], n - len(kept))
+    return np.sort(np.concatenate([kept, others]))
 
 
-def even(rows: IntArray, by: FloatArray, n: int) -> IntArray:
-    """At most ``n`` of ``rows``, evenly spaced in their order along ``by``, both ends kept."""
+def thin(rows: IntArray, by: FloatArray, n: int) -> IntArray:
+    """At most ``n`` of ``rows``, evenly spaced in their order along ``by``, with both ends."""
     if len(rows) <= n:
         return rows
     order = np.argsort(by, kind="stable")
@@ -112,30 +111,32 @@ def column_names(grid: Grid) -> dict[str, str]:
 
 
 def tooltip_names(grid: Grid) -> dict[str, str]:
-    """What a reader is told of a run: its own name if it has one, `column_names`, its loss."""
+    """Columns of a run's tooltip and their names: the run, `column_names`, the loss."""
     return {"run": "run", **column_names(grid), "loss": "loss"}
 
 
-def called_in(study: Study) -> Sequence[str]:
-    """(m,) what the runs of each configuration are called; empty where they have no names."""
+def config_run_names(study: Study) -> Sequence[str]:
+    """(m,) the names of the runs of each configuration; empty if the runs have no names."""
     return study.config_names() if study.run_names else ()
 
 
-def columns(grid: Grid, rows: IntArray) -> pd.DataFrame:
-    """The `column_names` of those rows of a grid, which are the index; text stays text."""
+def config_frame(grid: Grid, rows: IntArray) -> pd.DataFrame:
+    """The `column_names` of some rows of a grid, indexed by row; text stays text."""
     table = {}
     for field, name in column_names(grid).items():
         values = grid.column(name)[rows]
-        table[field] = short(values) if values.dtype == np.float64 else values.astype(object)
+        table[field] = rounded(values) if values.dtype == np.float64 else values.astype(object)
     return pd.DataFrame(table, index=rows)
 
 
-def run_frame(grid: Grid, rows: IntArray, loss: FloatArray, called: Sequence[str]) -> pd.DataFrame:
-    """`columns`, the loss and, where the runs have names, run."""
-    frame = columns(grid, rows).assign(loss=short(loss[rows]))
-    return frame.assign(run=[called[row] for row in rows]) if called else frame
+def run_frame(
+    grid: Grid, rows: IntArray, loss: FloatArray, run_names: Sequence[str]
+) -> pd.DataFrame:
+    """`config_frame` with the loss and, if the runs have names, run."""
+    frame = config_frame(grid, rows).assign(loss=rounded(loss[rows]))
+    return frame.assign(run=[run_names[row] for row in rows]) if run_names else frame
 
 
-def short(values: Iterable[float], digits: int = 6) -> FloatArray:
-    """Rounded to ``digits`` significant digits: all a chart shows, and half the bytes of a page."""
+def rounded(values: Iterable[float], digits: int = 6) -> FloatArray:
+    """Values with ``digits`` significant digits: enough for a chart, and half the bytes."""
     return np.array([float(f"{value:.{digits}g}") for value in values], dtype=np.float64)

@@ -1,4 +1,4 @@
-"""Every chart by name, and charts as files: HTML that loads nothing from outside, PNG, SVG, PDF."""
+"""All charts by name, and charts as files: HTML that loads nothing, PNG, SVG, PDF."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ import vl_convert
 from lawsmith.analysis import Analysis
 from lawsmith.arrays import saturating
 from lawsmith.charts.allocation import allocation, hyperparameters
-from lawsmith.charts.answer import Answered, answer
+from lawsmith.charts.answer import AnswerWithRuns, answer
 from lawsmith.charts.curves import curves
 from lawsmith.charts.draw import NARROW, WIDE
 from lawsmith.charts.isoflop import isoflop
@@ -26,14 +26,14 @@ from lawsmith.charts.region import region
 from lawsmith.charts.residuals import residuals
 from lawsmith.charts.runs import ChartUnavailable
 from lawsmith.charts.tasks import accuracy_by_compute, accuracy_by_loss
-from lawsmith.charts.trunks import Curved, trunks
+from lawsmith.charts.trunks import AnswerWithCurves, trunks
 from lawsmith.errors import unknown
 from lawsmith.files import write_output
 from lawsmith.tasks import TaskAnswer
 
 Chart = alt.LayerChart | alt.ConcatChart | alt.VConcatChart
 
-# Each is called with an Answered and, by keyword, the width in pixels.
+# Each is called with an AnswerWithRuns and, by keyword, the width in pixels.
 ANSWER_CHARTS: dict[str, Callable[..., Chart]] = {
     "answer": answer,
     "allocation": allocation,
@@ -55,19 +55,19 @@ TASK_CHARTS: dict[str, Callable[..., Chart]] = {
     "accuracy-by-loss": accuracy_by_loss,
 }
 
-Drawing = tuple[str, Callable[..., Chart]]  # a chart's name, and what draws it at a width
+Drawing = tuple[str, Callable[..., Chart]]  # name of a chart, and a function of the width
 Format = Literal["html", "png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT: tuple[Format, ...] = ("html", "png")
 
 # Altair's limit of rows is a global of the process, and live pages draw in several threads: two
-# that lift it at once would restore it in the wrong order.
+# that lift it at the same time would restore it in the wrong order.
 _UNLIMITED = threading.Lock()
 
 
 @dataclass(frozen=True)
 class Written:
-    """A chart that was written, and its files."""
+    """The files of a chart."""
 
     name: str
     paths: tuple[Path, ...]
@@ -82,7 +82,7 @@ class Unavailable:
 
 
 def spec_of(chart: Chart) -> dict[str, Any]:
-    """The chart as Vega-Lite, however many rows it has: Altair would stop at 5,000."""
+    """The chart as Vega-Lite, without Altair's limit of 5,000 rows."""
     with _UNLIMITED, alt.data_transformers.enable("default", max_rows=None):
         return chart.to_dict(validate=False)
 
@@ -95,8 +95,8 @@ def write(
     narrow: Chart | None = None,
     formats: Sequence[Format] = DEFAULT,
 ) -> Written:
-    """Write directory/name.html, .png, …; ``narrow`` is the same chart drawn for telephones."""
-    # The tests validate every chart; doing so again for each file would take most of the time.
+    """Write directory/name.html, .png, …; ``narrow`` is the same chart, drawn for phones."""
+    # Not validated here: the tests do that, and it would take most of the time.
     wide = spec_of(chart)
     small = wide if narrow is None else spec_of(narrow)
     paths = []
@@ -111,13 +111,13 @@ def write(
 @saturating
 def write_all(
     directory: str | Path,
-    answered: Answered | None,
+    answered: AnswerWithRuns | None,
     analysis: Analysis | None = None,
     *,
-    curved: Curved | None = None,
+    curved: AnswerWithCurves | None = None,
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
-    """Write every chart of an answer, of a law, and of curves."""
+    """Write all charts of an answer, of a law, and of curves."""
     drawings = [*_of(answered, ANSWER_CHARTS), *_of(analysis, CHARTS)]
     return _write_each([*drawings, *_of(curved, {"trunks": trunks})], directory, formats)
 
@@ -129,13 +129,13 @@ def write_tasks(
     *,
     formats: Sequence[Format] = DEFAULT,
 ) -> list[Written | Unavailable]:
-    """Write the charts of the answers for tasks; with several, named after each task too."""
+    """Write the charts of task answers; if there are several, file names include the task."""
     drawings = []
-    for found in answers:
-        plain = re.sub(r"[^A-Za-z0-9_]+", "-", found.task.name).strip("-")
-        after = f"-{plain}" if len(answers) > 1 else ""
+    for one in answers:
+        task = re.sub(r"[^A-Za-z0-9_]+", "-", one.task.name).strip("-")
+        suffix = f"-{task}" if len(answers) > 1 else ""
         for name, draw in TASK_CHARTS.items():
-            drawings.append((f"{name}{after}", partial(draw, found, study=study)))
+            drawings.append((f"{name}{suffix}", partial(draw, one, study=study)))
     return _write_each(drawings, directory, formats)
 
 
@@ -154,7 +154,7 @@ def _write_each(
 
 
 def _of(value: object, charts: Mapping[str, Callable[..., Chart]]) -> list[Drawing]:
-    """The charts of a value; none of None."""
+    """The drawings of a value; none for None."""
     return [] if value is None else [(name, partial(draw, value)) for name, draw in charts.items()]
 
 

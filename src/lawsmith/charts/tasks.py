@@ -1,4 +1,4 @@
-"""A task's charts: accuracy against the loss on the way to it, and against compute, with bands."""
+"""The charts of a task: accuracy against the loss it is predicted from, and against compute."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lawsmith.answer.text import rests_on
 from lawsmith.arrays import FloatArray
 from lawsmith.charts import draw
 from lawsmith.charts.draw import BAND, LINE, Channel, field, layer, mark, span
-from lawsmith.charts.runs import ChartUnavailable, even, short
+from lawsmith.charts.runs import ChartUnavailable, rounded, thin
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.tasks import TaskAnswer
@@ -31,10 +31,10 @@ COLUMNS = ("accuracy", "low", "high")
 
 @dataclass(frozen=True)
 class TaskData:
-    """What a task's chart shows; ``x`` is C or the loss.
+    """The numbers of a task's chart; ``x`` is C or the loss.
 
     runs      x, accuracy
-    line      x, accuracy, low, high: the mean, and the interval of one run
+    line      x, accuracy, low, high: the median, and the interval of one run
     targets   x, accuracy, low, high, label
     held_out  x, accuracy; may be empty
     """
@@ -46,9 +46,9 @@ class TaskData:
     held_out: pd.DataFrame
 
 
-@lru_cache(maxsize=8)  # a chart is drawn at two widths
+@lru_cache(maxsize=8)  # each chart is drawn at two widths
 def by_loss(answer: TaskAnswer) -> TaskData:
-    """Accuracy against the loss on the way."""
+    """Accuracy against the loss it is predicted from."""
     if not answer.via:
         raise ChartUnavailable("no loss was named on the way to accuracy (--via)")
     data = answer.data
@@ -99,8 +99,8 @@ def _compute(answer: TaskAnswer, target: Target) -> float:
 
 
 def _runs(name: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:
-    rows = even(np.arange(len(x)), x, MAX_RUNS)
-    return pd.DataFrame({name: short(x[rows]), "accuracy": short(y[rows])})
+    rows = thin(np.arange(len(x)), x, MAX_RUNS)
+    return pd.DataFrame({name: rounded(x[rows]), "accuracy": rounded(y[rows])})
 
 
 def _line(
@@ -111,19 +111,19 @@ def _line(
     centre = np.median(means, axis=0)
     columns = (centre, np.minimum(low, centre), np.maximum(high, centre))
     return pd.DataFrame(
-        {name: short(x), **{k: short(v) for k, v in zip(COLUMNS, columns, strict=True)}}
+        {name: rounded(x), **{k: rounded(v) for k, v in zip(COLUMNS, columns, strict=True)}}
     )
 
 
 def accuracy_by_loss(
     answer: TaskAnswer, *, study: str = "", width: int = draw.WIDE
 ) -> alt.LayerChart:
-    """Accuracy against the loss by way of which it is predicted."""
+    """Accuracy against the loss it is predicted from."""
     data, room = by_loss(answer), draw.view_of(width)
     ends = padded([*data.line["loss"], *data.targets["loss"]])
     axis = {**draw.loss_axis(ends, pixels=room.width), "title": answer.via}
     words = f"{answer.task.name} by {answer.via}"
-    return _draw_task(data, answer, axis, draw.named(words, study), room)
+    return _draw_task(data, answer, axis, draw.with_study(words, study), room)
 
 
 def accuracy_by_compute(
@@ -133,7 +133,7 @@ def accuracy_by_compute(
     data, room = by_compute(answer), draw.view_of(width)
     axis = draw.log_axis("C", padded([*data.line["C"]]), pixels=room.width)
     words = f"{answer.task.name} by compute"
-    return _draw_task(data, answer, axis, draw.named(words, study), room)
+    return _draw_task(data, answer, axis, draw.with_study(words, study), room)
 
 
 def _draw_task(
@@ -155,7 +155,7 @@ def _draw_task(
 
 
 def _accuracy_axis(data: TaskData, pixels: int) -> Channel:
-    """Everything drawn, of the band too, within 0 and 1."""
+    """An axis of all that is drawn, the band included, within 0 and 1."""
     frames = (data.runs, data.line, data.targets, data.held_out)
     drawn = pd.concat([f[c] for f in frames for c in ("accuracy", "low", "high") if c in f])
     low, high = float(drawn.min()), float(drawn.max())

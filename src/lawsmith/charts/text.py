@@ -1,4 +1,4 @@
-"""Text that fits a chart: titles broken into lines, by estimated widths."""
+"""Titles broken into lines that fit a chart, by estimated widths."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ JOINED = "\N{NO-BREAK SPACE}"
 
 
 def title(text: str, subtitle: Sequence[str], *, pixels: int) -> dict[str, Any]:
-    """A title and its lines below, broken so that none is wider than ``pixels``."""
+    """A title and its subtitle lines, broken so that none is wider than ``pixels``."""
     lines = [line for part in subtitle for line in wrap(part, 12, pixels)]
     return {"text": wrap(text, 15.5, pixels), "subtitle": lines}
 
 
 def wrap(text: str, size: float, pixels: int) -> list[str]:
-    """The text in lines of at most ``pixels``; what `unbroken` joined stays on one line."""
+    """The text in lines of at most ``pixels``; a text from `unbroken` stays on one line."""
     lines: list[str] = []
     for word in text.split(" "):
         longer = f"{lines[-1]} {word}" if lines else word
@@ -30,12 +30,12 @@ def wrap(text: str, size: float, pixels: int) -> list[str]:
 
 
 def unbroken(text: str) -> str:
-    """The text with spaces at which no line ends, for formulae."""
+    """The text with spaces at which no line may end, for formulae."""
     return text.replace(" ", JOINED)
 
 
 def text_width(text: str, size: float) -> int:
-    """Roughly how wide a text is, in pixels, in Arial."""
+    """Estimated width of a text in Arial, in pixels."""
     return round(size * sum(_width(letter) for letter in text))
 
 

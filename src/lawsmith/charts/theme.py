@@ -1,9 +1,9 @@
-"""Colours and type of the charts: a chart names styles, a theme says how they look.
+"""Colours and fonts of the charts: a chart names styles, and a theme defines them.
 
-A chart holds no colour of its own. Its marks name a style ('fitted', 'band', …) and its ordered
-colours are the theme's ramp, so that one chart serves light pages, dark pages and paper: only the
-Vega-Lite ``config`` changes. Blue and vermilion are Okabe and Ito's, told apart by colour-blind
-readers; kinds of points differ in shape and lightness too, for greyscale.
+A chart has no colours of its own. Its marks name a style ('fitted', 'band', …), and ordered colours
+are the theme's ramp. So one chart serves light pages, dark pages and paper: only the Vega-Lite
+``config`` changes. Blue and vermilion are those of Okabe and Ito, which colour-blind readers can
+tell apart; kinds of points also differ in shape and lightness, for greyscale.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import altair as alt
 AnyChart = TypeVar("AnyChart", bound=alt.LayerChart | alt.ConcatChart | alt.VConcatChart)
 Style = dict[str, Any]
 
-# 'sans-serif' must stay: a font that is not there draws nothing in PNG.
+# 'sans-serif' must stay: in a PNG, a font that is not installed draws nothing.
 FONT = "Helvetica Neue, Arial, sans-serif"
 
 
@@ -51,20 +51,20 @@ LEGEND = {"titleFontSize": 11, "gradientLength": 140, "symbolOpacity": 1, "symbo
 class Theme:
     """The colours of one kind of page.
 
-    ramp    Vega's scheme and the part of it in use, from small (first) to large (last): the small
-            end stays clear of the background, lightness runs one way
-    series  colours of things compared, in order; on paper neighbours differ in lightness most
+    ramp    Vega's scheme and the part of it that is used, from small to large: lightness is
+            monotonic, and the small end differs from the background
+    series  colours of compared series, in order; on paper, neighbours differ most in lightness
     """
 
     name: str
     background: str
-    tint: str  # of what is set apart from the page
+    tint: str  # background of boxes on the page
     ink: str  # titles, the law
     text: str  # labels and notes
     faint: str  # grid lines
     run: str  # a run that was not fitted
     fitted: str  # frontier points and the band
-    held_out: str  # what the law did not see
+    held_out: str  # runs that the law was not fitted to
     ramp: tuple[str, float, float]
     series: tuple[str, ...]
 
@@ -136,7 +136,7 @@ def config(theme: Theme) -> dict[str, Any]:
 
 
 def styles(theme: Theme) -> dict[str, Style]:
-    """How each named style looks."""
+    """Vega-Lite properties of each style."""
     return _points(theme) | _lines(theme) | _areas(theme) | _series(theme) | _texts(theme)
 
 
@@ -150,10 +150,10 @@ def _ring(size: float, color: str = "", shape: str = "circle", **more: Any) -> S
 
 
 def _points(theme: Theme) -> dict[str, Style]:
-    """Points; those of a coloured scale ('cell', …) take their colour in keys from 'key-cell', …
+    """Points; those coloured by a scale ('cell', …) have their own colour in keys ('key-cell').
 
-    Runs by what became of them ('state-…') are told apart by shape first. On coloured squares
-    ('map-…') an outline in the page's colour keeps points clear of any.
+    States of runs ('state-…') differ in shape first. On coloured squares ('map-…'), points have an
+    outline in the page's colour.
     """
     outline: Style = {"stroke": theme.background, "strokeWidth": 1.2}
     scaled = {
@@ -224,7 +224,7 @@ def _area(color: str, opacity: float) -> Style:
 
 
 def _series(theme: Theme) -> dict[str, Style]:
-    """Things compared: 'series-0' a line, 'series-0-dashed', 'series-0-band' the area about it."""
+    """Compared series: 'series-0' is a line, 'series-0-dashed' too, 'series-0-band' an area."""
     found: dict[str, Style] = {}
     for k, color in enumerate(theme.series):
         found[f"series-{k}"] = _line(color, 1.8)
@@ -240,14 +240,14 @@ def _texts(theme: Theme) -> dict[str, Style]:
 
 
 def themed(chart: AnyChart, theme: Theme) -> AnyChart:
-    """The chart in that theme; every chart of lawsmith comes in LIGHT."""
+    """The chart in another theme; all charts of lawsmith are made in LIGHT."""
     copy = cast(AnyChart, chart.copy(deep=False))
     copy["config"] = config(theme)
     return copy
 
 
 def variables(theme: Theme) -> str:
-    """The colours of a page around charts, as CSS variables."""
+    """The colours of a theme for the page around charts, as CSS variables."""
     return (
         f"--page: {theme.background}; --ink: {theme.ink}; --text: {theme.text}; "
         f"--faint: {theme.faint}; --accent: {theme.fitted}; --warm: {theme.held_out}; "

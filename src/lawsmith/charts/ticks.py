@@ -1,4 +1,4 @@
-"""Where ticks go and how they read: 125M, 1.7B, 1e21; computed here, written by Vega."""
+"""Places of ticks, computed here, and Vega's expressions of their labels: 125M, 1.7B, 1e21."""
 
 from __future__ import annotations
 
@@ -9,19 +9,19 @@ import numpy as np
 
 PATTERNS: tuple[tuple[int, ...], ...] = ((1,), (1, 3), (1, 2, 5), tuple(range(1, 10)))
 ENOUGH = 5
-EVEN = 3.0  # up to which even steps on a log scale do not look uneven
-LOSS_GAP = 36  # pixels between losses, at least
+EVEN = 3.0  # largest range (a ratio) in which linear steps look even on a log scale
+LOSS_GAP = 36  # least number of pixels between ticks of losses
 TINY = 1e-150
-LEAST_STEP = 1e-9  # relative: what ten digits can tell apart
-ROUND = 20  # steps of one size from zero: 1.4 is a round loss, 9.7 is none
+LEAST_STEP = 1e-9  # relative: the resolution of ten digits
+ROUND = 20  # largest multiple of a step that is a round number: 1.4 is one, 9.7 is not
 STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 
 
 def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
-    """Round values in [low, high], the fewest that are ENOUGH, ``gap`` pixels or more apart.
+    """Round values in [low, high] at least ``gap`` pixels apart; the fewest that are ENOUGH.
 
-    Powers of ten, with their 3s, or 2s and 5s, or all digits between; every second or third power
-    where the decades are many; an even spacing where there is less than a decade to divide.
+    They are powers of ten, also with 3s, with 2s and 5s, or with all digits. Over many decades they
+    are every second or third power; over less than a decade they are evenly spaced.
     """
     low, high = _usable(low, high)
     per_log = pixels / math.log(high / low)
@@ -43,13 +43,13 @@ def log_ticks(low: float, high: float, *, pixels: int, gap: int) -> list[float]:
 
 
 def _usable(low: float, high: float) -> tuple[float, float]:
-    """A range of positive numbers that is not empty."""
+    """The range, or a range around it if it is empty; positive."""
     low, high = _bounded(low), _bounded(high)
     return (low, high) if high > low * (1.0 + LEAST_STEP) else (low / 1.05, low * 1.05)
 
 
 def _bounded(value: float) -> float:
-    """The value, kept so far from 0 and infinity that its square is finite too."""
+    """The value, limited so that its square is neither 0 nor infinite."""
     return min(max(value, TINY), 1.0 / TINY) if not math.isnan(value) else 1.0
 
 
@@ -75,9 +75,9 @@ def linear_ticks(low: float, high: float, *, n_max: int) -> list[float]:
 
 
 def loss_ticks(low: float, high: float, *, pixels: int) -> list[float]:
-    """Round losses on a log scale: even ones within a factor EVEN, else denser where it is low.
+    """Round losses on a log scale: evenly spaced within a factor EVEN, else denser where low.
 
-    Multiples of a power of ten, of a half, a fifth, a tenth of it, … each where there is room.
+    They are multiples of a power of ten, then of a half, a fifth, a tenth of it, … where they fit.
     """
     low, high = _usable(low, high)
     if high <= EVEN * low:

@@ -1,4 +1,4 @@
-"""The timeline: what each run cost, when it went on or in which order, and the spend so far."""
+"""The timeline: the compute of each run over time or in order, and the spend so far."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import pandas as pd
 
 from lawsmith.charts import draw
 from lawsmith.charts.draw import WIDE, Channel, field, layer, layers_by, mark
-from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, short
+from lawsmith.charts.runs import MAX_RUNS, ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import flops, number, plural
 from lawsmith.grid import FloatArray, IntArray
@@ -26,22 +26,22 @@ TEXTS = {  # of states, in the order they are drawn
     "retried": "tried again",
     "pending": "under way",
 }
-HIGH, LOW = 250, 90  # pixels of the runs and of the spend
-STEP, ROOM = 4, 18  # pixels between runs of one compute that go on at once; between all of them
-# (seconds of one, its name, seconds from which it is the unit of an axis)
+HIGH, LOW = 250, 90  # heights in pixels of the panels of runs and of the spend
+STEP, ROOM = 4, 18  # pixels between simultaneous runs of one compute, and between all of them
+# (seconds, name, seconds from which it is the unit of an axis)
 UNITS = ((86400.0, "days", 3 * 86400.0), (3600.0, "hours", 3 * 3600.0), (60.0, "minutes", 180.0))
 SECONDS = (1.0, "seconds", 0.0)
 
 
 @dataclass(frozen=True)
 class Attempt:
-    """One attempt at a run; a replay makes one of each.
+    """One attempt at a run; a replay has one for each run.
 
-    name          what tells the run from others: t0001, or its number
-    C, cost       FLOPs of the run, and what this attempt adds to the spend
-    state         one of TEXTS; 'initial' is a finished run of the initial design
-    window        the largest compute it could have had; NaN where nothing bound it
-    begun, ended  seconds since 1970; NaN where it is not known, ``ended`` while it is under way
+    name          of the run: t0001, or its number
+    C, cost       FLOPs of the run, and those that this attempt adds to the spend
+    state         a key of TEXTS; 'initial' is a finished run of the initial design
+    window        the largest compute it could have had; NaN if it had no limit
+    begun, ended  seconds since 1970; NaN if unknown, ``ended`` also while it is under way
     number        of the attempt: 1, 2, …
     """
 
@@ -59,16 +59,16 @@ class Attempt:
 
 @dataclass(frozen=True)
 class TimelineData:
-    """What the timeline shows; x is the order, or the time since the first run began.
+    """The numbers of the timeline; x is the order, or the time since the first run began.
 
-    runs     x, end (equal where only the order is known), C, at (C moved a little where runs go on
-             at once), loss, state, name, c0, c1, …; by the clock also began and took
-    names    column of ``runs`` → what it is called
+    runs     x, end (equal if only the order is known), C, at (C, moved a little for simultaneous
+             runs), loss, state, name, c0, c1, …; by time also began and took
+    names    column of ``runs`` → its name
     reached  x, C: the largest compute run so far
-    window   x, C: the largest compute a run could have had, where it changes; else empty
+    window   x, C: the largest compute that a run could have had; empty if it never changes
     spent    x, spent: FLOPs of all attempts so far
-    axis     what x is
-    n_lanes  the most attempts at once, 1 where only the order is known
+    axis     title of x
+    n_lanes  largest number of simultaneous attempts, 1 if only the order is known
     """
 
     runs: pd.DataFrame
@@ -84,7 +84,7 @@ class TimelineData:
 def timeline_data(
     attempts: Sequence[Attempt], *, until: float = 0.0, max_runs: int = MAX_RUNS
 ) -> TimelineData:
-    """The timeline's numbers, by the clock if it is known of any attempt, and then of those alone.
+    """The numbers of the timeline, by time if any attempt has one, and then only of those.
 
     until   seconds since 1970 up to which attempts under way are drawn
     """
@@ -98,11 +98,11 @@ def timeline_data(
     kept = np.unique(np.linspace(0, len(shown) - 1, max_runs).round().astype(int))
     frame, names = _texts([shown[i] for i in kept], until)
     numbers = {"x": begun, "end": ended, "C": C, "at": C * _apart(C, lane)}
-    # The bound of the whole grid says nothing; a window that grows does.
+    # A window that never changes is only the largest compute of the grid.
     bound = np.isfinite(window) & (len(np.unique(window[np.isfinite(window)])) > 1)
     last = float(ended.max())
     return TimelineData(
-        runs=frame.assign(**{name: short(values[kept]) for name, values in numbers.items()}),
+        runs=frame.assign(**{name: rounded(values[kept]) for name, values in numbers.items()}),
         names=names,
         reached=_steps(begun, np.maximum.accumulate(C), "C", last),
         window=_steps(begun[bound], window[bound], "C", last),
@@ -119,7 +119,7 @@ def _order(n: int) -> tuple[FloatArray, FloatArray, str]:
 
 
 def _times(timed: Sequence[Attempt], until: float) -> tuple[FloatArray, FloatArray, str]:
-    """Begin and end of each since the first began, in a unit that fits; and the axis's title."""
+    """Begin and end of each attempt since the first began, in a suitable unit; the axis title."""
     begun = np.array([a.begun for a in timed])
     ended = np.array([until if np.isnan(a.ended) else a.ended for a in timed])
     ended = np.maximum(ended, begun)  # a clock that was set back
@@ -132,8 +132,8 @@ def _times(timed: Sequence[Attempt], until: float) -> tuple[FloatArray, FloatArr
 
 
 def lanes(begun: FloatArray, ended: FloatArray) -> IntArray:
-    """(k,) the lowest lane that is free when each begins, for starts in ascending order."""
-    busy: list[tuple[float, int]] = []  # (when it is free, lane)
+    """(k,) the lowest lane that is free when each attempt begins; ``begun`` is ascending."""
+    busy: list[tuple[float, int]] = []  # (when it becomes free, lane)
     free: list[int] = []
     found = np.zeros(len(begun), dtype=np.int64)
     for i, (start, end) in enumerate(zip(begun, ended, strict=True)):
@@ -145,22 +145,22 @@ def lanes(begun: FloatArray, ended: FloatArray) -> IntArray:
 
 
 def _apart(C: FloatArray, lane: IntArray) -> FloatArray:
-    """Factors that set lanes a few pixels apart on the axis of C."""
+    """Factors that draw lanes a few pixels apart on the axis of C."""
     pixels = min(STEP, ROOM / max(int(lane.max()), 1))
     low, high = padded([*C], share=0.05)
     return np.asarray((high / low) ** (pixels * lane / HIGH))
 
 
 def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[str, str]]:
-    """The texts of the tooltip of each attempt; column → what it is called.
+    """(texts of the tooltip of each attempt, column → its name).
 
-    Configurations are in columns c0, c1, …: a study may call its axes anything, and Vega reads dots
-    and brackets in a field's name.
+    Configurations are in columns c0, c1, …: a study may call its axes anything, and Vega parses
+    dots and brackets in field names.
     """
     keys = {f"c{k}": key for k, key in enumerate(dict.fromkeys(k for a in shown for k in a.config))}
-    table: dict[str, object] = {"name": [_called(a) for a in shown]}
+    table: dict[str, object] = {"name": [_attempt_name(a) for a in shown]}
     table |= {column: [a.config.get(key) for a in shown] for column, key in keys.items()}
-    table |= {"loss": short(a.loss for a in shown), "state": [a.state for a in shown]}
+    table |= {"loss": rounded(a.loss for a in shown), "state": [a.state for a in shown]}
     if not np.isnan(shown[0].begun):
         moments = [datetime.fromtimestamp(a.begun, UTC) for a in shown]
         table["began"] = [f"{moment:%Y-%m-%d %H:%M:%S} UTC" for moment in moments]
@@ -169,7 +169,7 @@ def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[s
     return pd.DataFrame(table), {**names, "name": "run", "C": "C"}
 
 
-def _called(attempt: Attempt) -> str:
+def _attempt_name(attempt: Attempt) -> str:
     return attempt.name + (f", attempt {attempt.number}" if attempt.number > 1 else "")
 
 
@@ -187,18 +187,18 @@ def duration(seconds: float) -> str:
 
 
 def _steps(x: FloatArray, values: FloatArray, name: str, last: float) -> pd.DataFrame:
-    """The points of a staircase at which it changes, and its last."""
+    """The points at which a staircase changes, and its last point."""
     if not len(x):
         return pd.DataFrame({"x": [], name: []})
     changes = np.append(True, values[1:] != values[:-1])
     ends = (np.append(x[changes], last), np.append(values[changes], values[-1]))
-    return pd.DataFrame({"x": short(ends[0]), name: short(ends[1])})
+    return pd.DataFrame({"x": rounded(ends[0]), name: rounded(ends[1])})
 
 
 def timeline(
     attempts: Sequence[Attempt], *, until: float = 0.0, name: str = "", width: int = WIDE
 ) -> alt.VConcatChart:
-    """Compute of every run over time or in order, the largest so far; below it the spend."""
+    """The compute of each run over time or in order, and below it the spend."""
     data = timeline_data(attempts, until=until)
     room = draw.view_of(width)
     ends = (0.0, 1.01 * float(data.spent["x"].iloc[-1]))
@@ -212,7 +212,7 @@ def timeline(
     stairs = mark("line", "law", interpolate="step-after")
     spent = room.panel([layer(data.spent, stairs, x=field("x", axis), y=y)], LOW)
     panels = [_runs_panel(data, {**axis, "title": None}, room), spent]
-    return room.stack(panels, draw.named("Runs over time", name), [line])
+    return room.stack(panels, draw.with_study("Runs over time", name), [line])
 
 
 def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.LayerChart:
@@ -222,11 +222,11 @@ def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.Layer
     window = mark("line", "threshold", interpolate="step-after")
     reached = mark("line", "curve-reached", interpolate="step-after")
     marks = {state: (mark("point", f"state-{state}"), text) for state, text in TEXTS.items()}
-    went_on = data.runs.loc[data.runs["end"] > data.runs["x"], ["x", "end", "at"]]
+    lasting = data.runs.loc[data.runs["end"] > data.runs["x"], ["x", "end", "at"]]
     layers = [
         layer(data.window, window, "largest compute to choose from", x=x, y=field("C", y)),
         layer(data.reached, reached, "largest so far", x=x, y=field("C", y)),
-        layer(went_on, mark("rule", "stem"), "from start to end", x=x, x2=field("end"), y=at),
+        layer(lasting, mark("rule", "stem"), "from start to end", x=x, x2=field("end"), y=at),
         *layers_by(data.runs, "state", marks, tooltip=data.names, x=field("end", axis), y=at),
     ]
     return room.panel(layers, HIGH)

@@ -1,4 +1,4 @@
-"""What the titles of a chart say: the study and the law, then points, compute spent, objective."""
+"""Titles of charts: the study and the law, then points, compute spent and objective."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ def heading(what: str, analysis: Analysis) -> str:
 
 
 def basis(analysis: Analysis) -> str:
-    """What the law rests on: points, runs and compute of the pool, hold-out, objective."""
+    """What a law is fitted to: runs, points and compute of the pool, hold-out, objective."""
     study = analysis.study
     in_pool = np.isin(study.runs.index, analysis.pool)
     n_runs, n_points = int(in_pool.sum()), analysis.fit.n_points
@@ -35,7 +35,7 @@ def basis(analysis: Analysis) -> str:
 
 
 def point_name(analysis: Analysis) -> str:
-    """What the fitted points are: Π depends on the law's inputs."""
+    """What the fitted points are; the frontier depends on the law's inputs."""
     inputs = analysis.law.inputs
     if analysis.fit.n_points == np.isfinite(analysis.loss[analysis.pool]).sum():
         return EVERY

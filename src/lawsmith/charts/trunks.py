@@ -1,4 +1,4 @@
-"""The trunks chart: losses along runs with their branches, and predicted ends with bands."""
+"""The trunks chart: losses along runs with their branches, and predicted ends with intervals."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
 from lawsmith.charts.draw import WIDE, Channel, field, layer, mark, span
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
 from lawsmith.datasets.records import Study, study_name
@@ -22,13 +22,13 @@ from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.trajectory import Curve
 
-MAX_CURVES = 12  # more lines than that cannot be told apart
-EARLY = 30.0  # what lies so many times before the end of the longest curve is not shown
+MAX_CURVES = 12  # more lines cannot be told apart
+EARLY = 30.0  # factor in D below the end of the longest curve from where curves are drawn
 
 
 @dataclass(frozen=True, eq=False)
-class Curved:
-    """Curves beside the runs of a study, and the answer that used them."""
+class AnswerWithCurves:
+    """Losses along the runs of a study, and the answer that used them."""
 
     name: str
     along: Along
@@ -39,26 +39,26 @@ class Curved:
 
 @dataclass(frozen=True)
 class TrunksData:
-    """What the trunks chart shows.
+    """The numbers of the trunks chart.
 
     lines      run, N, D, loss: along trunks and scheduled runs
-    branches   branch, run, N, D, loss: two rows a branch, on its trunk and at its end
+    branches   branch, run, N, D, loss: two rows per branch, on its trunk and at its end
     ends       run, N, D, loss, low, high: predicted, with the interval of a further run
-    n_left     curves that are not shown
+    n_hidden   number of curves that are not shown
     """
 
     lines: pd.DataFrame
     branches: pd.DataFrame
     ends: pd.DataFrame
-    n_left: int
+    n_hidden: int
 
 
-def curved_by(answer: Answer, study: Study, along: Along) -> Curved:
-    return Curved(study_name(study), along, study.grid, study.runs, answer)
+def answer_with_curves(answer: Answer, study: Study, along: Along) -> AnswerWithCurves:
+    return AnswerWithCurves(study_name(study), along, study.grid, study.runs, answer)
 
 
-def trunks_data(curved: Curved) -> TrunksData:
-    """The chart's numbers; ChartUnavailable where no curve has a size."""
+def trunks_data(curved: AnswerWithCurves) -> TrunksData:
+    """The numbers of the trunks chart; ChartUnavailable if no curve has an N."""
     sized = [i for i, c in enumerate(curved.along.curves) if np.isfinite(c.N) and len(c.D)]
     if not sized:
         raise ChartUnavailable("no curve whose N is known")
@@ -71,9 +71,9 @@ def trunks_data(curved: Curved) -> TrunksData:
 
 
 def _some(rows: list[int], curves: tuple[Curve, ...]) -> list[int]:
-    """All, or MAX_CURVES of them: the lowest of each N, then the second of each, and so on.
+    """At most MAX_CURVES rows: the lowest curve of each N, then the second of each, and so on.
 
-    Of more sizes than that, some, even in N.
+    If there are more sizes than that, some of them, evenly spaced in order of N.
     """
     sizes: dict[float, list[int]] = {}
     for i in sorted(rows, key=lambda i: (curves[i].N, float(curves[i].loss[-1]), i)):
@@ -87,11 +87,11 @@ def _some(rows: list[int], curves: tuple[Curve, ...]) -> list[int]:
 
 def _line(curve: Curve, longest: float) -> pd.DataFrame:
     late = longest <= curve.D * EARLY
-    columns = {"D": short(curve.D[late]), "loss": short(curve.loss[late])}
+    columns = {"D": rounded(curve.D[late]), "loss": rounded(curve.loss[late])}
     return pd.DataFrame({"run": curve.run, "N": curve.N, **columns})
 
 
-def _branches(curved: Curved, shown: list[int], longest: float) -> pd.DataFrame:
+def _branches(curved: AnswerWithCurves, shown: list[int], longest: float) -> pd.DataFrame:
     along, runs, found = curved.along, curved.runs, curved.answer.curves
     share = 0.0 if found is None else found.share
     done = (runs.state == State.DONE.value) & np.isin(along.parent, shown)
@@ -110,7 +110,7 @@ def _branches(curved: Curved, shown: list[int], longest: float) -> pd.DataFrame:
     return pd.concat(parts, ignore_index=True)
 
 
-def _end_rows(curved: Curved, names: set[str]) -> pd.DataFrame:
+def _end_rows(curved: AnswerWithCurves, names: set[str]) -> pd.DataFrame:
     found = curved.answer.curves
     rows = [
         (end.run, end.N, end.D, end.loss, end.run_low, end.run_high)
@@ -120,8 +120,8 @@ def _end_rows(curved: Curved, names: set[str]) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["run", "N", "D", "loss", "low", "high"])
 
 
-def trunks(curved: Curved, *, width: int = WIDE) -> alt.LayerChart:
-    """Loss along runs against tokens, the branches of trunks, and where curves will end."""
+def trunks(curved: AnswerWithCurves, *, width: int = WIDE) -> alt.LayerChart:
+    """Loss along runs against tokens, with branches of trunks and predicted ends of curves."""
     data = trunks_data(curved)
     room = draw.view_of(width, legend=True)
     ends = data.ends
@@ -132,8 +132,8 @@ def trunks(curved: Curved, *, width: int = WIDE) -> alt.LayerChart:
     }
     y = draw.loss_axis(padded(losses), pixels=room.height)
     layers = [*_curves(data, channels, y), *_end_layers(ends, channels, y)]
-    left = [f"{plural(data.n_left, 'curve')} not shown"] if data.n_left else []
-    lines = [f"from {rests_on(curved.answer)}", *left]
+    lines = [f"from {rests_on(curved.answer)}"]
+    lines += [f"{plural(data.n_hidden, 'curve')} not shown"] if data.n_hidden else []
     return room.chart(layers, f"Losses along runs: {curved.name}", lines)
 
 

@@ -43,12 +43,12 @@ class Drawn:
 def draw_fit(folder: Path, found: Fitted) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
     from lawsmith.charts import write_all  # here: altair is slow to import
-    from lawsmith.charts.answer import answered_by
-    from lawsmith.charts.trunks import curved_by
+    from lawsmith.charts.answer import answer_with_runs
+    from lawsmith.charts.trunks import answer_with_curves
 
     study, answer, along = found.study, found.answer, found.along
-    made = None if answer is None else answered_by(answer, study)
-    curved = None if answer is None or along is None else curved_by(answer, study, along)
+    made = None if answer is None else answer_with_runs(answer, study)
+    curved = None if answer is None or along is None else answer_with_curves(answer, study, along)
     return _drawn(write_all, folder, made, found.analysis, curved=curved)
 
 
@@ -63,10 +63,10 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
 def draw_replay(folder: Path, done: Replayed) -> Drawn:
     """Every chart of a replay's answer."""
     from lawsmith.charts import write_all
-    from lawsmith.charts.answer import answered_in
+    from lawsmith.charts.answer import replay_with_runs
 
     both = done.answers
-    return _drawn(write_all, folder, both and answered_in(done.trace, done.study, both))
+    return _drawn(write_all, folder, both and replay_with_runs(done.trace, done.study, both))
 
 
 def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:

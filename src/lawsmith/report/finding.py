@@ -12,9 +12,9 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, analyse
 from lawsmith.answer import LEAST_RUNS, Target, answer
-from lawsmith.charts.answer import answered_by
+from lawsmith.charts.answer import answer_with_runs
 from lawsmith.charts.narrowing import Moment
-from lawsmith.charts.trunks import Curved
+from lawsmith.charts.trunks import AnswerWithCurves
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import digits, number, percent
@@ -57,11 +57,11 @@ def find_answer(study: LiveStudy, ledger: Ledger, before: Findings) -> Findings:
     known = answer_of(study, ledger)
     if known.answer is None:
         return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
-    answered = answered_by(known.answer, runs_made(study, ledger))
+    answered = answer_with_runs(known.answer, runs_made(study, ledger))
     curved = None
     if known.answer.curves is not None:
         along, runs = along_of(study, ledger), study.history(ledger).runs
-        curved = Curved(study.spec.name, along, study.grid, runs, known.answer)
+        curved = AnswerWithCurves(study.spec.name, along, study.grid, runs, known.answer)
     return replace(before, answered=answered, why_no_answer="", curved=curved)
 
 

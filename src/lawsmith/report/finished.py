@@ -12,10 +12,10 @@ import numpy as np
 
 from lawsmith.analysis import Analysis, FitOptions, answer_study
 from lawsmith.answer import Answer, Target, target_of
-from lawsmith.charts.answer import answered_by, answered_in
+from lawsmith.charts.answer import answer_with_runs, replay_with_runs
 from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
 from lawsmith.charts.timeline import Attempt
-from lawsmith.charts.trunks import curved_by
+from lawsmith.charts.trunks import answer_with_curves
 from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.curves import Along
 from lawsmith.datasets import ReadLog, ReadOptions, load
@@ -63,8 +63,8 @@ def table_source(
             found = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
         except LawsmithError as error:
             why_not = str(error)
-    answered = None if found is None else answered_by(found, study)
-    curved = None if found is None or along is None else curved_by(found, study, along)
+    answered = None if found is None else answer_with_runs(found, study)
+    curved = None if found is None or along is None else answer_with_curves(found, study, along)
     known = with_laws(Findings(answered, why_not, curved), study, options)
     cost = float(study.grid.C[study.runs.index].sum())
     spend = Spend(cost, float(study.grid.C.sum()), len(study.runs), len(study.grid))
@@ -80,7 +80,7 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
     targets = tuple(map(target_of, wanted)) if isinstance(wanted, list) else ()
     rows = [step.candidate for step in steps]
     answers = replayed.answers or answers_of(task, rows, targets)
-    answered = None if answers is None else answered_in(trace, replayed.study, answers)
+    answered = None if answers is None else replay_with_runs(trace, replayed.study, answers)
 
     def share(runs: Runs) -> float:
         return steps[len(runs) - 1].cost_fraction

@@ -11,10 +11,10 @@ from typing import Literal
 
 from lawsmith.analysis import Analysis
 from lawsmith.answer import Answer
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.timeline import Attempt
-from lawsmith.charts.trunks import Curved
+from lawsmith.charts.trunks import AnswerWithCurves
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
@@ -126,9 +126,9 @@ class Findings:
     tasks      answers for tasks, where some were asked for
     """
 
-    answered: Answered | None = None
+    answered: AnswerWithRuns | None = None
     why_no_answer: str = UNDER_WAY
-    curved: Curved | None = None
+    curved: AnswerWithCurves | None = None
     analysis: Analysis | None = None
     why_no_law: str = UNDER_WAY
     sizes: Analysis | None = None

@@ -7,7 +7,7 @@ import numpy as np
 from lawsmith import charts
 from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
-from lawsmith.charts.answer import Answered
+from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
 from lawsmith.report import parts
@@ -126,9 +126,9 @@ def _elsewhere(source: Source) -> list[Part]:
     return [parts.Links("Warnings further down:", items)] if items else []
 
 
-def _caption(answered: Answered) -> str:
+def _caption(answered: AnswerWithRuns) -> str:
     text = f"Grey: every run. {CAPTION}"
-    if answered.whole is not None:
+    if answered.pool_answer is not None:
         text = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
         text += " The grey line is what all runs of the pool say."
     if answered.answer.held_out is not None:
@@ -138,9 +138,9 @@ def _caption(answered: Answered) -> str:
     return text
 
 
-def _against(answered: Answered) -> list[Part]:
+def _against(answered: AnswerWithRuns) -> list[Part]:
     """The answer beside runs it has not seen, and beside that of the whole pool."""
-    found, whole, shown = answered.answer, answered.whole, list[Part]()
+    found, whole, shown = answered.answer, answered.pool_answer, list[Part]()
     if found.held_out is not None:
         shown.append(Words(f"Held out: {words.held_out_text(found)}."))
     if whole is not None and found.forecasts:

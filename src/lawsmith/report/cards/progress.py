@@ -132,7 +132,7 @@ def failures(source: Source) -> Card | None:
 def spend(source: Source) -> Card:
     """What each further run bought: the interval against spend."""
     caption = "The best loss to expect at the target with its interval, as runs were added."
-    whole = None if source.found.answered is None else source.found.answered.whole
+    whole = None if source.found.answered is None else source.found.answered.pool_answer
     known = whole.forecasts[0].loss if whole is not None and whole.forecasts else nan
     draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=known)
     lead = "How the interval of the answer narrowed as compute was spent."

@@ -10,7 +10,7 @@ import numpy as np
 
 from lawsmith import __version__
 from lawsmith.analysis import Analysis
-from lawsmith.charts.runs import short
+from lawsmith.charts.runs import rounded
 from lawsmith.formats import number, plural
 from lawsmith.grid import AnyArray, FloatArray, Grid, IntArray
 from lawsmith.report import parts
@@ -72,7 +72,7 @@ def _plain(values: FloatArray, digits: int = 6) -> Column:
     """Numbers of a few digits, None where there is none; whole ones without a point."""
     return [
         None if not np.isfinite(v) else int(v) if v == int(v) and abs(v) < 1e15 else float(v)
-        for v in short(values, digits)
+        for v in rounded(values, digits)
     ]
 
 

@@ -8,8 +8,8 @@ from dataclasses import dataclass, replace
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.law import abscissa, fence
-from lawsmith.charts.runs import column_names, columns, short
+from lawsmith.charts.law import outlier_fence, x_variable
+from lawsmith.charts.runs import column_names, config_frame, rounded
 from lawsmith.policies.frontier import BEYOND, Frontier
 from lawsmith.replay import Trace
 from lawsmith_paper.charts.data.frames import LINE, Frame, Picture
@@ -81,7 +81,7 @@ def discovery_data(
     report   called with the number of runs told so far: this takes as long as the replay
     """
     task = trace.task
-    x = abscissa(task.law)
+    x = x_variable(task.law)
     target = policy.target or BEYOND * float(task.pool.C.max())
     picture = Picture(task, x, target)
     told = _Told(trace, picture)
@@ -102,7 +102,7 @@ def discovery_data(
         reference=picture.reference(),
         answer=picture.answer,
         path=_path(frames),
-        top=fence(task.loss[told.rows]),
+        top=outlier_fence(task.loss[told.rows]),
         level=told.level,
     )
 
@@ -166,10 +166,10 @@ def _path(frames: Sequence[Frame]) -> pd.DataFrame:
 def _runs(trace: Trace, x: str) -> pd.DataFrame:
     rows = np.array([step.candidate for step in trace.steps], dtype=np.int64)
     pool = trace.task.pool
-    frame = columns(pool, rows)
+    frame = config_frame(pool, rows)
     return frame.assign(
         run=np.arange(1, len(rows) + 1),
-        x=short(pool.numbers(x)[rows]),
-        loss=short(trace.task.loss[rows]),
+        x=rounded(pool.numbers(x)[rows]),
+        loss=rounded(trace.task.loss[rows]),
         initial=[bool(np.isnan(step.window)) for step in trace.steps],
     )

@@ -16,7 +16,7 @@ import numpy as np
 import pandas as pd
 
 from lawsmith.charts.law import law_inputs
-from lawsmith.charts.runs import short
+from lawsmith.charts.runs import rounded
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.policies.frontier import ValueName, Weighed
 from lawsmith.replay import Task
@@ -98,7 +98,7 @@ class Picture:
         fit = self.task.reference.validation
         along = self.along
         loss = fit.predict(law_inputs(self.task.law, fit.phi, along))
-        return pd.DataFrame({"x": short(along), "loss": short(loss)})
+        return pd.DataFrame({"x": rounded(along), "loss": rounded(loss)})
 
     def frame(self, moment: Moment, reason: Reason | None, made: IntArray) -> Frame:
         """The frame of a moment; ``made``: rows of the runs that are drawn."""
@@ -131,7 +131,7 @@ class Picture:
         if posterior.scale == "log":
             low, high = np.exp(low), np.exp(high)
         values = (grid.numbers(self.x)[rows], mixed[rows], low, high)
-        frame = pd.DataFrame({n: short(v) for n, v in zip(POINT, values, strict=True)})
+        frame = pd.DataFrame({n: rounded(v) for n, v in zip(POINT, values, strict=True)})
         return frame[run].assign(low=np.nan, high=np.nan), frame[~run]
 
     def _line(self, moment: Moment, along: FloatArray) -> pd.DataFrame:
@@ -142,19 +142,19 @@ class Picture:
         fitted, *pool = band(law, phi, found.pool_phi, along, found.level)
         _, *truth = band(law, phi, found.truth_phi, along, found.level)
         values = (along, fitted, *pool, *truth)
-        return pd.DataFrame({n: short(v) for n, v in zip(LINE, values, strict=True)})
+        return pd.DataFrame({n: rounded(v) for n, v in zip(LINE, values, strict=True)})
 
     def _next(self, moment: Moment, reason: Reason | None) -> pd.DataFrame:
         if moment.step is None or reason is None or reason.expected is None:
             return _none(POINT)
         at = self.task.pool.numbers(self.x)[moment.step.candidate]
-        return pd.DataFrame([short([at, *reason.expected])], columns=list(POINT))
+        return pd.DataFrame([rounded([at, *reason.expected])], columns=list(POINT))
 
     def _chosen(self, moment: Moment) -> pd.DataFrame:
         if moment.step is None or moment.weighed is None or not len(self.cells):
             return _none(("N", "D"))
         row, grid = moment.step.candidate, self.task.pool
-        return pd.DataFrame([short([grid.N[row], grid.D[row]])], columns=["N", "D"])
+        return pd.DataFrame([rounded([grid.N[row], grid.D[row]])], columns=["N", "D"])
 
     def _cells(self, moment: Moment, made: IntArray) -> pd.DataFrame:
         """Shares by cell where a run was weighed."""
@@ -163,10 +163,10 @@ class Picture:
             return _none(CELLS)
         cell = grid.cells(("N", "D"))
         asked = np.bincount(cell[made], minlength=int(cell.max()) + 1)
-        frame = pd.DataFrame({"N": short(grid.N[firsts]), "D": short(grid.D[firsts])})
+        frame = pd.DataFrame({"N": rounded(grid.N[firsts]), "D": rounded(grid.D[firsts])})
         for name in VALUES:
             best = cell_shares(moment.weighed, name, cell)
-            frame[name] = short(best[cell[firsts]], 3)
+            frame[name] = rounded(best[cell[firsts]], 3)
         return frame.assign(asked=asked[cell[firsts]])
 
 

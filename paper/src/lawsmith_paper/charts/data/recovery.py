@@ -16,7 +16,7 @@ from typing import Literal, get_args
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray
 from lawsmith.laws.law import Law
@@ -169,7 +169,7 @@ def _one(spent: FloatArray, values: FloatArray, start: float) -> pd.DataFrame:
         spent, values = grid, standing(spent, values, grid)
     else:
         spent, values = spent[changes], values[changes]
-    frame = pd.DataFrame({"spent": short(100 * spent), "mean": values, "n": 1})
+    frame = pd.DataFrame({"spent": rounded(100 * spent), "mean": values, "n": 1})
     return frame.assign(low=np.nan, high=np.nan)
 
 
@@ -188,7 +188,7 @@ def _many(spends: Sequence[FloatArray], values: Sequence[FloatArray], start: flo
     mean[enough] = np.nanmean(table[:, enough], axis=0)
     spread = enough & (n > 1)
     sd[spread] = np.nanstd(table[:, spread], axis=0, ddof=1)
-    frame = pd.DataFrame({"spent": short(100 * grid), "mean": mean, "n": n})
+    frame = pd.DataFrame({"spent": rounded(100 * grid), "mean": mean, "n": n})
     return frame.assign(low=mean - sd, high=mean + sd)
 
 

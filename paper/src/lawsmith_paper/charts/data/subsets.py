@@ -15,7 +15,7 @@ from math import comb
 import numpy as np
 import pandas as pd
 
-from lawsmith.charts.runs import ChartUnavailable, short
+from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import fit_batch
@@ -89,9 +89,9 @@ def subsets_data(task: Task, *, target: str = "1e25", seed: int = 0) -> SubsetsD
     def made(used: IntArray, phi: FloatArray, off: float) -> Subset:
         x = np.geomspace(C[0], task.targets[target]["C"], N_LINE)
         line = law.loss_at(phi, {"C": x})
-        points = pd.DataFrame({"C": short(C), "loss": short(loss)})
+        points = pd.DataFrame({"C": rounded(C), "loss": rounded(loss)})
         points["used"] = np.isin(np.arange(len(C)), used)
-        return Subset(points, pd.DataFrame({"C": short(x), "loss": short(line)}), off)
+        return Subset(points, pd.DataFrame({"C": rounded(x), "loss": rounded(line)}), off)
 
     return SubsetsData(
         whole=made(np.arange(len(C)), start, 0.0),

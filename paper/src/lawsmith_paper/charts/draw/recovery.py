@@ -21,7 +21,7 @@ from lawsmith.charts.draw import (
     mark,
     view,
 )
-from lawsmith.charts.runs import short
+from lawsmith.charts.runs import rounded
 from lawsmith.charts.text import title as title_of
 from lawsmith.charts.theme import LIGHT, N_SERIES, themed
 from lawsmith.charts.ticks import flops_label, number_label, padded
@@ -130,7 +130,7 @@ def _line_layers(
     # What lies below the foot, the mean less its SD most of all, is drawn at the foot.
     clipped = lines[values].clip(lower=floor if floor > 0 else None)
     # One frame for both marks, which Altair then holds once.
-    drawn = lines[["spent"]].assign(**{name: short(clipped[name], 4) for name in values})
+    drawn = lines[["spent"]].assign(**{name: rounded(clipped[name], 4) for name in values})
     at, step = field("spent", x), "step-after"
     line = mark("line", f"{style}{dash}", interpolate=step, clip=True)
     layers = [layer(drawn, line, x=at, y=field("mean", y))]
