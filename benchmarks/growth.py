@@ -142,14 +142,14 @@ FOLD = "from lawsmith.study import open_study; s = open_study('study.toml'); s.h
 # All that a page has to show when it is opened, and then what it works out once.
 PAGE = """
 from pathlib import Path
-from lawsmith.report.finding import Memory, find_out
+from lawsmith.report.findings import Memory, find_all
 from lawsmith.report.cards import CARDS, cards_of
-from lawsmith.report.of_live import live_source
+from lawsmith.report.live_source import live_source
 from lawsmith.report.source import Record
 from lawsmith.study import open_study
 study = open_study(Path("study.toml"))
 ledger = study.read()
-found = find_out(study, ledger, Memory())
+found = find_all(study, ledger, Memory())
 for name in CARDS:
     cards_of(live_source(study, ledger, found, Record()), [name])
 """

@@ -50,7 +50,7 @@ INNER = {
         law isoflop curves narrowing residuals tasks timeline trunks
         answer | allocation region | save
     """,
-    "report": "parts | source | finding cards | finished of_live page | live",
+    "report": "parts | source | findings cards | finished live_source page | live",
     "report.cards": "figures progress record | answer",
     "report.live": "board | watch app",
 }

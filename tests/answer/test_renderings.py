@@ -25,9 +25,9 @@ from lawsmith.grid import HeldOut
 from lawsmith.laws.catalogue import LC
 from lawsmith.report import Record, Source, read_replay, replay_source, table_source
 from lawsmith.report.cards.answer import answer as answer_card
-from lawsmith.report.finding import find_answer
-from lawsmith.report.of_live import live_source
-from lawsmith.report.parts import Tiles, Words
+from lawsmith.report.findings import find_answer
+from lawsmith.report.live_source import live_source
+from lawsmith.report.parts import Paragraph, Tiles
 from lawsmith.report.source import Findings
 from lawsmith.stopping import StopRule
 from lawsmith.study.answer import answer_of
@@ -120,10 +120,10 @@ def replay(csv: Path, folder: Path) -> Shown:
         told = json.loads(printed(*asked, "--json", "--out", folder / "replay"))
     printed("report", folder / "replay", "--out", page)
     source = replay_source(read_replay(folder / "replay" / "trace.json", ReadOptions()), Record())
-    assert source.found.answered is not None
+    assert source.findings.answered is not None
     return Shown(
-        made=source.found.answered.answer,
-        answered=source.found.answered,
+        made=source.findings.answered.answer,
+        answered=source.findings.answered,
         source=source,
         told=told,
         text=printed(*asked),
@@ -238,7 +238,7 @@ def test_the_card_of_a_report_is_made_of_the_answer(shown):
     first = shown.made.forecasts[0]
     ends = f"[{first.low:#.4g}, {first.high:#.4g}]"
     assert f"is {first.loss:#.4g} at {first.target.label}, 95% interval {ends}." in card.lead
-    words = next(part for part in card.parts if isinstance(part, Words))
+    words = next(part for part in card.parts if isinstance(part, Paragraph))
     assert words.text == shown.made.verdict
     (tile, *_) = next(part for part in card.parts if isinstance(part, Tiles)).tiles
     assert tile.label == f"Best loss at {shown.labels[0]}"

@@ -6,12 +6,12 @@ from dataclasses import replace
 
 import pytest
 
-from lawsmith.report import CARDS, Memory, Record, cards_of, find_out, live_source
+from lawsmith.report import Memory, Record, cards_of, find_all, live_source
 from lawsmith.report.live.watch import new_board
 
 from ..conftest import extra
 from ..report import sources
-from ..report.live.serving import served, serving
+from ..report.live.serving import put_all, served, serving
 from .chromium import tab as new_tab
 
 extra("starlette")
@@ -97,8 +97,8 @@ STILL = """[...document.querySelectorAll(".chart")].every((c) => {
 
 def test_over_ten_updates_nothing_grows_and_every_link_lands_on_its_card(browser, study):
     ledger = study.read()
-    found, board = find_out(study, ledger, Memory(), n_next=1), new_board()
-    board.put(tuple(CARDS), cards_of(live_source(study, ledger, found, Record())))
+    found, board = find_all(study, ledger, Memory(), n_next=1), new_board()
+    put_all(board, cards_of(live_source(study, ledger, found, Record())))
     with (
         serving(board, "small") as site,
         new_tab(browser) as wide,
@@ -144,15 +144,15 @@ def update(board, source, i: int) -> None:
     own = {card.name: card for card in cards_of(source, ("progress", "runs", "timeline"))}
     cards = [own.get(shown.card.name, shown.card) for shown in board._shown.values()]
     told = [replace(card, lead=f"{card.lead.partition(' (')[0]} ({i})") for card in cards]
-    board.put(tuple(CARDS), told)
+    put_all(board, told)
 
 
 def test_what_is_read_stays_in_its_place_while_cards_above_it_grow(tab, study):
     board = new_board()
     ledger = study.read()
-    source = live_source(study, ledger, find_out(study, ledger, Memory(), n_next=0), Record())
+    source = live_source(study, ledger, find_all(study, ledger, Memory(), n_next=0), Record())
     cards = cards_of(source, ("progress", "law", "runs", "record"))
-    board.put(tuple(CARDS), cards)
+    put_all(board, cards)
     with serving(board, "small") as site:
         tab.open(site.url)
         tab.draw_all()
@@ -161,7 +161,7 @@ def test_what_is_read_stays_in_its_place_while_cards_above_it_grow(tab, study):
         top = "document.getElementById('card-runs').getBoundingClientRect().top"
         before = tab.run(top)
         long = replace(cards[0], lead="A long story. " * 200)
-        board.put(["progress"], [long])
+        board.put("progress", long)
         tab.until("document.getElementById('card-progress').textContent.includes('long story')")
         assert tab.run(top) == pytest.approx(before, abs=2)
         link = tab.run("document.querySelector('nav.contents [aria-current]').hash")

@@ -9,7 +9,7 @@ from lawsmith.report import (
     Findings,
     Memory,
     Record,
-    find_out,
+    find_all,
     live_source,
     read_replay,
     replay_source,
@@ -61,7 +61,7 @@ def study(tmp_path_factory):
 def live(study):
     """A report on it."""
     ledger = study.read()
-    return live_source(study, ledger, find_out(study, ledger, Memory()), Record())
+    return live_source(study, ledger, find_all(study, ledger, Memory()), Record())
 
 
 @pytest.fixture(scope="session")

@@ -70,7 +70,7 @@ def table_of(made: Study, law, target, **more) -> Source:
 
 def with_found(source: Source, **more: object) -> Source:
     """The source with other things found."""
-    return replace(source, found=replace(source.found, **more))
+    return replace(source, findings=replace(source.findings, **more))
 
 
 def replay_folder(folder: Path, *more: str) -> Path:

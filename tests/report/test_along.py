@@ -10,7 +10,7 @@ import pytest
 
 from lawsmith.charts.trunks import trunks_data
 from lawsmith.journal import Kind, make
-from lawsmith.report import Memory, Record, find_out, live_source
+from lawsmith.report import Memory, Record, find_all, live_source
 from lawsmith.report.cards.figures import along
 from lawsmith.report.parts import Listing
 from lawsmith.report.source import Source
@@ -64,13 +64,13 @@ def source(tmp_path_factory) -> Source:
     study.begin()
     study.journal.update(lambda _: events(study))
     ledger = study.read()
-    found = find_out(study, ledger, Memory(), n_next=0, alive=lambda: False)
+    found = find_all(study, ledger, Memory(), n_next=0, keep_going=lambda: False)
     return live_source(study, ledger, found, Record())
 
 
 def test_trunks_of_a_live_study_are_drawn_with_their_branches_and_ends(source: Source):
-    assert source.found.curved is not None
-    data = trunks_data(source.found.curved)
+    assert source.findings.curved is not None
+    data = trunks_data(source.findings.curved)
     assert data.lines["run"].nunique() == 6
     first, last = data.branches.iloc[::2], data.branches.iloc[1::2]
     assert len(last) == 5 * len(ENDS)

@@ -14,7 +14,7 @@ from lawsmith.formats import count, flops, number
 from lawsmith.laws.catalogue import LC
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.parts import Absent, Links, Listing, Tiles, Words
+from lawsmith.report.parts import Absent, Links, Listing, Paragraph, Tiles
 from lawsmith.study.answer import answer_of
 
 from . import sources
@@ -59,7 +59,7 @@ def test_a_further_target_is_a_listing(table):
 
 def test_each_further_target_has_a_place_of_its_own(table):
     more = replace(table.answer, forecasts=table.answer.forecasts * 2)
-    source = with_found(table, answered=replace(table.found.answered, answer=more))
+    source = with_found(table, answered=replace(table.findings.answered, answer=more))
     names = [part.name for part in answer(source).parts if isinstance(part, Listing)]
     assert names == ["target-2", "target-3", "target-4"]
 
@@ -74,25 +74,25 @@ def test_a_replays_answer_is_what_the_replay_printed(replay, folder):
         )
     assert replay.answer.verdict == told["verdict"]
     pool = told["whole_pool"]["answers"][0]
-    assert replay.found.answered.pool_answer.forecasts[0].loss == pytest.approx(
+    assert replay.findings.answered.pool_answer.forecasts[0].loss == pytest.approx(
         pool["loss"], rel=1e-9
     )
 
 
 def test_the_last_moment_of_a_replay_is_its_answer(replay):
     """Of the first target, by the same runs; what came before was less sure, on the whole."""
-    last, first = replay.found.moments[-1], replay.answer.forecasts[0]
+    last, first = replay.findings.moments[-1], replay.answer.forecasts[0]
     assert (last.n_runs, last.spend) == (18, pytest.approx(replay.spend.share))
     ends = (last.forecast.loss, last.forecast.low, last.forecast.high)
     assert ends == pytest.approx((first.loss, first.low, first.high), rel=1e-6)
-    assert last.forecast.half_width < replay.found.moments[0].forecast.half_width
+    assert last.forecast.half_width < replay.findings.moments[0].forecast.half_width
 
 
 def test_a_replay_stands_beside_the_whole_pool_and_the_runs_held_out(replay):
-    told = [part.text for part in answer(replay).parts if isinstance(part, Words)]
+    told = [part.text for part in answer(replay).parts if isinstance(part, Paragraph)]
     assert told[0] == replay.answer.verdict
     assert any(text.startswith("Held out: ") for text in told)
-    ours, whole = replay.answer.forecasts[0], replay.found.answered.pool_answer.forecasts[0]
+    ours, whole = replay.answer.forecasts[0], replay.findings.answered.pool_answer.forecasts[0]
     off = 100 * abs(ours.loss / whole.loss - 1)
     (beside,) = [text for text in told if text.startswith("The whole pool (")]
     assert f"says {whole.loss:#.4g} [{whole.low:#.4g}, {whole.high:#.4g}]" in beside
@@ -156,7 +156,7 @@ def test_best_values_have_a_unit_and_a_mark_at_the_edge():
     for edge in ((), ("lr",)):
         forecasts = (replace(first, at_edge=edge), replace(second, at_edge=edge))
         told = replace(source.answer, forecasts=forecasts)
-        marked = with_found(source, answered=replace(source.found.answered, answer=told))
+        marked = with_found(source, answered=replace(source.findings.answered, answer=told))
         assert {k for k, tile in tiles(marked).items() if tile.mark == "at the edge"} == {
             f"Best {name}" for name in edge
         }
@@ -172,8 +172,8 @@ def test_the_unit_of_a_renamed_axis_is_that_of_its_column():
 
 def test_warnings_that_stand_elsewhere_are_linked_from_the_answer(table):
     made = tuple(Diagnostic(code, "…") for code in ("at_bound", "lack_of_fit", "brand_new"))
-    source = with_found(table, analysis=replace(table.found.analysis, warnings=made))
+    source = with_found(table, analysis=replace(table.findings.analysis, warnings=made))
     (links,) = [part for part in answer(source).parts if isinstance(part, Links)]
     assert [place for _, place in links.items] == ["law", "residuals", "law"]
-    bare = with_found(table, analysis=replace(table.found.analysis, warnings=()))
+    bare = with_found(table, analysis=replace(table.findings.analysis, warnings=()))
     assert not any(isinstance(part, Links) for part in answer(bare).parts)

@@ -18,9 +18,9 @@ from lawsmith.report.parts import (
     Figure,
     Listing,
     Log,
+    Paragraph,
     RunTable,
     Tiles,
-    Words,
     without_empty,
 )
 
@@ -96,7 +96,7 @@ def test_captions_name_only_what_is_drawn(replay, table):
     assert "Stars are the best of the runs held out" in shown
     assert "grey line is what all runs of the pool say" in shown
     own = replace(
-        replay.found.answered, pool_answer=None, answer=replace(replay.answer, held_out=None)
+        replay.findings.answered, pool_answer=None, answer=replace(replay.answer, held_out=None)
     )
     bare = figures(with_found(replay, answered=own))["answer"].caption
     assert "Stars" not in bare
@@ -124,7 +124,8 @@ def test_the_tail_of_a_failed_runs_log_is_shown(live):
 
 def test_a_warning_stands_with_the_figure_it_concerns(table):
     analysis = replace(
-        table.found.analysis, warnings=tuple(Diagnostic(code, f"about {code}") for code in PLACES)
+        table.findings.analysis,
+        warnings=tuple(Diagnostic(code, f"about {code}") for code in PLACES),
     )
     source = with_found(table, analysis=analysis, sizes=analysis)
     for card in cards(source):
@@ -149,7 +150,7 @@ def test_each_kind_of_warning_has_its_card(code, name):
 
 
 def test_a_parameter_that_is_not_identified_is_called_so(table, monkeypatch):
-    known = table.found.analysis.uncertainty.params(0.95)
+    known = table.findings.analysis.uncertainty.params(0.95)
     told = {**known, "E": Interval(1.7, float("nan"), float("nan"))}
     monkeypatch.setattr(Uncertainty, "params", lambda self, level: told)
     (card,) = cards_of(table, ["law"])
@@ -161,15 +162,15 @@ def test_a_parameter_that_is_not_identified_is_called_so(table, monkeypatch):
 
 
 def test_a_warning_of_a_new_kind_is_not_lost(table):
-    analysis = replace(table.found.analysis, warnings=(Diagnostic("brand_new", "never seen"),))
+    analysis = replace(table.findings.analysis, warnings=(Diagnostic("brand_new", "never seen"),))
     law = by_name(with_found(table, analysis=analysis))["law"]
     assert [c.code for c in law.parts[0].cautions] == ["brand_new"]
 
 
 def test_dividing_compute_needs_no_law_of_size_and_tokens():
     source = sources.small_table(LC)
-    assert source.found.analysis.law.name == "LC"
-    assert source.found.sizes.law.name == "chinchilla"
+    assert source.findings.analysis.law.name == "LC"
+    assert source.findings.sizes.law.name == "chinchilla"
     assert isinstance(figures(source)["allocation"], Figure)
     tiles = [p for p in by_name(source)["answer"].parts if isinstance(p, Tiles)]
     labels = [tile.label for part in tiles for tile in part.tiles]
@@ -207,7 +208,7 @@ def test_the_run_table_holds_every_run(kind, request):
 def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
     made = cards(source)
     shown = without_empty(made)
-    left = [card for card in made if card.reasons]
+    left = [card for card in made if card.why_empty]
     for card in shown:
         assert not all(isinstance(part, Absent) for part in card.parts), card.name
     if not left:
@@ -216,7 +217,7 @@ def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
     (facts,) = shown[-1].parts
     told = {title: reason for titles, reason in facts.rows for title in titles.split(", ")}
     assert {title: told[title] for title in told} == {
-        card.title: "; ".join(card.reasons) + "." for card in left
+        card.title: "; ".join(card.why_empty) + "." for card in left
     }
     assert {card.name for card in shown} == {c.name for c in made} - {c.name for c in left} | {
         "absent"
@@ -225,8 +226,8 @@ def test_no_card_of_a_page_is_empty_and_the_last_says_what_is_missing(source):
 
 def test_a_card_with_a_warning_is_not_empty():
     absent = Absent("law", "too few runs")
-    assert Card("law", "Law", "Lead.", (absent,)).reasons == ("too few runs",)
-    assert Card("law", "Law", "Lead.", (absent,), (Diagnostic("odd", "look"),)).reasons == ()
+    assert Card("law", "Law", "Lead.", (absent,)).why_empty == ("too few runs",)
+    assert Card("law", "Law", "Lead.", (absent,), (Diagnostic("odd", "look"),)).why_empty == ()
     warned = replace(absent, cautions=(Diagnostic("odd", "look"),))
-    assert Card("law", "Law", "Lead.", (warned,)).reasons == ()
-    assert Card("law", "Law", "Lead.", (absent, Words("more"))).reasons == ()
+    assert Card("law", "Law", "Lead.", (warned,)).why_empty == ()
+    assert Card("law", "Law", "Lead.", (absent, Paragraph("more"))).why_empty == ()

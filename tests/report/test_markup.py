@@ -18,11 +18,11 @@ from lawsmith.report.parts import (
     Listing,
     Log,
     Notes,
+    Paragraph,
     RunColumn,
     RunTable,
     Tile,
     Tiles,
-    Words,
     by_column,
 )
 
@@ -56,7 +56,7 @@ def parts(text: str):
     return (
         Figure("f", text, spec, spec, caution),
         Absent(text, text, caution),
-        Words(text),
+        Paragraph(text),
         Links(text, ((text, text),)),
         Notes((text,)),
         Tiles((Tile(text, text, text, text),)),

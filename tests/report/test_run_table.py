@@ -42,7 +42,7 @@ def test_runs_are_in_the_tables_order_with_their_own_losses(table):
 
 
 def test_the_distance_from_the_law_is_in_per_cent(table):
-    p, grid = table.found.analysis.fit.params, table.study.grid
+    p, grid = table.findings.analysis.fit.params, table.study.grid
     rows = table.study.runs.index
     law = p["E"] + p["A"] * grid.N[rows] ** -p["alpha"] + p["B"] * grid.D[rows] ** -p["beta"]
     done = table.study.runs.state == State.DONE.value
@@ -55,7 +55,7 @@ def test_the_distance_from_the_law_is_in_per_cent(table):
 
 def test_fitted_runs_are_called_so(table):
     roles = np.array(column(table, "role").values)
-    fitted = np.isin(table.study.runs.index, table.found.analysis.frontier)
+    fitted = np.isin(table.study.runs.index, table.findings.analysis.frontier)
     assert ((roles == "fitted") == fitted).all()
 
 
@@ -100,14 +100,14 @@ def test_a_tables_own_names_stand_in_its_rows_and_over_its_points(named):
     source = table_source(study, FitOptions(LC, targets=(target,)), (target,), Record())
     assert column(source, "run").values[:3] == [ATTACK, "b-1", "c-2"]
     assert column(source, "run").form == "text"
-    rows = run_rows(source.found.analysis)
+    rows = run_rows(source.findings.analysis)
     assert next(iter(rows.names)) == "run"
     assert rows.frame["run"].tolist() == list(study.run_names)
     for card in cards_of(source):
         assert ATTACK not in card.html
-    points = residuals_data(source.found.analysis).points
+    points = residuals_data(source.findings.analysis).points
     assert set(points["run"]) <= set(study.run_names)
-    assert "run" in isoflop_data(source.found.analysis).cells
+    assert "run" in isoflop_data(source.findings.analysis).cells
 
 
 @pytest.mark.usefixtures("without_charts")
@@ -121,8 +121,8 @@ def test_a_replay_of_a_named_table_tells_the_names_of_what_it_chose(named, tmp_p
     wanted = [names[task.rows[step.candidate]] for step in replayed.trace.steps]
     assert column(source, "name").values == wanted
     assert [attempt.name for attempt in source.attempts] == wanted
-    run_names = source.found.answered.run_names
+    run_names = source.findings.answered.run_names
     assert run_names[task.rows[replayed.trace.steps[3].candidate]] == wanted[3]
-    shown = answer_data(source.found.answered).runs.frame
+    shown = answer_data(source.findings.answered).runs.frame
     assert set(shown.loc[shown["kind"] != "not-run", "run"]) <= set(wanted)
     assert set(shown["run"]) > set(wanted)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 import pytest
 
 from lawsmith.journal import Kind
-from lawsmith.report.of_live import read_spans, spans_of
+from lawsmith.report.live_source import read_spans, spans_of
 
 START = datetime(2026, 1, 1, tzinfo=UTC).timestamp()
 

@@ -15,8 +15,8 @@ from lawsmith.datasets import ReadOptions, load
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, make
 from lawsmith.report.cards.figures import tasks as card
-from lawsmith.report.finding import Memory, find_out
-from lawsmith.report.of_live import live_source
+from lawsmith.report.findings import Memory, find_all
+from lawsmith.report.live_source import live_source
 from lawsmith.report.source import Record
 from lawsmith.runners.results import ResultKind, read_result
 from lawsmith.spec.models import ResultsSpec
@@ -95,7 +95,7 @@ def test_the_accuracy_at_the_target_holds_the_truth(played: LiveStudy) -> None:
 
 def test_the_page_shows_it(played: LiveStudy) -> None:
     ledger = played.read()
-    found = find_out(played, ledger, Memory(), n_next=0)
+    found = find_all(played, ledger, Memory(), n_next=0)
     source = live_source(played, ledger, found, Record((), ""))
     made = card(source)
     assert made is not None

@@ -20,9 +20,9 @@ from lawsmith.policies.catalogue import POLICIES
 from lawsmith.replay import Trace
 from lawsmith.report import write_report
 from lawsmith.report.cards.answer import answer
-from lawsmith.report.finding import Memory, find_out
+from lawsmith.report.findings import Memory, find_all
 from lawsmith.report.finished import FILE, read_replay, replay_source, table_source
-from lawsmith.report.of_live import live_source
+from lawsmith.report.live_source import live_source
 from lawsmith.report.source import File, Record, Source, files_of, study_files
 from lawsmith.study import open_study
 from lawsmith.study.live import LiveStudy
@@ -61,7 +61,7 @@ def make_source(request: ReportRequest) -> Source:
             with out.working("reading the study and working out its answer"):
                 study = open_study(path)
                 ledger = study.read()
-                found = find_out(study, ledger, Memory())
+                found = find_all(study, ledger, Memory())
                 return live_source(study, ledger, found, study_record(study, (request.command,)))
     return _of_table(request, tasks)
 
@@ -120,7 +120,7 @@ def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
         found = answer_tasks(
             study, tasks, targets, via=request.via or "", level=level, hold_out=rule
         )
-        return replace(made, found=replace(made.found, tasks=tuple(found)))
+        return replace(made, findings=replace(made.findings, tasks=tuple(found)))
 
 
 def table_settings(study: Study, options: FitOptions) -> dict[str, object]:

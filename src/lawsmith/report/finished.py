@@ -1,4 +1,4 @@
-"""A report's source from finished runs: of a table, or of a replay, which is read from its file."""
+"""The source of a report on a table, or on a replay, which may be read from its file."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ import numpy as np
 from lawsmith.analysis import Analysis, FitOptions, answer_study
 from lawsmith.answer import Answer, Target, target_of
 from lawsmith.charts.answer import answer_with_runs, replay_with_runs
-from lawsmith.charts.runs import FITTED, HELD_OUT, run_kinds
+from lawsmith.charts.runs import FITTED, HELD_OUT, config_run_names, run_kinds
 from lawsmith.charts.timeline import Attempt
 from lawsmith.charts.trunks import answer_with_curves
 from lawsmith.costs import SeparateRuns, Trunks
@@ -30,7 +30,7 @@ from lawsmith.plausible import SCALE
 from lawsmith.replay import Replayed, Step, Task, Trace, answers_of, prepare
 from lawsmith.replay.steps import make_step
 from lawsmith.report.cards.record import Column, run_table
-from lawsmith.report.finding import Memory, moments, with_laws
+from lawsmith.report.findings import Memory, moments, with_laws
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Findings, Record, Source, Spend
 from lawsmith.runs import Runs
@@ -49,34 +49,37 @@ def table_source(
     targets: Sequence[Target],
     record: Record,
     along: Along | None = None,
-    found: Answer | None = None,
+    answer: Answer | None = None,
 ) -> Source:
-    """The source of a report on a study whose runs are all made.
+    """The source of a report on a table of runs.
 
     along   losses along runs
-    found   the answer, where it is known already
+    answer  if it is known already
     """
     why_not = ""
-    if found is None:
+    if answer is None:
         level, hold_out = options.level, options.hold_out
         try:
-            found = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
+            answer = answer_study(study, targets, level=level, hold_out=hold_out, curves=along)
         except LawsmithError as error:
             why_not = str(error)
-    answered = None if found is None else answer_with_runs(found, study)
-    curved = None if found is None or along is None else answer_with_curves(found, study, along)
-    known = with_laws(Findings(answered, why_not, curved), study, options)
+    findings = Findings(why_no_answer=why_not)
+    if answer is not None:
+        curved = None if along is None else answer_with_curves(answer, study, along)
+        findings = replace(findings, answered=answer_with_runs(answer, study), curved=curved)
+    findings = with_laws(findings, study, options)
     cost = float(study.grid.C[study.runs.index].sum())
     spend = Spend(cost, float(study.grid.C.sum()), len(study.runs), len(study.grid))
-    called: Column = study.run_names or range(1, len(study.runs) + 1)
-    runs = _runs(study, known.analysis, {"run": list(called)}, {})
-    return Source("table", study, options.law, spend, runs, record, known)
+    names: Column = study.run_names or range(1, len(study.runs) + 1)
+    runs = _runs(study, findings.analysis, {"run": list(names)}, {})
+    return Source("table", study, options.law, spend, runs, record, findings)
 
 
 def replay_source(replayed: Replayed, record: Record) -> Source:
-    """The source of a report on a replay; its answers are worked out where it has none."""
+    """The source of a report on a replay; its answers are computed if it has none."""
     trace, task, study = replayed.trace, replayed.trace.task, observed_study(replayed)
-    wanted, steps = trace.settings.get("targets"), trace.steps
+    settings, steps = trace.settings, trace.steps
+    wanted = settings.get("targets")
     targets = tuple(map(target_of, wanted)) if isinstance(wanted, list) else ()
     rows = [step.candidate for step in steps]
     answers = replayed.answers or answers_of(task, rows, targets)
@@ -85,32 +88,32 @@ def replay_source(replayed: Replayed, record: Record) -> Source:
     def share(runs: Runs) -> float:
         return steps[len(runs) - 1].cost_fraction
 
-    way = moments(study, targets[0], share, Memory(), prior=task.prior) if targets else ()
+    known = moments(study, targets[0], share, Memory(), prior=task.prior) if targets else ()
     computes = tuple(target for target in targets if not target.sized)
-    options = FitOptions(task.law, targets=computes[:1], force=bool(trace.settings.get("force")))
+    options = FitOptions(task.law, targets=computes[:1], force=bool(settings.get("force")))
     why_not = TOO_FEW if answered is None else ""
-    found = with_laws(Findings(answered, why_not, moments=way), study, options)
+    findings = with_laws(Findings(answered, why_not, moments=known), study, options)
     spend = Spend(steps[-1].cost, task.total_compute, len(steps), len(task.pool))
     first: dict[str, Column] = {"run": [step.iteration for step in steps]}
     first |= {"name": list(study.run_names)} if study.run_names else {}
     chosen = ["initial design" if np.isnan(step.window) else "search" for step in steps]
     shares = [float(f"{100 * step.cost_fraction:.4g}") for step in steps]
-    runs = _runs(study, found.analysis, first, {"chosen by": chosen, "spent (%)": shares})
+    runs = _runs(study, findings.analysis, first, {"chosen by": chosen, "spent (%)": shares})
     attempts = tuple(_attempts(trace, study))
-    return Source("replay", study, task.law, spend, runs, record, found, attempts)
+    return Source("replay", study, task.law, spend, runs, record, findings, attempts)
 
 
 def observed_study(replayed: Replayed) -> Study:
-    """The pool as a study of which only the replayed runs were made."""
+    """The pool as a study with only the runs of the replay."""
     task = replayed.trace.task
     rows = [step.candidate for step in replayed.trace.steps]
-    called = replayed.study.config_names() if replayed.study.run_names else []
+    names = config_run_names(replayed.study)
     return replace(
         replayed.study,
         grid=task.pool,
         runs=Runs.from_losses(rows, task.loss[rows]),
         log=ReadLog(len(rows)),
-        run_names=tuple(called[task.rows[row]] for row in rows) if called else (),
+        run_names=tuple(names[task.rows[row]] for row in rows) if names else (),
         target=replayed.study.target[task.rows],
     )
 
@@ -131,7 +134,7 @@ def _runs(
     first: dict[str, Column],
     last: dict[str, Column],
 ) -> RunTable:
-    """Every run in the study's order, and its part in the law."""
+    """All runs in the order of the study, with their role in the law."""
     runs, kinds = study.runs, np.full(len(study.grid), "", dtype=object)
     if analysis is not None:
         kinds = np.array([ROLES.get(kind, "") for kind in run_kinds(analysis)], dtype=object)
@@ -141,7 +144,7 @@ def _runs(
 
 
 def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
-    """The replay in a file; ``reading`` adds what the file does not tell, such as column names."""
+    """Read a replay from its file; ``reading`` adds what the file lacks, such as column names."""
     content = _read(path)
     try:
         return _replayed(content, reading, progress)
@@ -203,7 +206,7 @@ def _task(study: Study, settings: Json) -> Task:
 
 
 def _check_same(task: Task, content: Json) -> None:
-    """The table may have changed since, or be another of the same name."""
+    """Refuse another table than that of the replay: it may have changed, or share its name."""
     pool = content["pool"]
     same = len(task.pool) == pool["n"]
     if not same or not math.isclose(task.total_compute, pool["total_compute"], rel_tol=1e-9):
@@ -214,7 +217,7 @@ def _check_same(task: Task, content: Json) -> None:
 
 
 def _steps(task: Task, steps: list[Json]) -> Iterator[Step]:
-    """What was run when; the laws fitted on the way are not read, for a report shows none."""
+    """The steps, without the laws fitted at each, which a report does not show."""
     rows: list[int] = []
     for step in steps:
         rows.append(int(step["candidate"]))

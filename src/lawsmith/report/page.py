@@ -1,4 +1,4 @@
-"""A report as one self-contained HTML page: offline, light and dark, on paper, on a telephone."""
+"""A report as one self-contained HTML page: offline, light and dark, for paper and phones."""
 
 from __future__ import annotations
 
@@ -15,13 +15,13 @@ from lawsmith.report.cards import cards_of
 from lawsmith.report.parts import Card, link_html, without_empty
 from lawsmith.report.source import Source
 
-asset = partial(asset_of, package="lawsmith.report")  # a file of the page's own
+asset = partial(asset_of, package="lawsmith.report")
 STATE = '<p id="state" role="status" data-revision="{revision}">connected</p>'
 KINDS = {"table": "Study report", "replay": "Replay report", "live": "Live study"}
 
 
 def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision: str = "") -> str:
-    """The page of some cards as HTML; one of a ``revision`` asks where it came from for newer."""
+    """The page of some cards; one with a ``revision`` asks its server for newer cards."""
     live = bool(revision)
     scripts = ["page.js", "runs.js", *(["live.js"] if live else []), "start.js"]
     return fill(
@@ -39,7 +39,7 @@ def page(sections: Sequence[str], links: str, *, title: str, kind: str, revision
 
 
 def links_html(cards: Sequence[Card]) -> str:
-    """A link to each card."""
+    """Links to all cards."""
     return "".join(link_html(card.name, card.title) for card in cards)
 
 
@@ -52,5 +52,5 @@ def report_html(source: Source) -> str:
 
 
 def write_report(source: Source, path: str | Path) -> Path:
-    """Write the page; its folder is made if need be, the file is there as a whole or not at all."""
+    """Write the page, as a whole or not at all; its folder is created if need be."""
     return write_output(path, report_html(source), where="report")

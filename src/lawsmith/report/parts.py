@@ -1,6 +1,6 @@
-"""What cards are made of: values, and their HTML, in which every text is escaped.
+"""Cards and their parts as values, and their HTML, in which all text is escaped.
 
-The data of charts and of the table of runs are JSON, which the page's script reads.
+The data of charts and of the table of runs are JSON for the page's script.
 """
 
 from __future__ import annotations
@@ -20,7 +20,7 @@ ABSENT = "absent"
 
 @dataclass(frozen=True)
 class Figure:
-    """A chart as Vega-Lite specifications for a page and for a telephone."""
+    """A chart as Vega-Lite specifications for a wide page and for a phone."""
 
     name: str
     caption: str
@@ -31,7 +31,7 @@ class Figure:
 
 @dataclass(frozen=True)
 class Absent:
-    """Why something is not shown, in its place."""
+    """The reason why something is not shown, in its place."""
 
     name: str
     reason: str
@@ -39,7 +39,7 @@ class Absent:
 
 
 @dataclass(frozen=True)
-class Words:
+class Paragraph:
     """A paragraph."""
 
     text: str
@@ -47,7 +47,7 @@ class Words:
 
 @dataclass(frozen=True)
 class Links:
-    """Links to other cards: the words before them, then (text, name of the card)."""
+    """Links to other cards: the text before them, then (text, name of the card)."""
 
     text: str
     items: tuple[tuple[str, str], ...]
@@ -55,16 +55,16 @@ class Links:
 
 @dataclass(frozen=True)
 class Notes:
-    """Remarks, a sentence each, smaller than what they are about."""
+    """Remarks of one sentence each, in small print."""
 
     items: tuple[str, ...]
 
 
 @dataclass(frozen=True)
 class Tile:
-    """A large number: what it is, its value, and what qualifies it.
+    """A large number: its name, its value, and details.
 
-    mark   a short warning that stands beside the value
+    mark   a short warning beside the value
     """
 
     label: str
@@ -82,14 +82,14 @@ class Tiles:
 
 @dataclass(frozen=True)
 class Facts:
-    """What, and its value."""
+    """Names and values."""
 
     rows: tuple[tuple[str, str], ...]
 
 
 @dataclass(frozen=True)
 class Listing:
-    """A small table; its first ``n_words`` columns hold words, the others numbers."""
+    """A small table; its first ``n_words`` columns are text, the others numbers."""
 
     name: str
     columns: tuple[str, ...]
@@ -99,7 +99,7 @@ class Listing:
 
 @dataclass(frozen=True)
 class Log:
-    """Text as a program wrote it."""
+    """The output of a program."""
 
     title: str
     text: str
@@ -107,7 +107,7 @@ class Log:
 
 @dataclass(frozen=True)
 class Command:
-    """A line to be copied into a shell."""
+    """A command to copy into a shell."""
 
     text: str
 
@@ -116,9 +116,9 @@ class Command:
 class RunColumn:
     """A column of the table of runs.
 
-    form    how its values are written: 'text', 'count' (1.7B), 'flops' (1e21), 'loss' (2.8230),
+    form    format of its values: 'text', 'count' (1.7B), 'flops' (1e21), 'loss' (2.8230),
             'percent' (−0.21) or 'number'
-    values  one a run, None where there is none
+    values  one for each run, None if there is none
     """
 
     name: str
@@ -128,7 +128,7 @@ class RunColumn:
 
 @dataclass(frozen=True)
 class RunTable:
-    """Every run, to be sorted and filtered by the reader."""
+    """All runs, to be sorted and filtered by the reader."""
 
     columns: tuple[RunColumn, ...]
 
@@ -137,16 +137,18 @@ class RunTable:
         return len(self.columns[0].values)
 
 
-Part = Figure | Absent | Words | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
+Part = (
+    Figure | Absent | Paragraph | Links | Notes | Tiles | Facts | Listing | Log | Command | RunTable
+)
 
 
 @dataclass(frozen=True)
 class Card:
-    """One question a reader asks, answered.
+    """A section of the page.
 
     name      of its place in the page
     lead      one sentence on what it shows
-    cautions  that concern all of it
+    cautions  warnings about the whole card
     """
 
     name: str
@@ -156,8 +158,8 @@ class Card:
     cautions: tuple[Diagnostic, ...] = ()
 
     @property
-    def reasons(self) -> tuple[str, ...]:
-        """Why it is empty; () where it has something to show."""
+    def why_empty(self) -> tuple[str, ...]:
+        """The reasons why it is empty; () if it shows something."""
         absent = [part for part in self.parts if isinstance(part, Absent) and not part.cautions]
         if self.cautions or len(absent) < len(self.parts):
             return ()
@@ -176,14 +178,14 @@ class Card:
 
 
 def part_html(part: Part) -> str:
-    """A part of a card as HTML, in which every text is escaped."""
+    """A part of a card as HTML."""
     match part:
         case Figure():
             return _figure(part)
         case Absent(name, reason, cautions):
             why = f'<p class="absent"><b>Not shown:</b> {escape(reason)}.</p>'
             return f'<div id="absent-{escape(name)}">{why}{_cautions(cautions)}</div>'
-        case Words(text):
+        case Paragraph(text):
             return f"<p>{escape(text)}</p>"
         case Links(text, links):
             found = ", ".join(link_html(name, label) for label, name in links)
@@ -212,18 +214,18 @@ def link_html(name: str, label: str) -> str:
 
 
 def _each(template: str, items: Sequence[str]) -> str:
-    """``template`` of every text."""
+    """``template`` filled with each text in turn, joined."""
     return "".join(template.format(escape(item)) for item in items)
 
 
 def _cautions(cautions: Sequence[Diagnostic]) -> str:
-    """Warnings, each with its code, as a list."""
+    """A list of warnings with their codes."""
     items = (f"<li><code>{escape(w.code)}</code> {escape(w.message)}</li>" for w in cautions)
     return f'<ul class="cautions">{"".join(items)}</ul>' if cautions else ""
 
 
 def _figure(part: Figure) -> str:
-    """A place for the chart, its data, and beside it the caption and what to beware of."""
+    """A place for the chart, its data, and beside it the caption and warnings."""
     specs, datasets = shared(part.wide, part.narrow)
     columns = {name: by_column(rows) for name, rows in datasets.items()}
     data = script_json({"specs": specs, "datasets": columns})
@@ -237,14 +239,14 @@ def _figure(part: Figure) -> str:
 
 
 def by_column(rows: Sequence[Mapping[str, Any]]) -> dict[str, Any]:
-    """Rows of equal keys as {'n': how many, 'columns': {name: values}}, which is half the size."""
+    """Rows with the same keys as {'n': their number, 'columns': {name: values}}: half the size."""
     names = list(rows[0]) if rows else []
     return {"n": len(rows), "columns": {name: [row[name] for row in rows] for name in names}}
 
 
 def _tile(tile: Tile) -> str:
     mark = f"<em>{escape(tile.mark)}</em>" if tile.mark else ""
-    # Not splitlines, which breaks at more than a line's end.
+    # Not splitlines, which also breaks at other characters.
     lines = [line for line in tile.detail.split("\n") if line]
     value = f"<strong>{escape(tile.value)}</strong>{mark}"
     more = _each("<small>{}</small>", lines)
@@ -252,7 +254,7 @@ def _tile(tile: Tile) -> str:
 
 
 def _listing(part: Listing) -> str:
-    """A table in a frame of its own that scrolls, so that the page does not."""
+    """A table in a frame that scrolls sideways, so that the page does not."""
     kinds = [' class="word"'] * part.n_words + [""] * len(part.columns)
 
     def cells(template: str, texts: Sequence[str]) -> str:
@@ -269,7 +271,7 @@ def _listing(part: Listing) -> str:
 
 
 def _run_table(part: RunTable) -> str:
-    """The page's script fills the table from the columns beside it."""
+    """An empty table, which the page's script fills from the columns beside it."""
     columns = script_json([vars(column) for column in part.columns])
     return (
         '<div class="runs"><div class="tools"><label>Filter <input type="search" '
@@ -284,12 +286,12 @@ def _run_table(part: RunTable) -> str:
 
 
 def without_empty(cards: Sequence[Card]) -> list[Card]:
-    """The cards that show something, and last one that says why the others are not there."""
+    """The cards that show something, and at the end one that says why the others do not."""
     why: dict[str, list[str]] = {}
     for card in cards:
-        if card.reasons:
-            why.setdefault("; ".join(card.reasons), []).append(card.title)
-    shown = [card for card in cards if not card.reasons]
+        if card.why_empty:
+            why.setdefault("; ".join(card.why_empty), []).append(card.title)
+    shown = [card for card in cards if not card.why_empty]
     if why:
         rows = tuple((", ".join(titles), f"{reason}.") for reason, titles in why.items())
         shown.append(Card(ABSENT, "Not shown", "What could not be made, and why.", (Facts(rows),)))
@@ -299,7 +301,7 @@ def without_empty(cards: Sequence[Card]) -> list[Card]:
 def figure(
     name: str, caption: str, draw: Callable[..., Chart], *, cautions: Sequence[Diagnostic] = ()
 ) -> Figure | Absent:
-    """The chart that ``draw(width=…)`` gives, or why there is none."""
+    """The chart of ``draw(width=…)``, or why there is none."""
     try:
         wide, narrow = (spec_of(draw(width=width)) for width in (WIDE, NARROW))
     except ChartUnavailable as error:

@@ -1,4 +1,4 @@
-"""What a report is made from, whatever it is of: a table, a replay, or a live study."""
+"""The input of a report, which is of a table, a replay or a live study."""
 
 from __future__ import annotations
 
@@ -28,15 +28,15 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
 
 Kind = Literal["table", "replay", "live"]
-UNDER_WAY = "it is being computed"
+IN_PROGRESS = "it is being computed"
 
 
 @dataclass(frozen=True)
 class Spend:
-    """What was paid, and what all candidates would have cost; FLOPs.
+    """FLOPs spent, and FLOPs that all candidates would have cost.
 
     budget            of a live study
-    flops_per_second  of its hardware, where it is known
+    flops_per_second  of its hardware, if known
     """
 
     spent: float
@@ -53,7 +53,7 @@ class Spend:
 
 @dataclass(frozen=True)
 class File:
-    """A file that was read, without its folder."""
+    """A file that was read; its name is without the folder."""
 
     name: str
     sha256: str
@@ -62,10 +62,10 @@ class File:
 
 @dataclass(frozen=True)
 class Record:
-    """What is needed to make the report again.
+    """How to make the report again.
 
-    commands  in the order they were, or are to be, given
-    settings  of what was run
+    commands  in their order
+    settings  of these commands
     made      when the report was made, as text
     """
 
@@ -76,8 +76,8 @@ class Record:
 
 
 @dataclass(frozen=True)
-class Reason:
-    """Why a run is proposed: in words, and the values that an acquisition gives it, by name."""
+class Proposal:
+    """A run that would be asked for next, with the reason and its acquisition values by name."""
 
     config: Mapping[str, float | int | str]
     cost: float
@@ -87,11 +87,11 @@ class Reason:
 
 @dataclass(frozen=True, eq=False)
 class Live:
-    """Where a live study stands.
+    """The state of a live study.
 
-    driver      the process that drives it, None if none does
-    n_finished  finished runs of candidates, all that an answer could rest on
-    until       the moment up to which it is known when runs went on, seconds since 1970
+    driver      the process that drives it, or None
+    n_finished  finished runs of candidates: those that an answer can use
+    until       time of the state, seconds since 1970
     """
 
     study: LiveStudy
@@ -103,47 +103,47 @@ class Live:
 
     @property
     def by_hand(self) -> bool:
-        """Whether a person launches the runs: lawsmith ask and tell."""
+        """Whether a person launches the runs, with lawsmith ask and tell."""
         return "runner" not in self.study.spec.model_fields_set
 
     @property
     def stopped(self) -> tuple[Trial, ...]:
-        """Trunks that lawsmith stopped, since they were hopeless."""
+        """Trunks that lawsmith stopped because they were hopeless."""
         trials = self.ledger.trials.values()
         return tuple(t for t in trials if t.stage is Stage.CANCELLED and t.reason == STOPPED)
 
 
 @dataclass(frozen=True, eq=False)
 class Findings:
-    """The results that take a while; of a live study, they may be of an earlier moment.
+    """The results that take a while to compute; those of a live study may be a little old.
 
-    answered   the answer and its runs; None with the reason ``why_no_answer``
-    curved     losses along runs beside them; None without any
-    analysis   a law that describes the runs; None with the reason ``why_no_law``
-    sizes      a law of N and D, if there is one; may be ``analysis``
-    moments    what was known at several spends on the way
-    reasons    the runs that would be asked for next
-    tasks      answers for tasks, where some were asked for
+    answered   the answer and its runs; if None, ``why_no_answer`` says why
+    curved     losses along runs, or None
+    analysis   a law that describes the runs; if None, ``why_no_law`` says why
+    sizes      a law of N and D, which may be ``analysis``, or None
+    moments    the forecast after several spends
+    proposals  the runs that would be asked for next
+    tasks      answers for tasks, if there are any
     """
 
     answered: AnswerWithRuns | None = None
-    why_no_answer: str = UNDER_WAY
+    why_no_answer: str = IN_PROGRESS
     curved: AnswerWithCurves | None = None
     analysis: Analysis | None = None
-    why_no_law: str = UNDER_WAY
+    why_no_law: str = IN_PROGRESS
     sizes: Analysis | None = None
     moments: tuple[Moment, ...] = ()
-    reasons: tuple[Reason, ...] = ()
+    proposals: tuple[Proposal, ...] = ()
     why_not_next: str = ""
     tasks: tuple[TaskAnswer, ...] = ()
 
 
 @dataclass(frozen=True, eq=False)
 class Source:
-    """All that the cards of a report read.
+    """The input of all cards of a report.
 
-    study      candidates (of a table: what was run) and the runs made of them
-    attempts   the runs in the order they were made; none for a table, which does not tell it
+    study      candidates (for a table: the configurations that were run) and their runs
+    attempts   the runs in their order; none for a table, which does not tell it
     """
 
     kind: Kind
@@ -152,29 +152,31 @@ class Source:
     spend: Spend
     runs: RunTable
     record: Record
-    found: Findings
+    findings: Findings
     attempts: tuple[Attempt, ...] = ()
     live: Live | None = None
 
     @property
     def name(self) -> str:
-        """The study in a title: a file without its folders, 'synthetic' whatever it is called."""
+        """Name of the study for titles, see `study_name`."""
         return study_name(self.study)
 
     @property
     def answer(self) -> Answer | None:
-        return None if self.found.answered is None else self.found.answered.answer
+        answered = self.findings.answered
+        return None if answered is None else answered.answer
 
     @property
     def level(self) -> float:
         """Confidence level of the intervals."""
         if self.answer is not None:
             return self.answer.level
-        return 0.95 if self.found.analysis is None else self.found.analysis.options.level
+        analysis = self.findings.analysis
+        return 0.95 if analysis is None else analysis.options.level
 
 
 def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
-    """The checksums of those that can be read."""
+    """The files that can be read, with their checksums."""
     found = []
     for path in paths:
         with suppress(OSError):
@@ -184,7 +186,7 @@ def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
 
 
 def study_files(source: str) -> tuple[File, ...]:
-    """The files of a table or of a catalogued study; a synthetic one has none."""
+    """The files of a table or of a catalogued study; a synthetic study has none."""
     base = source.partition(":")[0]
     if base not in names():
         return files_of([Path(source)])
@@ -197,14 +199,14 @@ def study_files(source: str) -> tuple[File, ...]:
 
 
 def hours_text(spend: Spend, compute: float) -> str:
-    """' (12.5 GPU-hours)' where the speed is known, else ''."""
+    """' (12.5 GPU-hours)' if the speed is known, else ''."""
     if spend.flops_per_second is None:
         return ""
     return f" ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
 
 
 def share_text(share: float) -> str:
-    """'1%', '0.042%'; never 100% of less than all."""
+    """'1%', '0.042%'; less than all is never 100%."""
     if 0.9995 <= share < 1.0:
         return "99.9%"
     return percent(share, 3)

@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass
 
-from lawsmith.report import Record
+from lawsmith.report import CARDS, Card, Record
 from lawsmith.report.live.board import Board
 from lawsmith.report.live.watch import Watch, new_board
 from lawsmith.study import LiveStudy
@@ -32,6 +32,13 @@ def watching(study: LiveStudy) -> Iterator[Board]:
         yield watch.board
     finally:
         assert watch.stop(60.0), "a thread of the watch is still at work"
+
+
+def put_all(board: Board, cards: Iterable[Card], names: Iterable[str] = tuple(CARDS)) -> None:
+    """Show the cards in the places ``names``; a place without a card is emptied."""
+    made = {card.name: card for card in cards}
+    for name in names:
+        board.put(name, made.get(name))
 
 
 @contextmanager

@@ -10,6 +10,7 @@ import pytest
 from lawsmith.journal import Kind, make
 from lawsmith.report import CARDS, Record
 from lawsmith.report.live import watch as watch_module
+from lawsmith.report.live.board import Board
 from lawsmith.report.live.watch import FINDS, QUICK, REST, Watch, new_board
 from lawsmith.study.answer import answer_of
 from tests.answer import reading
@@ -200,7 +201,7 @@ def test_a_watch_that_is_stopped_gives_up_what_is_left(tmp_path, monkeypatch):
     found.start()
     wait(begun.is_set)
     assert not found.stop(0.01)  # it says that a thread is still at work
-    monkeypatch.setattr(watch_module, "cards_of", lambda source, names: drawn.append(names) or ())
+    monkeypatch.setattr(Board, "put", lambda self, name, card: drawn.append(name))
     go.set()
     assert found.stop(60.0)
     assert drawn == []

@@ -1,4 +1,4 @@
-"""The cards of a report, in the order a reader asks; each a pure function of a source."""
+"""The cards of a report in their order on the page; each is a pure function of a source."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from lawsmith.report.cards.record import record, runs
 from lawsmith.report.parts import Card
 from lawsmith.report.source import Source
 
-# By the name of its place in the page. A card that a source has nothing for is None.
+# By the name of its place in the page. None for a card that does not apply to the source.
 CARDS: dict[str, Callable[[Source], Card | None]] = {
     "answer": answer,
     "tasks": figures.tasks,
     "progress": progress.progress,
-    "next": progress.proposals,
+    "next": progress.next_runs,
     "failures": progress.failures,
     "along": figures.along,
     "law": figures.law,
@@ -31,6 +31,6 @@ CARDS: dict[str, Callable[[Source], Card | None]] = {
 
 
 def cards_of(source: Source, names: Iterable[str] = tuple(CARDS)) -> tuple[Card, ...]:
-    """Every card there is to a source, or those of some names."""
+    """All cards of a source, or those of some names."""
     made = (CARDS[name](source) for name in names)
     return tuple(card for card in made if card is not None)

@@ -1,4 +1,4 @@
-"""The answer: the loss at the target, N, D and hyperparameters, and what it cost to know."""
+"""The answer card: the loss at the target, N, D, hyperparameters, and the compute spent."""
 
 from __future__ import annotations
 
@@ -12,14 +12,13 @@ from lawsmith.datasets import Study
 from lawsmith.formats import flops, interval, number, percent, plural
 from lawsmith.report import parts
 from lawsmith.report.cards.figures import of_answer, place_of
-from lawsmith.report.cards.progress import cautions_of
-from lawsmith.report.parts import Card, Listing, Part, Tile, Tiles, Words
+from lawsmith.report.cards.progress import journal_warnings
+from lawsmith.report.parts import Card, Listing, Paragraph, Part, Tile, Tiles
 from lawsmith.report.source import Live, Source, hours_text, share_text
 
-TITLE = "The answer"
 AT_EDGE = "at the edge"
 UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
-MOST_UNSEEN = 8  # held-out runs that are listed
+MAX_HELD_OUT = 8  # held-out runs that are listed
 CAPTION = (
     "Blue: the best so far at each compute. The line is the best loss to expect; the band is its "
     "interval. Hover over a point to see the run."
@@ -27,26 +26,26 @@ CAPTION = (
 
 
 def answer(source: Source) -> Card:
-    """What the study says, in the numbers a decision needs."""
-    found = source.answer
+    """The answer of the study, in the numbers that a decision needs."""
+    found, answered = source.answer, source.findings.answered
     shown: list[Part] = []
     if found is None or not found.forecasts:
-        shown.append(parts.Absent("answer", source.found.why_no_answer or "no target was named"))
+        shown.append(parts.Absent("answer", source.findings.why_no_answer or "no target was named"))
     else:
-        shown += [Words(found.verdict), Tiles(tuple(_tiles(found, source)))]
+        shown += [Paragraph(found.verdict), Tiles(tuple(_tiles(found, source)))]
     shown.append(Tiles(tuple(_cost_tiles(source))))
     if found is not None:
         shown += [_listing(found, i) for i in range(1, len(found.forecasts))]
-    shown += _elsewhere(source)
-    if source.found.answered is not None:
-        shown.append(of_answer(source, "answer", _caption(source.found.answered), charts.answer))
-        shown += _against(source.found.answered)
+    shown += _links_to_warnings(source)
+    if answered is not None:
+        shown.append(of_answer(source, "answer", _caption(answered), charts.answer))
+        shown += _checks(answered)
     if found is not None and (learnt := words.learnt_text(found)):
-        shown.append(Words(f"Learnt from: {learnt}."))
-    notes = tuple(_sentence(note) for note in source.study.notes)
+        shown.append(Paragraph(f"Learnt from: {learnt}."))
+    notes = tuple(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in source.study.notes)
     shown += [parts.Notes(notes)] if notes else []
-    own = (*source.study.warnings, *(() if found is None else found.warnings))
-    return Card("answer", TITLE, _lead(source), tuple(shown), own)
+    warnings = (*source.study.warnings, *(() if found is None else found.warnings))
+    return Card("answer", "The answer", _lead(source), tuple(shown), warnings)
 
 
 def _lead(source: Source) -> str:
@@ -63,13 +62,13 @@ def _lead(source: Source) -> str:
 
 
 def _tiles(found: Answer, source: Source) -> list[Tile]:
-    """One of the loss, then one of everything that gets it."""
+    """A tile for the loss, then one for N, D and each hyperparameter."""
     first = found.forecasts[0]
     level = percent(found.level)
     loss, run, *others = words.lines(first)
     detail = [f"{level} interval {loss.interval}", f"of one further run {run.interval}"]
     detail += [words.beyond(first)]
-    detail += [] if source.live is None else [_rests_on(found, source.live)]
+    detail += [] if source.live is None else [_runs_used(found, source.live)]
     tiles = [Tile(f"Best loss at {first.target.label}", loss.value, "\n".join(detail))]
     return tiles + [_tile(line, level, first, source.study) for line in others]
 
@@ -83,7 +82,7 @@ def _tile(line: words.Line, level: str, forecast: Forecast, study: Study) -> Til
 
 
 def _unit(name: str, study: Study) -> str:
-    """The unit of an axis; of a hyperparameter, whose unit is its column's own, what was tried."""
+    """The unit of an axis; for a hyperparameter, whose unit is not known, the range tried."""
     if name in UNITS:
         return UNITS[name]
     column = study.columns.get(name, name)
@@ -94,18 +93,18 @@ def _unit(name: str, study: Study) -> str:
     return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{named}"
 
 
-def _rests_on(found: Answer, live: Live) -> str:
-    """What the answer of a live study rests on; a page may be ahead of it."""
+def _runs_used(found: Answer, live: Live) -> str:
+    """The number of runs in the answer of a live study, which may lack the newest."""
     n = found.n_runs - found.n_diverged
-    late = live.n_finished - n
-    if late <= 0:
+    n_newer = live.n_finished - n
+    if n_newer <= 0:
         return f"from all {plural(n, 'finished run')}"
-    what = "the newest is" if late == 1 else f"the {late} newest are"
+    what = "the newest is" if n_newer == 1 else f"the {n_newer} newest are"
     return f"from {n} of {live.n_finished} finished runs, {what} being added"
 
 
 def _listing(found: Answer, i: int) -> Listing:
-    """A further target as a table."""
+    """The table of a further target."""
     forecast = found.forecasts[i]
     head = f"{forecast.target.label}, {words.beyond(forecast)}"
     columns = [head, words.HEADS[1], f"{percent(found.level)} {words.HEADS[2]}", words.HEADS[3]]
@@ -116,13 +115,14 @@ def _listing(found: Answer, i: int) -> Listing:
     return Listing(f"target-{i + 1}", tuple(columns), tuple(rows))
 
 
-def _elsewhere(source: Source) -> list[Part]:
-    """Links to the warnings that stand with other cards."""
-    law = () if source.found.analysis is None else source.found.analysis.warnings
-    found = [(warning.code, place_of(warning)) for warning in law]
-    found += [(warning.code, "tasks") for one in source.found.tasks for warning in one.warnings]
-    found += [] if source.live is None else [(c.code, "progress") for c in cautions_of(source.live)]
-    items = tuple((f"{code} ({place})", place) for code, place in dict.fromkeys(found))
+def _links_to_warnings(source: Source) -> list[Part]:
+    """Links to the warnings on other cards."""
+    law = () if source.findings.analysis is None else source.findings.analysis.warnings
+    places = [(warning.code, place_of(warning)) for warning in law]
+    places += [(warning.code, "tasks") for one in source.findings.tasks for warning in one.warnings]
+    if source.live is not None:
+        places += [(warning.code, "progress") for warning in journal_warnings(source.live)]
+    items = tuple((f"{code} ({place})", place) for code, place in dict.fromkeys(places))
     return [parts.Links("Warnings further down:", items)] if items else []
 
 
@@ -138,23 +138,23 @@ def _caption(answered: AnswerWithRuns) -> str:
     return text
 
 
-def _against(answered: AnswerWithRuns) -> list[Part]:
-    """The answer beside runs it has not seen, and beside that of the whole pool."""
-    found, whole, shown = answered.answer, answered.pool_answer, list[Part]()
+def _checks(answered: AnswerWithRuns) -> list[Part]:
+    """The answer compared with held-out runs, and with the answer of the whole pool."""
+    found, pool_answer, shown = answered.answer, answered.pool_answer, list[Part]()
     if found.held_out is not None:
-        shown.append(Words(f"Held out: {words.held_out_text(found)}."))
-    if whole is not None and found.forecasts:
-        shown.append(Words(_beside(found.forecasts[0], whole.forecasts[0], whole)))
-    return [*shown, *_unseen(found)]
+        shown.append(Paragraph(f"Held out: {words.held_out_text(found)}."))
+    if pool_answer is not None and found.forecasts:
+        shown.append(Paragraph(_pool_text(found.forecasts[0], pool_answer)))
+    return [*shown, *_held_out(found)]
 
 
-def _unseen(found: Answer) -> list[Part]:
-    """The largest runs held out, each beside its prediction."""
+def _held_out(found: Answer) -> list[Part]:
+    """The largest held-out runs, each with its prediction."""
     judged = found.held_out
     if judged is None or not len(judged.rows):
         return []
     rows = []
-    for i in np.argsort(-judged.C)[:MOST_UNSEEN].tolist():
+    for i in np.argsort(-judged.C)[:MAX_HELD_OUT].tolist():
         C, loss, predicted = (float(v[i]) for v in (judged.C, judged.measured, judged.predicted))
         ends = interval(float(judged.low[i]), float(judged.high[i]), words.loss_text)
         off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
@@ -171,17 +171,19 @@ def _unseen(found: Answer) -> list[Part]:
     return [Listing("unseen", heads, tuple(rows))]
 
 
-def _beside(ours: Forecast, all_runs: Forecast, whole: Answer) -> str:
-    off = percent(abs(ours.loss / all_runs.loss - 1.0), 2)
-    ends = interval(all_runs.low, all_runs.high, words.loss_text)
+def _pool_text(chosen: Forecast, pool_answer: Answer) -> str:
+    """The forecast of the runs chosen compared with that of the whole pool."""
+    whole = pool_answer.forecasts[0]
+    off = percent(abs(chosen.loss / whole.loss - 1.0), 2)
+    ends = interval(whole.low, whole.high, words.loss_text)
     return (
-        f"The whole pool ({words.rests_on(whole)}) says {words.loss_text(all_runs.loss)} {ends} at "
-        f"{ours.target.label}: the runs chosen are {off} from it."
+        f"The whole pool ({words.rests_on(pool_answer)}) says {words.loss_text(whole.loss)} {ends} "
+        f"at {chosen.target.label}: the runs chosen are {off} from it."
     )
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
-    spend, dense = source.spend, "A dense grid"
+    spend = source.spend
     detail = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
     whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
@@ -193,8 +195,4 @@ def _cost_tiles(source: Source) -> list[Tile]:
     if spend.budget is not None:
         detail.append(f"{share_text(spend.spent / spend.budget)} of the budget")
     spent = Tile("Compute spent", flops(spend.spent), "\n".join(detail))
-    return [spent, Tile(dense, flops(spend.dense), whole)]
-
-
-def _sentence(text: str) -> str:
-    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+    return [spent, Tile("A dense grid", flops(spend.dense), whole)]

@@ -1,4 +1,4 @@
-"""Cards that are charts: a law, what is best at each compute, losses along runs, tasks."""
+"""Cards with charts: the law, the best settings by compute, losses along runs, tasks."""
 
 from __future__ import annotations
 
@@ -26,15 +26,15 @@ LETTERS = {
     "N": "the number of parameters",
     "D": "the number of training tokens",
 }
-# The card that each warning about the law concerns; one that is not listed stands with the law.
+# The card of each warning about the law; all others are on the card of the law.
 PLACES = {
     "isoflop_unbracketed": "isoflop",
     "influential_point": "residuals",
     "lack_of_fit": "residuals",
 }
 
-MOST_ROWS = 20  # of ends of curves, and of trunks that were stopped
-MOST_TASKS = 4  # that are drawn
+MAX_ROWS = 20  # of the tables of predicted ends and of stopped trunks
+MAX_TASKS = 4  # with charts
 TASK_CAPTIONS = {
     "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
     "the band is the interval of one run.",
@@ -43,22 +43,22 @@ TASK_CAPTIONS = {
 
 
 def place_of(warning: Diagnostic) -> str:
-    """The card that a warning about the law stands in."""
+    """The card that shows a warning about the law."""
     return PLACES.get(warning.code, "law")
 
 
 def of_answer(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
-    """The chart ``draw`` of the answer, or why there is none."""
-    if source.found.answered is None:
-        return Absent(name, source.found.why_no_answer)
-    return figure(name, caption, partial(draw, source.found.answered))
+    """A chart of the answer, or why there is none."""
+    if source.findings.answered is None:
+        return Absent(name, source.findings.why_no_answer)
+    return figure(name, caption, partial(draw, source.findings.answered))
 
 
 def of_law(source: Source, name: str, caption: str, draw: Draw) -> Figure | Absent:
-    """The chart ``draw`` of the law, with the warnings that belong there, or why there is none."""
-    law = source.found.analysis
+    """A chart of the law with its warnings, or why there is none."""
+    law = source.findings.analysis
     if law is None:
-        return Absent(name, source.found.why_no_law)
+        return Absent(name, source.findings.why_no_law)
     warnings = tuple(w for w in law.warnings if place_of(w) == name)
     return figure(name, caption, partial(draw, law), cautions=warnings)
 
@@ -75,7 +75,7 @@ def allocation(source: Source) -> Card:
 
 
 def tuning(source: Source) -> Card:
-    """Where the best hyperparameters lie, and how they move with scale."""
+    """The best hyperparameters, and how they change with scale."""
     lead = "Which hyperparameters to use, and how the best ones drift as compute grows."
     by_compute = (
         "The best value for each compute with its interval, and between the dashed lines what "
@@ -93,7 +93,7 @@ def tuning(source: Source) -> Card:
 
 
 def residuals(source: Source) -> Card:
-    """What the law misses, and which runs it depends on."""
+    """The residuals of the law, and the influence of its points."""
     lead = "What the law misses, and which points its prediction depends on."
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "
@@ -104,7 +104,7 @@ def residuals(source: Source) -> Card:
 
 
 def isoflop(source: Source) -> Card:
-    """Best loss against size at equal compute, and against tokens at equal size."""
+    """The best loss against size at equal compute, and against tokens at equal size."""
     lead = (
         "The runs that were made: which size is best at equal compute, and what more tokens bring "
         "at equal size."
@@ -115,9 +115,9 @@ def isoflop(source: Source) -> Card:
         "end of its curve: a size beyond it may be better still."
     )
     parts: list[Part] = [of_law(source, "isoflop", caption, charts.isoflop)]
-    if source.found.analysis is not None and source.found.sizes is not None:
-        draw = partial(charts.curves, source.found.sizes)
-        parts.append(figure("curves", _curves_caption(source, source.found.sizes), draw))
+    if source.findings.analysis is not None and source.findings.sizes is not None:
+        draw = partial(charts.curves, source.findings.sizes)
+        parts.append(figure("curves", _curves_caption(source, source.findings.sizes), draw))
     return Card("isoflop", "At equal compute", lead, tuple(parts))
 
 
@@ -128,7 +128,7 @@ def _curves_caption(source: Source, sizes: Analysis) -> str:
     text = f"Each colour is one model size, {points}. Lines are {sizes.law.formula}, fitted to them"
     if sizes.score is not None:
         text += "; stars were held out of the fit"
-    if sizes is not source.found.analysis:
+    if sizes is not source.findings.analysis:
         text += f". It is another law than {source.law.formula}, which has no sizes"
     return f"{text}."
 
@@ -145,14 +145,14 @@ def law(source: Source) -> Card:
         "point to see the run."
     )
     parts: list[Part] = [of_law(source, "law", caption, charts.law)]
-    if source.found.analysis is not None:
-        parts += _fit(source.found.analysis)
+    if source.findings.analysis is not None:
+        parts += _fit(source.findings.analysis)
     lead = f"{form.formula}{letters}.{floor}"
     return Card("law", "A law that describes the runs", lead, tuple(parts))
 
 
 def _fit(found: Analysis) -> list[Part]:
-    """Its parameters, and how they were fitted."""
+    """The parameters of the law, and how they were fitted."""
     level, fit = found.options.level, found.fit
     known = {} if found.uncertainty is None else found.uncertainty.params(level)
     rows = tuple(
@@ -173,16 +173,16 @@ def _interval(found: Interval | None) -> str:
 
 
 def along(source: Source) -> Card | None:
-    """What was learnt from losses along runs; None where there are none."""
-    if source.found.curved is None or source.found.curved.answer.curves is None:
+    """Losses along runs and the predicted ends; None if there are no curves."""
+    if source.findings.curved is None or source.findings.curved.answer.curves is None:
         return None
-    found = source.found.curved.answer.curves
+    found = source.findings.curved.answer.curves
     caption = (
         "Lines: losses along runs. Dots: runs after a decay, joined to where they left their "
         "trunk. Stars: predicted ends, of trunks if they were decayed now and of unfinished runs "
         "at their horizon, with the interval of a further run."
     )
-    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.found.curved))]
+    parts: list[Part] = [figure("trunks", caption, partial(charts.trunks, source.findings.curved))]
     rows = tuple(
         (
             end.run,
@@ -192,13 +192,13 @@ def along(source: Source) -> Card | None:
             loss_text(end.loss),
             interval(end.run_low, end.run_high, loss_text),
         )
-        for end in found.ends[:MOST_ROWS]
+        for end in found.ends[:MAX_ROWS]
     )
     columns = ("run", "kind", "N", "D at the end", "loss", f"{percent(source.level)} interval")
     if rows:
         parts.append(Listing("ends", columns, rows, n_words=2))
-    if len(found.ends) > MOST_ROWS:
-        parts.append(Notes((f"{len(found.ends) - MOST_ROWS} more are not listed.",)))
+    if len(found.ends) > MAX_ROWS:
+        parts.append(Notes((f"{len(found.ends) - MAX_ROWS} more are not listed.",)))
     text = curves_text(found)
     words = f"{text[:1].upper()}{text[1:]}."
     if source.live is not None and source.live.stopped:
@@ -216,7 +216,7 @@ def _saved_text(stopped: Sequence[Trial], budget: float | None) -> str:
 
 
 def _stopped(stopped: Sequence[Trial]) -> Listing:
-    """What each trunk that was stopped had trained, and what its rest would have cost."""
+    """The trunks that were stopped: how far they had trained, and the FLOPs saved."""
     rows = tuple(
         (
             trial.name,
@@ -226,37 +226,37 @@ def _stopped(stopped: Sequence[Trial]) -> Listing:
             "n/a" if trial.report is None else loss_text(trial.report[1]),
             flops(trial.cost - trial.spend),
         )
-        for trial in stopped[:MOST_ROWS]
+        for trial in stopped[:MAX_ROWS]
     )
     columns = ("stopped", "N", "D planned", "last seen at", "loss there", "FLOPs saved")
     return Listing("stopped", columns, rows, n_words=1)
 
 
 def tasks(source: Source) -> Card | None:
-    """What the runs say of tasks; None where none was asked for."""
-    if not source.found.tasks:
+    """The answers for tasks; None if there are none."""
+    if not source.findings.tasks:
         return None
-    first = source.found.tasks[0]
+    first = source.findings.tasks[0]
     parts: list[Part] = [_accuracies(source, i) for i in range(len(first.forecasts))]
-    for answer in source.found.tasks[:MOST_TASKS]:
+    for answer in source.findings.tasks[:MAX_TASKS]:
         parts += _task_figures(answer, source.name)
-    lead = f"{plural(len(source.found.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
+    lead = f"{plural(len(source.findings.tasks), 'task')}, from {plural(first.n_runs, 'run')}."
     cautions = tuple(
         replace(w, message=f"{answer.task.name}: {w.message}")
-        for answer in source.found.tasks
+        for answer in source.findings.tasks
         for w in answer.warnings
     )
     return Card("tasks", "Tasks", lead, tuple(parts), cautions)
 
 
 def _accuracies(source: Source, i: int) -> Listing:
-    """Every task at the ith target."""
-    first = source.found.tasks[0]
+    """The accuracies of all tasks at target ``i``."""
+    first = source.findings.tasks[0]
     forecast = first.forecasts[i]
     head = f"{forecast.target.label}, {beyond(forecast)}"
     columns = (head, "accuracy", f"{percent(first.level)} interval of a run")
     rows = []
-    for answer in source.found.tasks:
+    for answer in source.findings.tasks:
         one = answer.forecasts[i]
         ends = interval(one.low, one.high, accuracy_text)
         rows.append((answer.task.name, accuracy_text(one.value), ends))

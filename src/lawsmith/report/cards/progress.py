@@ -1,4 +1,4 @@
-"""A study over time: where it stands, what is next, what failed, what the compute bought."""
+"""Cards of a study over time: its state, the next runs, failures, what the compute bought."""
 
 from __future__ import annotations
 
@@ -20,13 +20,12 @@ NO_ORDER = (
     "a table does not say in which order its runs were made; lawsmith replay shows what fewer runs "
     "would have told"
 )
-
-MOST = 12
-TAIL = 12  # lines of a failed run's log
+MAX_LISTED = 12  # runs under way, and failures
+LOG_LINES = 12  # of a failed run
 
 
 def progress(source: Source) -> Card | None:
-    """Spend, runs by stage, the window; None for what is no live study."""
+    """The state of a live study: spend, runs by stage, window; None for other sources."""
     live, spend = source.live, source.spend
     if live is None or spend.budget is None:
         return None
@@ -40,7 +39,7 @@ def progress(source: Source) -> Card | None:
         shown.append(_under_way(under_way))
     ended = live.ledger.ended
     lead = f"Ended: {ENDED.get(ended, ended)}" if ended else _going(live)
-    return Card("progress", "Where it stands", f"{lead}.", tuple(shown), cautions_of(live))
+    return Card("progress", "Where it stands", f"{lead}.", tuple(shown), journal_warnings(live))
 
 
 def _going(live: Live) -> str:
@@ -68,7 +67,7 @@ def _under_way(trials: Sequence[Trial]) -> Listing:
     columns = ("under way", "stage", "configuration", "on the way", "FLOPs")
     rows = tuple(
         (t.name, t.stage.value, config_text(t.config), _report(t), flops(t.cost))
-        for t in trials[:MOST]
+        for t in trials[:MAX_LISTED]
     )
     return Listing("under-way", columns, rows, n_words=3)
 
@@ -80,8 +79,8 @@ def _report(trial: Trial) -> str:
     return f"{loss_text(value)} at {count(tokens)} tokens"
 
 
-def cautions_of(live: Live) -> tuple[Diagnostic, ...]:
-    """What is wrong with the record of a live study."""
+def journal_warnings(live: Live) -> tuple[Diagnostic, ...]:
+    """Warnings about the journal of a live study."""
     found = []
     if live.study.journal.torn:
         text = "the last line of the journal is incomplete after a crash and is ignored"
@@ -94,33 +93,33 @@ def cautions_of(live: Live) -> tuple[Diagnostic, ...]:
     return tuple(found)
 
 
-def proposals(source: Source) -> Card | None:
-    """What would be asked for next, with acquisition values."""
+def next_runs(source: Source) -> Card | None:
+    """The runs that would be asked for next, with their acquisition values."""
     if source.live is None:
         return None
     title, lead = "What comes next", "Runs that lawsmith would ask for now, and why."
-    ended, found = source.live.ledger.ended, source.found.reasons
-    if not found:
-        why = source.found.why_not_next or "not computed yet"
+    ended, proposals = source.live.ledger.ended, source.findings.proposals
+    if not proposals:
+        why = source.findings.why_not_next or "not computed yet"
         why = ENDED.get(ended, ended) if ended else why
         return Card("next", title, lead, (Absent("next", why),))
-    names = list(dict.fromkeys(name for one in found for name in one.values))
+    names = list(dict.fromkeys(name for one in proposals for name in one.values))
     rows = [
-        (config_text(r.config), r.why, flops(r.cost), *(r.values.get(n, "–") for n in names))
-        for r in found
+        (config_text(p.config), p.why, flops(p.cost), *(p.values.get(n, "–") for n in names))
+        for p in proposals
     ]
     heads = ("configuration", "chosen", "FLOPs", *names)
     return Card("next", title, lead, (Listing("next", heads, tuple(rows), n_words=2),))
 
 
 def failures(source: Source) -> Card | None:
-    """Runs that failed, with the ends of their logs; None where none did."""
+    """Runs that failed, with the ends of their logs; None if there are none."""
     live = source.live
-    found = () if live is None else failures_of(live.study, live.ledger, lines=TAIL)
+    found = () if live is None else failures_of(live.study, live.ledger, lines=LOG_LINES)
     if not found:
         return None
     shown: list[Part] = []
-    for one in found[-MOST:]:
+    for one in found[-MAX_LISTED:]:
         trial = one.trial
         reason = ": ".join(filter(None, (trial.reason, trial.detail)))
         title = f"{trial.name}, {trial.stage.value}: {reason} ({config_text(trial.config)})"
@@ -130,18 +129,19 @@ def failures(source: Source) -> Card | None:
 
 
 def spend(source: Source) -> Card:
-    """What each further run bought: the interval against spend."""
+    """How the interval narrowed with the compute spent."""
     caption = "The best loss to expect at the target with its interval, as runs were added."
-    whole = None if source.found.answered is None else source.found.answered.pool_answer
-    known = whole.forecasts[0].loss if whole is not None and whole.forecasts else nan
-    draw = partial(charts.narrowing, source.found.moments, name=source.name, reference=known)
+    answered = source.findings.answered
+    whole = None if answered is None else answered.pool_answer
+    loss = whole.forecasts[0].loss if whole is not None and whole.forecasts else nan
+    draw = partial(charts.narrowing, source.findings.moments, name=source.name, reference=loss)
     lead = "How the interval of the answer narrowed as compute was spent."
     part = _in_order(source, "narrowing", caption, draw)
     return Card("spend", "What the compute bought", lead, (part,))
 
 
 def timeline(source: Source) -> Card:
-    """When runs were made, and the window they were chosen from."""
+    """The runs over time, and the window that they were chosen from."""
     caption = "Above: the compute of each run, where it ended. Below: the compute spent so far."
     if source.live is not None and source.live.by_hand:
         caption += " A run launched by hand lasts from its proposal to its result."
@@ -157,5 +157,5 @@ def timeline(source: Source) -> Card:
 def _in_order(
     source: Source, name: str, caption: str, draw: Callable[..., charts.Chart]
 ) -> Figure | Absent:
-    """A chart of runs in their order, which a table does not have."""
+    """A chart of runs in their order, or for a table, why there is none."""
     return Absent(name, NO_ORDER) if source.kind == "table" else figure(name, caption, draw)

@@ -1,4 +1,4 @@
-"""What can be looked up: the table of every run, and what it takes to make the report again."""
+"""Cards for reference: the table of all runs, and how to make the report again."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ FORMS = {"N": "count", "D": "count", "C": "flops"}
 
 
 def runs(source: Source) -> Card:
-    """All runs with their configuration, loss, and distance from the law."""
+    """The table of all runs with their configuration, loss, and distance from the law."""
     n = source.runs.n_runs
     lead = (
         f"{plural(n, 'run')}. Click on the head of a column to sort; the filter takes words and "
@@ -42,10 +42,10 @@ def run_table(
     first: Mapping[str, Column],
     last: Mapping[str, Column],
 ) -> RunTable:
-    """One row a run on the rows ``index`` of ``grid``.
+    """The table of runs on the rows ``index`` of ``grid``.
 
-    loss          (k,) of each run, NaN where there is none
-    analysis      the law whose prediction stands beside the loss
+    loss          (k,) of each run, NaN if it has none
+    analysis      its law's prediction is beside the loss
     first, last   columns before and after those of the grid, by name
     """
     scale = [name for name in ("N", "D") if name in grid.names]
@@ -69,7 +69,7 @@ def _column(name: str, values: AnyArray) -> RunColumn:
 
 
 def _plain(values: FloatArray, digits: int = 6) -> Column:
-    """Numbers of a few digits, None where there is none; whole ones without a point."""
+    """Rounded numbers, None for NaN and inf; whole numbers without a decimal point."""
     return [
         None if not np.isfinite(v) else int(v) if v == int(v) and abs(v) < 1e15 else float(v)
         for v in rounded(values, digits)
@@ -81,7 +81,7 @@ def _form(values: Column) -> str:
 
 
 def record(source: Source) -> Card:
-    """Settings, versions, checksums, commands."""
+    """How to make the report again: commands, settings, checksums, versions."""
     recorded = source.record
     shown: list[parts.Part] = [parts.Command(text) for text in recorded.commands]
     if recorded.settings:
@@ -93,7 +93,7 @@ def record(source: Source) -> Card:
         files = tuple((f.name, f.sha256, f"{f.n_bytes:,}") for f in recorded.files)
         shown.append(parts.Listing("files", ("file", "sha256", "bytes"), files, n_words=2))
     else:
-        shown.append(parts.Words("No file was read."))
+        shown.append(parts.Paragraph("No file was read."))
     shown.append(parts.Facts(_versions(recorded.made)))
     return Card(
         "record", "How to reproduce it", "Commands, settings, checksums, versions.", tuple(shown)
@@ -111,7 +111,7 @@ def _versions(made: str) -> tuple[tuple[str, str], ...]:
 
 
 def _text(value: object) -> str:
-    """A setting as text; '' for one that was not set."""
+    """A setting as text; '' if it is not set."""
     match value:
         case None | "" | [] | ():
             return ""

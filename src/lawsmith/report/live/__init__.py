@@ -1,1 +1,1 @@
-"""The live page: a study's cards kept up to date while it runs, served to a browser nearby."""
+"""The live page: the cards of a running study, kept up to date and served to a browser."""

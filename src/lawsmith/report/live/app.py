@@ -1,4 +1,4 @@
-"""The live page over HTTP, read-only, behind a token; this module alone knows the ASGI server."""
+"""The live page over HTTP, read-only, behind a token; only this module uses the ASGI server."""
 
 from __future__ import annotations
 
@@ -26,8 +26,8 @@ except ModuleNotFoundError as error:
     hint = "pip install starlette uvicorn"
     raise LawsmithError("serve", got=missing, want="starlette and uvicorn", hint=hint) from None
 
-PATIENCE = 20.0  # seconds that a page's question may stay open
-GLANCE = 0.1  # seconds between looks at the board
+MAX_WAIT = 20.0  # seconds until a request for newer cards is answered without any
+PAUSE = 0.1  # seconds between looks at the board
 LOCAL = ("127.0.0.1", "localhost", "::1")
 HEADERS = {
     "Cache-Control": "no-store",
@@ -40,22 +40,22 @@ HEADERS = {
 
 @dataclass
 class Site:
-    """A board, and the token that every request needs."""
+    """A board, and the token that each request needs."""
 
     board: Board
     title: str
     token: str = field(default_factory=lambda: secrets.token_urlsafe(18))
     closing: bool = False
 
-    def knows(self, request: Any) -> bool:
-        """Whether the address has the token, compared in constant time."""
+    def has_token(self, request: Any) -> bool:
+        """Whether the address contains the token, compared in constant time."""
         given = str(request.path_params["token"])
         return secrets.compare_digest(given.encode(), self.token.encode())
 
     async def home(self, request: Any) -> Any:
-        """The page, with all that is known by now."""
-        if not self.knows(request):
-            return _nothing()
+        """The page with all cards."""
+        if not self.has_token(request):
+            return _not_found()
         news = self.board.news(0)
         sections = [html for _, html in news.cards]
         text = page(
@@ -64,32 +64,32 @@ class Site:
         return HTMLResponse(text, headers=HEADERS)
 
     async def cards(self, request: Any) -> Any:
-        """Cards newer than a revision, as soon as there are any."""
-        if not self.knows(request):
-            return _nothing()
-        since = _whole(request.query_params.get("since", ""))
-        for _ in range(round(PATIENCE / GLANCE)):
+        """Cards that are newer than a revision, as soon as there are any."""
+        if not self.has_token(request):
+            return _not_found()
+        since = _revision(request.query_params.get("since", ""))
+        for _ in range(round(MAX_WAIT / PAUSE)):
             if self.board.revision > since or self.closing:
                 break
-            await asyncio.sleep(GLANCE)
+            await asyncio.sleep(PAUSE)
         news = self.board.news(since)
         cards = [{"name": name, "html": html} for name, html in news.cards]
         return JSONResponse({**asdict(news), "cards": cards}, headers=HEADERS)
 
 
 def make_app(site: Site, hosts: tuple[str, ...]) -> Any:
-    """The ASGI application; ``hosts`` are the names it answers to."""
+    """The ASGI application; ``hosts`` are the host names that it accepts."""
     routes = [
         Route("/{token}/", site.home, methods=["GET"]),
         Route("/{token}/cards", site.cards, methods=["GET"]),
     ]
     guard = Middleware(TrustedHostMiddleware, allowed_hosts=list(hosts), www_redirect=False)
-    missing = {404: lambda request, error: _nothing()}
+    missing = {404: lambda request, error: _not_found()}
     return Starlette(routes=routes, middleware=[guard], exception_handlers=missing)
 
 
 def listen(host: str, port: int) -> socket.socket:
-    """A socket at the address; port 0 takes a free one."""
+    """Open a socket at an address; port 0 stands for a free port."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     try:
         return socket.create_server((host, port), family=family)
@@ -99,18 +99,18 @@ def listen(host: str, port: int) -> socket.socket:
 
 
 def address(sock: socket.socket, host: str, site: Site) -> str:
-    """Where the page is, with its token."""
+    """The URL of the page, with its token."""
     name = f"[{host}]" if ":" in host else host
     return f"http://{name}:{sock.getsockname()[1]}/{site.token}/"
 
 
 def serve(site: Site, sock: socket.socket, host: str, ready: Callable[[], None]) -> None:
-    """Answer until Ctrl-C; ``ready`` is called once the first answer can be given."""
+    """Serve until Ctrl-C; ``ready`` is called once the server has started."""
     hosts = LOCAL if host in LOCAL else ("*",)
     settings = uvicorn.Config(
         make_app(site, hosts),
         log_level="warning",
-        access_log=False,  # a line would hold the token
+        access_log=False,  # its lines would contain the token
         server_header=False,
         timeout_graceful_shutdown=1,
     )
@@ -130,9 +130,9 @@ def serve(site: Site, sock: socket.socket, host: str, ready: Callable[[], None])
         site.closing = True
 
 
-def _nothing() -> Response:
+def _not_found() -> Response:
     return PlainTextResponse("there is nothing here\n", status_code=404, headers=HEADERS)
 
 
-def _whole(text: str) -> int:
+def _revision(text: str) -> int:
     return int(text) if text.isascii() and text.isdecimal() and len(text) < 12 else 0

@@ -1,18 +1,17 @@
-"""What a live page shows by now: its cards as HTML, each with the revision it last changed in."""
+"""The cards of a live page as HTML, each with the revision in which it last changed."""
 
 from __future__ import annotations
 
 import threading
-from collections.abc import Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
+from typing import NamedTuple
 
 from lawsmith.report.page import links_html
 from lawsmith.report.parts import ABSENT, Card, without_empty
 
 
-@dataclass(frozen=True)
-class Shown:
-    """A card as it is shown."""
+class Shown(NamedTuple):
+    """A card on the page, and the revision in which it last changed."""
 
     card: Card
     html: str
@@ -21,7 +20,7 @@ class Shown:
 
 @dataclass(frozen=True)
 class News:
-    """What changed after a revision.
+    """The changes since a revision.
 
     cards   (name, HTML) of those that changed
     order   the names of all, from top to bottom
@@ -36,7 +35,7 @@ class News:
 
 @dataclass
 class Board:
-    """The cards of a live page; written by those who watch the study, read by the server."""
+    """The cards of a live page; written by the threads of `Watch`, read by the server."""
 
     order: tuple[str, ...]
     revision: int = 0
@@ -44,36 +43,30 @@ class Board:
     _shown: dict[str, Shown] = field(default_factory=dict)
     _lock: threading.Lock = field(default_factory=threading.Lock)
 
-    def put(self, names: Sequence[str], cards: Sequence[Card]) -> None:
-        """Show ``cards`` in the places ``names``; a place without a card is taken away."""
-        made = {card.name: Shown(card, card.html, 0) for card in cards}
+    def put(self, name: str, card: Card | None) -> None:
+        """Show a card in its place; None removes the card that is there."""
+        html = "" if card is None else card.html
         with self._lock:
-            changed = [self._change(name, made.get(name)) for name in names]
-            self.revision += any(changed)
+            old = self._shown.get(name)
+            if card is None:
+                self.revision += self._shown.pop(name, None) is not None
+            elif old is None or old.html != html:
+                self.revision += 1
+                self._shown[name] = Shown(card, html, self.revision)
 
-    def _change(self, name: str, new: Shown | None) -> bool:
-        """Show what is new in a place; whether it is another card than before."""
-        old = self._shown.get(name)
-        if new is None:
-            return self._shown.pop(name, None) is not None
-        if old is not None and old.html == new.html:
-            return False
-        self._shown[name] = replace(new, revision=self.revision + 1)
-        return True
-
-    def say(self, state: str) -> None:
-        """One line on how things stand."""
+    def set_state(self, state: str) -> None:
+        """Show one line on the state of the study."""
         with self._lock:
             self.revision += state != self.state
             self.state = state
 
     def news(self, since: int) -> News:
-        """What changed after the revision ``since``; 0 for all."""
+        """The changes since a revision; all cards for 0."""
         with self._lock:
             known = [self._shown[name] for name in self.order if name in self._shown]
             cards = without_empty([one.card for one in known])
             html = {one.card.name: one.html for one in known if one.revision > since}
-            # It depends on all others and is small: sent with any news.
+            # This card depends on all others and is small: it is sent with any news.
             html |= {card.name: card.html for card in cards if card.name == ABSENT}
             return News(
                 revision=self.revision,

@@ -10,8 +10,8 @@ from scipy.stats import norm
 
 from lawsmith.formats import flops
 from lawsmith.policies import make_policy
-from lawsmith.report import Findings, Memory, Record, cards_of, find_out, live_source
-from lawsmith.report.finding import GROWTH, as_text, ladder
+from lawsmith.report import Findings, Memory, Record, cards_of, find_all, live_source
+from lawsmith.report.findings import GROWTH, run_counts, values_text
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Posterior
 
@@ -19,9 +19,9 @@ from . import sources
 
 
 def test_the_ladder_of_counts_does_not_depend_on_where_it_ends():
-    assert ladder(4, 4) == [4]
-    assert ladder(5, 4) == []
-    short, long = ladder(4, 30), ladder(4, 500)
+    assert run_counts(4, 4) == [4]
+    assert run_counts(5, 4) == []
+    short, long = run_counts(4, 30), run_counts(4, 500)
     assert short[:-1] == [n for n in long if n < 30]
     assert long[-1] == 500
     for a, b in pairwise(long[4:-1]):
@@ -31,11 +31,11 @@ def test_the_ladder_of_counts_does_not_depend_on_where_it_ends():
 def test_answers_on_the_way_are_worked_out_once(tmp_path):
     study = sources.live_study(tmp_path, n_runs=10)
     memory = Memory()
-    first = find_out(study, study.read(), memory, n_next=0)
+    first = find_all(study, study.read(), memory, n_next=0)
     n_first = len(memory)
     sources.run_one(study)
-    again = find_out(study, study.read(), memory, n_next=0)
-    assert n_first == len(ladder(4, 10))
+    again = find_all(study, study.read(), memory, n_next=0)
+    assert n_first == len(run_counts(4, 10))
     assert len(memory) - n_first <= 2
     assert again.moments[: len(first.moments) - 1] == first.moments[:-1]
     spends = [moment.spend for moment in again.moments]
@@ -44,18 +44,18 @@ def test_answers_on_the_way_are_worked_out_once(tmp_path):
 
 def test_a_thought_that_is_called_off_leaves_what_there_is(tmp_path):
     study = sources.live_study(tmp_path, n_runs=8)
-    found = find_out(study, study.read(), Memory(), n_next=0, alive=lambda: False)
+    found = find_all(study, study.read(), Memory(), n_next=0, keep_going=lambda: False)
     assert found.answered is not None
     assert found.moments == ()
 
 
 def test_pending_runs_do_not_narrow_the_answer(tmp_path):
     study = sources.live_study(tmp_path, n_runs=8)
-    before = find_out(study, study.read(), Memory(), n_next=0)
+    before = find_all(study, study.read(), Memory(), n_next=0)
     ledger = study.read()
     events = sources.propose(study, ledger, 3, by="hand")
     study.journal.update(lambda _: events)
-    after = find_out(study, study.read(), Memory(), n_next=0)
+    after = find_all(study, study.read(), Memory(), n_next=0)
     assert after.answered.answer.forecasts == before.answered.answer.forecasts
     source = live_source(study, study.read(), after, Record())
     assert [attempt.state for attempt in source.attempts[-3:]] == ["pending"] * 3
@@ -75,7 +75,7 @@ def test_the_stages_and_the_best_run_are_told(live, study):
 
 
 def test_charts_name_the_trials_of_their_points(live, study):
-    named = {name for text in live.found.answered.run_names for name in text.split(", ") if name}
+    named = {name for text in live.findings.answered.run_names for name in text.split(", ") if name}
     assert named == set(study.read().trials)
 
 
@@ -104,7 +104,7 @@ def test_a_search_tells_the_acquisition_that_it_chose_by(compute_grid):
     policy = make_policy("full", surrogate, acquisition="ei", n_init=1)
     runs = Runs(np.array([0, 2]), np.array([2.0, np.nan]), np.array(["done", "failed"]))
     (chosen,) = policy.choose(compute_grid, runs, 1, np.random.default_rng(0))
-    values = as_text(chosen.values, logs=False)
+    values = values_text(chosen.values, logs=False)
     z = (2.0 - 2.1) / 0.2
     ei = 0.2 * (z * norm.cdf(z) + norm.pdf(z))
     assert chosen.why == "largest acquisition"
@@ -114,13 +114,13 @@ def test_a_search_tells_the_acquisition_that_it_chose_by(compute_grid):
 
 def test_shares_of_a_loss_are_percents_where_its_logs_are_modelled():
     values = {"worth for the answer": 0.00123, "lowers the envelope by": 0.02, "SD": 0.1}
-    shown = as_text({**values, "expected loss": 2.5}, logs=True)
+    shown = values_text({**values, "expected loss": 2.5}, logs=True)
     assert shown == {
         "worth for the answer": "0.12%",
         "lowers the envelope by": "2%",
         "expected loss": "2.5 ± 0.1",
     }
-    assert as_text(values, logs=False)["lowers the envelope by"] == "0.02"
+    assert values_text(values, logs=False)["lowers the envelope by"] == "0.02"
 
 
 def test_the_initial_design_has_no_reason_but_chance(compute_grid):

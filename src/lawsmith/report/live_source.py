@@ -1,4 +1,4 @@
-"""A report's source from a live study: its journal folded, when runs were under way, its answer."""
+"""The source of a report on a live study, with the times of its runs from the journal."""
 
 from __future__ import annotations
 
@@ -15,58 +15,48 @@ from lawsmith.charts.timeline import Attempt
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, driver_of
 from lawsmith.journal.events import parse, time_of
 from lawsmith.report.cards.record import Column, run_table
-from lawsmith.report.finding import NONE_YET
 from lawsmith.report.parts import RunTable
 from lawsmith.report.source import Findings, Live, Record, Source, Spend
 from lawsmith.runs import State
 from lawsmith.study.history import state_of
 from lawsmith.study.live import LiveStudy, runs_made
 
-_ENDS = (
-    *(Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED),
-    *(Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED),
-)
-
-NONE_FITS = "no finished run is one of the candidates"
+NONE_YET = "no run has finished yet"
+NO_MATCH = "no finished run is one of the candidates"
 _STATES = {State.DONE: "done", State.DIVERGED: "diverged", State.FAILED: "failed"}
+_ENDS = {Kind.FINISHED, Kind.DIVERGED, Kind.RETRIED, Kind.FAILED, Kind.QUARANTINED, Kind.CANCELLED}
 
 
-def live_source(study: LiveStudy, ledger: Ledger, found: Findings, record: Record) -> Source:
-    """The source of a report on a study as it stands; ``found`` may be of an earlier moment."""
-    every = np.arange(len(study.grid))
-    speed = study.spec.throughput
+def live_source(study: LiveStudy, ledger: Ledger, findings: Findings, record: Record) -> Source:
+    """The source of a report on a live study; ``findings`` may be of an earlier ledger."""
+    speed, row_of = study.spec.throughput, study.candidates.row_of
     trials = list(ledger.trials.values())
-    # Those of no candidate have neither a row nor a compute.
-    places = [(study.candidates.row_of(trial.config), trial) for trial in trials]
-    placed = [(row, trial) for row, trial in places if row is not None]
+    # Trials that match no candidate have no row and no compute.
+    placed = [(row, trial) for trial in trials if (row := row_of(trial.config)) is not None]
     first = {trial.name for trial in trials[: study.method.n_first]}
     spans, last = read_spans(study.layout.journal)
     live = _live(study, ledger, last)
-    found = found if live.n_finished else _nothing_found(found, live)
+    if not live.n_finished:
+        why = NO_MATCH if ledger.counts()[Stage.FINISHED.value] else NONE_YET
+        findings = replace(findings, why_no_answer=why, why_no_law=why)
     return Source(
         kind="live",
         study=runs_made(study, ledger),
         law=study.law,
         spend=Spend(
             spent=ledger.spend,
-            dense=study.pricing.total(study.grid, every),
+            dense=study.pricing.total(study.grid, np.arange(len(study.grid))),
             n_runs=len(trials),
             n_dense=len(study.grid),
             budget=study.budget,
             flops_per_second=None if speed is None else speed.flops_per_second,
         ),
-        runs=_runs(study, placed, found.analysis),
+        runs=_runs(study, placed, findings.analysis),
         record=record,
-        found=found,
+        findings=findings,
         attempts=tuple(_attempts(study, placed, first, spans)),
         live=live,
     )
-
-
-def _nothing_found(found: Findings, live: Live) -> Findings:
-    """The reason for all that is missing: no run of a candidate has finished."""
-    why = NONE_FITS if live.ledger.counts()[Stage.FINISHED.value] else NONE_YET
-    return replace(found, why_no_answer=why, why_no_law=why)
 
 
 def _live(study: LiveStudy, ledger: Ledger, last: float) -> Live:
@@ -84,9 +74,9 @@ def _live(study: LiveStudy, ledger: Ledger, last: float) -> Live:
 def _attempts(
     study: LiveStudy, placed: list[tuple[int, Trial]], first: set[str], spans: Iterable[Span]
 ) -> Iterator[Attempt]:
-    """Attempts at trials in the order these were asked for; ``first`` names the initial design.
+    """The attempts in the order in which their trials were asked for; ``first``: initial design.
 
-    A further attempt costs the study nothing more.
+    Only the first attempt at a trial adds to the spend.
     """
     of_trial: dict[str, list[Span]] = {}
     for span in spans:
@@ -127,9 +117,9 @@ def _loss(trial: Trial) -> float:
 
 @dataclass(frozen=True)
 class Span:
-    """One attempt: from its beginning to its end, seconds since 1970; None while it goes on.
+    """Begin and end of one attempt, seconds since 1970; the end is None while it is under way.
 
-    ``retried`` tells that another attempt follows.
+    retried   whether another attempt follows
     """
 
     trial: str
@@ -140,7 +130,7 @@ class Span:
 
 
 def read_spans(path: Path) -> tuple[list[Span], float]:
-    """The attempts of a journal; a line that cannot be read tells nothing."""
+    """The attempts of a journal, see `spans_of`; lines that cannot be parsed are skipped."""
     try:
         lines = path.read_bytes().split(b"\n")
     except OSError:
@@ -149,10 +139,10 @@ def read_spans(path: Path) -> tuple[list[Span], float]:
 
 
 def spans_of(events: Iterable[Event]) -> tuple[list[Span], float]:
-    """All attempts in the order they began, and the time of the last event, 0 without one.
+    """All attempts in the order in which they began, and the time of the last event (0 if none).
 
-    A run begins when its runner says so, else when it was handed over; one that a person launches,
-    when it was asked for. Events without a time are passed over.
+    An attempt begins when its runner reports it, else when it was submitted; if a person launches
+    the run, when it was asked for. Events without a time are skipped.
     """
     under_way: dict[str, Span] = {}
     done: list[Span] = []
@@ -168,7 +158,7 @@ def spans_of(events: Iterable[Event]) -> tuple[list[Span], float]:
         if kind in (Kind.SUBMITTED, Kind.RUNNING) or by_hand:
             attempt = event.get("attempt")
             under_way[trial] = Span(trial, attempt if isinstance(attempt, int) else 1, now)
-        elif kind in _ENDS and (found := under_way.pop(trial, None)) is not None:
-            # A clock that was set back makes no run of less than no time.
-            done.append(replace(found, ended=max(now, found.begun), retried=kind == Kind.RETRIED))
+        elif kind in _ENDS and (span := under_way.pop(trial, None)) is not None:
+            # If the clock was set back, the attempt has a length of zero.
+            done.append(replace(span, ended=max(now, span.begun), retried=kind == Kind.RETRIED))
     return sorted([*done, *under_way.values()], key=lambda span: span.begun), now

@@ -1,6 +1,6 @@
-"""The results that take a while: the laws of any study; of a live one its answer, what is next.
+"""Results that take a while: the laws of any study, the answer and next runs of a live study.
 
-The answer comes first and by itself, since people wait for it; the rest follows.
+The answer has a function of its own, because people wait for it.
 """
 
 from __future__ import annotations
@@ -22,7 +22,7 @@ from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
-from lawsmith.report.source import Findings, Reason
+from lawsmith.report.source import Findings, Proposal
 from lawsmith.runs import Runs
 from lawsmith.study.answer import answer_of, targets_of, tasks_of, too_many
 from lawsmith.study.asking import propose
@@ -31,79 +31,90 @@ from lawsmith.study.trunks import along_of
 from lawsmith.surface import PUBLIC, Prior
 
 N_NEXT = 4
-SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, for a surface of logs
-GROWTH = 1.35  # between the counts of runs at which the way to the answer is looked at
-NONE_YET = "no run has finished yet"
-Memory = dict[bytes, Moment | None]  # moments on the way, by the runs that they rest on
+SHARES = ("lowers the envelope by", "worth for the answer")  # of the loss, if its log is modelled
+GROWTH = 1.35  # ratio of the counts of runs at which a forecast is made
+Memory = dict[bytes, Moment | None]  # moments that were computed, by their runs
 
 
-def find_out(
+def find_all(
     study: LiveStudy,
     ledger: Ledger,
     memory: Memory,
     *,
     n_next: int = N_NEXT,
-    alive: Callable[[], bool] = lambda: True,
+    keep_going: Callable[[], bool] = lambda: True,
 ) -> Findings:
-    """All results of a ledger's runs; those of `find_way` as long as ``alive()``."""
-    found = find_answer(study, ledger, Findings())
-    found = find_next(study, ledger, found, n_next=n_next)
-    found = find_laws(study, ledger, found)
-    return find_way(study, ledger, found, memory, alive=alive)
+    """All results of the runs of a ledger."""
+    findings = find_answer(study, ledger, Findings())
+    findings = find_next(study, ledger, findings, n_next=n_next)
+    findings = find_laws(study, ledger, findings)
+    return find_moments(study, ledger, findings, memory, keep_going=keep_going)
 
 
-def find_answer(study: LiveStudy, ledger: Ledger, before: Findings) -> Findings:
-    """The answer of a ledger's runs; the rest as it was ``before``."""
+def find_answer(study: LiveStudy, ledger: Ledger, findings: Findings) -> Findings:
+    """With the answer of the runs of a ledger."""
     known = answer_of(study, ledger)
     if known.answer is None:
-        return replace(before, answered=None, why_no_answer=known.why_not, curved=None)
+        return replace(findings, answered=None, why_no_answer=known.why_not, curved=None)
     answered = answer_with_runs(known.answer, runs_made(study, ledger))
     curved = None
     if known.answer.curves is not None:
         along, runs = along_of(study, ledger), study.history(ledger).runs
         curved = AnswerWithCurves(study.spec.name, along, study.grid, runs, known.answer)
-    return replace(before, answered=answered, why_no_answer="", curved=curved)
+    return replace(findings, answered=answered, why_no_answer="", curved=curved)
 
 
 def find_next(
-    study: LiveStudy, ledger: Ledger, found: Findings, *, n_next: int = N_NEXT
+    study: LiveStudy, ledger: Ledger, findings: Findings, *, n_next: int = N_NEXT
 ) -> Findings:
-    """The runs that would be asked for next."""
+    """With up to ``n_next`` runs that would be asked for next."""
     why_not = too_many(study, ledger)
     asking = n_next and ledger.ended is None and not why_not
-    following = reasons(study, ledger, n_next) if asking else ()
-    return replace(found, reasons=following, why_not_next=why_not)
+    events = propose(study, ledger, n_next, by=study.launched_by) if asking else ()
+    logs = study.method.surrogate == "surface"
+    proposals = tuple(
+        Proposal(e["config"], e["cost"], e["why"], values_text(e["values"], logs=logs))
+        for e in events
+    )
+    return replace(findings, proposals=proposals, why_not_next=why_not)
 
 
-def find_laws(study: LiveStudy, ledger: Ledger, found: Findings) -> Findings:
-    """The law of the runs made, that of N and D, each with why there is none, and accuracies."""
+def find_laws(study: LiveStudy, ledger: Ledger, findings: Findings) -> Findings:
+    """With the laws of the runs, and the answers for tasks."""
     targets, level = targets_of(study), study.spec.law.level
     options = FitOptions(study.law, targets=tuple(map(Target, targets[:1])), level=level)
-    known = None if found.answered is None else found.answered.answer
-    found = with_laws(found, runs_made(study, ledger), options)
-    return replace(found, tasks=tasks_of(study, ledger, known))
+    known = None if findings.answered is None else findings.answered.answer
+    findings = with_laws(findings, runs_made(study, ledger), options)
+    return replace(findings, tasks=tasks_of(study, ledger, known))
 
 
-def find_way(
+def find_moments(
     study: LiveStudy,
     ledger: Ledger,
-    found: Findings,
+    findings: Findings,
     memory: Memory,
     *,
-    alive: Callable[[], bool] = lambda: True,
+    keep_going: Callable[[], bool] = lambda: True,
 ) -> Findings:
-    """What was known after fewer of the runs; no more is worked out once ``alive()`` is False."""
+    """With the forecasts after fewer runs, see `moments`."""
     targets, made = targets_of(study), runs_made(study, ledger)
     if not targets:
-        return replace(found, moments=())
+        return replace(findings, moments=())
     dense = study.pricing.total(study.grid, np.arange(len(study.grid)))
 
     def spend(part: Runs) -> float:
         return study.pricing.total(made.grid, part.index) / dense
 
-    level, target, prior = study.spec.law.level, Target(targets[0]), study.prior
-    way = moments(made, target, spend, memory, level=level, prior=prior, alive=alive)
-    return replace(found, moments=way)
+    known = moments(
+        made,
+        Target(targets[0]),
+        spend,
+        memory,
+        level=study.spec.law.level,
+        prior=study.prior,
+        keep_going=keep_going,
+    )
+    return replace(findings, moments=known)
 
 
 def moments(
@@ -114,18 +125,18 @@ def moments(
     *,
     level: float = 0.95,
     prior: Prior = PUBLIC,
-    alive: Callable[[], bool] = lambda: True,
+    keep_going: Callable[[], bool] = lambda: True,
 ) -> tuple[Moment, ...]:
-    """What was known at ``target`` after more and more of the runs, each count looked at once.
+    """The forecasts of ``target`` after more and more of the runs.
 
-    spend   what runs cost, as a share of the dense grid
-    memory  what is known from before; nothing is added once ``alive()`` is False
+    spend   cost of runs as a share of the dense grid
+    memory  keeps what was computed; nothing is added once ``keep_going()`` returns False
     """
     found, grid, runs = [], made.grid, made.runs
-    for n in ladder(LEAST_RUNS, len(runs)):
-        part = Runs(runs.index[:n], runs.loss[:n], runs.state[:n])
+    for n in run_counts(LEAST_RUNS, len(runs)):
+        part = runs.take(slice(n))
         key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
-        if key not in memory and alive():
+        if key not in memory and keep_going():
             memory[key] = _moment(grid, part, target, spend(part), level, prior)
         found.append(memory.get(key))
     return tuple(known for known in found if known is not None)
@@ -134,7 +145,7 @@ def moments(
 def _moment(
     grid: Grid, runs: Runs, target: Target, spend: float, level: float, prior: Prior
 ) -> Moment | None:
-    """What was known after ``runs``; None with too few of them."""
+    """The forecast after ``runs``; None if they are too few."""
     try:
         found = answer(grid, runs, [target], level=level, prior=prior)
     except LawsmithError:
@@ -142,10 +153,10 @@ def _moment(
     return Moment(spend, len(runs), found.forecasts[0])
 
 
-def ladder(first: int, last: int) -> list[int]:
+def run_counts(first: int, last: int) -> list[int]:
     """Counts of runs from ``first`` to ``last``, each GROWTH times the one before.
 
-    They do not depend on ``last``, so that what was computed on the way is of use again.
+    Only the final count depends on ``last``, so that forecasts can be used again later.
     """
     counts, n = [], float(max(first, 1))
     while round(n) < last:
@@ -154,39 +165,26 @@ def ladder(first: int, last: int) -> list[int]:
     return [*counts, last] if last >= first else []
 
 
-def with_laws(found: Findings, study: Study, options: FitOptions) -> Findings:
-    """With the law of a study, and that of N and D: its own, else Chinchilla's on the same runs."""
+def with_laws(findings: Findings, study: Study, options: FitOptions) -> Findings:
+    """With the law of a study, and a law of N and D: the same, else Chinchilla's."""
     own, why_not = _analysed(study, options)
     sizes = own if can_allocate(options.law) else None
     if not can_allocate(options.law) and {"N", "D"} <= set(study.grid.names):
         other = replace(options, law=CHINCHILLA, objective=None, fixed={})
         sizes, _ = _analysed(study, other)
-    return replace(found, analysis=own, why_no_law=why_not, sizes=sizes)
+    return replace(findings, analysis=own, why_no_law=why_not, sizes=sizes)
 
 
 def _analysed(study: Study, options: FitOptions) -> tuple[Analysis | None, str]:
-    """The analysis, or None and why not."""
+    """(the analysis, ''), or (None, why there is none)."""
     try:
         return analyse(study, options), ""
     except LawsmithError as error:
         return None, str(error)
 
 
-def reasons(study: LiveStudy, ledger: Ledger, n: int) -> tuple[Reason, ...]:
-    """Up to ``n`` runs that would be asked for next, each with the values it was chosen by."""
-    return tuple(
-        Reason(
-            event["config"],
-            event["cost"],
-            event["why"],
-            as_text(event["values"], logs=study.method.surrogate == "surface"),
-        )
-        for event in propose(study, ledger, n, by=study.launched_by)
-    )
-
-
-def as_text(values: Mapping[str, float | None], *, logs: bool) -> dict[str, str]:
-    """Values by name as people read them; ``logs`` says that losses are modelled by their logs."""
+def values_text(values: Mapping[str, float | None], *, logs: bool) -> dict[str, str]:
+    """Acquisition values by name, as text; ``logs``: the surrogate models the log of the loss."""
     shown = {
         name: percent(value, 2) if logs and name in SHARES else number(value, 3)
         for name, value in values.items()
