@@ -2,6 +2,7 @@
 
     python benchmarks/trunks.py --draws 8 --out out.json          # drawn laws
     python benchmarks/trunks.py --on tinylm-wsd --draws 10 --out out.json
+    python benchmarks/trunks.py --live examples/tinylm/live/wsd-*/study.toml --out out.json
 
 A study is played three ways, without any process: every run from scratch (whole), runs that share
 trunks and are known by their final losses alone (shared), and trunks that are run, with their
@@ -13,6 +14,9 @@ is predicted is the true best loss at the target. On tinylm-wsd candidates are t
 up to 2^25 tokens, with the losses of one of the table's two seeds. Draws 0 and 1 have all of them,
 further ones lack a tenth of the (N, lr), so that they differ. What is predicted is the best loss of
 each size at 2^26 tokens, 11M among them (medians over sizes; intervals of a further run).
+
+With --live nothing is played: live studies of the same candidates are judged in the same way from
+their journals, after each share of the budget that was trained.
 """
 
 from __future__ import annotations
@@ -33,6 +37,7 @@ from lawsmith.answer import Target, answer
 from lawsmith.datasets.catalogue import FOLDER
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Journal, Kind, Ledger, make
+from lawsmith.journal.events import check, parse
 from lawsmith.runs import State
 from lawsmith.study import LiveStudy, open_study
 from lawsmith.study.answer import answer_of
@@ -122,7 +127,7 @@ class Bundled:
         seed = draw % N_SEEDS
         runs, curves = (pd.read_csv(FOLDER / f"tinylm-wsd{s}.csv") for s in ("", "-curves"))
         mine = runs[(runs["seed"] == seed) & (runs["N"] < 1e7) & (runs["D"] < LONGEST)]
-        self.held = runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
+        self.held = best_at_longest()
         self.losses = mine.set_index(["N", "D", "lr"])["loss"].to_dict()
         self.curves = dict(iter(curves[curves["seed"] == seed].groupby(["N", "lr"])))
         pairs, rng = sorted({(N, lr) for N, _, lr in self.losses}), np.random.default_rng(draw)
@@ -154,21 +159,32 @@ class Bundled:
         return float(np.exp(np.interp(np.log(D), logs[:, 0], logs[:, 1])))
 
     def judge(self, study: LiveStudy) -> dict[str, float]:
-        ledger = study.journal.ledger
-        history, along = study.history(ledger), along_of(study, ledger)
-        targets = [Target(6.0 * N * LONGEST, float(N), float(LONGEST)) for N in self.held.index]
-        told = along if along.curves else None
-        pool = study.pool(history.pool)
-        try:
-            whole = answer(pool, history.pool_runs, targets, study="", level=0.95, along=told)
-        except LawsmithError:
-            return {}
-        found = whole.forecasts
-        low, high, loss = (np.array([getattr(f, k) for f in found]) for k in RUN)
-        error = np.median(np.abs(np.log(loss / self.held)))
-        holds = np.mean((low <= self.held) & (self.held <= high))
-        width = np.median(0.5 * np.log(high / low))
-        return {"error": float(error), "width": float(width), "holds": float(holds)}
+        return judge_sizes(study, self.held)
+
+
+def best_at_longest() -> pd.Series[float]:
+    """The best loss of each size of tinylm-wsd at its most tokens, by N."""
+    runs = pd.read_csv(FOLDER / "tinylm-wsd.csv")
+    return runs[runs["D"] == LONGEST].groupby("N")["loss"].min()
+
+
+def judge_sizes(study: LiveStudy, held: pd.Series[float]) -> dict[str, float]:
+    """What a study predicts of the best losses of some sizes at the most tokens, beside them."""
+    ledger = study.journal.ledger
+    history, along = study.history(ledger), along_of(study, ledger)
+    targets = [Target(6.0 * N * LONGEST, float(N), float(LONGEST)) for N in held.index]
+    told = along if along.curves else None
+    pool = study.pool(history.pool)
+    try:
+        whole = answer(pool, history.pool_runs, targets, study="", level=0.95, along=told)
+    except LawsmithError:
+        return {}
+    found = whole.forecasts
+    low, high, loss = (np.array([getattr(f, k) for f in found]) for k in RUN)
+    error = np.median(np.abs(np.log(loss / held)))
+    holds = np.mean((low <= held) & (held <= high))
+    width = np.median(0.5 * np.log(high / low))
+    return {"error": float(error), "width": float(width), "holds": float(holds)}
 
 
 RUN = ("run_low", "run_high", "loss")
@@ -319,15 +335,53 @@ def point(study: LiveStudy, truth: World, share: float) -> dict[str, float]:
     return {"share": share, "n": len(study.journal.ledger.trials), **truth.judge(study)}
 
 
+def trained(ledger: Ledger) -> float:
+    """FLOPs that were trained; of runs under way what they told."""
+    total = 0.0
+    for trial in ledger.trials.values():
+        if not trial.open:
+            total += trial.spend
+        elif trial.report is not None:
+            total += trial.cost * (trial.report[0] - trial.start) / (trial.D - trial.start)
+    return total
+
+
+def judge_live(file: Path) -> Iterator[dict[str, float]]:
+    """The answer of a live study after each share of its budget and at its end, by its journal."""
+    study, held = open_study(file), best_at_longest()
+    study.journal = Journal(study.layout.journal, Ledger())
+    ledger, shares, share, judged = study.journal.ledger, list(SHARES), 0.0, 0.0
+    for line in study.layout.journal.read_bytes().splitlines():
+        event = parse(line)
+        if event is None:
+            continue  # the last line, if the journal was copied while it was written
+        ledger.add(check(event, where=str(file)))
+        share = trained(ledger) / study.budget
+        if shares and share >= shares[0] - 1e-9:
+            yield {"share": share, "n": len(ledger.trials), **judge_sizes(study, held)}
+            shares, judged = [s for s in shares if s > share], share
+    if share > judged:
+        yield {"share": share, "n": len(ledger.trials), **judge_sizes(study, held)}
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=8)
     parser.add_argument("--first", type=int, default=0)
     parser.add_argument("--on", choices=["drawn", "tinylm-wsd"], default="drawn")
     parser.add_argument("--ways", nargs="+", default=list(WAYS))
+    parser.add_argument("--live", nargs="+", type=Path, metavar="STUDY.toml", default=[])
     parser.add_argument("--out", type=Path, required=True)
     told = parser.parse_args()
     found: list[dict[str, Any]] = []
+    for file in told.live:
+        points = list(judge_live(file))
+        found.append({"study": file.parent.name, "points": points})
+        for one in points:
+            print(file.parent.name, json.dumps(one), flush=True)
+        told.out.write_text(json.dumps(found, indent=1))
+    if told.live:
+        return
     for draw in range(told.first, told.first + told.draws):
         world: World = Truth.draw(draw) if told.on == "drawn" else Bundled(draw)
         for way in told.ways:

@@ -3,6 +3,7 @@
 dense   `tinylm`: every size with every budget, learning rate and batch
 wsd     `tinylm-wsd`: trunks of one batch that are evaluated on the way; learning rates around the
         best of each size, one size more, and another seed
+live    what the live studies of trunks may train: the sizes of the dense grid, with further seeds
 """
 
 from __future__ import annotations
@@ -34,6 +35,7 @@ WSD_TOP = {
     (256, 5): -6.5,
 }
 WSD_LARGE, WSD_LARGE_LRS = (384, 6), tuple(2.0**k for k in (-10.5, -9.5, -8.5, -7.5))
+LIVE_SEEDS = (3, 4)
 
 
 def dense_plans() -> list[Plan]:
@@ -72,4 +74,14 @@ def _wsd_plan(shape: tuple[int, int]) -> Plan:
     return Plan(Size(*shape), WSD_BATCH, 0, lrs, WSD_BUDGETS, WSD_MARKS)
 
 
-GRIDS: Mapping[str, Callable[[], list[Plan]]] = {"dense": dense_plans, "wsd": wsd_plans}
+def live_plans() -> list[Plan]:
+    """The trunks of tinylm-wsd's smaller sizes up to 2^25 tokens, one seed after the other."""
+    plans = [replace(_wsd_plan(shape), budgets=WSD_BUDGETS[:-1]) for shape in reversed(WSD_TOP)]
+    return [replace(plan, seed=seed) for seed in LIVE_SEEDS for plan in plans]
+
+
+GRIDS: Mapping[str, Callable[[], list[Plan]]] = {
+    "dense": dense_plans,
+    "wsd": wsd_plans,
+    "live": live_plans,
+}

@@ -14,10 +14,10 @@ from __future__ import annotations
 
 import json
 import math
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Generator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 
 from errors import TinylmError
 from trunk import Trunk
@@ -26,6 +26,7 @@ KINDS = ("run", "trunk", "branch")
 MARKS_PER_OCTAVE, FIRST_MARK = 3, 2**14  # where a trunk is evaluated on the way
 
 Tell = Callable[[Mapping[str, float]], None]
+Result = TypeVar("Result")
 
 
 @dataclass(frozen=True)
@@ -73,23 +74,28 @@ def progress(file: Path) -> Tell:
 
 def train_segment(trunk: Trunk, segment: Segment, tell: Tell) -> float:
     """Train a trunk or a branch to its end; the held-out loss there."""
+    return finish(segment_steps(trunk, segment, tell))
+
+
+def segment_steps(trunk: Trunk, segment: Segment, tell: Tell) -> Generator[None, None, float]:
+    """The same, yielding while work is queued, so that several trials can share one GPU."""
     step_tokens = trunk.plan.step_tokens
     begin(trunk, segment, tell)
     total = round(segment.end / step_tokens)
     if segment.kind == "branch":
-        _work(trunk.decay(total))
-        return evaluated(trunk)
+        yield from trunk.decay(total)
+        return (yield from evaluated(trunk))
     saves = {round(tokens / step_tokens): tokens for tokens in (*segment.save_at, segment.end)}
     stops = saves.keys() | marks(trunk, total)
     for step in sorted(step for step in stops if trunk.at < step <= total):
-        _work(trunk.advance(step))
-        loss = evaluated(trunk)
+        yield from trunk.advance(step)
+        loss = yield from evaluated(trunk)
         if step in saves:
             trunk.checkpoint(checkpoint_of(segment.folder, saves[step]))
             tell({"saved": saves[step]})
         if math.isfinite(loss):
             tell({"tokens": step * step_tokens, "loss": loss})
-    return evaluated(trunk)
+    return (yield from evaluated(trunk))
 
 
 def begin(trunk: Trunk, segment: Segment, tell: Tell) -> None:
@@ -119,11 +125,15 @@ def marks(trunk: Trunk, total: int) -> set[int]:
     return {max(1, round(mark / trunk.plan.step_tokens)) for mark in tokens}
 
 
-def evaluated(trunk: Trunk) -> float:
-    _work(trunk.evaluate())
+def evaluated(trunk: Trunk) -> Generator[None, None, float]:
+    yield from trunk.evaluate()
     return trunk.losses()[0]
 
 
-def _work(steps: Iterator[None]) -> None:
-    for _ in steps:
-        pass
+def finish(steps: Generator[None, None, Result]) -> Result:
+    """Go through all the steps; what they return."""
+    while True:
+        try:
+            next(steps)
+        except StopIteration as end:
+            return end.value

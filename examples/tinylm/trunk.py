@@ -255,7 +255,8 @@ class Trunk:
 
     def resume(self, path: Path) -> None:
         """Go on from a checkpoint; one of another configuration is refused."""
-        kept = torch.load(path, map_location=self.corpus.device, weights_only=True)
+        with self._stream():  # what is loaded is the stream's memory until it has copied it
+            kept = torch.load(path, map_location=self.corpus.device, weights_only=True)
         if kept["plan"] != self._identity():
             raise TinylmError(
                 f"{path} is a checkpoint of another configuration; delete it to start this trunk "
