@@ -20,6 +20,7 @@ import signal
 import socket
 import traceback
 from collections.abc import Mapping, Sequence
+from concurrent.futures import ProcessPoolExecutor, as_completed
 from contextlib import suppress
 from pathlib import Path
 from typing import Any
@@ -146,14 +147,14 @@ def _text(error: BaseException) -> str:
 def compile_ahead(shapes: Sequence[str], folder: Path, device: torch.device) -> None:
     """Compile the kernels of some shapes, each in a process, into the cache that torch keeps."""
     os.environ["TORCHINDUCTOR_COMPILE_THREADS"] = "1"  # the processes share the cores already
-    with multiprocessing.get_context("spawn").Pool(len(shapes)) as pool:
-        jobs = [(shape, folder, device) for shape in shapes]
-        for shape in pool.imap_unordered(_compile, jobs):
-            say(f"{shape}: compiled")
+    context = multiprocessing.get_context("spawn")  # CUDA allows no fork
+    with ProcessPoolExecutor(len(shapes), mp_context=context) as pool:
+        jobs = [pool.submit(_compile, shape, folder, device) for shape in shapes]
+        for job in as_completed(jobs):
+            say(f"{job.result()}: compiled")
 
 
-def _compile(job: tuple[str, Path, torch.device]) -> str:
-    shape, folder, device = job
+def _compile(shape: str, folder: Path, device: torch.device) -> str:
     width, depth, batch = map(int, shape.split("x"))
     corpus = load_corpus(folder, device)
     size = Size(width, depth, corpus.vocabulary)
