@@ -20,7 +20,7 @@ from paper.tests.botorch_model import (
 from scipy import stats
 
 from lawsmith.runs import State as RunState
-from lawsmith.surrogates.inputs import kernel_columns
+from lawsmith.surrogates.gp.kernel import kernel_columns
 from lawsmith_paper.rivals import botorch as module
 from lawsmith_paper.rivals.botorch import BoTorchGP
 from tests.surrogates.studies import done, in_state, observed, small_grid

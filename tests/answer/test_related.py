@@ -8,7 +8,7 @@ import pytest
 
 import lawsmith
 from lawsmith.answer.related import _features, fit_curve
-from lawsmith.surface.data import Points
+from lawsmith.surface.frame import Points
 from tests.answer.tables import law
 
 TARGET = "N=5e9,D=1.8e11"

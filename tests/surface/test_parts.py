@@ -11,8 +11,9 @@ from scipy import stats
 from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit
-from lawsmith.surface.data import Frame, Points, RowTrunks, observe
+from lawsmith.surface.data import RowTrunks, observe
 from lawsmith.surface.fit_member import fit_theta, log_likelihood, log_likelihood_of_replicates
+from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.locate import vertex
 from lawsmith.surface.member import Linearised, Member
 from lawsmith.surface.mixture import DF, t_mixture_quantile

@@ -9,7 +9,8 @@ import pytest
 
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.data import Observed
+from lawsmith.surface.frame import Points
 from lawsmith.surface.member import Member
 from lawsmith.surface.tail import compress
 from lawsmith.surrogates.base import Aim, Posterior

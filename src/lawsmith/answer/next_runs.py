@@ -20,7 +20,7 @@ import numpy as np
 
 from lawsmith.arrays import FloatArray
 from lawsmith.surface import Surface
-from lawsmith.surface.data import Points, stack
+from lawsmith.surface.frame import Points, stack
 from lawsmith.surface.mixture import Mixture
 
 N_COMPUTES, N_RATIOS = 9, 41  # computes of candidates, and D/N on the line of each

@@ -28,8 +28,8 @@ from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly_spaced
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface import Inferred, Surface
-from lawsmith.surface.data import Points
 from lawsmith.surface.fit import columns_of, frame_on
+from lawsmith.surface.frame import Points
 
 LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge the curve badly
 MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute

@@ -8,7 +8,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
-from typing import Any, get_args
+from typing import Any
 
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
 from lawsmith.answer import Target, default_target
@@ -27,8 +27,8 @@ from lawsmith.policies.catalogue import POLICIES
 from lawsmith.policies.search import REACH
 from lawsmith.replay import TARGETS, Stop, Task, default_hold_out
 from lawsmith.surrogates import SURROGATES, make_surrogate
-from lawsmith.surrogates.base import Scale, Surrogate
-from lawsmith.surrogates.inputs import Kernel, Priors
+from lawsmith.surrogates.base import SCALES, Surrogate
+from lawsmith.surrogates.gp import KERNELS, PRIORS
 
 _WINDOWS = ("window", "slice")
 _SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
@@ -56,9 +56,9 @@ class Choices:
         return {
             "policy": self.policies,
             "surrogate": self.surrogates,
-            "kernel": get_args(Kernel),
-            "priors": get_args(Priors),
-            "scale": get_args(Scale),
+            "kernel": KERNELS,
+            "priors": tuple(PRIORS),
+            "scale": SCALES,
             "acquisition": tuple(ACQUISITIONS),
             "slice_by": ("C", "N", "D"),
         }

@@ -6,10 +6,9 @@ surface.best(1e21)                # loss, low, high, run_low, run_high, N*, D*, 
 
 from __future__ import annotations
 
+from lawsmith.surface.data import Inferred
 from lawsmith.surface.fit import fit, fit_surface
-from lawsmith.surface.inferred import Inferred
 from lawsmith.surface.learning import learn_from_surfaces
 from lawsmith.surface.locate import Range
-from lawsmith.surface.prior import BROAD, Lesson, Prior
-from lawsmith.surface.public import PUBLIC
+from lawsmith.surface.prior import BROAD, PUBLIC, Lesson, Prior
 from lawsmith.surface.surface import Estimate, OddRun, Surface

@@ -2,7 +2,7 @@
 
 Further scales are known by the names of their columns: how many experts a model has (or how many
 times more parameters than it uses for a token), and how many unique tokens, or epochs, a run had.
-Shapes as in :mod:`lawsmith.surface.data`.
+Shapes as in :mod:`lawsmith.surface.frame`.
 """
 
 from __future__ import annotations
@@ -116,18 +116,13 @@ def priced(
 
 
 def is_recipe(u: FloatArray, columns: list[FloatArray]) -> bool:
-    """Whether a hyperparameter follows the scales, along a line or in steps."""
-    return is_linear(u, columns) or _stepwise(u, columns)
+    """Whether a hyperparameter follows the scales: along a line, or in steps of an e-fold."""
+    return is_linear(u, columns) or any(_sd_within(u, v) < RECIPE * u.std() for v in columns)
 
 
 def is_linear(u: FloatArray, columns: list[FloatArray]) -> bool:
     """Whether a hyperparameter follows a line in the logs of the scales."""
     return residual_sd(u, *columns) < RECIPE * float(u.std())
-
-
-def _stepwise(u: FloatArray, columns: list[FloatArray]) -> bool:
-    """Whether a hyperparameter is (nearly) one value within each e-fold of N or of D."""
-    return any(_sd_within(u, column) < RECIPE * u.std() for column in columns)
 
 
 def _sd_within(u: FloatArray, column: FloatArray) -> float:

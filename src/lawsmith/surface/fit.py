@@ -12,18 +12,17 @@ from dataclasses import replace
 
 import numpy as np
 
-from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
+from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray, cell_ids
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 from lawsmith.surface.axes import seen
-from lawsmith.surface.data import Frame, Observed, frame_of, observe, with_rows
+from lawsmith.surface.data import Inferred, Observed, observe, with_rows
 from lawsmith.surface.fit_member import first_theta, fit_member
-from lawsmith.surface.inferred import Inferred, with_inferred
+from lawsmith.surface.frame import Frame, frame_of
 from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import EFFECTIVE_ROWS
-from lawsmith.surface.prior import BROAD, Prior, local
+from lawsmith.surface.prior import BROAD, PUBLIC, Prior, local
 from lawsmith.surface.process import kernel_of
-from lawsmith.surface.public import PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import TREND_FORMS, trend
 from lawsmith.threads import one_thread
@@ -59,17 +58,8 @@ def fit(
 
     inferred   further rows, whose losses follow from something else
     """
-    more = {} if inferred is None else {**inferred.scales, **inferred.hp}
-    data = observe(
-        scales,
-        loss,
-        hp=hp,
-        kinds=kinds,
-        diverged=diverged,
-        trunk=None if inferred is None else inferred.of_runs,
-        beside=more,
-    )
-    return fit_observed(data if inferred is None else with_inferred(data, inferred), prior)
+    data = observe(scales, loss, hp=hp, kinds=kinds, diverged=diverged, inferred=inferred)
+    return fit_observed(data, prior)
 
 
 def fit_surface(
@@ -81,20 +71,16 @@ def fit_surface(
 
     inferred   rows beside them; its ``of_runs`` is in the order of all ``runs``
     """
-    if inferred is None:
-        return fit_observed(observed_on(grid, runs, frame_on(grid, runs)), prior)
-    beside = replace(inferred, of_runs=inferred.of_runs[runs.finished])
-    data = observed_on(grid, runs, frame_on(grid, runs, beside), beside.of_runs)
-    return fit_observed(with_inferred(data, beside), prior)
+    frame = frame_on(grid, runs, inferred)
+    return fit_observed(observed_on(grid, runs, frame, inferred), prior)
 
 
-def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = None) -> Observed:
-    """The finished runs of a study on a grid, as rows to fit.
-
-    trunk   the trunk of each finished run, as `observe` takes it
-    """
+def observed_on(grid: Grid, runs: Runs, frame: Frame, inferred: Inferred | None = None) -> Observed:
+    """The finished runs of a study on a grid, as rows to fit; ``inferred`` as in `fit_surface`."""
     done = runs.finished
     scales, hp, kinds = columns_of(grid, runs.index[done])
+    if inferred is not None:
+        inferred = replace(inferred, of_runs=inferred.of_runs[done])
     return observe(
         scales,
         runs.loss[done],
@@ -102,7 +88,7 @@ def observed_on(grid: Grid, runs: Runs, frame: Frame, trunk: IntArray | None = N
         kinds=kinds,
         diverged=runs.state[done] == State.DIVERGED.value,
         frame=frame,
-        trunk=trunk,
+        inferred=inferred,
     )
 
 
@@ -117,19 +103,16 @@ def columns_of(
     return {**scales, "C": grid.C[rows]}, hp, {axis.name: axis.kind for axis in axes}
 
 
-def frame_on(grid: Grid, runs: Runs, beside: Inferred | None = None) -> Frame:
-    """The frame of all candidates of a grid, centred where the finished runs are.
+def frame_on(grid: Grid, runs: Runs, inferred: Inferred | None = None) -> Frame:
+    """The frame of all candidates of a grid and of inferred rows, centred at the finished runs.
 
-    Losses are asked for at values that no run has had yet, so the runs alone must not say what
+    Losses are predicted at values that no run has had yet, so the runs alone must not decide what
     varies. Without a finished run all candidates count.
-
-    beside   rows that the frame must hold too
     """
     scales, hp, kinds = columns_of(grid)
-    more = {} if beside is None else {**beside.scales, **beside.hp}
     rows = runs.of(State.DONE).index
     centred = rows if len(rows) else np.arange(len(grid))
-    frame = frame_of(*with_rows(more, scales, hp), centred, kinds)
+    frame = frame_of(*with_rows(inferred, scales, hp), centred, kinds)
     tried = runs.index[runs.finished]
     if not len(tried):
         return frame
@@ -255,7 +238,7 @@ def thin(data: Observed, excess: FloatArray, most: int) -> IntArray:
         return np.arange(k)
     step, keys = 0.0, data.points.S
     while True:
-        where = _groups(keys)
+        where = cell_ids([*keys.T], k)
         if where.max() + 1 <= most // 2 or step > 4.0:
             break
         step = 0.05 if step == 0.0 else 1.5 * step
@@ -265,15 +248,6 @@ def thin(data: Observed, excess: FloatArray, most: int) -> IntArray:
     rank = np.empty(k, dtype=np.int64)
     rank[order] = np.arange(k) - starts[where[order]]
     return np.sort(np.lexsort((-data.points.c, rank))[:most])
-
-
-def _groups(keys: FloatArray) -> IntArray:
-    """(k,) the same number for equal rows; of a column at a time, for whole rows sort slowly."""
-    where = np.zeros(len(keys), dtype=np.int64)
-    for column in keys.T:
-        values, code = np.unique(column, return_inverse=True)
-        where = np.unique(where * len(values) + code, return_inverse=True)[1]
-    return where
 
 
 def weights(members: list[Member]) -> FloatArray:

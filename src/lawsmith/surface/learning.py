@@ -22,7 +22,9 @@ from lawsmith.surface.fit_member import curvature
 from lawsmith.surface.member import Member
 from lawsmith.surface.prior import (
     BROAD,
+    FAMILY,
     LOG_C0,
+    PUBLIC,
     SHARES,
     Lesson,
     Number,
@@ -35,7 +37,6 @@ from lawsmith.surface.prior import (
     share_spread,
 )
 from lawsmith.surface.process import ETA
-from lawsmith.surface.public import FAMILY, PUBLIC
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import bowl_numbers, law_numbers
 

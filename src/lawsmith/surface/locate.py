@@ -24,7 +24,7 @@ from scipy.special import ndtri
 
 from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.surface.axes import Axis
-from lawsmith.surface.data import Points
+from lawsmith.surface.frame import Points
 from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import DF, model_share
 

@@ -14,7 +14,8 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.surface.data import Observed, Points
+from lawsmith.surface.data import Observed
+from lawsmith.surface.frame import Points
 from lawsmith.surface.process import (
     Kernel,
     cholesky,

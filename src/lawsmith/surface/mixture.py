@@ -1,7 +1,6 @@
-"""What members say of one target together, and how far they err: a mixture of Student's t.
+"""The prediction of a surface at one target: a mixture of Student's t, one from each member.
 
-The numbers in it were learnt from hold-outs of public studies. Each member's log loss at a target
-is Student's t with DF degrees of freedom about its mean, and
+Each member's log loss at a target is Student's t with DF degrees of freedom about its mean, and
 
     scale² = share(n)·v + (DRIFT·slope·h)² + (SPREAD·a)²·h      (+ RUN_NOISE·σ² for a further run)
     share(n) = MODEL + (1 − MODEL)·FEW/(FEW + n)
@@ -12,23 +11,24 @@ h      e-folds of C beyond the runs, in compute or in N or D alone (`Frame.beyon
 slope  how fast log loss falls there, per e-fold of C, by that member's trend
 a, σ   SDs of that member's residual and of the noise of a run at the top of the data
 
-Provenance: `benchmarks/holdout.py`, `benchmarks/learning.py` and `benchmarks/calibrate_surface.py`
-on 27 tables of 12 public studies (OELLM-English, StepLaw, Porian, Chinchilla, Gadre, Kempner,
-Gemstones, Marin, Farseer, the mixture-of-experts and the data-constrained tables of ScaleBench,
-tinylm), held-out frontier cells at Cmax/3, /8 and /30 from all runs below, and at Cmax/3 from runs
-worth 1 % of their compute, every study counted once. What members say of a study comes from a prior
-(`lawsmith.surface.public`) that was learnt without it. The most likely values were MODEL 0.41, FEW
-19, DRIFT 0.026, SPREAD 0.07, RUN_NOISE 0.60. The forms and windows of `lawsmith.surface.fit`, the
-prior, share(n) and DF were compared on the same hold-outs, so a study that is new will do a little
-worse. Therefore the values below have a margin: a scale that is a twentieth larger.
+The numbers were learnt from hold-outs of public studies: `benchmarks/holdout.py`,
+`benchmarks/learning.py` and `benchmarks/calibrate_surface.py` on 27 tables of 12 public studies
+(OELLM-English, StepLaw, Porian, Chinchilla, Gadre, Kempner, Gemstones, Marin, Farseer, the
+mixture-of-experts and the data-constrained tables of ScaleBench, tinylm). Held out were frontier
+cells at Cmax/3, /8 and /30, predicted from all runs below, and at Cmax/3 from runs worth 1 % of
+their compute. Every study counted once, and was predicted with a prior (`PUBLIC`) that was learnt
+without it. The most likely values were MODEL 0.41, FEW 19, DRIFT 0.026, SPREAD 0.07, RUN_NOISE
+0.60. The forms and windows of `lawsmith.surface.fit`, the prior, share(n) and DF were compared on
+the same hold-outs, so a new study will do a little worse. Therefore the values below have a margin:
+a scale that is a twentieth larger.
 
-share(n) is 1 before any run, when a member is its prior, and falls to MODEL: with many rows trend
+share(n) is 1 before any run, when a member is its prior, and falls to MODEL. With many rows trend
 and residual can each explain what the other does, so a member's own variance is too large. A single
-factor for all n gave whole pools intervals that were too wide and few runs ones that were too
-narrow. RUN_NOISE is below 1: σ is what the surface cannot explain, and the best run of a cell has
-less of it. DRIFT is small: what the form errs by is mostly in v and a already.
-STEP is not learnt, for one study alone has such hyperparameters (Gadre), which was in sight: a step
-of 0.7 e-folds in a usual bowl moves log loss by 1 %.
+factor for all n gave intervals that were too wide for whole pools and too narrow for few runs.
+RUN_NOISE is below 1: σ is what the surface cannot explain, and the best run of a cell has less of
+it. DRIFT is small: most of the error of the form is in v and a already.
+STEP is not learnt, because only one study has such hyperparameters (Gadre), and it was known: a
+step of 0.7 e-folds in a usual bowl moves log loss by 1 %.
 DF was tried at 5, 8, 12 and 30: 8 and 12 make the held-out losses most likely. EFFECTIVE_ROWS was
 tried at 4, 10 and 25, 4 being a little better (before the prior was learnt).
 """
@@ -63,24 +63,17 @@ def model_share(n: Rows) -> Rows:
 
 
 def beyond2(slope: FloatArray, a: FloatArray, h: FloatArray) -> FloatArray:
-    """What lies beyond the data adds to scale²."""
+    """What the distance beyond the data adds to scale²."""
     return np.asarray((DRIFT * slope * h) ** 2 + (SPREAD * a) ** 2 * h)
-
-
-def scale2(
-    v: FloatArray, slope: FloatArray, a: FloatArray, h: FloatArray, n: FloatArray
-) -> FloatArray:
-    """scale² of the truth."""
-    return np.asarray(model_share(n) * v + beyond2(slope, a, h))
 
 
 @dataclass(frozen=True, eq=False)
 class Mixture:
     """Of log loss at one target; (m,) for m members.
 
-    model   variance of the member's own posterior
-    noise   variance of one further run
-    slope, a, h, n   as `scale2` takes them
+    model   v: variance of the member's own posterior
+    noise   σ²: variance of one further run
+    slope, a, h, n   see the module
     """
 
     weight: FloatArray
@@ -95,7 +88,7 @@ class Mixture:
     @property
     def truth(self) -> FloatArray:
         """(m,) scale² of the truth."""
-        return scale2(self.model, self.slope, self.a, self.h, self.n)
+        return model_share(self.n) * self.model + beyond2(self.slope, self.a, self.h)
 
     @property
     def run(self) -> FloatArray:
@@ -115,13 +108,13 @@ class Mixture:
 
     def interval(self, level: float) -> tuple[float, float, float, float, float]:
         """The loss: its centre, the ends of the truth's interval, and of a further run's."""
-        tail = 0.5 * (1.0 - level)
+        tails = (0.5 * (1.0 - level), 1.0 - 0.5 * (1.0 - level))
         centre = self.quantile(0.5, run=False)
-        low, high = (self.quantile(p, run=False) for p in (tail, 1.0 - tail))
-        run_low, run_high = (self.quantile(p, run=True) for p in (tail, 1.0 - tail))
-        lows = (min(low, centre), max(high, centre))
-        ends = (*lows, min(run_low, low, centre), max(run_high, high, centre))
-        return tuple(np.exp([centre, *ends]).tolist())
+        low, high = (self.quantile(p, run=False) for p in tails)
+        run_low, run_high = (self.quantile(p, run=True) for p in tails)
+        low, high = min(low, centre), max(high, centre)
+        ends = (centre, low, high, min(run_low, low), max(run_high, high))
+        return tuple(np.exp(ends).tolist())
 
 
 def t_mixture_quantile(p: float, weight: FloatArray, mean: FloatArray, sd: FloatArray) -> float:

@@ -14,22 +14,24 @@ A number is a parameter of a trend (:mod:`lawsmith.surface.trend`) or of the res
     effect                  of a category
     scale_length, …, noise_slope   of eta
 
-The reference is the median N and D of the upper third of runs. `BROAD` says what any study might
-be. In a prior that was learnt from studies shares move with the compute of the reference, for
-larger runs have less reducible loss. It may know a hyperparameter by name ('lr.height' beside
-'bowl.height').
+The reference is the median N and D of the upper third of runs. `BROAD` covers any study. `PUBLIC`
+was learnt from public studies by a script (public.toml). In a learnt prior, shares move with the
+compute of the reference, because larger runs have less reducible loss. It may know a
+hyperparameter by name ('lr.height' beside 'bowl.height').
 """
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 
 from lawsmith.surface.axes import Axis, known_as
-from lawsmith.surface.data import Frame
+from lawsmith.surface.frame import Frame
 
 
 class Number(NamedTuple):
@@ -232,6 +234,14 @@ BROAD = Prior(
         "noise_slope": _level(0.1, 0.15),
     }
 )
+
+_LEARNT = tomllib.loads((Path(__file__).parent / "public.toml").read_text(encoding="utf-8"))
+PUBLIC = Prior(
+    {name: Number(c, sd, BROAD[name].log) for name, (c, sd, _) in _LEARNT["numbers"].items()},
+    public=tuple(_LEARNT["studies"]),
+)
+# How much studies of one family share: the correlation of shares of the loss, and of all others.
+FAMILY: dict[str, float] = _LEARNT["family"]
 
 # Mean and SD of what further scale axes do, by kind; not learnt, for few studies have them.
 # Of experts the gain, and how it moves with ln N and ln experts: e times the experts are worth

@@ -5,7 +5,7 @@ Notation and shapes
     e    (k,) √(0.1·height), height being what the trend's bowls add at a row: 0 at their bottom
     eta  (l + 5,) logs of l lengthscales, then ln ρ, ln a, γ_a, ln σ, γ_σ
     a_i  = a·e^(−γ_a·c_i) SD of the residual, σ_i = σ·e^(−γ_σ·c_i) SD of the noise of one run,
-         with c as in :mod:`lawsmith.surface.data`: a and σ are those at the top of the data.
+         with c as in :mod:`lawsmith.surface.frame`: a and σ are those at the top of the data.
          Beyond the top both stay constant.
     w    (k,) weights of rows, E[precision]/σ⁻² under Student's t noise: small for outliers
     F    (k, p) J·sd of the trend: F Fᵀ is the prior covariance of the linearised trend
@@ -29,7 +29,8 @@ import numpy as np
 from scipy.linalg import cho_solve, lapack, solve_triangular
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
-from lawsmith.surface.data import Frame, Observed, Points
+from lawsmith.surface.data import Observed
+from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.prior import BROAD, Prior
 
 ETA = ("bowl_misfit", "residual", "residual_slope", "noise", "noise_slope")  # in a prior

@@ -23,7 +23,7 @@ from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
 from lawsmith.surface.axes import Axis
-from lawsmith.surface.data import Frame, Points, stack
+from lawsmith.surface.frame import Frame, Points, stack
 from lawsmith.surface.locate import (
     BEYOND,
     Range,
@@ -305,7 +305,7 @@ class Surface:
             tried = [frame.moved(at, axis, u) for u in expert_values(axis).tolist()]
             # Not `mean_plus_sd`: more experts help, so they have no bottom, and few would win only
             # because little is known of many.
-            at = _least(member, tried, lambda member, at: member.mean_and_sd(at)[0])
+            at = _least(member, tried, Member.mean)
         swept = [a for a in (*frame.categorical, *frame.numeric) if a.name not in hp]
         for step in (1.0, 0.5):
             for axis in swept:
@@ -356,7 +356,7 @@ def _least(
 
 
 def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
-    """(q,) slope, residual SD and e-folds beyond the data, as `scale2` takes them."""
+    """(q,) slope, residual SD and e-folds beyond the data, as a `Mixture` has them."""
     s = member.trend.s
     step = np.zeros(at.S.shape[1])
     step[:s] = 0.05 / max(s, 1)

@@ -1,6 +1,6 @@
 """Trends: log loss as a law in the scale axes, plus a drifting bowl in each hyperparameter.
 
-Notation and shapes (S, U, G as in :mod:`lawsmith.surface.data`)
+Notation and shapes (S, U, G as in :mod:`lawsmith.surface.frame`)
     n, d   columns of S: ln N and ln D from the reference; w = n + d (ln C), r = (d − n)/2
     law    'early+joined'  ln(E + ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k)
            'early+iso'     ln(E + A·e^(−αw)) + q·e^(q₁w)·(r − r₀ − r₁w)², a parabola at each compute
@@ -25,7 +25,7 @@ from typing import NamedTuple
 import numpy as np
 
 from lawsmith.arrays import FloatArray, IntArray
-from lawsmith.surface.data import Frame, Points
+from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.prior import BROAD, FURTHER_PRIORS, SHARES, Prior
 
 

@@ -2,13 +2,10 @@
 
 from __future__ import annotations
 
-from typing import cast
-
 from lawsmith.errors import unknown
 from lawsmith.surface import PUBLIC, Prior
-from lawsmith.surrogates.base import Scale
 from lawsmith.surrogates.gp import GP
-from lawsmith.surrogates.inputs import check_names
+from lawsmith.surrogates.gp.kernel import check_names
 from lawsmith.surrogates.surface import SurfaceModel
 
 SURROGATES = ("surface", "gp")
@@ -36,4 +33,4 @@ def make_surrogate(
     check_names(kernel=kernel, priors=priors, scale=scale)
     if name == "surface":
         return SurfaceModel(prior)
-    return GP(kernel=kernel, priors=priors, scale=cast(Scale, scale))
+    return GP(kernel=kernel, priors=priors, scale=scale)

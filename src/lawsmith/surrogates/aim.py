@@ -17,7 +17,7 @@ import numpy as np
 from scipy.special import ndtr
 
 from lawsmith.arrays import FloatArray, IntArray
-from lawsmith.surface.data import Points
+from lawsmith.surface.frame import Points
 from lawsmith.surface.locate import score
 from lawsmith.surface.member import Linearised, Member
 from lawsmith.surface.mixture import DF, model_share

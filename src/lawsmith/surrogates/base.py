@@ -17,7 +17,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable
 from dataclasses import dataclass, field
-from typing import Literal, NamedTuple, Protocol
+from typing import NamedTuple, Protocol
 
 import numpy as np
 
@@ -26,7 +26,7 @@ from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.plausible import LOSS
 from lawsmith.runs import Runs, State
 
-Scale = Literal["loss", "log"]
+SCALES = ("loss", "log")
 Sampler = Callable[[int, np.random.Generator, IntArray], FloatArray]
 
 
@@ -91,7 +91,7 @@ class Posterior:
 
     mean: FloatArray
     sd: FloatArray
-    scale: Scale
+    scale: str
     best: float
     sampler: Sampler | None = field(default=None, repr=False)
     noise: FloatArray | float = 0.0
@@ -185,7 +185,7 @@ class Observations:
         return k <= len(self.rows) and all(np.array_equal(own[:k], its) for own, its in pairs)
 
 
-def observations(grid: Grid, runs: Runs, scale: Scale) -> Observations:
+def observations(grid: Grid, runs: Runs, scale: str) -> Observations:
     """The targets of ``runs``, rows in the order of their first finished run.
 
     One more run on a new row therefore extends the lists at their end, unless it diverges or

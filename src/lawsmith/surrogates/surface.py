@@ -23,12 +23,12 @@ import numpy as np
 from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface.data import Frame, Observed, Points
+from lawsmith.surface.data import Observed
 from lawsmith.surface.fit import columns_of, fit_surface, frame_on, observed_on, prior_surface
+from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.locate import root
 from lawsmith.surface.member import Member
-from lawsmith.surface.prior import Prior
-from lawsmith.surface.public import PUBLIC
+from lawsmith.surface.prior import PUBLIC, Prior
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.tail import compress_last
 from lawsmith.surrogates.aim import (

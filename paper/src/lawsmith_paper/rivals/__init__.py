@@ -13,8 +13,8 @@ from lawsmith.policies.catalogue import POLICIES as OWN_POLICIES
 from lawsmith.policies.search import REACH
 from lawsmith.surface import PUBLIC, Prior
 from lawsmith.surrogates import SURROGATES as OWN_SURROGATES
-from lawsmith.surrogates.base import Scale, Surrogate
-from lawsmith.surrogates.inputs import Kernel, Priors, check_names
+from lawsmith.surrogates.base import Surrogate
+from lawsmith.surrogates.gp.kernel import check_names
 from lawsmith_paper.rivals.cheapest import Cheapest
 from lawsmith_paper.rivals.remember import Remember
 from lawsmith_paper.rivals.spaces import NewSlice
@@ -44,20 +44,19 @@ def make_surrogate(
     if name not in SURROGATES:
         raise unknown("surrogate", name, SURROGATES)
     check_names(kernel=kernel, priors=priors, scale=scale)
-    model = cast(Scale, scale)
     match name:
         case "botorch":
             from lawsmith_paper.rivals.botorch import BoTorchGP
 
-            return Remember(BoTorchGP(cast(Kernel, kernel), cast(Priors, priors), model))
+            return Remember(BoTorchGP(kernel, priors, scale))
         case "xgboost":
             from lawsmith_paper.rivals.xgboost import XGBoostEnsemble
 
-            return Remember(XGBoostEnsemble(scale=model, seed=seed))
+            return Remember(XGBoostEnsemble(scale=scale, seed=seed))
         case "tabpfn":
             from lawsmith_paper.rivals.tabpfn import TabPFNSurrogate
 
-            return Remember(TabPFNSurrogate(model_path=model_path, scale=model, seed=seed))
+            return Remember(TabPFNSurrogate(model_path=model_path, scale=scale, seed=seed))
         case "none":
             return None
     return surrogates.make_surrogate(name, kernel=kernel, priors=priors, scale=scale, prior=prior)

@@ -28,8 +28,8 @@ import numpy as np
 
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Observations, Posterior, Sampler, Scale, observations
-from lawsmith.surrogates.inputs import Kernel, Priors, check_names, kernel_columns
+from lawsmith.surrogates.base import Observations, Posterior, Sampler, observations
+from lawsmith.surrogates.gp.kernel import check_names, kernel_columns
 from lawsmith_paper.rivals.extras import needs_extra
 
 if TYPE_CHECKING:
@@ -44,9 +44,9 @@ ROWS_AT_ONCE = 2048  # candidates predicted together, which bounds the memory of
 class BoTorchGP:
     """``botorch.models.SingleTaskGP`` with its defaults, but for the kernel; see the module."""
 
-    kernel: Kernel = "matern"
-    priors: Priors = "free"
-    scale: Scale = "loss"
+    kernel: str = "matern"
+    priors: str = "free"
+    scale: str = "loss"
 
     def __post_init__(self) -> None:
         check_names(kernel=self.kernel, priors=self.priors, scale=self.scale)
@@ -73,9 +73,7 @@ class BoTorchGP:
         return Posterior(mean, sd, self.scale, float(seen.y.min()), _joint_draws(model, X, mean))
 
 
-def single_task_gp(
-    grid: Grid, seen: Observations, *, kernel: Kernel, priors: Priors
-) -> SingleTaskGP:
+def single_task_gp(grid: Grid, seen: Observations, *, kernel: str, priors: str) -> SingleTaskGP:
     """The model before its fit, hyperparameters at BoTorch's starting values."""
     import torch
     from botorch.models import SingleTaskGP
@@ -97,7 +95,7 @@ def single_task_gp(
     )
 
 
-def _covariance(grid: Grid, kernel: Kernel, priors: Priors) -> Covariance:
+def _covariance(grid: Grid, kernel: str, priors: str) -> Covariance:
     """k(x, x'): a linear part, a Matérn-5/2 part, or their sum."""
     from gpytorch.kernels import LinearKernel
     from gpytorch.priors import GammaPrior
@@ -110,7 +108,7 @@ def _covariance(grid: Grid, kernel: Kernel, priors: Priors) -> Covariance:
     return linear + _matern(columns.matern, priors) if columns.matern else linear
 
 
-def _matern(columns: tuple[int, ...], priors: Priors) -> Covariance:
+def _matern(columns: tuple[int, ...], priors: str) -> Covariance:
     """ARD Matérn-5/2 over ``columns``, as users write it or as BoTorch's own helpers make it."""
     import torch
     from botorch.models.utils.gpytorch_modules import (

@@ -27,8 +27,8 @@ import numpy.typing as npt
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Posterior, Scale, observations
-from lawsmith.surrogates.inputs import check_names
+from lawsmith.surrogates.base import Posterior, observations
+from lawsmith.surrogates.gp.kernel import check_names
 from lawsmith_paper.rivals.extras import needs_extra
 from lawsmith_paper.rivals.targets import standardised
 
@@ -46,7 +46,7 @@ class TabPFNSurrogate:
     """``tabpfn.TabPFNRegressor`` with weights from ``model_path`` or from the user's cache."""
 
     model_path: str | None = None
-    scale: Scale = "loss"
+    scale: str = "loss"
     seed: int = 0
     device: str = "cpu"
 

@@ -22,8 +22,8 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
-from lawsmith.surrogates.base import Posterior, Scale, observations
-from lawsmith.surrogates.inputs import check_names
+from lawsmith.surrogates.base import Posterior, observations
+from lawsmith.surrogates.gp.kernel import check_names
 from lawsmith_paper.rivals.extras import needs_extra
 from lawsmith_paper.rivals.targets import standardised
 
@@ -36,7 +36,7 @@ class XGBoostEnsemble:
     n_rounds: int = 100
     max_depth: int = 4
     learning_rate: float = 0.1
-    scale: Scale = "loss"
+    scale: str = "loss"
     seed: int = 0
 
     def __post_init__(self) -> None:

@@ -2,6 +2,6 @@
 
 from __future__ import annotations
 
+from lawsmith.surrogates.gp.kernel import KERNELS
 from lawsmith.surrogates.gp.model import GP
 from lawsmith.surrogates.gp.priors import PRIORS
-from lawsmith.surrogates.inputs import KERNELS

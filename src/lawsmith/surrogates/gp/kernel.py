@@ -18,13 +18,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from functools import cached_property
 from itertools import groupby
+from typing import NamedTuple
 
 import numpy as np
 
+from lawsmith.errors import LawsmithError, unknown
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.surface.process import matern, squares
-from lawsmith.surrogates.gp.priors import Density, Hyper, priors_named
-from lawsmith.surrogates.inputs import kernel_columns
+from lawsmith.surrogates.base import SCALES
+from lawsmith.surrogates.gp.priors import PRIORS, Density, Hyper
 
 
 @dataclass(frozen=True, eq=False)
@@ -183,12 +185,53 @@ class Covariances:
     correlation: FloatArray
 
 
+KERNELS = ("matern", "linear", "matern+linear", "grouped")
+
+
+def check_names(*, kernel: str = "matern", priors: str = "free", scale: str = "loss") -> None:
+    """Refuse an unknown kernel, choice of priors or scale."""
+    names = (("kernel", kernel, KERNELS), ("priors", priors, PRIORS), ("scale", scale, SCALES))
+    for where, word, known in names:
+        if word not in known:
+            raise unknown(where, word, known)
+
+
+class KernelColumns(NamedTuple):
+    """Columns of the unit cube that the linear and the Matérn part act on; () is no such part."""
+
+    linear: tuple[int, ...]
+    matern: tuple[int, ...]
+
+
+def kernel_columns(grid: Grid, kernel: str) -> KernelColumns:
+    """The columns of each part of ``kernel``; the covariance is the sum of the parts.
+
+    'grouped' is k_lin(N, D) + k_5/2(λ); a grid without λ, or without N and D, has one part. Columns
+    that never vary are left out: a prior scaled by the number of dimensions would count them.
+    """
+    if not grid.axes:
+        raise LawsmithError("surrogate", got="a grid without axes", want="at least one axis")
+    varies = np.ptp(grid.unit(), axis=0) > 0.0
+    if not varies.any():  # a single row: any column will do
+        varies[:] = True
+    every = tuple(int(c) for c in np.flatnonzero(varies))
+    names = grid.unit_names
+    sizes = tuple(c for c in every if names[c] in ("N", "D"))
+    parts = {
+        "matern": KernelColumns((), every),
+        "linear": KernelColumns(every, ()),
+        "matern+linear": KernelColumns(every, every),
+        "grouped": KernelColumns(sizes, tuple(c for c in every if c not in sizes)),
+    }
+    return parts[kernel]
+
+
 def kernel_on(grid: Grid, name: str, priors: str) -> Kernel:
     """The kernel ``name`` on the rows of ``grid``, with the named hyperpriors."""
     X, columns = grid.unit(), kernel_columns(grid, name)
     matern_part, linear_part = X[:, list(columns.matern)], X[:, list(columns.linear)]
     d = matern_part.shape[1]
-    chosen = priors_named(priors, d)
+    chosen = PRIORS[priors](d)
     hypers = [chosen.lengthscale] * d
     scaled = chosen.outputscale is not None and d > 0
     if chosen.outputscale is not None and scaled:

@@ -19,10 +19,10 @@ import numpy as np
 from lawsmith.grid import FloatArray, Grid, IntArray
 from lawsmith.runs import Runs
 from lawsmith.surface.process import cholesky
-from lawsmith.surrogates.base import Observations, Posterior, Refits, Sampler, Scale, observations
+from lawsmith.surrogates.base import Observations, Posterior, Refits, Sampler, observations
 from lawsmith.surrogates.gp.factor import Factor
 from lawsmith.surrogates.gp.hyperparameters import fit_hyperparameters
-from lawsmith.surrogates.gp.kernel import Kernel, kernel_on
+from lawsmith.surrogates.gp.kernel import Kernel, check_names, kernel_on
 from lawsmith.threads import one_thread
 
 # Up to 10 runs each refit starts from the priors' modes: the last answer, of so few, is no better a
@@ -69,9 +69,12 @@ class GP:
 
     kernel: str = "matern"
     priors: str = "free"
-    scale: Scale = "loss"
+    scale: str = "loss"
     refits: Refits = REFITS
     _memory: list[_Fitted] = field(default_factory=list, repr=False, compare=False)
+
+    def __post_init__(self) -> None:
+        check_names(kernel=self.kernel, priors=self.priors, scale=self.scale)
 
     @property
     def name(self) -> str:

@@ -20,7 +20,6 @@ from typing import Protocol
 import numpy as np
 from scipy.special import gammaln
 
-from lawsmith.errors import unknown
 from lawsmith.grid import FloatArray
 
 
@@ -132,10 +131,3 @@ def _gamma(d: int) -> Priors:
 
 
 PRIORS = {"free": _free, "lognormal": _lognormal, "gamma": _gamma}
-
-
-def priors_named(name: str, d: int) -> Priors:
-    """The priors ``name`` for a Matérn kernel on ``d`` columns."""
-    if name not in PRIORS:
-        raise unknown("priors", name, PRIORS)
-    return PRIORS[name](d)

@@ -7,7 +7,7 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.surrogates.inputs import kernel_columns
+from lawsmith.surrogates.gp.kernel import kernel_columns
 from tests.surrogates.studies import small_grid
 
 
