@@ -60,7 +60,7 @@ def _loss_warnings(schema: Schema) -> Iterator[Diagnostic]:
 
 def _curve_warnings(column: pd.Series[Any], D: FloatArray) -> Iterator[Diagnostic]:
     """The rows are points along runs, not finished runs."""
-    runs, names = cells.coded(column)
+    runs, names = cells.factorize(column)
     sizes = np.bincount(runs + 1)  # the first is of rows without a name
     if np.median(sizes[sizes > 0]) >= MANY and len(distinct({"run": runs, "D": D})[0]) == len(D):
         text = (

@@ -1,8 +1,8 @@
-"""Cells of a table to numbers or categories, and every bad one on record with its row and column.
+"""Cells of a table to numbers or categories, with the row and column of every bad cell.
 
-Rows are counted from 1 below the header. A missing or non-finite loss is no fault: that run
-diverged. Anything else that is missing, not a number, not above 0 where it must be, or not what a
-training run can have, is one.
+Rows are counted from 1 below the header. A missing or non-finite loss is not a fault: that run
+diverged. Any other cell is a fault if it is missing, not a number, not above 0 where it must be, or
+not plausible for a training run.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _NUMERIC = "biuf"
 
 @dataclass(frozen=True)
 class Fault:
-    """One bad cell; ``axis`` if the table can do without its column."""
+    """One bad cell; ``axis`` if the column may be left out instead."""
 
     row: int
     column: str
@@ -41,8 +41,8 @@ class Fault:
         return f"row {self.row}, column {self.column}: got {self.got}, want {self.want}"
 
 
-def numbered(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
-    """The table with its rows counted from 1, by which errors name them, and names as text."""
+def number_rows(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
+    """The table with rows numbered from 1, as errors name them, and column names as text."""
     frame = frame.set_axis(range(1, len(frame) + 1)).rename(columns=str)
     if not frame.columns.is_unique:
         got = f"the column {frame.columns[frame.columns.duplicated()][0]!r} twice"
@@ -53,7 +53,7 @@ def numbered(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
 def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
     """N, D or C: a finite number above 0 in every row.
 
-    ``unit`` is what the column counts, such as 1e6; a cell with a unit of its own (125M) has that.
+    ``unit`` is what the column counts in, such as 1e6; a unit in the cell itself (125M) wins.
     """
     return _checked(column, SCALE, unit=unit)
 
@@ -61,9 +61,9 @@ def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, lis
 def loss(
     column: pd.Series[Any], *, diverged_above: float = math.inf, signed: bool = False
 ) -> tuple[FloatArray, list[Fault]]:
-    """A loss above 0; a ``signed`` one may have either sign, such as one relative to a baseline.
+    """A loss above 0; a ``signed`` one, such as one relative to a baseline, may be negative.
 
-    It is missing, infinite or beyond ``diverged_above`` where the run diverged.
+    It is missing, infinite or above ``diverged_above`` if the run diverged.
     """
     bounds = SIGNED_LOSS if signed else LOSS
     values, faults = _checked(
@@ -76,22 +76,22 @@ def loss(
 
 
 def optional(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
-    """A number above 0, or nothing."""
+    """A number above 0, or blank."""
     return _checked(column, SCALE, np.isnan, unit=unit)
 
 
 def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
-    """A learning rate from 0 up, or nothing."""
+    """A learning rate from 0 up, or blank."""
     return _checked(column, RATE, np.isnan)
 
 
 def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
-    """A further measure of a run, such as an accuracy; missing where it was not taken."""
+    """A further metric of a run, such as an accuracy; blank if it was not measured."""
     return _checked(column, SETTING, lambda x: ~np.isfinite(x))
 
 
 def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
-    """A hyperparameter: finite numbers, or text if most of its values are (missing text is '')."""
+    """A hyperparameter: finite numbers, or text if most of its values are text; '' if missing."""
     if column.dtype.kind == "b":
         return np.array([str(value) for value in column], np.str_), []
     if column.dtype.kind not in _NUMERIC:
@@ -103,8 +103,8 @@ def axis(column: pd.Series[Any]) -> tuple[AnyArray, list[Fault]]:
     return values, [replace(fault, axis=True) for fault in faults]
 
 
-def coded(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
-    """(which of the distinct values each cell has, −1 where it is missing; those values)."""
+def factorize(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
+    """(index of each cell's value, −1 if missing; the distinct values)."""
     try:
         codes, values = column.factorize()
     except TypeError:  # a cell of JSON may hold a list
@@ -112,16 +112,16 @@ def coded(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
     return codes.astype(np.int64), values.tolist()
 
 
-def mapped(column: pd.Series[Any], text: Callable[[Any], str]) -> list[str]:
-    """``text`` of every cell, '' where it is missing; worked out once for each distinct value."""
-    codes, values = coded(column)
-    found = [*map(text, values), ""]  # code −1 is missing
+def map_cells(column: pd.Series[Any], text: Callable[[Any], str]) -> list[str]:
+    """``text`` of every cell, '' if missing; computed once for each distinct value."""
+    codes, values = factorize(column)
+    found = [*map(text, values), ""]  # index −1 is missing
     return [found[code] for code in codes.tolist()]
 
 
 def texts(column: pd.Series[Any]) -> list[str]:
-    """The cells as text, '' where missing or blank; equal numbers have equal texts."""
-    return mapped(column, _comparable)
+    """The cells as text, '' if missing or blank; equal numbers have equal texts."""
+    return map_cells(column, _comparable)
 
 
 def _comparable(value: object) -> str:
@@ -130,12 +130,12 @@ def _comparable(value: object) -> str:
 
 
 def varies(column: pd.Series[Any]) -> bool:
-    """Whether the column has more than one value, but for blanks."""
-    return len({*map(_comparable, coded(column)[1])} - {""}) > 1
+    """Whether the column has more than one value, blanks aside."""
+    return len({*map(_comparable, factorize(column)[1])} - {""}) > 1
 
 
 def raise_first(faults: Sequence[Fault], *, source: str) -> None:
-    """The error for the first bad row, if there is any."""
+    """Raise the error for the first bad row, if there is one."""
     if not faults:
         return
     first = min(faults, key=lambda fault: fault.row)
@@ -158,7 +158,7 @@ def _checked(
 ) -> tuple[FloatArray, list[Fault]]:
     """The column as float64, and its faults: text, and numbers outside ``bounds``.
 
-    allowed   numbers that are no faults wherever they lie, such as NaN for a missing one
+    allowed   numbers that are not faults although outside, such as NaN for a missing one
     """
     values, text = numbers(column, read)
     if unit != 1.0:
@@ -179,8 +179,9 @@ def _checked(
 
 
 def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArray:
-    """The values times the unit of the column, but for cells with a unit of their own."""
-    own = np.array([_has_unit(value) for value in column], dtype=np.bool_)
+    """The values times the unit of the column, except cells with a unit of their own."""
+    texts = (isinstance(value, str) and as_float(value) is None for value in column)
+    own = [text and any(map(str.isalpha, value)) for text, value in zip(texts, column, strict=True)]
     with np.errstate(over="ignore", invalid="ignore"):
         scaled = values * unit
         whole = np.round(scaled)  # 0.07 billion is 70000000, not 70000000.00000001
@@ -188,15 +189,10 @@ def _scaled(column: pd.Series[Any], values: FloatArray, unit: float) -> FloatArr
     return np.where(own, values, scaled)
 
 
-def _has_unit(value: object) -> bool:
-    text = isinstance(value, str) and as_float(value) is None
-    return text and any(letter.isalpha() for letter in str(value))
-
-
 def numbers(
     column: pd.Series[Any], read: Callable[[object], float | None] = as_float
 ) -> tuple[FloatArray, BoolArray]:
-    """The column as float64, NaN where missing, and where it holds something else."""
+    """The column as float64, NaN if missing, and which cells are not numbers."""
     if column.dtype.kind in _NUMERIC:
         values = column.to_numpy(dtype=np.float64, na_value=math.nan)
         return values, np.zeros(len(values), dtype=np.bool_)
@@ -206,7 +202,7 @@ def numbers(
 
 
 def _objects(column: pd.Series[Any]) -> list[Any]:
-    """The cells, None where missing or blank."""
+    """The cells, None if missing or blank."""
     missing = column.isna().tolist()
     return [None if gone or _is_blank(v) else v for v, gone in zip(column, missing, strict=True)]
 

@@ -1,11 +1,12 @@
-"""A table of losses along runs, one row a moment, to thinned curves; errors name row and column."""
+"""A table of losses along runs, one row per step, to thinned curves; errors name row and column."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import partial
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -30,8 +31,8 @@ class CurveOptions:
     """How to read a table of curves.
 
     columns        run, D, loss, N, lr or kind → its name in the file; well-known names are found
-    kind           of every curve, where the table has no column for it
-    carry          further columns to keep, one value a run: the hyperparameters of the study
+    kind           of every curve, if the table has no column for it
+    carry          further columns to keep, one value per run: the hyperparameters of the study
     skip_bad_rows  leave out rows with a bad cell instead of refusing the table
 
     >>> import pandas as pd
@@ -70,9 +71,9 @@ def load_curves(path: str | Path, options: CurveOptions | None = None) -> Curves
 def curves_from_frame(
     frame: pd.DataFrame, options: CurveOptions | None = None, *, name: str = "curves"
 ) -> Curves:
-    """The curves of a table with one row for each moment of each run."""
+    """The curves of a table with one row per step of each run."""
     options = options or CurveOptions()
-    frame = cells.numbered(frame, source=name)
+    frame = cells.number_rows(frame, source=name)
     for role in options.columns:
         if role not in ROLES:
             raise unknown("--curve-columns", role, ROLES)
@@ -82,53 +83,50 @@ def curves_from_frame(
         if role not in schema.roles:
             raise roles.missing(role, names, name, option)
     roles.check_headers(frame, schema, source=name, option=option)
-    played = schema.roles
+    columns = {role: frame[column] for role, column in schema.roles.items()}
+    codes, runs = cells.factorize(columns["run"])
+    kinds, faults = _kinds(columns.get("kind"), len(frame), options, source=name)
+    table: dict[str, FloatArray] = dict.fromkeys(("N", "lr"), np.full(len(frame), np.nan))
     readers: dict[str, cells.Reader] = {
-        "D": lambda column: cells.positive(column, schema.units.get("D", 1.0)),
+        "D": partial(cells.positive, unit=schema.units.get("D", 1.0)),
         "loss": cells.loss,
-        "N": lambda column: cells.optional(column, schema.units.get("N", 1.0)),
+        "N": partial(cells.optional, unit=schema.units.get("N", 1.0)),
         "lr": cells.rate,
     }
-    read = {role: reader(frame[played[role]]) for role, reader in readers.items() if role in played}
-    codes, values = cells.coded(frame[played["run"]])
-    kinds, faults = _kinds(frame, played.get("kind"), options, source=name)
-    faults += [fault for _, found in read.values() for fault in found]
-    blank = frame.index.to_numpy()[codes < 0].tolist()
-    faults += [Fault(row, played["run"], "nothing", "the name of a run") for row in blank]
+    for role in [role for role in readers if role in columns]:
+        table[role], found = readers[role](columns[role])
+        faults += found
+    for row in frame.index.to_numpy()[codes < 0].tolist():
+        faults.append(Fault(row, schema.roles["run"], "nothing", "the name of a run"))
     if not options.skip_bad_rows:
         cells.raise_first(faults, source=name)
-    table: dict[str, FloatArray] = dict.fromkeys(("N", "lr"), np.full(len(frame), np.nan))
-    table |= {role: numbers for role, (numbers, _) in read.items()}
-    carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
     good = ~np.isin(frame.index, [fault.row for fault in faults])
-    runs = [roles.name_text(value) for value in values]
-    curves, notes = _curves(runs, codes, kinds, good, table, carried)
+    carried = {c: frame[c].to_numpy() for c in options.carry if c in frame.columns}
+    curves, notes = _curves([*map(roles.name_text, runs)], codes, kinds, good, table, carried)
     if not curves:
         raise LawsmithError(name, got="no row with a loss", want="losses along at least one run")
     return Curves(name, tuple(curves), len(frame), tuple(notes))
 
 
 def _kinds(
-    frame: pd.DataFrame, column: str | None, options: CurveOptions, *, source: str
+    column: pd.Series[Any] | None, n: int, options: CurveOptions, *, source: str
 ) -> tuple[AnyArray, list[Fault]]:
-    """(n,) the kind of each row, by the option or by the column, and the cells with another one."""
+    """(n,) the kind of each row, from the option or the column, and the cells with another one."""
     if options.kind not in (None, *KINDS):
         raise unknown("--curve-kind", str(options.kind), KINDS)
-    if options.kind is not None and column is not None:
-        got = f"{options.kind}, and the column {column!r} in {source}"
-        raise LawsmithError("--curve-kind", got=got, want="one of the two")
     if column is None and options.kind is None:
         raise LawsmithError(source, got="curves of unknown kind", want=KIND_BY)
     if column is None:
-        return np.full(len(frame), options.kind), []
-    codes, values = cells.coded(frame[column])
-    kinds = np.array([*(str(value).strip().lower() for value in values), ""])[codes]
-    shown = [*(repr(str(value)) for value in values), "nothing"]  # code −1 is missing
-    bad = np.flatnonzero(~np.isin(kinds, KINDS))
-    rows = frame.index.to_numpy()[bad].tolist()
+        return np.full(n, options.kind), []
+    if options.kind is not None:
+        got = f"{options.kind}, and the column {str(column.name)!r} in {source}"
+        raise LawsmithError("--curve-kind", got=got, want="one of the two")
+    kinds = np.array(cells.map_cells(column, lambda cell: str(cell).strip().lower()))
+    bad = np.flatnonzero(~np.isin(kinds, KINDS)).tolist()
+    shown = cells.map_cells(column, lambda cell: repr(str(cell)))
     return kinds, [
-        Fault(row, column, shown[code], "trunk or scheduled")
-        for row, code in zip(rows, codes[bad].tolist(), strict=True)
+        Fault(column.index[i], str(column.name), shown[i] or "nothing", "trunk or scheduled")
+        for i in bad
     ]
 
 
@@ -140,7 +138,7 @@ def _curves(
     table: Mapping[str, FloatArray],
     carried: Mapping[str, AnyArray],
 ) -> tuple[list[Curve], list[str]]:
-    """One curve a run, and notes on them."""
+    """One curve per run, and notes on them."""
     found, notes = [], []
     n_thinned = n_empty = n_decays = 0
     order = np.lexsort((table["D"], codes))
@@ -152,16 +150,15 @@ def _curves(
         if trunk.any() and not trunk.all():
             rows, n_decays = rows[trunk], n_decays + 1
         kind: Kind = "trunk" if trunk.any() else "scheduled"
-        of_run = {role: values[rows] for role, values in table.items()}
-        planned = kind == "scheduled" and np.isfinite(of_run["lr"]).sum() >= 2
-        if not planned and not np.isfinite(of_run["loss"]).any():
+        N, D, loss, lr = (table[role][rows] for role in ("N", "D", "loss", "lr"))
+        planned = kind == "scheduled" and np.isfinite(lr).sum() >= 2
+        if not planned and not np.isfinite(loss).any():
             n_empty += 1
             continue
-        settings = {c: values[rows[0]] for c, values in carried.items()}
-        read = {c: v if isinstance(v, str) else as_float(v) for c, v in settings.items()}
+        cell = {c: values[rows[0]] for c, values in carried.items()}
+        read = {c: v if isinstance(v, str) else as_float(v) for c, v in cell.items()}
         hp = {c: v for c, v in read.items() if v is not None and v == v}
-        N = float(of_run["N"][0])
-        found.append(curve(name, kind, of_run["D"], of_run["loss"], of_run["lr"], N=N, hp=hp))
+        found.append(curve(name, kind, D, loss, lr, N=float(N[0]), hp=hp))
         n_thinned += len(rows) > MOST_POINTS
     if n_thinned:
         what = plural(n_thinned, "curve")

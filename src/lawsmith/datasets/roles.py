@@ -247,7 +247,7 @@ def run_names(
     runs apart: 'name' may be the name of a model, and 'id' that of a machine.
     """
     for column in columns:
-        names = tuple(cells.mapped(frame[column], name_text))
+        names = tuple(cells.map_cells(frame[column], name_text))
         if given or ("" not in names and len(set(names)) == len(names)):
             return column, names
     return None, ()
@@ -266,7 +266,7 @@ def branches(frame: pd.DataFrame, *, source: str) -> Branches | None:
     parent, at = (find_column(role, names, source) for role in ("parent", "branch_at"))
     if parent is None and at is None:
         return None
-    parents = () if parent is None else tuple(cells.mapped(frame[parent], name_text))
+    parents = () if parent is None else tuple(cells.map_cells(frame[parent], name_text))
     if at is None:
         return Branches(parents, np.full(len(frame), np.nan))
     tokens, faults = cells.optional(frame[at])
@@ -295,4 +295,4 @@ def finished(column: pd.Series[Any]) -> tuple[BoolArray, BoolArray, dict[str, in
 
 def _states(column: pd.Series[Any]) -> list[str]:
     """The states in plain form: 'TrialState.COMPLETE' is complete."""
-    return cells.mapped(column, lambda cell: plain(str(cell).rsplit(".", 1)[-1].lower()))
+    return cells.map_cells(column, lambda cell: plain(str(cell).rsplit(".", 1)[-1].lower()))

@@ -132,7 +132,7 @@ def _select_rows(
     frame: pd.DataFrame, options: ReadOptions, *, source: str
 ) -> tuple[pd.DataFrame, roles.Schema, ReadLog]:
     """The finished runs that --where keeps, numbered from 1, and what the columns are."""
-    frame = cells.numbered(frame, source=source)
+    frame = cells.number_rows(frame, source=source)
     frame = frame[~frame.isna().all(axis=1)]
     if frame.empty:
         raise LawsmithError(source, got="no row with a value", want="at least one run")
