@@ -1,6 +1,6 @@
-"""Tables of finished runs: published studies by name, a user's files by path, synthetic ones.
+"""Tables of finished runs: published studies by name, a user's files by path, synthetic studies.
 
-study = load("oellm-english")                        # found locally or fetched, then verified
+study = load("oellm-english")                        # found locally or fetched, then checked
 study = load("runs.csv", ReadOptions(columns={"N": "params", "loss": "val_loss"}))
 """
 
@@ -42,10 +42,11 @@ def load(
     progress: Progress | None = None,
     entries: Mapping[str, Entry] = ENTRIES,
 ) -> Study:
-    """The study at a path, or the catalogued one of that name (``name`` or ``name:variant``).
+    """The study at a path, or of a name in the catalogue (``name`` or ``name:variant``).
 
-    ``options`` narrow a catalogued study. ``progress(file, done, total)`` hears of a download.
-    ``entries`` is the catalogue.
+    options    narrow a study of the catalogue
+    progress   called as progress(file, done, total) during a download
+    entries    the catalogue
     """
     options = options or ReadOptions()
     base, _, variant = str(source).partition(":")
@@ -57,7 +58,7 @@ def load(
 
 
 def _is_word(source: str) -> bool:
-    """Whether it can only be meant as the name of a study."""
+    """Whether it can only mean the name of a study."""
     path = Path(source)
     return not path.exists() and path.suffix == "" and "/" not in source
 
@@ -72,8 +73,8 @@ def _load_entry(
     frame = _read_sources(known, locate(known, progress=progress))
     if variant.prepare is not None:
         frame = variant.prepare(frame)
-    # Verified as published, whatever the caller then leaves out.
-    own = replace(variant.options, ignore=(EVERY,))  # whoever wrote the entry knows the columns
+    # The whole table is checked, whatever the caller then leaves out.
+    own = replace(variant.options, ignore=(EVERY,))  # the entry names all columns that matter
     study = study_from_frame(frame, own, name=name)
     if found := differences(count_study(study), variant.expected):
         raise not_published(name, "; ".join(found), "the published table")
@@ -98,7 +99,7 @@ def _load_entry(
 
 
 def _read_sources(known: Entry, paths: Sequence[Path]) -> pd.DataFrame:
-    """The rows of all files, those of each marked in the column 'split' where it has a tag."""
+    """The rows of all files; the column 'split' holds the tag of each file that has one."""
     import pandas as pd
 
     frames = [read_frame(path) for path in paths]

@@ -1,7 +1,7 @@
 """Gadre et al.'s over-training testbed: its JSON files flattened to one table.
 
-The repository keeps one JSON file per model. Its tarball is one request and half the bytes of the
-104 files, is read in memory, and nothing in it is written to disk or executed.
+The repository has one JSON file per model. Its tarball is one request and half the bytes of the
+104 files. It is read in memory; nothing in it is written to disk or executed.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ MAX_MEMBERS = 2_000
 
 
 def flatten(archive: bytes) -> bytes:
-    """The CSV table of the models in a gzipped tarball, one row each, by name."""
+    """The models of a gzipped tarball as a CSV table, one row each, sorted by name."""
     try:
         rows = sorted(map(_flatten_model, _models(archive)), key=lambda row: row["name"])
     except (KeyError, IndexError, TypeError) as error:
@@ -40,7 +40,7 @@ def flatten(archive: bytes) -> bytes:
 
 
 def _flatten_model(model: Mapping[str, Any]) -> dict[str, Any]:
-    """One row: N, D, hyperparameters (again under h_, all of them) and each evaluation's loss."""
+    """One row: N, D, well-known hyperparameters, all of them as h_…, and each evaluation's loss."""
     hyper = model["hyperparameters"]
     sizes = {"N": "params", "N_no_embed": "params_no_embed", "D": "tokens"}
     settings = {"lr": "lr", "wd": "wd", "bs": "global_bs", "warmup": "warmup"}

@@ -1,7 +1,7 @@
-"""JSON to rows of a table: an object a line, an array of objects, or columns; nested or not.
+"""JSON to rows of a table: one object per line, an array of objects, or columns; nested or not.
 
-{"config": {"lr": 0.1}} becomes the column config.lr. So does the text of a dictionary in a column
-config or summary, as pandas writes W&B's exports to CSV; it is read as data, never run.
+{"config": {"lr": 0.1}} becomes the column config.lr. So does a dictionary as text in a column
+config or summary, as pandas writes W&B's exports to CSV. It is read as data, never executed.
 """
 
 from __future__ import annotations
@@ -17,7 +17,7 @@ from lawsmith.numbers import read_json
 if TYPE_CHECKING:
     import pandas as pd
 
-MAX_TEXT = 100_000  # letters of a dictionary: Python's parser takes more memory than that
+MAX_TEXT = 100_000  # letters of a dictionary: Python's parser takes many times that memory
 MAX_DEPTH = 8  # deeper dictionaries stay as they are
 DICTIONARIES = ("config", "summary", "hparams", "params", "metrics", "user_attrs", "args")
 _LINES = "one object per line, as pandas writes with to_json(orient='records', lines=True)"
@@ -27,7 +27,7 @@ def read_rows(text: str, *, source: str) -> list[dict[str, Any]]:
     """The rows of a JSON text, each a flat dictionary."""
     try:
         rows = _rows_of(whole := read_json(text))
-    except ValueError as error:  # no JSON as a whole: an object a line
+    except ValueError as error:  # not JSON as a whole: one object per line
         if not isinstance(error, JSONDecodeError) and "\n" not in text.strip():
             raise LawsmithError(source, got=str(error), want="JSON") from None
         lines = enumerate(text.split("\n"), start=1)
@@ -39,7 +39,7 @@ def read_rows(text: str, *, source: str) -> list[dict[str, Any]]:
 
 
 def _rows_of(whole: Any) -> list[dict[str, Any]] | None:
-    """Objects of an array, of the only array in an object, or made of columns; None otherwise."""
+    """The objects of an array, of the only array in an object, or of columns; None otherwise."""
     match whole:
         case [*rows] if rows and all(isinstance(row, dict) for row in rows):
             return rows
@@ -78,7 +78,7 @@ def _object(line: str, where: str) -> dict[str, Any]:
 
 
 def spread(row: Mapping[Any, Any]) -> dict[str, Any]:
-    """A row with its dictionaries spread out: names joined by dots."""
+    """A row with nested dictionaries flattened: names are joined by dots."""
     return dict(_leaves(row, "", 0))
 
 
@@ -86,7 +86,7 @@ def _leaves(row: Mapping[Any, Any], before: str, depth: int) -> Iterator[tuple[s
     for key, value in row.items():
         inner = value
         if isinstance(inner, dict) and "value" in inner and set(inner) <= {"value", "desc"}:
-            inner = inner["value"]  # as W&B writes settings
+            inner = inner["value"]  # W&B writes settings like this
         if isinstance(inner, dict) and depth < MAX_DEPTH:
             yield from _leaves(inner, f"{before}{key}.", depth + 1)
         else:
@@ -94,7 +94,7 @@ def _leaves(row: Mapping[Any, Any], before: str, depth: int) -> Iterator[tuple[s
 
 
 def spread_texts(frame: pd.DataFrame) -> pd.DataFrame:
-    """The table with columns like 'config' that hold dictionaries as text spread out."""
+    """The table with dictionaries as text, in columns like 'config', flattened."""
     import pandas as pd
 
     parts = [frame]
@@ -108,7 +108,7 @@ def spread_texts(frame: pd.DataFrame) -> pd.DataFrame:
 
 
 def _dictionary(value: object) -> Mapping[Any, Any]:
-    """The dictionary that a text is of, an empty one for anything else."""
+    """The dictionary in a text, an empty one for anything else."""
     if not isinstance(value, str) or not value.startswith("{") or len(value) > MAX_TEXT:
         return {}
     for read in (read_json, ast.literal_eval):

@@ -1,8 +1,8 @@
-"""Runs to a pandas table, or one line of error: a CSV, Excel, Parquet or JSON file, or a tracker's.
+"""Reads runs as a pandas table, from a CSV, Excel, Parquet or JSON file, or from a tracker.
 
-`fit`, `report`, `replay` and `import` all read through here. A sheet of an Excel file is named
-after a #: runs.xlsx#Sheet2. Without a name it is the first one. Formulae count with the value that
-Excel last worked out. Excel needs openpyxl (pip install 'lawsmith[excel]').
+`fit`, `report`, `replay` and `import` all read through here, and every error is one line. A sheet
+of an Excel file is named after a #: runs.xlsx#Sheet2; without a name it is the first. A formula has
+the value that Excel last computed. Excel needs openpyxl (pip install 'lawsmith[excel]').
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 MAX_BYTES = 512 * 2**20  # 10^6 runs take about 100 MB
-MAX_UNPACKED = 2**30  # of an Excel file: a small one may unpack to a huge one
+MAX_UNPACKED = 2**30  # bytes of an Excel file: a small one may unpack to a huge one
 EXCEL = (".xlsx", ".xlsm")
 FORMATS = "a CSV (.csv, .tsv), Excel (.xlsx), Parquet (.parquet) or JSON (.json, .jsonl) file"
 _PICKLES = (".pkl", ".pickle", ".pt", ".joblib")
@@ -126,7 +126,7 @@ def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
 
 
 def _without_comments(text: str) -> tuple[str, int]:
-    """The text without the lines above its header that begin with #, and how many they are."""
+    """The text without the # lines above its header, and the number of these lines."""
     lines = text.split("\n")
     skipped = 0
     while skipped + 1 < len(lines) and lines[skipped].startswith("#"):
@@ -139,7 +139,7 @@ def _without_comments(text: str) -> tuple[str, int]:
 
 
 def _check_fields(path: Path, text: str, separator: str, skipped: int) -> None:
-    """Every row as long as the header: pandas would fill or shift ragged rows in silence."""
+    """Check that every row is as long as the header: pandas would silently fill or shift cells."""
     reader = csv.reader(StringIO(text), delimiter=separator)
     try:
         header = next((row for row in reader if row), [])
@@ -174,11 +174,11 @@ def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
 
 
 def _read_sheet(path: Path, sheet: str) -> pd.DataFrame:
-    """The table of a sheet: its header is the first row with more than one text in it."""
+    """The table of a sheet: the header is the first row with more than one text."""
     import pandas as pd
 
     with library("excel", str(path), "an .xlsx file"), warnings.catch_warnings():
-        warnings.simplefilter("ignore")  # about styles, which no run has
+        warnings.simplefilter("ignore")  # about the styles of cells
         _check_unpacked(path)
         with pd.ExcelFile(path, engine="openpyxl") as book:
             if sheet and sheet not in book.sheet_names:
@@ -227,7 +227,7 @@ def _read_text(path: Path, max_bytes: int) -> str:
 
 
 def _magic(data: bytes) -> str | None:
-    """What the first bytes say the file really is."""
+    """What the file really is, by its first bytes."""
     for start, kind in {
         b"PAR1": "Parquet: name it .parquet",
         b"\x1f\x8b": "gzip: name it .gz",

@@ -1,4 +1,4 @@
-"""What reading a table of runs yields, Study and ReadLog, and how it is read, ReadOptions."""
+"""What reading a table of runs gives (Study, ReadLog), and how it is read (ReadOptions)."""
 
 from __future__ import annotations
 
@@ -31,18 +31,18 @@ _MAX_LISTED = 3  # names of replicates
 class ReadOptions:
     """How to read a table of runs.
 
-    columns            N, D, C, loss or an axis → its name in the file; what is not said is looked
-                       up by well-known names; run → the column of the runs' own names.
-                       'params_m:M' says the unit of a column
-    ignore             columns that do not matter; '*' for all neither asked for nor known
+    columns            N, D, C, loss or an axis → its name in the file; others are found by
+                       well-known names; run → the column with the names of the runs.
+                       'params_m:M' gives the unit of a column
+    ignore             columns that do not matter; '*' for all that are neither given nor well known
     where              keep the rows for which this expression holds
-    target             the rows for which this holds are the source's own held-out target region
-    drop_largest_loss  leave out that many done runs, those of largest loss
+    target             rows for which this expression holds are the source's own held-out region
+    drop_largest_loss  leave out that many finished runs, those of largest loss
     skip_bad_rows      leave out rows with a bad cell instead of refusing the table
-    diverged_above     a loss above this is a diverged run, as NaN is
+    diverged_above     a run with a loss above this diverged, as with NaN
     compute            'auto' (the C column if there is one, else 6ND), '6ND', or a column
     loss_sign          'any' for losses relative to a baseline; laws of log loss cannot use those
-    metrics            further columns of numbers to keep beside the loss, such as accuracies
+    metrics            further columns of numbers to keep, such as accuracies
 
     >>> options = ReadOptions(where="lr < 0.01", diverged_above=4.0)
     >>> load("tinylm", options).log.n_filtered > 0
@@ -87,9 +87,9 @@ class ReadOptions:
 
 @dataclass(frozen=True)
 class ReadLog:
-    """What became of the rows of a table, which are counted from 1 below its header.
+    """What became of the rows of a table, counted from 1 below the header.
 
-    unfinished   how many runs of each state were left out: crashed, running, …
+    unfinished   number of runs left out by state: crashed, running, …
     """
 
     n_rows: int
@@ -108,11 +108,11 @@ class ReadLog:
 
 @dataclass(frozen=True, eq=False)
 class Branches:
-    """Of each run of a table, in their order: the trunk that it was branched from, and where.
+    """The trunk that each run of a table was branched from, and where.
 
-    parent   '' for a run that is no branch; empty where no column says
-    at       (k,) tokens at the branch point, NaN where nobody says
-    faults   cells of ``at`` that are no numbers; an error once they are needed
+    parent   '' for a run that is not a branch; empty if the table has no such column
+    at       (k,) tokens at the branch point, NaN if not known
+    faults   cells of ``at`` that are not numbers: an error once they are needed
     """
 
     parent: tuple[str, ...]
@@ -122,7 +122,7 @@ class Branches:
 
 @dataclass(frozen=True, eq=False, repr=False)
 class Study:
-    """Runs on a grid, with what a reader of results must know about them: what `load` returns.
+    """Runs on a grid, with notes for readers of results: what `load` returns.
 
     >>> study = load("tinylm")
     >>> study
@@ -133,19 +133,19 @@ class Study:
     >>> study.to_frame().columns.tolist()
     ['N', 'D', 'C', 'lr', 'batch', 'loss', 'state']
 
-    target       (m,) configurations of the source's own held-out target region
-    notes        one sentence each, to be shown beside results
-    default_law  a law's name; None where no built-in law applies
+    target       (m,) configurations of the source's own held-out region
+    notes        one sentence each, shown beside results
+    default_law  a law's name; None if no built-in law applies
     truth        the law behind a synthetic study
-    columns      N, D, C, loss or an axis → the column of the table it was read from; run → that of
-                 the runs' names
-    run_names    what the table calls its runs, in their order; empty where it does not name them
-    metrics      further columns by name, one value a run, NaN where there is none
-    branches     which run each was branched from, and where; None where the table does not say
-    curves       losses along runs that the study comes with
-    units        what one of a role's column counts, where it is not 1
-    measured     columns that vary and are taken for measurements: nothing is done with them
-    warnings     about how the table was read, to be shown before any result
+    columns      N, D, C, loss or an axis → its column in the table; run → the column with the names
+                 of the runs
+    run_names    names of the runs, in their order; empty if the table has none
+    metrics      further columns by name, one value per run, NaN if missing
+    branches     which run each was branched from, and where; None if the table does not say
+    curves       losses along runs that come with the study
+    units        what the column of a role counts in, if not 1
+    measured     columns that vary and look like measurements; they are not used
+    warnings     about how the table was read, shown before any result
     """
 
     name: str
@@ -172,7 +172,7 @@ class Study:
             raise LawsmithError("run_names", got=got, want=want)
 
     def config_names(self) -> list[str]:
-        """The names of each configuration's runs as one text, '' where there is none."""
+        """The names of each configuration's runs as one text, '' if there are none."""
         named: list[list[str]] = [[] for _ in range(len(self.grid))]
         for row, name in zip(self.runs.index.tolist(), self.run_names, strict=False):
             named[row].append(name)
@@ -184,7 +184,7 @@ class Study:
 
     @property
     def has_compute(self) -> bool:
-        """Whether what a run costs is known: by a column, or by N and D."""
+        """Whether the cost of a run is known: from a column, or from N and D."""
         names = set(self.grid.names)
         return "C" in names or {"N", "D"} <= names
 
@@ -198,7 +198,7 @@ class Study:
         return short(f"Study {self.name}", lines)
 
     def summary(self) -> str:
-        """What was read, as text: runs, inputs with their columns and ranges, notes."""
+        """The study as text: runs, inputs with their columns and ranges, notes."""
         return self._digest.text()
 
     def _repr_html_(self) -> str:
@@ -221,7 +221,7 @@ class Study:
         return f"{of}: {', '.join(counts)}"
 
     def to_frame(self) -> Frame:
-        """One row a run: its name, configuration, compute C, further measures, loss and state."""
+        """One row per run: its name, configuration, compute C, metrics, loss and state."""
         import pandas as pd
 
         runs, grid = self.runs, self.grid
@@ -233,7 +233,7 @@ class Study:
         return pd.DataFrame({**named, **columns, **self.metrics, **ends})
 
     def to_dict(self) -> dict[str, Any]:
-        """What was read as plain values, without the runs."""
+        """The study as plain values, without the runs."""
         return {
             "name": self.name,
             "title": self.title,
@@ -259,12 +259,12 @@ def _listed(names: list[str]) -> str:
 
 
 def study_name(study: Study) -> str:
-    """The study in a title: a file without its folders, and 'synthetic' whatever it is called."""
+    """The name in a title: a file without its folders; a synthetic study always says so."""
     return short_name(study.name, synthetic=study.synthetic)
 
 
 def short_name(path: str, *, synthetic: bool) -> str:
-    """A name or a path as a title has it."""
+    """A name or a path as it stands in a title."""
     file = path.rsplit("/", 1)[-1]
     name = file if "." in file else path
     return f"{name} (synthetic)" if synthetic and "synthetic" not in name else name

@@ -1,13 +1,13 @@
-"""Synthetic studies of known truth: loss surfaces, designs, and runs drawn from both.
+"""Synthetic studies with a known law: loss surfaces, designs, and runs drawn from both.
 
     ln L(N, D, λ) = ln(E + T(N, D)) + Σ_λ k·(ln λ − ln λ*(N, D))² + Σ_λ e(λ) + noise
     T(N, D)       = ((A·N^-α)^(1/j) + (B·D^-β)^(1/j))^j, for j = 1 Chinchilla's A·N^-α + B·D^-β
     λ*(N, D)      = centre · (N/1e9)^drift_N · (D/1e10)^drift_D
 
-A bowl may be skewed: steeper on one side than on the other. An axis has either a bowl (numbers on a
-log scale) or an effect e per level (text, or numbers with few values). Bowls are zero at their
-centres and the best levels cost nothing, so the best loss of a cell (N, D) follows the Chinchilla
-law up to the spacing of the λ grid, and the best loss at a compute C = 6ND follows E + A'·C^α' (see
+A bowl may be skewed, so steeper on one side. An axis has either a bowl (numbers on a log scale) or
+an effect e per level (text, or numbers with few values). Bowls are zero at their centres and the
+best levels have no effect. So the best loss of a cell (N, D) follows the Chinchilla law up to the
+spacing of the λ grid, and the best loss at a compute C = 6ND follows E + A'·C^α' (see
 `SyntheticSurface.compute_law`). Shapes: m rows, every column (m,).
 """
 
@@ -36,11 +36,11 @@ Range = tuple[float, float, int]  # lowest, highest, how many values, evenly spa
 
 @dataclass(frozen=True)
 class Bowl:
-    """One hyperparameter: where it is best, how much it matters, from where it diverges.
+    """One hyperparameter: where it is best, how much it matters, where runs diverge.
 
     curvature    k, per squared e-fold away from λ*
-    skew         above λ* the bowl is up to 1 + skew as steep, below up to 1 − skew
-    diverges_at  a run diverges when λ is more than this factor above λ*
+    skew         the bowl is up to 1 + skew times as steep above λ*, down to 1 − skew below
+    diverges_at  a run diverges if λ is more than this factor above λ*
     """
 
     centre: float
@@ -64,11 +64,11 @@ class Bowl:
 
 @dataclass(frozen=True)
 class SyntheticSurface:
-    """The mean of log loss and how runs scatter about it.
+    """The mean of log loss, and how runs scatter about it.
 
-    levels           e by level, for the axes without a bowl; the best level's is 0
-    noise            SD of log loss between seeds (the scale, where tails are heavy)
-    joint            j, how the terms of N and D join: 1 adds them, towards 0 the larger rules
+    levels           e by level, for axes without a bowl; 0 for the best level
+    noise            SD of log loss between seeds (the scale parameter if tails are heavy)
+    joint            j, how the terms of N and D join: 1 adds them, towards 0 the larger one counts
     tail_df          degrees of freedom of Student noise; infinite is Gaussian
     diverged_loss    the least loss a diverged run reports: NaN, or a huge loss
     diverged_spread  mean of the exponential excess of its log over that
@@ -131,7 +131,7 @@ class SyntheticSurface:
         return corner
 
     def sample(self, columns: Columns, rng: np.random.Generator) -> FloatArray:
-        """(m,) losses of one run per row."""
+        """(m,) losses of one run in each row."""
         m = len(columns["N"])
         gaussian = np.isinf(self.tail_df)
         noise = rng.standard_normal(m) if gaussian else rng.standard_t(self.tail_df, m)
@@ -151,7 +151,7 @@ def _effect(name: str, values: AnyArray, effects: Effects) -> FloatArray:
 
 
 class Design(Protocol):
-    """What says which runs a study has."""
+    """Which runs a study has."""
 
     def columns(self, rng: np.random.Generator) -> Columns:
         """N, D and every axis, one row per run."""
@@ -160,11 +160,11 @@ class Design(Protocol):
 
 @dataclass(frozen=True)
 class Shape:
-    """A study of given sizes whose cells are filled evenly and at random.
+    """A study of given sizes whose cells are filled evenly, at random.
 
-    n_cells           how many (N, D) pairs exist: those of most usual D/N
-    n_configurations  spread evenly over the cells, each cell's λ drawn at random
-    n_replicates      configurations run a second time, drawn at random
+    n_cells           number of (N, D) pairs: those whose D/N is nearest the median
+    n_configurations  spread evenly over the cells; the λ of each cell are drawn at random
+    n_replicates      configurations that run a second time, drawn at random
     """
 
     N: Range
@@ -176,7 +176,7 @@ class Shape:
 
     def columns(self, rng: np.random.Generator) -> Columns:
         """One row per run, replicates last."""
-        cells = _usual(list(product(spaced(self.N), spaced(self.D))), self.n_cells)
+        cells = _nearest_median_ratio(list(product(spaced(self.N), spaced(self.D))), self.n_cells)
         grid = list(product(*(spaced(axis) for axis in self.axes.values())))
         # Each cell's k-th choice before any cell's (k+1)-th keeps the cells equally full.
         orders = np.stack([rng.permutation(len(grid)) for _ in cells], axis=1)
@@ -188,15 +188,15 @@ class Shape:
 
 
 def spaced(spec: Range) -> list[float]:
-    """Evenly spaced in logs, to four significant digits as a person would choose them."""
+    """Evenly spaced in logs, with four significant digits as a person would choose them."""
     low, high, n = spec
     return [float(f"{x:.4g}") for x in np.geomspace(low, high, n)]
 
 
-def _usual(cells: list[tuple[float, float]], n: int) -> list[tuple[float, float]]:
+def _nearest_median_ratio(cells: list[tuple[float, float]], n: int) -> list[tuple[float, float]]:
     """The n cells whose tokens per parameter are nearest the median of all, cheaper ones first."""
     ratios = np.log([D / N for N, D in cells])
-    # Rounded, so that equal distances tie whatever the last digit of a logarithm.
+    # Rounded, so that equal distances tie despite the last digit of a logarithm.
     distance = np.round(np.abs(ratios - np.median(ratios)), 9).tolist()
     order = sorted(range(len(cells)), key=lambda i: (distance[i], cells[i][0] * cells[i][1]))
     return [cells[i] for i in order[:n]]
@@ -204,7 +204,7 @@ def _usual(cells: list[tuple[float, float]], n: int) -> list[tuple[float, float]
 
 @dataclass(frozen=True, eq=False)
 class Truth:
-    """What a synthetic study was made from.
+    """What a synthetic study was drawn from.
 
     loss      (m,) noise-free loss of every configuration, NaN where it diverges
     frontier  rows of the grid on the true compute frontier, ascending in C
@@ -223,12 +223,12 @@ class Truth:
 
     @property
     def params(self) -> dict[str, dict[str, float]]:
-        """Natural parameters by law: chinchilla exactly, if it is one; LC as on a dense grid."""
+        """Natural parameters by law: chinchilla if terms are added; LC as on a dense grid."""
         compute = {"LC": self.surface.compute_law}
         return compute if self.surface.joint != 1.0 else {"chinchilla": self.surface.law, **compute}
 
     def best_loss(self, C: float) -> float:
-        """The least noise-free loss there is at ``C`` FLOPs, over every N, D and λ."""
+        """The lowest noise-free loss at ``C`` FLOPs, over every N, D and λ."""
         law = self.surface.compute_law
         return float(law["E"] + law["A"] * C ** law["alpha"])
 
@@ -250,7 +250,7 @@ DEMO_SHAPE = Shape(
 
 
 def make_frame(surface: SyntheticSurface, design: Design, *, seed: int) -> pd.DataFrame:
-    """The table such a study would have published: one row per run."""
+    """The table that such a study would publish: one row per run."""
     import pandas as pd
 
     rng = np.random.default_rng(seed)
@@ -266,7 +266,7 @@ def make_study(
     seed: int = 0,
     options: ReadOptions | None = None,
 ) -> Study:
-    """A synthetic study with its truth; an axis needs a bowl or levels in ``surface`` to matter."""
+    """A synthetic study with its truth; axes without a bowl or levels in ``surface`` do nothing."""
     frame = make_frame(surface, design, seed=seed)
     read = ReadOptions(columns={str(column): str(column) for column in frame.columns})
     title = f"{name}: a synthetic study with a known law (seed {seed})"

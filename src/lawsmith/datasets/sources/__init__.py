@@ -1,6 +1,6 @@
-"""Runs of a tracker: a folder, a file, a database or a server, whichever tracker it is.
+"""Runs of a tracker, in a folder, a file, a database or on a server.
 
-A part of a source is named after a #: an experiment or a study.
+A part of a source, an experiment or a study, is named after a #.
 """
 
 from __future__ import annotations
@@ -21,12 +21,12 @@ _REMOTE = re.compile(r"(wandb|optuna|mlflow):|https?://|[a-z0-9+]+://")
 
 
 def is_remote(source: str) -> bool:
-    """Whether it is no path: the address of a server or a database, wandb:ENTITY/PROJECT."""
+    """Whether it is the address of a server or a database (wandb:ENTITY/PROJECT), not a path."""
     return _REMOTE.match(source) is not None
 
 
 def split_part(source: str) -> tuple[str, str]:
-    """'trials.db#May' → ('trials.db', 'May'); a file whose name has a # is itself."""
+    """'trials.db#May' → ('trials.db', 'May'); an existing file with a # in its name is left whole."""
     before, mark, part = source.rpartition("#")
     if not mark or not before or (not is_remote(source) and Path(source).exists()):
         return source, ""
@@ -34,13 +34,13 @@ def split_part(source: str) -> tuple[str, str]:
 
 
 def is_tracker(source: str) -> bool:
-    """Whether it names runs of a tracker, and not a file that holds a table."""
+    """Whether it names the runs of a tracker, not a file with a table."""
     try:
         place, _ = split_part(source)
         path = Path(place)
         folder, journal = path.is_dir(), path.suffix in (".log", ".journal") and path.is_file()
     except OSError:
-        return False  # a name that no disk can have
+        return False  # not a possible file name
     known = path.suffix.lower() in (*DATABASES, ".wandb") or tensorboard.EVENTS in path.name
     return is_remote(place) or folder or journal or known
 
@@ -51,7 +51,7 @@ def has_runs(folder: Path) -> bool:
 
 
 def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of a tracker; an error of the disk is one line."""
+    """The runs of a tracker; a disk error becomes one line."""
     try:
         return _read(*split_part(source), histories=histories)
     except OSError as error:
@@ -79,7 +79,7 @@ def _read(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
 
 
 def _read_path(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs in a folder or a file, of whichever tracker they are."""
+    """The runs in a folder or a file, of any tracker."""
     if store := mlflow.find(path):
         address = store.resolve().as_uri()
         return mlflow.read_runs(address, part, source=str(store), histories=histories)

@@ -1,8 +1,7 @@
-"""MLflow's runs, with MLflow (pip install 'lawsmith[mlflow]'): a folder mlruns/, a database
-mlflow.db, or a tracking server.
+"""Runs of MLflow in a folder mlruns/, a database mlflow.db, or on a tracking server.
 
-An experiment is named after a #: mlruns#scaling, http://127.0.0.1:5000#scaling. Without a name
-there must be one experiment with runs.
+They are read with MLflow (pip install 'lawsmith[mlflow]'). An experiment is named after a #:
+mlruns#scaling, http://127.0.0.1:5000#scaling. Without a name, only one may have runs.
 """
 
 from __future__ import annotations
@@ -20,14 +19,14 @@ from lawsmith.datasets.sources.tracked import MOST_RUNS, TrackedRun, library, on
 from lawsmith.errors import LawsmithError
 
 _SETTINGS = {
-    "MLFLOW_ALLOW_FILE_STORE": "true",  # MLflow 3 would rather have a database
+    "MLFLOW_ALLOW_FILE_STORE": "true",  # otherwise MLflow 3 demands a database
     "MLFLOW_DISABLE_TELEMETRY": "true",
     "MLFLOW_HTTP_REQUEST_MAX_RETRIES": "1",  # by default it tries for minutes
 }
 
 
 def find(folder: Path) -> Path | None:
-    """The store that a folder is or has: experiments with a meta.yaml, and runs with theirs."""
+    """The store at a folder or inside it: experiments and runs with a meta.yaml each."""
     stores = (folder, folder / "mlruns")
     return next(
         (s for s in stores if any(s.glob("*/meta.yaml")) and any(s.glob("*/*/meta.yaml"))), None
@@ -42,7 +41,7 @@ def is_database(path: Path) -> bool:
 
 
 def read_database(path: Path, experiment: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of a SQLite database. A copy is read, because MLflow may write to what it opens."""
+    """The runs of a SQLite database. MLflow opens a copy, because it may write to the file."""
     with TemporaryDirectory(ignore_cleanup_errors=True) as folder:
         copy = Path(folder) / "mlflow.db"
         with _opened(path) as database, closing(sqlite3.connect(copy)) as other:
@@ -61,7 +60,7 @@ def _opened(path: Path) -> Iterator[sqlite3.Connection]:
 
 
 def read_runs(address: str, experiment: str, *, source: str, histories: bool) -> list[TrackedRun]:
-    """The runs of the experiment that was named, or of the only one that has any.
+    """The runs of the named experiment, or of the only one that has runs.
 
     address   the tracking URI: http://…, sqlite:///… or file://…
     """
@@ -83,12 +82,12 @@ def read_runs(address: str, experiment: str, *, source: str, histories: bool) ->
         return only(named, experiment, "experiment", source) if full else []
 
 
-def _all(search: Callable[..., Any], **asked: Any) -> list[Any]:
-    """All pages of a search."""
-    page = search(**asked)
+def _all(search: Callable[..., Any], **query: Any) -> list[Any]:
+    """The results of all pages of a search."""
+    page = search(**query)
     found = list(page)
     while page.token and len(found) < MOST_RUNS:
-        page = search(**asked, page_token=page.token)
+        page = search(**query, page_token=page.token)
         found += page
     return found
 

@@ -1,7 +1,6 @@
-"""NePS's folders of trials, read without NePS: configs/config_…/config.yaml and report.yaml.
+"""Trials of NePS, read without NePS: configs/config_…/config.yaml and report.yaml.
 
-The loss is what NePS minimises; a report that names the loss otherwise (older versions: result.yaml
-with loss) is read too.
+The loss is the objective that NePS minimises. Older versions write it as loss in result.yaml.
 """
 
 from __future__ import annotations
@@ -22,13 +21,13 @@ _WORDS |= {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
 
 
 def find(folder: Path) -> list[Path]:
-    """The trials of a study."""
+    """The configuration files of a study's trials."""
     places = [folder / "configs", folder / "results", folder]
     return next((found for p in places if (found := sorted(p.glob("config_*/config.yaml")))), [])
 
 
 def read_folder(folder: Path) -> list[TrackedRun]:
-    """Every trial; one without a report has no result yet."""
+    """All trials; one without a report has no result yet."""
     return [_read_trial(path.parent) for path in find(folder)]
 
 
@@ -48,7 +47,7 @@ def _read_trial(folder: Path) -> TrackedRun:
 
 
 def _flat(path: Path) -> dict[str, Any]:
-    """``key: value`` lines of a file; what is nested, or goes on in further lines, is left out."""
+    """The ``key: value`` lines of a file; nested and multi-line values are left out."""
     data = read_bytes(path, limit=MAX_BYTES)
     found: dict[str, Any] = {}
     for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
@@ -56,7 +55,7 @@ def _flat(path: Path) -> dict[str, Any]:
         if not colon or line[:1] in (" ", "\t", "#", "-", "?", "{", "[", "!", "%"):
             continue
         if value and not value.startswith(" "):
-            continue  # a word with a colon, not a key
+            continue  # a word with a colon is not a key
         found[_unquoted(key.strip())] = _value(value.split(" #", 1)[0].strip())
     return found
 

@@ -1,7 +1,8 @@
-"""Trials of an Optuna study, with Optuna (pip install 'lawsmith[optuna]'): a database or a journal.
+"""Trials of an Optuna study in a database or a journal.
 
-A study is named after a #: trials.db#scaling, journal.log#scaling. The loss is the value that the
-study minimises; N and D may be parameters or user attributes.
+They are read with Optuna (pip install 'lawsmith[optuna]'). A study is named after a #:
+trials.db#scaling, journal.log#scaling. The loss is the value that the study minimises. N and D may
+be parameters or user attributes.
 """
 
 from __future__ import annotations
@@ -16,7 +17,7 @@ _STATES = {"complete": "finished", "fail": "failed"}
 
 
 def read_runs(place: str, name: str) -> list[TrackedRun]:
-    """The trials of the study called ``name``, or of the only one."""
+    """The trials of the study ``name``, or of the only one."""
     with library("optuna", place, "a study of Optuna"):
         import optuna
         from optuna.storages import JournalStorage, RDBStorage

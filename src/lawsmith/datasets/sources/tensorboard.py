@@ -1,7 +1,7 @@
-"""TensorBoard's event files, with TensorBoard (pip install 'lawsmith[tensorboard]').
+"""Event files of TensorBoard, read with TensorBoard (pip install 'lawsmith[tensorboard]').
 
 A folder with event files is a run: its scalars, and the settings of the HParams tab. PyTorch's
-add_hparams writes the settings into a folder of its own below the run, which is joined to it.
+add_hparams writes the settings to a folder below the run, which is joined to the run.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ def find(place: Path) -> list[Path]:
 
 
 def read_folder(place: Path) -> list[TrackedRun]:
-    """Every run below a folder, named by its place in it."""
+    """All runs below a folder, named by their path in it."""
     root = place if place.is_dir() else place.parent
     files: dict[Path, list[Path]] = {}
     for path in find(place):
@@ -47,7 +47,7 @@ def read_folder(place: Path) -> list[TrackedRun]:
 
 
 def _read(paths: Sequence[Path], folder: Path, root: Path) -> TrackedRun:
-    """The run of the event files of a folder."""
+    """The run in the event files of a folder."""
     settings: dict[str, Any] = {}
     moments: list[Moment] = []
     state = ""
@@ -74,7 +74,7 @@ def _read(paths: Sequence[Path], folder: Path, root: Path) -> TrackedRun:
 
 
 def _session(data: Any, settings: dict[str, Any]) -> str:
-    """Settings of a session that starts, or the state of one that ends."""
+    """Add the settings of a session that starts; the state of the run."""
     if data.HasField("session_start_info"):
         for name, value in data.session_start_info.hparams.items():
             kind = value.WhichOneof("kind")

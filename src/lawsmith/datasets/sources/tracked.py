@@ -1,4 +1,4 @@
-"""Runs as trackers keep them, whichever tracker it is, to a table of runs and a table of curves."""
+"""Runs of any tracker as a table of runs and a table of curves."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
     import pandas as pd
 
 Series = Sequence[tuple[float, float]]  # (step, value), in the order of steps
-Moment = tuple[str, object, object]  # what was measured, at which step, its value
+Moment = tuple[str, object, object]  # the metric, the step, the value
 T = TypeVar("T")
 TOKENS_A_STEP = ("tokens_per_step", "tokens_per_batch", "batch_tokens")
 MOST_RUNS = 100_000  # bounds how long a server is asked
@@ -30,10 +30,10 @@ MOST_RUNS = 100_000  # bounds how long a server is asked
 class TrackedRun:
     """One run of a tracker.
 
-    state      finished, running, crashed, killed, failed, …; '' where the tracker does not say
-    settings   what was chosen
-    results    the last value of everything that was measured
-    history    every value along the run
+    state      finished, running, crashed, killed, failed, …; '' if not known
+    settings   hyperparameters and other choices
+    results    the last value of every metric
+    history    all values along the run
     """
 
     name: str
@@ -50,9 +50,9 @@ def tracked_run(
     moments: Iterable[Moment] = (),
     results: Mapping[str, Any] | None = None,
 ) -> TrackedRun:
-    """A run from the moments its tracker keeps, in any order; only numbers enter its history.
+    """A run from the values that its tracker logged, in any order; non-numbers are skipped.
 
-    A result is the last value in the history, unless ``results`` has another.
+    A result is the last value of the history, unless ``results`` has one.
     """
     history: dict[str, list[tuple[float, float]]] = {}
     for measure, step, value in moments:
@@ -66,7 +66,7 @@ def tracked_run(
 
 
 def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
-    """One row a run: run, state, settings as config.… and results as summary.…"""
+    """One row per run: run, state, settings as config.… and results as summary.…"""
     import pandas as pd
 
     if not runs:
@@ -84,7 +84,7 @@ def runs_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
 
 
 def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
-    """One row for each moment of each run: run, D, loss, and lr and N where they are known."""
+    """One row per step of each run: run, D, loss, and lr and N if known."""
     import pandas as pd
 
     names = list(dict.fromkeys(name for run in runs for name in run.history))
@@ -104,7 +104,7 @@ def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
             table["lr"] = [rates.get(step) for step in steps.tolist()]
         if (size := _setting(run, "N")) is not None:
             table["N"] = size
-        tables.append(table[table["D"] > 0.0])  # before the first token nothing was learnt
+        tables.append(table[table["D"] > 0.0])  # nothing is learnt before the first token
     if not sum(map(len, tables)):
         hint = "log tokens along the run, or have tokens_per_step among its settings"
         got = "runs without the tokens of each step"
@@ -113,7 +113,7 @@ def curves_table(runs: Sequence[TrackedRun], *, source: str) -> pd.DataFrame:
 
 
 def _tokens(run: TrackedRun, steps: FloatArray, logged: Series) -> FloatArray | None:
-    """Tokens at each step: as logged, else by the tokens of a step, else by those of the whole."""
+    """Tokens at each step: as logged, or from the tokens per step, or from those of the run."""
     if not len(steps):
         return None
     if logged:
@@ -131,7 +131,7 @@ def _tokens(run: TrackedRun, steps: FloatArray, logged: Series) -> FloatArray | 
 
 
 def _setting(run: TrackedRun, role: str) -> float | None:
-    """N or D of a run, if its settings or results say it."""
+    """N or D of a run, if it is among the settings or results."""
     for values in (run.settings, run.results):
         try:
             name = find_column(role, list(values), run.name)
@@ -144,18 +144,18 @@ def _setting(run: TrackedRun, role: str) -> float | None:
 
 
 def _by_name(run: TrackedRun) -> list[tuple[int, str]]:
-    """Trial 2 before trial 10: trackers give runs in an order of their own."""
+    """A sort key that puts trial 2 before trial 10."""
     parts = re.split(r"(\d+)", run.name)
     return [(int(part) if part.isdecimal() and len(part) < 19 else 0, part) for part in parts]
 
 
 def visible(values: Mapping[str, Any]) -> dict[str, Any]:
-    """Settings or results spread out, without what a tracker keeps for itself."""
+    """Settings or results flattened, without what the tracker keeps for itself (_…)."""
     return {name: value for name, value in spread(values).items() if not name.startswith("_")}
 
 
 def only(found: Mapping[str, T], name: str, what: str, source: str) -> T:
-    """The part of a source that was named, or the only one; ``what`` is its noun."""
+    """The named part of a source, or the only one; ``what`` says what a part is."""
     if name and name not in found:
         raise unknown(f"{source}: {what}", name, found)
     if not name and len(found) != 1:
@@ -167,7 +167,7 @@ def only(found: Mapping[str, T], name: str, what: str, source: str) -> T:
 
 @contextmanager
 def library(extra: str, source: str, want: str) -> Iterator[None]:
-    """Reading with a library of an extra: one that is missing, or any error of it, is one line."""
+    """Reading with an optional library: if it is missing or fails, the error is one line."""
     try:
         yield
     except ImportError:
@@ -181,5 +181,5 @@ def library(extra: str, source: str, want: str) -> Iterator[None]:
 
 
 def one_line(error: Exception) -> str:
-    """What an error of a library says, at most 160 letters of it."""
+    """The message of a library's error, at most 160 letters."""
     return " ".join(str(error).split())[:160] or type(error).__name__

@@ -1,8 +1,8 @@
 """Runs of a project on a W&B server, and W&B's files of runs (offline-run-…/run-….wandb).
 
 Both need W&B's library (pip install 'lawsmith[wandb]'). A file is a log of LevelDB: blocks of
-32 KiB with records that may go on in the next block. A record cut off at the end of a file is still
-being written, and is left out. Check sums are not compared.
+32 KiB, whose records may continue in the next block. A record that the end of the file cuts off is
+still being written and is left out. Checksums are not compared.
 """
 
 from __future__ import annotations
@@ -40,7 +40,7 @@ _BLOCK = 32768  # bytes, of LevelDB's format
 
 
 def read_runs(project: str, *, histories: bool) -> list[TrackedRun]:
-    """The runs of ENTITY/PROJECT. Each history is one more request, so they are optional."""
+    """The runs of ENTITY/PROJECT. A history costs one more request, so histories are optional."""
     with library("wandb", f"wandb:{project}", "a W&B server"):
         try:
             return list(_timely(_runs(project, histories=histories)))
@@ -51,11 +51,11 @@ def read_runs(project: str, *, histories: bool) -> list[TrackedRun]:
 
 
 def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
-    """Each run; None after each moment of a history, to show that the server answers."""
+    """Each run; None after each row of a history, to show that the server still answers."""
     import wandb
 
     _reach(os.environ.get("WANDB_BASE_URL") or wandb.setup().settings.base_url)
-    # Not lazy: a page then has the settings and results of its runs, without a request for each.
+    # Not lazy: a page then includes settings and results, without one request for each run.
     found = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
     for run in islice(found, MOST_RUNS):
         moments: list[Moment] = []
@@ -68,7 +68,7 @@ def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
 
 
 def _rows(run: Any) -> Iterator[Mapping[str, Any]]:
-    """The moments of a run; W&B raises an error for a run that has none."""
+    """The history of a run; W&B raises an error for a run without one."""
     try:
         yield from run.scan_history(use_cache=False)
     except Exception as error:
@@ -77,36 +77,36 @@ def _rows(run: Any) -> Iterator[Mapping[str, Any]]:
 
 
 def _reach(server: str) -> None:
-    """Fail at once if there is no server; W&B's library would retry for a minute."""
+    """Fail at once without a server; W&B's library would retry for a minute."""
     try:
         urlopen(server, timeout=CONNECT).close()
     except HTTPError:
-        return  # it answers, as most addresses do not have a page
+        return  # the server answers, even without a page at this address
     except OSError as error:
         why = getattr(error, "reason", error)
-        if not isinstance(why, SSLError):  # W&B's library may know the certificate
+        if not isinstance(why, SSLError):  # W&B's library may accept the certificate
             raise ConnectionError(f"no connection to {server} ({reason(why)})") from None
 
 
 def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun]:
-    """The runs; TimeoutError if nothing arrives for TIMEOUT seconds and a few.
+    """The runs; TimeoutError if nothing arrives for TIMEOUT + CONNECT seconds.
 
-    W&B's library waits for a history without a limit, so it runs in a thread of its own.
+    W&B's library waits for a history without limit, so it runs in a thread of its own.
     """
-    given: SimpleQueue[TrackedRun | Exception | None] = SimpleQueue()
+    results: SimpleQueue[TrackedRun | Exception | None] = SimpleQueue()
 
-    def give() -> None:
+    def produce() -> None:
         try:
             for run in runs:
-                given.put(run)
-            given.put(StopIteration())
+                results.put(run)
+            results.put(StopIteration())
         except Exception as error:
-            given.put(error)
+            results.put(error)
 
-    Thread(target=give, daemon=True).start()
+    Thread(target=produce, daemon=True).start()
     while True:
         try:
-            value = given.get(timeout=TIMEOUT + CONNECT)
+            value = results.get(timeout=TIMEOUT + CONNECT)
         except Empty:
             raise TimeoutError from None
         match value:
@@ -131,7 +131,7 @@ def _failed(project: str, error: Exception) -> LawsmithError:
 
 
 def find(place: Path) -> list[Path]:
-    """The files of runs below a folder, where latest-run is a link; or the file itself."""
+    """The files of runs below a folder (latest-run is a link to one), or the file itself."""
     if place.is_file():
         return [place] if place.suffix == ".wandb" else []
     return sorted(path for path in place.rglob("*.wandb") if "latest-run" not in path.parts)
@@ -176,7 +176,7 @@ def _read_file(path: Path) -> TrackedRun:
 
 
 def _records(data: bytes) -> Iterator[bytes]:
-    """The records of a file."""
+    """The whole records of a file."""
     if not data.startswith(b":W&B"):
         raise ValueError("bytes that are not W&B's")
     place, parts = 7, b""
