@@ -26,7 +26,7 @@ def is_remote(source: str) -> bool:
 
 
 def split_part(source: str) -> tuple[str, str]:
-    """'trials.db#May' → ('trials.db', 'May'); an existing file with a # in its name is left whole."""
+    """'trials.db#May' → ('trials.db', 'May'); an existing file 'a#b' is left whole."""
     before, mark, part = source.rpartition("#")
     if not mark or not before or (not is_remote(source) and Path(source).exists()):
         return source, ""
