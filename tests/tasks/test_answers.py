@@ -12,7 +12,7 @@ from lawsmith.answer import Target
 from lawsmith.errors import LawsmithError
 from lawsmith.tasks import Task, answer_task
 from lawsmith.tasks.curve import Shape, mean_and_scale
-from lawsmith.tasks.members import joined
+from lawsmith.tasks.members import x_of
 
 from .worlds import accuracy_at, loss_at, world
 
@@ -48,21 +48,21 @@ def test_intervals_are_of_some_use(found):
 
 def test_weights_sum_to_one_over_both_ways(found):
     for answer in found:
-        assert set(answer.way_weights()) == {"two steps", "direct"}
-        assert sum(answer.way_weights().values()) == pytest.approx(1.0)
+        assert set(answer.model.way_weights()) == {"two steps", "direct"}
+        assert sum(answer.model.way_weights().values()) == pytest.approx(1.0)
 
 
 def test_a_given_chance_is_kept_and_a_missing_one_estimated(found):
-    assert not found[0].estimated_chance
+    assert not found[0].to_dict()["chance"]["estimated"]
     guessed = answer_task(world(0), replace(TASK, chance=None), TARGETS)
-    assert guessed.estimated_chance
+    assert guessed.to_dict()["chance"]["estimated"]
     assert guessed.chance.low < 0.25 < guessed.chance.high
     assert guessed.to_dict()["chance"]["estimated"] is True
 
 
 def test_without_a_loss_the_direct_way_answers_alone():
     alone = answer_task(world(0, via=""), TASK, TARGETS)
-    assert set(alone.way_weights()) == {"direct"}
+    assert set(alone.model.way_weights()) == {"direct"}
     assert alone.to_dict()["answers"][0]["loss"] is None
     assert all(f.low <= truth(f.target) <= f.high for f in alone.forecasts)
 
@@ -129,7 +129,7 @@ def test_the_noise_of_questions_is_binomial():
 
 def test_n_and_d_join_so_that_the_scarcer_one_counts():
     u = np.zeros((1, 8))
-    x = joined(u, np.array([[0.0, 0.0], [5.0, 5.0], [40.0, 0.0], [0.0, 40.0]]))[0]
+    x = x_of(u, np.array([[0.0, 0.0], [5.0, 5.0], [40.0, 0.0], [0.0, 40.0]]))[0]
     np.testing.assert_allclose(x[:2], [0.0, -5.0])
     # However much there is of the other, half of the sum is left: ln 2 / a of scale.
     np.testing.assert_allclose(x[2:], -np.log(2.0) / 0.35, rtol=1e-4)
@@ -165,8 +165,8 @@ def test_text_and_html_tell_the_same_numbers(found):
 
 def test_ways_that_cannot_be_judged_count_the_same_and_it_says_so():
     scores = world(0)
-    few = scores.part(np.arange(len(scores.runs)) < 6)
+    few = scores.take(np.arange(len(scores.runs)) < 6)
     answer = answer_task(few, TASK, TARGETS[:1])
-    assert answer.way_weights() == pytest.approx({"two steps": 0.5, "direct": 0.5})
+    assert answer.model.way_weights() == pytest.approx({"two steps": 0.5, "direct": 0.5})
     assert "too few runs to judge" in answer.summary()
     assert "few_runs" in {w.code for w in answer.warnings}

@@ -18,7 +18,6 @@ from lawsmith.charts.runs import ChartUnavailable, rounded, thin
 from lawsmith.charts.ticks import padded
 from lawsmith.formats import percent
 from lawsmith.tasks import TaskAnswer
-from lawsmith.tasks.draws import draw_along, draw_at
 from lawsmith.tasks.text import chance_text
 
 ROOM = 0.04  # of the accuracy axis above and below what is drawn
@@ -56,7 +55,7 @@ def by_loss(answer: TaskAnswer) -> TaskData:
     targets = [(x, f.value, f.low, f.high, f.target.label) for x, f in losses]
     ends = [*np.exp(data.log_loss).tolist(), *[x for x, _ in losses]]
     x = np.geomspace(min(ends), max(ends), N_CURVE)
-    means, measured = draw_along(answer.members, answer.weight, np.log(x))
+    means, measured = answer.model.along(np.log(x))
     return TaskData(
         "loss",
         _runs("loss", np.exp(data.log_loss), data.y),
@@ -82,8 +81,7 @@ def by_compute(answer: TaskAnswer) -> TaskData:
         held = _runs("C", judged.C, judged.measured)
     most = max([float(data.C.max()), *[row[0] for row in targets], *held["C"]])
     x = np.geomspace(float(data.C.min()), most, N_LINE)
-    surface = None if answer.loss is None else answer.loss.surface
-    drawn = [draw_at(answer.members, answer.weight, surface, Target(C)) for C in x.tolist()]
+    drawn = [answer.model.at(Target(C)) for C in x.tolist()]
     means, measured = (np.stack(part, axis=1) for part in list(zip(*drawn, strict=True))[:2])
     return TaskData(
         "C",

@@ -1,4 +1,4 @@
-"""Task accuracies at a target, from smaller runs: by way of a loss, and directly from scale.
+"""Task accuracies at a target, predicted from smaller runs: by way of a loss, and from scale.
 
 task = Task("acc:arc_easy", chance=0.25, questions=2376)
 found = answer_task(ScoredRuns("study", grid, runs, accuracy, via="c4"), task, [Target(C, N, D)])

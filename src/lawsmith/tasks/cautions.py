@@ -11,21 +11,22 @@ from lawsmith.answer.cautions import Doubts, each_once, few_runs, missed, verdic
 from lawsmith.formats import number, percent
 from lawsmith.laws.diagnostics import Diagnostic, extrapolation_decades
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.tasks.data import Scored
+from lawsmith.tasks.data import AccuracyTable
 from lawsmith.tasks.members import Member
 from lawsmith.tasks.records import TaskForecast
 from lawsmith.tasks.text import WAYS
 
-OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")  # they hold for the task too
-OFF_CHANCE = 2.0  # SDs above its floor from which a run has left chance: about 1 in 40 by luck
-WAYS_APART = 0.05  # of accuracy: more than an interval that is firm has to a side
+# Warnings about the loss that hold for the task too.
+OF_THE_LOSS = ("allocation_extrapolated", "best_at_edge", "odd_run")
+OFF_CHANCE = 2.0  # SDs above the floor from which a run is better than chance: 1 in 40 by luck
+WAYS_APART = 0.05  # of accuracy: more than half of a firm interval
 FAR = (
     "no curve is known to hold so far out, and the interval grows with it. A larger run narrows it"
 )
 
 
 def warnings(
-    data: Scored,
+    data: AccuracyTable,
     chance: Interval,
     members: Sequence[Member],
     forecasts: Sequence[TaskForecast],
@@ -42,8 +43,10 @@ def warnings(
     return each_once(found)
 
 
-def at_chance(data: Scored, chance: Interval, members: Sequence[Member]) -> Diagnostic | None:
-    """Whether no run has left chance: how far the curves have risen at the best run."""
+def at_chance(
+    data: AccuracyTable, chance: Interval, members: Sequence[Member]
+) -> Diagnostic | None:
+    """Whether all runs are near chance: how far the curves have risen at the best run."""
     risen = [_risen(member) for member in members]
     if max(risen) >= OFF_CHANCE:
         return None
@@ -58,7 +61,7 @@ def at_chance(data: Scored, chance: Interval, members: Sequence[Member]) -> Diag
 
 
 def _risen(member: Member) -> float:
-    """Median over draws of the rise at the best x that was run, in SDs of one run."""
+    """Median over draws of the rise at the best x of the runs, in SDs of one run."""
     mean, scale = member.accuracy(member.best[:, None])
     return float(np.median((mean - member.shape.floor) / scale))
 

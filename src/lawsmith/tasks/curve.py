@@ -1,4 +1,4 @@
-"""Accuracy as a bounded, monotone curve of x, with what runs and questions add to it.
+"""Accuracy as a bounded, monotone curve of x, with the scatter of runs and questions.
 
 Notation and shapes
     x         what accuracy depends on, lower is better: log loss, or minus a log scale
@@ -6,13 +6,13 @@ Notation and shapes
     k, m      slope and middle:  g(x) = c + (t − c)·expit(k·(m − x))
     s, e      how far runs lie from the curve: everywhere, and along x
     Q         questions; 0 if not known
-    u         (b, 6) a parameter vector as standard normals, see `priors`
+    u         (b, 6) parameter vectors as standard normals, see `priors`
 
-An accuracy that a run measures is Student's t about g(x) with
+The accuracy of a run is Student's t about g(x) with
 
     scale² = s² + (e·g′(x))² + g(1 − g)/Q
 
-The last is the noise of Q questions, each right with probability g. Without Q, s has it.
+The last term is the noise of Q questions, each right with probability g. Without Q, s covers it.
 """
 
 from __future__ import annotations
@@ -37,8 +37,8 @@ class Task:
     """A task and how it is scored.
 
     name       the column of its accuracies
-    chance     the accuracy of guessing; None: estimated
-    questions  how many it has; 0: not known
+    chance     the accuracy of guessing; None: it is estimated
+    questions  the number of questions; 0: not known
 
     >>> Task("arc_easy", chance=0.25, questions=2376)
     Task(name='arc_easy', chance=0.25, questions=2376)
@@ -68,7 +68,7 @@ class Shape(NamedTuple):
 
 
 def shape_of(u: FloatArray, task: Task, prior: Prior, reference: float) -> Shape:
-    """The curves of parameter vectors; ``reference`` is the best x that was run."""
+    """The curves of parameter vectors; ``reference`` is the x that the middle is relative to."""
     z = [u[:, j, None] for j in range(N_PARAMS)]
     floor = _floor(z[0], task.chance)
     return Shape(
@@ -90,7 +90,7 @@ def _floor(z: FloatArray, chance: float | None) -> FloatArray:
 
 
 def mean_and_scale(shape: Shape, x: FloatArray, questions: int) -> tuple[FloatArray, FloatArray]:
-    """g(x), and the scale of an accuracy measured there; x (k,), (1, k) or (b, k)."""
+    """g(x), and the scale of the accuracy of a run; x (k,), (1, k) or (b, k)."""
     rise = expit(shape.slope * (shape.middle - x))
     height = shape.ceiling - shape.floor
     mean = shape.floor + height * rise
@@ -103,6 +103,6 @@ def mean_and_scale(shape: Shape, x: FloatArray, questions: int) -> tuple[FloatAr
 
 
 def log_density(y: FloatArray, mean: FloatArray, scale: FloatArray) -> FloatArray:
-    """Of Student's t."""
+    """The log density of Student's t."""
     off = ((y - mean) / scale) ** 2
     return np.asarray(_T - np.log(scale) - 0.5 * (DF + 1.0) * np.log1p(off / DF))

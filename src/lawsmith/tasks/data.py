@@ -1,8 +1,8 @@
-"""Runs with an accuracy: which count, their losses, and their scales as coordinates.
+"""Runs with an accuracy: which are used, their losses, and their scales as coordinates.
 
 Notation and shapes
     k       runs that have an accuracy
-    y       (k,) accuracy;  log_loss (k,), NaN where there is none
+    y       (k,) accuracy;  log_loss (k,), NaN if missing
     logs    (k, q) logs of the scales; q = 2 for N and D, else 1
 """
 
@@ -20,17 +20,17 @@ from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
 
 Way = Literal["two steps", "direct"]
-RATIO_REACH = 2.5  # how far beyond the D/N of the runs the best one is sought, in e-folds
+RATIO_REACH = 2.5  # e-folds beyond the D/N of the runs in which the best D/N is searched
 
 
 @dataclass(frozen=True)
 class Scales:
     """The scales of a study: N and D, or one of them, or C.
 
-    origin      (q,) logs at the top of the data
+    origin      (q,) logs near the largest runs
     multiplier  C = multiplier·N·D, or ·N, or ·D
     log_top     ln C of the largest run
-    ratio       least and largest ln(D/N) that was run
+    ratio       least and largest ln(D/N) of the runs
     """
 
     names: tuple[str, ...]
@@ -39,10 +39,10 @@ class Scales:
     log_top: float
     ratio: tuple[float, float]
 
-    def places(self, logs: FloatArray) -> FloatArray:
-        """(…, q) places of logs of scales, from those of the larger runs; x itself for one scale.
+    def coordinates(self, logs: FloatArray) -> FloatArray:
+        """(…, q) coordinates of logs of scales, relative to the origin; x itself for one scale.
 
-        Half of C's, for N and D grow by half of it each.
+        x takes half of ln C, because N and D grow by half of it each.
         """
         away = np.asarray(logs - np.array(self.origin))
         return away if len(self.names) == 2 else away * (-0.5 if self.names == ("C",) else -1.0)
@@ -52,7 +52,7 @@ class Scales:
         return np.log([list(target.scales(self.names).values())])
 
     def decades(self, target: Target) -> float:
-        """Of compute beyond the largest run."""
+        """Decades of compute beyond the largest run."""
         log_C = np.log(target.C)
         if target.sized:
             log_C = np.log(self.multiplier) + float(self.logs(target).sum())
@@ -60,8 +60,8 @@ class Scales:
 
 
 @dataclass(frozen=True, eq=False)
-class Scored:
-    """Runs with an accuracy; see the module's notation. ``row`` is that of the study's grid."""
+class AccuracyTable:
+    """Runs with an accuracy; see the module's notation. ``row`` is a row of the study's grid."""
 
     scales: Scales
     row: IntArray
@@ -73,23 +73,23 @@ class Scored:
     def __len__(self) -> int:
         return len(self.y)
 
-    def places(self, way: Way) -> FloatArray:
-        """(k, q) what accuracy depends on by a way: log losses, or scales."""
-        return self.log_loss[:, None] if way == "two steps" else self.scales.places(self.logs)
+    def coordinates(self, way: Way) -> FloatArray:
+        """(k, q) what accuracy depends on in a way: log losses, or scales."""
+        return self.log_loss[:, None] if way == "two steps" else self.scales.coordinates(self.logs)
 
-    def take(self, rows: IntArray | BoolArray) -> Scored:
+    def take(self, rows: IntArray | BoolArray) -> AccuracyTable:
         columns: tuple[AnyArray, ...] = (self.row, self.C, self.y, self.log_loss, self.logs)
-        return Scored(self.scales, *(column[rows] for column in columns))
+        return AccuracyTable(self.scales, *(column[rows] for column in columns))
 
 
-def scored(
+def accuracy_table(
     grid: Grid,
     runs: Runs,
     accuracy: FloatArray,
     *,
     with_loss: bool,
     least: int = LEAST_RUNS,
-) -> Scored:
+) -> AccuracyTable:
     """The runs that have an accuracy, and a loss where one is used; ``accuracy`` (n runs,)."""
     known = np.isfinite(accuracy) & (runs.state != State.PENDING.value)
     if with_loss:
@@ -102,7 +102,7 @@ def scored(
     loss = np.log(runs.loss[known]) if with_loss else np.full(len(row), np.nan)
     scales = _scales_of(grid, row)
     logs = np.log([grid.numbers(name)[row] for name in scales.names]).T
-    return Scored(scales, row, grid.C[row], accuracy[known], loss, logs)
+    return AccuracyTable(scales, row, grid.C[row], accuracy[known], loss, logs)
 
 
 def _check(y: FloatArray) -> None:
@@ -126,10 +126,10 @@ def _scales_of(grid: Grid, row: IntArray) -> Scales:
     return Scales(names, origin, float(np.exp(np.median(each))), float(log_C.max()), ratio)
 
 
-def best_of_cells(data: Scored) -> IntArray:
-    """Of the runs at one N and D the best alone, by loss, or by accuracy without one.
+def best_per_cell(data: AccuracyTable) -> IntArray:
+    """Rows of the best run at each N and D, by loss, or by accuracy without a loss.
 
-    Scale says what a well-tuned run scores; runs that differ in hyperparameters are not that.
+    Scale predicts the accuracy of a well-tuned run, not that of runs with other hyperparameters.
     """
     by = np.where(np.isfinite(data.log_loss), data.log_loss, -data.y)
     order = np.lexsort((by, *data.logs.T))

@@ -7,21 +7,18 @@ from dataclasses import dataclass, replace
 
 import numpy as np
 
-from lawsmith.answer import Answer, HeldOutRuns, Target, answer
+from lawsmith.answer import Answer, Forecast, HeldOutRuns, Target, answer
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.grid import Grid
-from lawsmith.laws.uncertainty import Interval
 from lawsmith.runs import Runs
-from lawsmith.surface import Surface
 from lawsmith.tasks import cautions
 from lawsmith.tasks.curve import Task
-from lawsmith.tasks.data import Scored, Way, best_of_cells, scored
-from lawsmith.tasks.draws import TaskDraws, draw_at, ends
-from lawsmith.tasks.members import Member, fit_members, weigh
+from lawsmith.tasks.data import AccuracyTable, Way, accuracy_table, best_per_cell
+from lawsmith.tasks.members import fit_members, weigh
+from lawsmith.tasks.model import TaskModel, ends
 from lawsmith.tasks.records import TaskAnswer, TaskForecast
 from lawsmith.threads import one_thread
 
-LEAST_DRAWS = 100  # of a way, to say what it predicts by itself
 SEED = 20  # fixed, so that one table has one answer
 
 
@@ -39,12 +36,15 @@ class ScoredRuns:
     accuracy: FloatArray
     via: str = ""
 
-    def part(self, kept: BoolArray) -> ScoredRuns:
-        """Those runs alone."""
+    def take(self, kept: BoolArray) -> ScoredRuns:
+        """Some of the runs."""
         return replace(self, runs=self.runs.take(kept), accuracy=self.accuracy[kept])
 
-    def rows(self) -> Scored:
-        return scored(self.grid, self.runs, self.accuracy, with_loss=bool(self.via))
+    def table(self, **limits: int) -> AccuracyTable:
+        """The runs that have an accuracy; ``least`` is how many there must be."""
+        return accuracy_table(
+            self.grid, self.runs, self.accuracy, with_loss=bool(self.via), **limits
+        )
 
 
 def answer_task(
@@ -56,24 +56,30 @@ def answer_task(
     held_out: IntArray | None = None,
     loss: Answer | None = None,
 ) -> TaskAnswer:
-    """What runs say of the accuracy of a task at ``targets``.
+    """The accuracy of a task to expect at ``targets``.
 
     held_out   rows of the grid whose runs are kept out and predicted instead
-    loss       the answer for the loss of the same runs and targets, where it was made already
+    loss       the answer for the loss of the same runs and targets, if it exists already
     """
     grid, runs = scores.grid, scores.runs
     out = np.isin(runs.index, [] if held_out is None else held_out)
-    used = scores.part(~out)
-    data = used.rows()
+    used = scores.take(~out)
+    data = used.table()
     ways: tuple[Way, ...] = ("two steps", "direct") if scores.via else ("direct",)
     with one_thread():
         if scores.via and loss is None:
             loss = answer(grid, runs, targets, study=scores.study, level=level, held_out=held_out)
-        members = fit_members(data, task, ways, SEED)
-        made = _Made(members, weigh(grid, used.runs, data, members), loss, level)
-        forecasts = tuple(made.forecast(target, i) for i, target in enumerate(targets))
-        judged = made.judged(scores.part(out)) if out.any() else None
-    warnings = cautions.warnings(data, made.chance(), members, forecasts, judged, level)
+        members = tuple(fit_members(data, task, ways, SEED))
+        weight = weigh(grid, used.runs, data, members)
+        model = TaskModel(members, weight, None if loss is None else loss.surface)
+        losses = [None] * len(targets) if loss is None else loss.forecasts
+        forecasts = tuple(
+            _forecast(model, target, one, level)
+            for target, one in zip(targets, losses, strict=True)
+        )
+        judged = _held_out_runs(model, scores.take(out), level) if out.any() else None
+    chance = model.chance(level)
+    warnings = cautions.warnings(data, chance, members, forecasts, judged, level)
     if loss is not None:
         warnings += [w for w in loss.warnings if w.code in cautions.OF_THE_LOSS]
     return TaskAnswer(
@@ -83,79 +89,47 @@ def answer_task(
         level=level,
         n_runs=len(data),
         largest=float(data.C.max()),
-        chance=made.chance(),
+        chance=chance,
         forecasts=forecasts,
         held_out=judged,
         warnings=tuple(warnings),
         verdict=cautions.verdict(forecasts, warnings, level),
         loss=loss,
         data=data,
-        members=tuple(members),
-        weight=made.weight,
+        model=model,
     )
 
 
-@dataclass(frozen=True, eq=False)
-class _Made:
-    """Fitted members and the answer for the loss: what forecasts are made of."""
-
-    members: Sequence[Member]
-    weight: FloatArray
-    loss: Answer | None
-    level: float
-
-    @property
-    def surface(self) -> Surface | None:
-        return None if self.loss is None else self.loss.surface
-
-    def forecast(self, target: Target, i: int) -> TaskForecast:
-        """At the ith target."""
-        drawn = draw_at(self.members, self.weight, self.surface, target)
-        _, mean_low, mean_high = ends(drawn.mean, self.level)
-        value, low, high = drawn.interval(self.level)
-        return TaskForecast(
-            target=target,
-            value=value,
-            low=low,
-            high=high,
-            mean_low=mean_low,
-            mean_high=mean_high,
-            decades=self.members[0].scales.decades(target),
-            loss=None if self.loss is None else self.loss.forecasts[i],
-            ways=self._ways(drawn),
-        )
-
-    def _ways(self, drawn: TaskDraws) -> dict[str, Interval]:
-        """What each way predicts by itself, where it has enough draws."""
-        ways = [member.way for member in self.members]
-        parts = {way: drawn.of(np.array([w == way for w in ways])) for way in dict.fromkeys(ways)}
-        enough = {way: part for way, part in parts.items() if len(part.mean) >= LEAST_DRAWS}
-        return {way: part.interval(self.level) for way, part in enough.items()}
-
-    def judged(self, rest: ScoredRuns) -> HeldOutRuns | None:
-        """Runs kept out, the best at each N and D, beside their predictions."""
-        if not np.isfinite(rest.accuracy).any():
-            return None
-        data = scored(rest.grid, rest.runs, rest.accuracy, with_loss=bool(rest.via), least=1)
-        data = data.take(best_of_cells(data))
-        found = []
-        for row in data.row.tolist():
-            target = _target_at(data, rest.grid, row)
-            drawn = draw_at(self.members, self.weight, self.surface, target)
-            found.append(drawn.interval(self.level))
-        return HeldOutRuns(data.row, data.C, data.y, *np.array(found).T)
-
-    def chance(self) -> Interval:
-        """The floor of accuracy."""
-        floors = [member.shape.floor[:, 0] for member in self.members]
-        n = len(floors[0])
-        picked = np.concatenate(
-            [f[: max(round(w * n), 1)] for f, w in zip(floors, self.weight, strict=True)]
-        )
-        return ends(picked, self.level)
+def _forecast(
+    model: TaskModel, target: Target, loss: Forecast | None, level: float
+) -> TaskForecast:
+    """The accuracy at a target."""
+    draws = model.at(target)
+    _, mean_low, mean_high = ends(draws.mean, level)
+    value, low, high = draws.interval(level)
+    return TaskForecast(
+        target=target,
+        value=value,
+        low=low,
+        high=high,
+        mean_low=mean_low,
+        mean_high=mean_high,
+        decades=model.members[0].scales.decades(target),
+        loss=loss,
+        ways=model.by_way(draws, level),
+    )
 
 
-def _target_at(data: Scored, grid: Grid, row: int) -> Target:
-    """Where a run is."""
-    sizes = {name: float(grid.numbers(name)[row]) for name in data.scales.names if name != "C"}
-    return Target(float(grid.C[row]), sizes.get("N"), sizes.get("D"))
+def _held_out_runs(model: TaskModel, rest: ScoredRuns, level: float) -> HeldOutRuns | None:
+    """Runs kept out, the best at each N and D, beside their predictions."""
+    if not np.isfinite(rest.accuracy).any():
+        return None
+    data = rest.table(least=1)
+    data = data.take(best_per_cell(data))
+    found = []
+    for row in data.row.tolist():
+        names = (name for name in data.scales.names if name != "C")
+        sizes = {name: float(rest.grid.numbers(name)[row]) for name in names}
+        target = Target(float(rest.grid.C[row]), sizes.get("N"), sizes.get("D"))
+        found.append(model.at(target).interval(level))
+    return HeldOutRuns(data.row, data.C, data.y, *np.array(found).T)

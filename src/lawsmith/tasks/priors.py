@@ -7,10 +7,10 @@ tasks of all kinds, and then judged on Gadre's 46 tasks and on Pythia's (docs/ta
 was made with Gadre's tables in sight: to fit the upper runs beside all runs, which held more of the
 larger models (98 for 97 %, 96 for 94 %), in intervals 4 % wider, at both cuts that were tried.
 
-slope     how fast the logit of accuracy rises as x falls. 8 for each e-fold of loss: a task goes
-          from a tenth to nine tenths of its way while loss falls by 40 %. Log loss falls by about
-          0.15 for each e-fold of N and D together, hence 1.2 for scale
-middle    where it is half-way, from the best x that was run: beyond it, by as much as a slope
+slope     how fast the logit of accuracy rises as x falls. 8 per e-fold of loss: a task goes from a
+          tenth to nine tenths of its rise while loss falls by 40 %. Log loss falls by about 0.15
+          per e-fold of N and D together, hence 1.2 for scale
+middle    the x at half of the rise, relative to the best x of the runs: some way beyond it
 along     how far a run may be from the curve, as an error of x
 """
 
@@ -21,15 +21,15 @@ from dataclasses import dataclass
 DF = 5.0  # of Student's t about the curve
 DRIFT = 0.15  # error of x beyond the data, relative to the distance
 FLOOR = 0.15  # how far small models may be from chance, relative to it: they prefer some answers
-FLOOR_OF_NONE = 0.002  # the same where chance is 0
-MOST_CHANCE = 0.6  # a floor that is not given lies between 0 and this
-SPREAD = (0.01, 1.0)  # of runs about the curve wherever they are on it: median, SD of the log
+FLOOR_OF_NONE = 0.002  # the same if chance is 0
+MOST_CHANCE = 0.6  # an estimated floor lies between 0 and this
+SPREAD = (0.01, 1.0)  # of runs about the curve, anywhere on it: median, SD of the log
 CEILING = 1.5  # SD of the logit of (ceiling − floor)/(1 − floor), about 0
 
-UPPER = 0.6  # the share of runs that the upper window has
-LEAST_UPPER = 8  # runs in it
-TOP = 4.0  # the factor of compute below the largest run by which ways are judged
-EFFECTIVE_ROWS = 5.0  # how many independent runs that part counts as, at most
+UPPER = 0.6  # share of the runs in the upper window
+LEAST_UPPER = 8  # runs in that window
+TOP = 4.0  # runs within this factor of the largest compute judge the members
+EFFECTIVE_ROWS = 5.0  # the number of independent runs that these count as, at most
 
 
 @dataclass(frozen=True)

@@ -8,25 +8,24 @@ from typing import ClassVar
 
 from lawsmith.answer import Answer, Forecast, Target
 from lawsmith.answer.records import AnyAnswer, Wording
-from lawsmith.arrays import FloatArray
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks import text
 from lawsmith.tasks.curve import Task
-from lawsmith.tasks.data import Scored
-from lawsmith.tasks.members import Member
+from lawsmith.tasks.data import AccuracyTable
+from lawsmith.tasks.model import TaskModel
 
 
 @dataclass(frozen=True, eq=False)
 class TaskForecast:
     """The accuracy at a target.
 
-    value                as likely higher as lower
-    low, high            interval of the accuracy that one run there measures: both steps, runs
-                         that lie off the curve, and the noise of a finite number of questions
+    value                the median: as likely higher as lower
+    low, high            interval of the accuracy of one run there. It covers both steps, runs that
+                         lie off the curve, and the noise of a finite number of questions
     mean_low, mean_high  interval of the mean over such runs
     decades              of compute beyond the largest run
     loss                 the forecast of the loss, for two steps
-    ways                 what each way says by itself
+    ways                 what each way predicts alone
     """
 
     target: Target
@@ -46,12 +45,13 @@ class TaskForecast:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class TaskAnswer(AnyAnswer):
-    """What the runs of a study say of a task: the result of `fit_tasks`.
+    """The accuracy of a task to expect at larger scale: the result of `fit_tasks`.
 
     via        the column of the loss; '' for the direct way alone
-    chance     the floor of accuracy: as given (a little of freedom), or estimated
-    members    ways and windows, and (m,) how much each counts
+    chance     the floor of accuracy: close to the given one, or estimated
     loss       the answer for the loss, for two steps
+    data       the runs that have an accuracy
+    model      what was fitted to them
 
     >>> import numpy as np, pandas as pd
     >>> N, D = (v.ravel() for v in np.meshgrid([1e8, 3e8, 1e9, 3e9], [3e9, 1e10, 3e10, 1e11]))
@@ -67,22 +67,10 @@ class TaskAnswer(AnyAnswer):
     chance: Interval
     forecasts: tuple[TaskForecast, ...]
     loss: Answer | None
-    data: Scored
-    members: tuple[Member, ...]
-    weight: FloatArray
+    data: AccuracyTable
+    model: TaskModel
     _words: ClassVar[Wording] = text
 
     @property
     def about(self) -> str:
         return f" for {self.task.name}"
-
-    @property
-    def estimated_chance(self) -> bool:
-        return self.task.chance is None
-
-    def way_weights(self) -> dict[str, float]:
-        """How much each way counts."""
-        found: dict[str, float] = {}
-        for member, weight in zip(self.members, self.weight.tolist(), strict=True):
-            found[member.way] = found.get(member.way, 0.0) + weight
-        return found

@@ -1,14 +1,14 @@
-"""Draws from a posterior under a standard normal prior, by tempering: wide, then narrower.
+"""Draws from a posterior under a standard normal prior, by tempering (sequential Monte Carlo).
 
 Notation and shapes
     u      (b, d) draws
     f      (b, d) → (b,) log likelihood
-    power  what the likelihood is raised to, from 0 (the prior) to 1 (the posterior)
+    power  of the likelihood, from 0 (the prior) to 1 (the posterior)
 
-Each step raises the power until half of the draws would still count (effective sample size),
-resamples, and moves every draw by a few Metropolis steps with the draws' own covariance. Several
-modes are kept as far as draws reach them. All draws move at once, so a fit takes a tenth of a
-second. See Del Moral, Doucet and Jasra, Sequential Monte Carlo samplers, 2006.
+Each step raises the power until the effective sample size is half of the draws. Then it resamples,
+and moves every draw by a few Metropolis steps with the covariance of the draws. Several modes are
+kept if draws reach them. All draws move at once, so a fit takes a tenth of a second. See Del Moral,
+Doucet and Jasra, Sequential Monte Carlo samplers, 2006.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from scipy.optimize import brentq
 from lawsmith.arrays import FloatArray
 
 KEPT = 0.5  # effective share of draws after each step
-N_MOVES = 6  # with a quarter accepted, 0.75⁶ = 18 % of the draws stay where they were
-ACCEPTED = 0.25  # the share of moves to accept, towards which their length is changed
+N_MOVES = 6  # with a quarter accepted, 0.75⁶ = 18 % of the draws do not move
+ACCEPTED = 0.25  # target share of accepted moves, by which their length is adapted
 
 
 def sample(
@@ -32,7 +32,7 @@ def sample(
     u = rng.standard_normal((n, d))
     value, power, length = f(u), 0.0, 0.6
     while power < 1.0:
-        step = _next(value, 1.0 - power)
+        step = _power_step(value, 1.0 - power)
         weight = np.exp(step * (value - value.max()))
         where = (np.arange(n) + rng.random()) / n
         rows = np.searchsorted(np.cumsum(weight) / weight.sum(), where)
@@ -42,17 +42,17 @@ def sample(
             power = 1.0
         root = np.linalg.cholesky(np.cov(u.T).reshape(d, d) + 1e-9 * np.eye(d))
         for _ in range(N_MOVES):
-            tried = u + length * rng.standard_normal((n, d)) @ root.T
-            found = f(tried)
-            gain = power * (found - value) - 0.5 * ((tried**2).sum(1) - (u**2).sum(1))
-            taken = np.log(rng.random(n)) < gain
-            u[taken], value[taken] = tried[taken], found[taken]
-            length *= np.exp(1.5 * (float(taken.mean()) - ACCEPTED))
+            proposed = u + length * rng.standard_normal((n, d)) @ root.T
+            new_value = f(proposed)
+            gain = power * (new_value - value) - 0.5 * ((proposed**2).sum(1) - (u**2).sum(1))
+            accepted = np.log(rng.random(n)) < gain
+            u[accepted], value[accepted] = proposed[accepted], new_value[accepted]
+            length *= np.exp(1.5 * (float(accepted.mean()) - ACCEPTED))
     return u
 
 
-def _next(value: FloatArray, left: float) -> float:
-    """How much the power may rise."""
+def _power_step(value: FloatArray, left: float) -> float:
+    """How much the power may rise: until the effective sample size falls to KEPT."""
     off = value - value.max()
 
     def excess(step: float) -> float:

@@ -1,8 +1,10 @@
-"""A task's answer in words, for people, and as plain values, for --json."""
+"""A task's answer as text for people, and as plain values for --json."""
 
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+
+import numpy as np
 
 from lawsmith.answer.text import (
     Json,
@@ -38,7 +40,7 @@ def headline(found: TaskAnswer, forecast: TaskForecast) -> str:
 
 
 def lines(forecast: TaskForecast) -> list[Row]:
-    """The accuracy, its mean over runs, the loss on the way, and what each way says."""
+    """The accuracy, its mean over runs, the loss on the way, and what each way predicts."""
     found = [
         ("accuracy of a run", forecast.value, forecast.low, forecast.high),
         ("mean over runs", forecast.value, forecast.mean_low, forecast.mean_high),
@@ -52,7 +54,7 @@ def lines(forecast: TaskForecast) -> list[Row]:
 
 
 def chance_text(found: TaskAnswer) -> str:
-    """What the floor of accuracy is, and whether it was given."""
+    """The floor of accuracy, and whether it was given."""
     ends = interval(found.chance.low, found.chance.high, accuracy_text)
     if found.task.chance is None:
         return f"Chance was not given: estimated as {accuracy_text(found.chance.centre)} {ends}"
@@ -61,11 +63,11 @@ def chance_text(found: TaskAnswer) -> str:
 
 
 def _ways_text(found: TaskAnswer) -> str:
-    """How the ways are weighed."""
-    weights = found.way_weights()
+    """The weights of the ways."""
+    weights = found.model.way_weights()
     if len(weights) == 1:
         return "From scale alone: no loss was named (--via)"
-    if found.weight.max() - found.weight.min() < 1e-12:
+    if np.ptp(found.model.weight) < 1e-12:
         return "Both ways count the same: there are too few runs to judge them by"
     shares = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
     return f"Weights by how the largest runs are predicted from the others: {shares}"
@@ -88,14 +90,14 @@ def beyond(forecast: TaskForecast) -> str:
 
 def remarks(found: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    said = [chance_text(found), _ways_text(found)]
+    sentences = [chance_text(found), _ways_text(found)]
     if found.held_out is not None:
-        said.append(f"Held out: {held_out_text(found)}")
-    return said
+        sentences.append(f"Held out: {held_out_text(found)}")
+    return sentences
 
 
 def listing(found: TaskAnswer) -> Digest:
-    """All of it: the verdict, a table a target, what it rests on, warnings."""
+    """The verdict, a table for each target, what it rests on, warnings."""
     what, value, ends = HEADS
     heads = (what, value, f"{percent(found.level)} {ends}")
     tables = [
@@ -105,7 +107,7 @@ def listing(found: TaskAnswer) -> Digest:
 
 
 def payload(found: TaskAnswer) -> Json:
-    """``answers`` in the order of the targets, and what they rest on."""
+    """The answer as plain values; ``answers`` are in the order of the targets."""
     names = ("row", "compute", "accuracy", "predicted", "low", "high")
     judged = found.held_out
     kept_out = None
@@ -116,21 +118,20 @@ def payload(found: TaskAnswer) -> Json:
         "via": found.via or None,
         "chance": {
             "given": found.task.chance,
-            "estimated": found.estimated_chance,
+            "estimated": found.task.chance is None,
             "value": found.chance.centre,
             "interval": [found.chance.low, found.chance.high],
         },
         "questions": found.task.questions or None,
         "answers": [forecast_payload(f, found.level) for f in found.forecasts],
-        "weights": found.way_weights(),
+        "weights": found.model.way_weights(),
         "held_out_runs": kept_out,
         **shared_payload(found),
     }
 
 
 def forecast_payload(forecast: TaskForecast, level: float) -> Json:
-    """One answer; ``low`` and ``high`` of what one run measures, ``mean_low`` and ``mean_high`` of
-    the mean over runs."""
+    """One answer; ``low`` and ``high`` are of one run, ``mean_…`` of the mean over runs."""
     target, loss = forecast.target, forecast.loss
     scales = {} if loss is None else loss.scales
     return {
