@@ -20,8 +20,6 @@ import pytest
 from lawsmith.analysis import FitOptions, analyse
 from lawsmith.charts import (
     ChartUnavailable,
-    Unavailable,
-    Written,
     law,
     spec_of,
     write,
@@ -183,8 +181,8 @@ def test_json_in_a_script_cannot_end_it_and_reads_back():
 
 def test_every_format_is_what_it_claims(demo_compute, tmp_path):
     done = write(law(demo_compute), tmp_path, "law", formats=["html", "png", "svg", "pdf"])
-    assert [path.name for path in done.paths] == ["law.html", "law.png", "law.svg", "law.pdf"]
-    starts = [path.read_bytes()[:15].lower() for path in done.paths]
+    assert [path.name for path in done] == ["law.html", "law.png", "law.svg", "law.pdf"]
+    starts = [path.read_bytes()[:15].lower() for path in done]
     assert starts[0].startswith(b"<!doctype html>")
     assert starts[1].startswith(b"\x89png")
     assert starts[2].startswith(b"<svg")
@@ -192,7 +190,7 @@ def test_every_format_is_what_it_claims(demo_compute, tmp_path):
 
 
 def test_a_png_has_two_pixels_a_point(demo_compute, tmp_path):
-    path = write(law(demo_compute), tmp_path, "law", formats=["png"]).paths[0]
+    path = write(law(demo_compute), tmp_path, "law", formats=["png"])[0]
     width = int.from_bytes(path.read_bytes()[16:20], "big")
     assert 1400 < width <= 2 * 770
 
@@ -201,9 +199,8 @@ def test_all_charts_are_written_or_accounted_for(demo_compute, tmp_path):
     made = answered()
     told = [replace(forecast, hp={}) for forecast in made.answer.forecasts]
     bare = replace(made, answer=replace(made.answer, forecasts=tuple(told)))
-    done = write_all(tmp_path / "new" / "folder", bare, demo_compute)
-    written = [item.name for item in done if isinstance(item, Written)]
-    missing = {item.name: item.reason for item in done if isinstance(item, Unavailable)}
+    paths, missing = write_all(tmp_path / "new" / "folder", bare, demo_compute)
+    written = list(dict.fromkeys(path.stem for path in paths))
     assert written == [
         *("answer", "allocation", "hyperparameters", "law", "isoflop", "residuals"),
     ]

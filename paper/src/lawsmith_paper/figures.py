@@ -55,8 +55,7 @@ def write_pictures(folder: Path, pictures: Sequence[Picture]) -> list[Path]:
     for picture in pictures:
         wide, narrow = picture.draw(width=FULL), picture.draw(width=NARROW)
         into = folder / FOLDER
-        shown = charts.write(wide, into, picture.name, narrow=narrow, formats=("html", "png"))
+        paths += charts.write(wide, into, picture.name, narrow=narrow, formats=("html", "png"))
         printed = charts.themed(wide, PRINT)
-        paths += shown.paths
-        paths += charts.write(printed, into, picture.name, formats=("svg", "pdf")).paths
+        paths += charts.write(printed, into, picture.name, formats=("svg", "pdf"))
     return paths

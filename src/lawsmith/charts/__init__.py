@@ -26,8 +26,6 @@ from lawsmith.charts.save import (
     ANSWER_CHARTS,
     CHARTS,
     Chart,
-    Unavailable,
-    Written,
     spec_of,
     write,
     write_all,

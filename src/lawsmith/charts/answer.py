@@ -112,7 +112,6 @@ def answer_data(answered: AnswerWithRuns, *, max_runs: int = MAX_RUNS) -> LossDa
         targets=targets,
         off_scale=off_scale(grid, diverged, loss, top, names),
         top=top,
-        threshold=np.nan,
         reference=NO_ROWS if pool is None else _line(pool, along)[["C", "loss"]],
         held_out=held_out,
     )

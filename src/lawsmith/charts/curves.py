@@ -106,11 +106,7 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
         *layers_by(data.points, "held_out", points, tooltip=names, **where),
     ]
     heading = titles.heading("Loss against tokens, by size", analysis)
-    return room.chart(layers, heading, _subtitle(data, analysis))
-
-
-def _subtitle(data: CurvesData, analysis: Analysis) -> list[str]:
-    n_sizes = data.points["N"].nunique()
-    if len(data.sizes) == n_sizes:
-        return [titles.basis(analysis)]
-    return [titles.basis(analysis), f"lines at {len(data.sizes)} of {n_sizes} sizes"]
+    subtitle, n_sizes = [titles.basis(analysis)], data.points["N"].nunique()
+    if len(data.sizes) < n_sizes:
+        subtitle.append(f"lines at {len(data.sizes)} of {n_sizes} sizes")
+    return room.chart(layers, heading, subtitle)

@@ -87,11 +87,7 @@ def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
         *draw.layers_by(data.minima, "bracketed", lowest, tooltip=names, **where),
     ]
     heading = f"Loss at equal compute: {study_name(analysis.study)}"
-    return room.chart(layers, heading, [_subtitle(data)])
-
-
-def _subtitle(data: IsoflopData) -> str:
     text = f"{plural(len(data.minima), 'compute level')}, {len(data.cells)} (N, D) cells"
     if data.n_thin:
         text += f" · {data.n_thin} levels with fewer than {MIN_SIZES} sizes not drawn"
-    return text
+    return room.chart(layers, heading, [text])

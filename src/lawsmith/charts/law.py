@@ -42,9 +42,9 @@ class LossData:
     targets    x, loss, low, high, label
     off_scale  runs beyond the loss axis, see `off_scale`
     top        the largest loss on the axis
-    threshold  x from which runs are held out; NaN if the split is not by x
     reference  x, loss: another line to compare with; may be empty
     held_out   x, loss, predicted, low, high of held-out runs that are not in ``runs``; may be empty
+    threshold  x from which runs are held out; NaN if the split is not by x
     """
 
     x: str
@@ -54,9 +54,9 @@ class LossData:
     targets: pd.DataFrame
     off_scale: pd.DataFrame
     top: float
-    threshold: float
     reference: pd.DataFrame
     held_out: pd.DataFrame
+    threshold: float = np.nan
 
     @property
     def n_diverged(self) -> int:
@@ -76,21 +76,21 @@ def law_data(analysis: Analysis, *, max_runs: int = MAX_RUNS) -> LossData:
         raise ChartUnavailable(f"all runs have one value of {x}")
     column = next(column for column, name in runs.column_names(grid).items() if name == x)
     targets = _targets(analysis.predictions, x).rename(columns={"x": column})
-    top = loss_top(analysis)
+    top, hold_out = loss_top(analysis), analysis.options.hold_out
+    by_x = hold_out if hold_out is not None and hold_out.name == x else None
     diverged = analysis.study.runs.of(State.DIVERGED).index
+    names = runs.config_run_names(analysis.study)
     return LossData(
         x=x,
         column=column,
         runs=runs.run_rows(analysis, top=top, max_runs=max_runs),
         line=_line(analysis, values, targets[column].to_numpy()).rename(columns={"x": column}),
         targets=targets,
-        off_scale=off_scale(
-            grid, diverged, analysis.loss, top, runs.config_run_names(analysis.study)
-        ),
+        off_scale=off_scale(grid, diverged, analysis.loss, top, names),
         top=top,
-        threshold=_threshold(analysis, x),
         reference=NO_ROWS,
         held_out=NO_ROWS,
+        threshold=np.nan if by_x is None else by_x.threshold(grid),
     )
 
 
@@ -168,13 +168,6 @@ def outlier_fence(loss: FloatArray) -> float:
     known = np.log(loss[np.isfinite(loss)])
     quarter, three = np.quantile(known, [0.25, 0.75])
     return float(np.exp(known[known <= three + 3 * (three - quarter)].max()))
-
-
-def _threshold(analysis: Analysis, x: str) -> float:
-    hold_out = analysis.options.hold_out
-    if hold_out is None or hold_out.name != x:
-        return float("nan")
-    return hold_out.threshold(analysis.study.grid)
 
 
 def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
@@ -260,21 +253,17 @@ def _threshold_layers(data: LossData, x: Channel) -> list[alt.Chart]:
 def _label_layer(
     targets: pd.DataFrame, x: Channel, y: Channel, domain: tuple[float, float]
 ) -> alt.Chart:
-    """The loss and interval of each target as text; ``domain`` is that of the loss axis."""
-    # Below and to the left, where a falling law leaves room.
-    note = mark("text", "note-ink", align="right", dx=-4, dy=13)
-    text = {"field": "text", "type": "nominal"}
-    return layer(target_labels(targets, domain), note, x=x, y=field("place", y), text=text)
-
-
-def target_labels(targets: pd.DataFrame, domain: tuple[float, float]) -> pd.DataFrame:
-    """Targets with their text and its place: below the interval, but inside the loss axis."""
+    """The loss and interval of each target as text, below the interval but in the loss domain."""
     bottom, top = domain
     place = targets[["loss", "low"]].min(axis=1)
-    return targets.assign(
+    labels = targets.assign(
         text=[target_text(*row) for row in targets[["loss", "low", "high"]].to_numpy()],
         place=place.clip(lower=bottom * (top / bottom) ** LABEL_SHARE),
     )
+    # Below and to the left, where a falling law leaves room.
+    note = mark("text", "note-ink", align="right", dx=-4, dy=13)
+    text = {"field": "text", "type": "nominal"}
+    return layer(labels, note, x=x, y=field("place", y), text=text)
 
 
 def target_text(loss: float, low: float, high: float) -> str:

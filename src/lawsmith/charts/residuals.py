@@ -75,8 +75,10 @@ def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     panels = [_influence_panel(data, analysis, x, room)] if data.has_influence else []
     above = {**x, "title": None} if panels else x  # the lower panel has the title
     panels.insert(0, _residual_panel(data, analysis, above, room))
-    heading = titles.heading("Residuals and influence", analysis)
-    return room.stack(panels, heading, _subtitle(data, analysis), spacing=16)
+    heading, lines = titles.heading("Residuals and influence", analysis), [titles.basis(analysis)]
+    if not data.has_influence:
+        lines.append("influence is not known: too few or too many points to leave each out")
+    return room.stack(panels, heading, lines, spacing=16)
 
 
 def _residual_panel(
@@ -125,10 +127,3 @@ def _signed_axis(text: str, values: pd.Series[float]) -> Channel:
     """A symmetric axis around zero."""
     top = 1.1 * float(values.abs().max()) or 1.0
     return draw.linear_axis(text, (-top, top), n_ticks=7)
-
-
-def _subtitle(data: ResidualsData, analysis: Analysis) -> list[str]:
-    lines = [titles.basis(analysis)]
-    if not data.has_influence:
-        lines.append("influence is not known: too few or too many points to leave each out")
-    return lines

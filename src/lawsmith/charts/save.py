@@ -5,7 +5,6 @@ from __future__ import annotations
 import re
 import threading
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 from typing import Any, Literal, get_args
@@ -56,6 +55,7 @@ TASK_CHARTS: dict[str, Callable[..., Chart]] = {
 }
 
 Drawing = tuple[str, Callable[..., Chart]]  # name of a chart, and a function of the width
+Written = tuple[list[Path], dict[str, str]]  # the files, and for charts without any, name → reason
 Format = Literal["html", "png", "svg", "pdf"]
 FORMATS: tuple[Format, ...] = get_args(Format)
 DEFAULT: tuple[Format, ...] = ("html", "png")
@@ -63,22 +63,6 @@ DEFAULT: tuple[Format, ...] = ("html", "png")
 # Altair's limit of rows is a global of the process, and live pages draw in several threads: two
 # that lift it at the same time would restore it in the wrong order.
 _UNLIMITED = threading.Lock()
-
-
-@dataclass(frozen=True)
-class Written:
-    """The files of a chart."""
-
-    name: str
-    paths: tuple[Path, ...]
-
-
-@dataclass(frozen=True)
-class Unavailable:
-    """A chart that cannot be made, and why."""
-
-    name: str
-    reason: str
 
 
 def spec_of(chart: Chart) -> dict[str, Any]:
@@ -94,7 +78,7 @@ def write(
     *,
     narrow: Chart | None = None,
     formats: Sequence[Format] = DEFAULT,
-) -> Written:
+) -> list[Path]:
     """Write directory/name.html, .png, …; ``narrow`` is the same chart, drawn for phones."""
     # Not validated here: the tests do that, and it would take most of the time.
     wide = spec_of(chart)
@@ -105,7 +89,7 @@ def write(
             raise unknown("chart format", suffix, FORMATS)
         text = _render(suffix, wide, small, name)
         paths.append(write_output(Path(directory) / f"{name}.{suffix}", text, where="chart"))
-    return Written(name, tuple(paths))
+    return paths
 
 
 @saturating
@@ -116,7 +100,7 @@ def write_all(
     *,
     curved: AnswerWithCurves | None = None,
     formats: Sequence[Format] = DEFAULT,
-) -> list[Written | Unavailable]:
+) -> Written:
     """Write all charts of an answer, of a law, and of curves."""
     drawings = [*_of(answered, ANSWER_CHARTS), *_of(analysis, CHARTS)]
     return _write_each([*drawings, *_of(curved, {"trunks": trunks})], directory, formats)
@@ -128,7 +112,7 @@ def write_tasks(
     answers: Sequence[TaskAnswer],
     *,
     formats: Sequence[Format] = DEFAULT,
-) -> list[Written | Unavailable]:
+) -> Written:
     """Write the charts of task answers; if there are several, file names include the task."""
     drawings = []
     for one in answers:
@@ -141,16 +125,17 @@ def write_tasks(
 
 def _write_each(
     drawings: Iterable[Drawing], directory: str | Path, formats: Sequence[Format]
-) -> list[Written | Unavailable]:
-    written: list[Written | Unavailable] = []
+) -> Written:
+    paths: list[Path] = []
+    missing: dict[str, str] = {}
     for name, draw in drawings:
         try:
             wide, narrow = draw(width=WIDE), draw(width=NARROW)
         except ChartUnavailable as error:
-            written.append(Unavailable(name, error.reason))
-            continue
-        written.append(write(wide, directory, name, narrow=narrow, formats=formats))
-    return written
+            missing[name] = error.reason
+        else:
+            paths += write(wide, directory, name, narrow=narrow, formats=formats)
+    return paths, missing
 
 
 def _of(value: object, charts: Mapping[str, Callable[..., Chart]]) -> list[Drawing]:

@@ -71,8 +71,9 @@ def by_compute(answer: TaskAnswer) -> TaskData:
     data = answer.data
     if len(np.unique(data.C)) < 2:
         raise ChartUnavailable("all runs have the same compute")
+    largest, decades = np.exp(data.scales.log_top), data.scales.decades
     targets = [
-        (_compute(answer, f.target), f.value, f.low, f.high, f.target.label)
+        (float(10.0 ** decades(f.target) * largest), f.value, f.low, f.high, f.target.label)
         for f in answer.forecasts
     ]
     judged = answer.held_out
@@ -90,10 +91,6 @@ def by_compute(answer: TaskAnswer) -> TaskData:
         pd.DataFrame(targets, columns=["C", *COLUMNS, "label"]),
         held,
     )
-
-
-def _compute(answer: TaskAnswer, target: Target) -> float:
-    return float(10.0 ** answer.data.scales.decades(target) * np.exp(answer.data.scales.log_top))
 
 
 def _runs(name: str, x: FloatArray, y: FloatArray) -> pd.DataFrame:

@@ -158,7 +158,9 @@ def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[s
     dots and brackets in field names.
     """
     keys = {f"c{k}": key for k, key in enumerate(dict.fromkeys(k for a in shown for k in a.config))}
-    table: dict[str, object] = {"name": [_attempt_name(a) for a in shown]}
+    table: dict[str, object] = {
+        "name": [f"{a.name}, attempt {a.number}" if a.number > 1 else a.name for a in shown]
+    }
     table |= {column: [a.config.get(key) for a in shown] for column, key in keys.items()}
     table |= {"loss": rounded(a.loss for a in shown), "state": [a.state for a in shown]}
     if not np.isnan(shown[0].begun):
@@ -167,10 +169,6 @@ def _texts(shown: Sequence[Attempt], until: float) -> tuple[pd.DataFrame, dict[s
         table["took"] = [_took(a, until) for a in shown]
     names = {name: keys.get(name, name) for name in table}
     return pd.DataFrame(table), {**names, "name": "run", "C": "C"}
-
-
-def _attempt_name(attempt: Attempt) -> str:
-    return attempt.name + (f", attempt {attempt.number}" if attempt.number > 1 else "")
 
 
 def _took(attempt: Attempt, until: float) -> str:

@@ -12,7 +12,7 @@ import pandas as pd
 from lawsmith.answer import Answer
 from lawsmith.answer.text import rests_on
 from lawsmith.charts import draw
-from lawsmith.charts.draw import WIDE, Channel, field, layer, mark, span
+from lawsmith.charts.draw import WIDE, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
 from lawsmith.curves import Along
@@ -124,36 +124,26 @@ def trunks(curved: AnswerWithCurves, *, width: int = WIDE) -> alt.LayerChart:
     """Loss along runs against tokens, with branches of trunks and predicted ends of curves."""
     data = trunks_data(curved)
     room = draw.view_of(width, legend=True)
-    ends = data.ends
+    ends, last = data.ends, data.branches.iloc[1::2].drop(columns="branch")
     losses = [*data.lines["loss"], *data.branches["loss"], *ends["low"], *ends["high"]]
-    channels = {
+    y = draw.loss_axis(padded(losses), pixels=room.height)
+    where = {
         "x": room.log_x("D", [*data.lines["D"], *data.branches["D"], *ends["D"]]),
+        "y": field("loss", y),
         "color": draw.scale_color("N", data.lines["N"], beside=room.legend > 0),
     }
-    y = draw.loss_axis(padded(losses), pixels=room.height)
-    layers = [*_curves(data, channels, y), *_end_layers(ends, channels, y)]
+    run, branch = ({"field": name, "type": "nominal"} for name in ("run", "branch"))
+    names = {"N": "N", "D": "D"}
+    decayed = {"run": "trunk", **names, "loss": "loss"}
+    predicted = {"run": "run", **names, "loss": "predicted", "low": "from", "high": "to"}
+    star, text = mark("point", "cell-star"), "predicted end, interval of a run"
+    layers = [
+        layer(data.lines, mark("line", "curve"), "along a run", detail=run, **where),
+        layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where),
+        layer(last, mark("point", "cell"), "after a decay", tooltip=decayed, **where),
+        layer(ends, mark("rule", "target-bar", clip=True), **{**where, **span(y)}),
+        layer(ends, star, text, tooltip=predicted, **where),
+    ]
     lines = [f"from {rests_on(curved.answer)}"]
     lines += [f"{plural(data.n_hidden, 'curve')} not shown"] if data.n_hidden else []
     return room.chart(layers, f"Losses along runs: {curved.name}", lines)
-
-
-def _curves(data: TrunksData, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
-    where = {**channels, "y": field("loss", y)}
-    each = {"field": "run", "type": "nominal"}
-    branch = {"field": "branch", "type": "nominal"}
-    last = data.branches.iloc[1::2].drop(columns="branch")
-    names = {"run": "trunk", "N": "N", "D": "D", "loss": "loss"}
-    return [
-        layer(data.lines, mark("line", "curve"), "along a run", detail=each, **where),
-        layer(data.branches, mark("line", "curve-dashed"), detail=branch, **where),
-        layer(last, mark("point", "cell"), "after a decay", tooltip=names, **where),
-    ]
-
-
-def _end_layers(ends: pd.DataFrame, channels: dict[str, Channel], y: Channel) -> list[alt.Chart]:
-    names = {"run": "run", "N": "N", "D": "D", "loss": "predicted", "low": "from", "high": "to"}
-    star, text = mark("point", "cell-star"), "predicted end, interval of a run"
-    return [
-        layer(ends, mark("rule", "target-bar", clip=True), **channels, **span(y)),
-        layer(ends, star, text, tooltip=names, y=field("loss", y), **channels),
-    ]

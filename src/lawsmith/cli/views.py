@@ -69,18 +69,14 @@ def draw_replay(folder: Path, done: Replayed) -> Drawn:
     return _drawn(write_all, folder, both and replay_with_runs(done.trace, done.study, both))
 
 
-def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
-    from lawsmith.charts import Written
-
+def _drawn(write: Callable[..., Any], folder: Path, *what: Any, **more: Any) -> Drawn:
     try:
         with out.working(f"Drawing charts into {folder}"):
-            results = write(folder, *what, **more)
+            paths, missing = write(folder, *what, **more)
     except OSError as error:
         got = f"{folder}: {error.strerror or error}"
         raise LawsmithError("charts", got=got, want="a folder that can be written") from None
-    written = [each for each in results if isinstance(each, Written)]
-    missing = {each.name: each.reason for each in results if each not in written}
-    return Drawn(tuple(path for each in written for path in each.paths), missing)
+    return Drawn(tuple(paths), missing)
 
 
 def losses_parts(found: Mapping[str, Answer]) -> list[Part]:

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import math
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
+from dataclasses import fields, replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
+from pydantic import TypeAdapter
 
 from lawsmith.analysis import Analysis, FitOptions, answer_study
 from lawsmith.answer import Answer, Target, target_of
@@ -41,6 +42,7 @@ MAX_BYTES = 512 * 2**20
 Json = dict[str, Any]
 TOO_FEW = "too few runs have finished"
 ROLES = {FITTED: "fitted", HELD_OUT: "held out"}
+READING = [option.name for option in fields(ReadOptions)]
 
 
 def table_source(
@@ -145,42 +147,25 @@ def _runs(
 
 def read_replay(path: Path, reading: ReadOptions, *, progress: Progress | None = None) -> Replayed:
     """Read a replay from its file; ``reading`` adds what the file lacks, such as column names."""
-    content = _read(path)
     try:
-        return _replayed(content, reading, progress)
-    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
-        got = f"{type(error).__name__}: {error}"
-        raise _not_a_trace(path, got) from None
-
-
-def _read(path: Path) -> Json:
-    try:
-        content = read_json(read_bytes(path, limit=MAX_BYTES))
+        text = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:
         raise LawsmithError(str(path), got=reason(error)) from None
-    except ValueError as error:
-        raise _not_a_trace(path, str(error)) from None
-    if not isinstance(content, dict) or "trace" not in content:
-        raise _not_a_trace(path, "no key 'trace'")
-    return content
-
-
-def _not_a_trace(path: Path, got: str) -> LawsmithError:
-    return LawsmithError(str(path), got=got, want="what lawsmith replay --out writes")
+    try:
+        content = read_json(text)
+        if not isinstance(content, dict) or "trace" not in content:
+            raise ValueError("no key 'trace'")
+        return _replayed(content, reading, progress)
+    except (LookupError, TypeError, ValueError, AttributeError, ArithmeticError) as error:
+        got = str(error) if isinstance(error, ValueError) else f"{type(error).__name__}: {error}"
+        want = "what lawsmith replay --out writes"
+        raise LawsmithError(str(path), got=got, want=want) from None
 
 
 def _replayed(content: Json, reading: ReadOptions, progress: Progress | None) -> Replayed:
     settings = dict(content["settings"])
-    above = settings.get("diverged_above")
-    own = ReadOptions(
-        columns={str(k): str(v) for k, v in (settings.get("columns") or {}).items()},
-        ignore=tuple(str(name) for name in settings.get("ignore") or ()),
-        where=settings.get("where"),
-        drop_largest_loss=int(settings.get("drop_largest_loss") or 0),
-        skip_bad_rows=bool(settings.get("skip_bad_rows")),
-        diverged_above=math.inf if above is None else as_finite(above, where="diverged_above"),
-        compute=str(settings.get("compute") or "auto"),
-    )
+    given = {name: settings[name] for name in READING if settings.get(name) is not None}
+    own = TypeAdapter(ReadOptions).validate_python(given)
     study = load(str(content["study"]), own.then(reading), progress=progress)
     sources = [str(source) for source in settings.get("learn_from") or ()]
     task = replace(_task(study, settings), prior=prior_from(sources))

@@ -35,7 +35,15 @@ def live_source(study: LiveStudy, ledger: Ledger, findings: Findings, record: Re
     placed = [(row, trial) for trial in trials if (row := row_of(trial.config)) is not None]
     first = {trial.name for trial in trials[: study.method.n_first]}
     spans, last = read_spans(study.layout.journal)
-    live = _live(study, ledger, last)
+    history, driver = study.history(ledger), driver_of(study.layout.lock)
+    live = Live(
+        study=study,
+        ledger=ledger,
+        history=history,
+        driver=driver,
+        n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
+        until=last if driver is None else time(),
+    )
     if not live.n_finished:
         why = NO_MATCH if ledger.counts()[Stage.FINISHED.value] else NONE_YET
         findings = replace(findings, why_no_answer=why, why_no_law=why)
@@ -56,18 +64,6 @@ def live_source(study: LiveStudy, ledger: Ledger, findings: Findings, record: Re
         findings=findings,
         attempts=tuple(_attempts(study, placed, first, spans)),
         live=live,
-    )
-
-
-def _live(study: LiveStudy, ledger: Ledger, last: float) -> Live:
-    history, driver = study.history(ledger), driver_of(study.layout.lock)
-    return Live(
-        study=study,
-        ledger=ledger,
-        history=history,
-        driver=driver,
-        n_finished=int((history.pool_runs.state == State.DONE.value).sum()),
-        until=last if driver is None else time(),
     )
 
 

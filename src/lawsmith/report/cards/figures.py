@@ -201,18 +201,13 @@ def along(source: Source) -> Card | None:
         parts.append(Notes((f"{len(found.ends) - MAX_ROWS} more are not listed.",)))
     text = curves_text(found)
     words = f"{text[:1].upper()}{text[1:]}."
-    if source.live is not None and source.live.stopped:
-        stopped = source.live.stopped
-        words += f" {_saved_text(stopped, source.spend.budget)}"
+    if source.live is not None and (stopped := source.live.stopped):
+        saved, budget = sum(trial.cost - trial.spend for trial in stopped), source.spend.budget
+        share = f", {percent(saved / budget)} of the budget" if budget else ""
+        what = f"{plural(len(stopped), 'trunk')} stopped before the end"
+        words += f" {what}: {flops(saved)} FLOPs saved{share}."
         parts.append(_stopped(stopped))
     return Card("along", "Losses along runs", words, tuple(parts))
-
-
-def _saved_text(stopped: Sequence[Trial], budget: float | None) -> str:
-    saved = sum(trial.cost - trial.spend for trial in stopped)
-    share = f", {percent(saved / budget)} of the budget" if budget else ""
-    what = plural(len(stopped), "trunk")
-    return f"{what} stopped before the end: {flops(saved)} FLOPs saved{share}."
 
 
 def _stopped(stopped: Sequence[Trial]) -> Listing:

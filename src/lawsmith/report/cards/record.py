@@ -54,8 +54,7 @@ def run_table(
     columns += [_column(name, grid.column(name)[index]) for name in names]
     columns.append(RunColumn("loss", "loss", _plain(loss)))
     if analysis is not None:
-        inputs = {name: grid.numbers(name)[index] for name in analysis.law.inputs}
-        law = analysis.fit.predict(inputs)
+        law = analysis.fit.predict(analysis.law.inputs_at(grid, index))
         columns.append(RunColumn("law", "loss", _plain(law)))
         columns.append(RunColumn("above law (%)", "percent", _plain(100 * (loss / law - 1), 4)))
     columns += [RunColumn(name, _form(values), values) for name, values in last.items()]

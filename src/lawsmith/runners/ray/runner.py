@@ -29,16 +29,6 @@ Amount = Annotated[float, Field(ge=0, allow_inf_nan=False)]
 _MARGIN = 5.0  # seconds after the grace period until an exit code shows on a shared disk
 
 
-def _load_ray() -> Any:
-    """Import the package ray, which is an extra."""
-    try:
-        import ray
-    except ImportError:
-        hint = "pip install ray"
-        raise LawsmithError("runner ray", got="no package ray", want="ray", hint=hint) from None
-    return ray
-
-
 def _quieten(ray: Any) -> None:
     """Send messages of the cluster to the log; Ray prints them to stdout, where results belong."""
 
@@ -117,11 +107,15 @@ class RayRunner:
 
     def _connect(self) -> Any:
         """Connect to the cluster. None is started here: it would die with this process."""
-        ray, address = _load_ray(), self.options.address
+        try:
+            import ray
+        except ImportError:
+            hint = "pip install ray"
+            raise LawsmithError("runner ray", got="no package ray", want="ray", hint=hint) from None
         if ray.is_initialized():
             return ray
+        address, namespace = self.options.address, self.options.namespace
         try:
-            namespace = self.options.namespace
             ray.init(address, namespace=namespace, log_to_driver=False, logging_level="ERROR")
         except (ConnectionError, RuntimeError, TimeoutError, ValueError) as error:
             got = f"{' '.join(str(error).split())[:200]}"

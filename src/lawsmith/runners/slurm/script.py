@@ -134,7 +134,10 @@ class Template:
         """The script of a run with these values; ``env`` is exported below the #SBATCH lines."""
         text = self._filled(values)
         head = _head(text)
-        exports = [f"export {_variable(name)}={_word(name, env[name])}" for name in env]
+        for name in env:
+            if not _VARIABLE.fullmatch(name):
+                raise LawsmithError("environment", got=repr(name), want="the name of a variable")
+        exports = [f"export {name}={_word(name, value)}" for name, value in env.items()]
         script = "\n".join([*head, *exports, *text.split("\n")[len(head) :]])
         directives = tuple(line for line in head if line.startswith("#SBATCH"))
         return Rendered(_interpreter(text), directives, script)
@@ -170,12 +173,6 @@ def _head(text: str) -> list[str]:
             break
         lines.append(line)
     return lines
-
-
-def _variable(name: str) -> str:
-    if not _VARIABLE.fullmatch(name):
-        raise LawsmithError("environment", got=repr(name), want="the name of a variable")
-    return name
 
 
 def _word(name: str, value: str) -> str:
