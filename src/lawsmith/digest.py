@@ -97,9 +97,9 @@ def as_remarks(title: str, rows: Sequence[tuple[str, str]]) -> list[Part]:
     return [Remarks(title, rows)] if rows else []
 
 
-def as_warnings(title: str, warnings: Iterable[Any]) -> Remarks:
-    """Warnings below a title, each by its code."""
-    return Remarks(title, [(warning.code, warning.message) for warning in warnings])
+def as_warnings(title: str, warnings: Iterable[Any]) -> list[Part]:
+    """Warnings as remarks by their codes."""
+    return as_remarks(title, [(warning.code, warning.message) for warning in warnings])
 
 
 def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
-from lawsmith.digest import Columns, Digest, Part, as_remarks, codes
+from lawsmith.digest import Columns, Digest, Part, as_warnings, codes
 from lawsmith.formats import count, digits, figure, flops, interval, number, percent, plural
 from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
@@ -31,7 +31,7 @@ def lines(a: Analysis) -> list[str]:
 
 def listing(a: Analysis) -> Digest:
     """All that the law says."""
-    warned = as_remarks("Warnings about the law", [(w.code, w.message) for w in a.warnings])
+    warned = as_warnings("Warnings about the law", a.warnings)
     return Digest(title(a), [*parts(a), *warned])
 
 

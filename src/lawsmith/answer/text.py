@@ -7,7 +7,7 @@ from dataclasses import asdict
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lawsmith.curves.gain import GAIN_SD
-from lawsmith.digest import Columns, Digest, Part, as_remarks
+from lawsmith.digest import Columns, Digest, Part, as_warnings
 from lawsmith.formats import count, digits, flops, interval, number, percent, plural
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Range
@@ -177,7 +177,7 @@ def listing(answer: Answer) -> Digest:
 def digest_of(answer: AnyAnswer, parts: Sequence[Part]) -> Digest:
     """The verdict, then ``parts``, then warnings."""
     verdict = [answer.verdict] if answer.verdict else []
-    warned = as_remarks(WARNINGS, [(w.code, w.message) for w in answer.warnings])
+    warned = as_warnings(WARNINGS, answer.warnings)
     title = f"Answer{answer.about}, from {rests_on(answer)}"
     return Digest(title, [*verdict, *parts, *warned])
 

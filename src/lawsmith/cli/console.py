@@ -91,7 +91,7 @@ def show(part: Part) -> None:
         case Columns():
             table(part.title, part.heads, part.rows)
         case Remarks():
-            if part.title and part.rows:
+            if part.title:
                 heading(part.title)
             for name, text in part.rows:
                 item(name, text)

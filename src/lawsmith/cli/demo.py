@@ -107,7 +107,7 @@ def show_demo(found: Demo, folder: Path) -> None:
     compared, *held_out = whole_pool(found.answers)
     if isinstance(compared, Columns):  # within 80 columns, whatever the targets are called
         compared = replace(compared, heads=(*compared.heads[:-1], "off"))
-    parts = [chosen.verdict, compared, *held_out, warned]
+    parts = [chosen.verdict, compared, *held_out, *warned]
     out.show(Digest(f"The answer, from {percent(SHARE)} of the compute", parts))
     pages = [path for path in drawn.paths if path.suffix == ".html"]
     out.paths([table, *pages], "Written (each chart as PNG too)")

@@ -12,7 +12,7 @@ import numpy as np
 from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
-from lawsmith.digest import Columns, Part, as_remarks, as_warnings
+from lawsmith.digest import Columns, Digest, Part, as_remarks, as_warnings
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
@@ -20,7 +20,7 @@ from lawsmith.tasks import TaskAnswer, TaskForecast
 from lawsmith.tasks import text as task_words
 
 if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
-    from lawsmith.cli.fit import Fitted
+    from lawsmith.cli.fit import FitResult
     from lawsmith.datasets import Study
     from lawsmith.replay import Replayed
 
@@ -40,16 +40,16 @@ class Drawn:
         return {"charts": self.paths, "charts_missing": self.missing}
 
 
-def draw_fit(folder: Path, found: Fitted) -> Drawn:
+def draw_fit(folder: Path, result: FitResult) -> Drawn:
     """Every chart of the answer, of the law and of the curves that the runs allow."""
     from lawsmith.charts import write_all  # here: altair is slow to import
     from lawsmith.charts.answer import answer_with_runs
     from lawsmith.charts.trunks import answer_with_curves
 
-    study, answer, along = found.study, found.answer, found.along
+    study, answer, along = result.study, result.answer, result.along
     made = None if answer is None else answer_with_runs(answer, study)
     curved = None if answer is None or along is None else answer_with_curves(answer, study, along)
-    return _drawn(write_all, folder, made, found.analysis, curved=curved)
+    return _drawn(write_all, folder, made, result.analysis, curved=curved)
 
 
 def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
@@ -168,7 +168,7 @@ def show_study(study: Study, rule: HeldOut | None) -> None:
 
 def show_reading(study: Study) -> None:
     """What to check about how the table was read, before any result."""
-    out.show(as_warnings("Check how the table was read", study.warnings))
+    out.show(Digest("", as_warnings("Check how the table was read", study.warnings)))
 
 
 def _listed(names: Sequence[object]) -> str:
