@@ -9,7 +9,7 @@ LONGEST = 400  # characters of a value that a message repeats
 
 
 class LawsmithError(Exception):
-    """Bad input, told in one line: ``where: got …, want … (hint)``.
+    """Bad input, in one line: ``where: got …, want … (hint)``.
 
     The command line prints the message and exits with 2; in Python, catch it.
 
@@ -36,12 +36,16 @@ class LawsmithError(Exception):
         self.where, self.got, self.want, self.hint = where, got, want, hint
         parts = []
         if got is not None:
-            said = str(got)
-            parts.append(f"got {said if len(said) <= LONGEST else said[:LONGEST] + '…'}")
+            value = str(got)
+            parts.append(f"got {value if len(value) <= LONGEST else value[:LONGEST] + '…'}")
         if want is not None:
             parts.append(f"want {want}")
         message = f"{where}: {', '.join(parts)}" if parts else where
         super().__init__(f"{message} ({hint})" if hint else message)
+
+    def renamed(self, where: str) -> LawsmithError:
+        """The same error about ``where``."""
+        return LawsmithError(where, got=self.got, want=self.want, hint=self.hint)
 
 
 def suggest(word: str, known: Iterable[str]) -> str | None:

@@ -61,7 +61,7 @@ def test_asking_for_help_imports_nothing_heavy(args):
 
 def test_only_serve_needs_the_packages_of_serve():
     absent = "import sys; sys.modules |= dict.fromkeys(('starlette', 'uvicorn'))"
-    others = "run, status, check, report, fit_view, replay"
+    others = "run, check, report, fit_view, replay"
     done = python("-c", f"{absent}; from lawsmith.cli import {others}")
     assert done.returncode == 0, done.stderr
     assert python("-c", f"{absent}; import lawsmith.cli.serve").returncode != 0

@@ -8,7 +8,7 @@ import numpy as np
 import pytest
 
 from lawsmith.cli import options
-from lawsmith.cli.params import target_texts
+from lawsmith.cli.params import Request
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import GADRE, LC
 from lawsmith.laws.objective import huber
@@ -77,7 +77,7 @@ def test_targets_are_a_compute_or_a_pair():
 
 def test_options_are_found_in_the_order_they_were_given():
     line = ["fit", "--at", "N=1,D=2", "--json", "--target=3", "--targets", "4", "--target", "5"]
-    assert target_texts(line) == (
+    assert Request(words=line).targets == (
         ("--at", "N=1,D=2"),
         ("--target", "3"),
         ("--target", "5"),

@@ -10,7 +10,7 @@ import pandas as pd
 import pytest
 
 from lawsmith.cli.app import main
-from lawsmith.cli.status import status_payload
+from lawsmith.cli.run import status_payload
 from lawsmith.datasets import ReadOptions, load
 from lawsmith.errors import LawsmithError
 from lawsmith.journal import Kind, make

@@ -131,21 +131,20 @@ def plan_payload(study: LiveStudy, points: Sequence[Point]) -> dict[str, Any]:
 
 def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
     """(share, runs, half-width at each target): medians over the draws, at or above each share."""
+    draws: dict[int, list[Point]] = {}
+    for point in points:
+        draws.setdefault(point.draw, []).append(point)
     found = []
     for share in SHARES:
-        firsts: dict[int, Point] = {}
-        for point in points:
-            if point.share >= share - 1e-9 or share == SHARES[-1]:
-                kept = firsts.get(point.draw)
-                # The last share is where the money ends, which is rarely at its last cent.
-                if kept is None or share == SHARES[-1]:
-                    firsts[point.draw] = point
-        if not firsts:
-            continue
-        widths = np.array([point.half_width for point in firsts.values()])
-        runs = float(np.median([point.n_runs for point in firsts.values()]))
-        known = np.where(np.isnan(widths), np.inf, widths)
-        found.append((share, runs, np.median(known, axis=0).tolist()))
+        # The last share is where the money ends, which is rarely at its last cent.
+        first = -1 if share == SHARES[-1] else 0
+        reached = [[p for p in draw if p.share >= share - 1e-9 or first] for draw in draws.values()]
+        at = [draw[first] for draw in reached if draw]
+        if at:
+            widths = np.array([point.half_width for point in at])
+            known = np.where(np.isnan(widths), np.inf, widths)
+            runs = float(np.median([point.n_runs for point in at]))
+            found.append((share, runs, np.median(known, axis=0).tolist()))
     return found
 
 

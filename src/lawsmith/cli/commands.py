@@ -73,7 +73,7 @@ class TableRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest(TableRequest):
-    """Which runs of a table count, how their compute is counted, and where the loss is wanted."""
+    """Which runs of a table count, how compute is counted, and which losses to predict."""
 
     drop_largest_loss: int = _runs(
         "K", "Drop the K runs with the largest loss.", default=0, parser=whole
@@ -102,7 +102,7 @@ class StudyRequest(TableRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class AnswerRequest(StudyRequest):
-    """What `fit` and `report` are both asked."""
+    """The options that `fit` and `report` share."""
 
     hold_out: HeldOut | None = _runs(
         "50%|largest-N",
@@ -112,7 +112,7 @@ class AnswerRequest(StudyRequest):
     curves: str | None = _runs(
         "SOURCE",
         "Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
-        "of a tracker's runs. Trunks and unfinished runs count too.",
+        "of a tracker's runs. Trunks and unfinished runs are used too.",
         "--curves",
     )
     curve_kind: str | None = _runs(
@@ -151,7 +151,7 @@ class AnswerRequest(StudyRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class ShownRequest(Request):
-    """What `fit` and `replay` are both asked: what to learn from, and where results go."""
+    """The options that `fit` and `replay` share: what to learn from, and where results go."""
 
     learn_from: Texts = _runs(
         "FILE|NAME",
@@ -185,8 +185,8 @@ class FitRequest(ShownRequest, AnswerRequest):
     delta: float | None = _law("δ", "Huber's δ, by default 1e-3.", parser=number)
     inference_tokens: float | None = _show(
         "1T",
-        "Tokens to be served: at each --target, the N and D with the same loss that make "
-        "training and serving cheapest.",
+        "Tokens to be served: shows, at each --target, the N and D that reach the same loss with "
+        "the least compute for training and serving together.",
         parser=reader("lawsmith.cli.options:tokens"),
     )
     n_next: int = _show(
@@ -256,9 +256,9 @@ class ReplayRequest(ShownRequest, StudyRequest):
     force: bool = flag("Which law", "--force", "Use the law even if this study cannot identify it.")
     policy: str = _choice(
         "frontier|window|full",
-        "frontier: in turn the run that lowers the envelope most and the one that tells most "
-        "about the answer, per FLOP. window, full: the paper's search of a growing window, or of "
-        "the whole pool.",
+        "frontier: takes turns between the run that lowers the envelope most per FLOP and the run "
+        "that narrows the answer most per FLOP. window, full: the paper's search of a growing "
+        "window, or of the whole pool.",
         default="frontier",
     )
     surrogate: str | None = _choice(
@@ -397,7 +397,7 @@ class InitRequest(Request):
 
 @dataclass(frozen=True, kw_only=True)
 class LiveRequest(Request):
-    """What every command of a live study is asked."""
+    """The argument that all commands of a live study share."""
 
     study: Path = argument("STUDY", "Study file. Default: study.toml.", STUDY_FILE)
 
@@ -412,7 +412,7 @@ class CheckRequest(LiveRequest):
 
 @dataclass(frozen=True, kw_only=True)
 class PlanRequest(LiveRequest):
-    """Simulate a study before paying for it: the interval to expect against the spend."""
+    """Simulate a study before paying for it: the interval to expect at each spend."""
 
     runs = "lawsmith.cli.check:plan_study"
     draws: int = _option("N", "Simulated studies.", default=3, parser=at_least_one)
@@ -436,7 +436,7 @@ class RunRequest(LiveRequest):
 class StatusRequest(LiveRequest):
     """Show where a study stands: spend, runs, the answer with its interval, what comes next."""
 
-    runs = "lawsmith.cli.status:status"
+    runs = "lawsmith.cli.run:status"
     watch: bool = flag(None, "--watch", "Print again whenever something changes, until Ctrl-C.")
     n_next: int | None = _option(
         "N",
@@ -514,7 +514,7 @@ class CancelRequest(LiveRequest):
     runs = "lawsmith.cli.hand:cancel"
     study: Path = argument("STUDY", "Study file.")
     trials: Texts = argument("[TRIAL]…", "Names of the trials.", None)
-    everything: bool = flag(None, "--all", "All runs under way, also those asked by hand.")
+    everything: bool = flag(None, "--all", "All runs under way, also those asked for by hand.")
 
 
 @dataclass(frozen=True, kw_only=True)

@@ -4,6 +4,9 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
+from typing import TypeAlias
+
+import numpy as np
 
 from lawsmith import datasets
 from lawsmith.cli import console as out
@@ -14,6 +17,8 @@ from lawsmith.datasets.fetch import cache_dir, data_dir
 from lawsmith.digest import Digest, as_notes
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, interval
+
+Value: TypeAlias = float | tuple[float, float] | None
 
 
 def list_studies(request: ListRequest) -> None:
@@ -143,7 +148,7 @@ def _show_counts(entry: Entry, name: str) -> None:
     out.table("Counts", ("", *shown, ""), rows)
 
 
-def _shown(value: float | tuple[float, float] | None) -> str:
+def _shown(value: Value) -> str:
     match value:
         case None:
             return "–"
@@ -154,13 +159,8 @@ def _shown(value: float | tuple[float, float] | None) -> str:
     return flops(value, 4)
 
 
-def _differs(here: object, paper: object) -> bool:
-    """Counts are exact; totals and ranges are printed to about three digits."""
-    match here, paper:
-        case (int(), int()):
-            return here != paper
-        case (float() as a, float() as b):
-            return abs(a - b) > 5e-3 * b
-        case ((float() as a, float() as b), (float() as c, float() as d)):
-            return abs(a - c) > 1e-2 * c or abs(b - d) > 1e-2 * d
-    return False
+def _differs(here: Value, paper: Value) -> bool:
+    """Whether two counts differ; papers print totals and ranges to about three digits."""
+    if here is None or paper is None or isinstance(paper, int):
+        return None not in (here, paper) and here != paper
+    return not np.allclose(here, paper, rtol=1e-2 if isinstance(paper, tuple) else 5e-3, atol=0.0)

@@ -13,10 +13,9 @@ from lawsmith.cli.commands import DemoRequest, ReplayRequest
 from lawsmith.cli.options import folder
 from lawsmith.cli.replay import replay_with_bar, set_up, show_head
 from lawsmith.cli.report import replay_record
-from lawsmith.cli.views import draw_replay
+from lawsmith.cli.views import draw_replay, write_rows
 from lawsmith.datasets import Study, load
 from lawsmith.digest import Columns, Digest, as_warnings
-from lawsmith.files import write_output
 from lawsmith.formats import count, flops, number, percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import IntArray
@@ -24,7 +23,6 @@ from lawsmith.laws.catalogue import LC
 from lawsmith.replay import Answers, Replayed, Task, Trace
 from lawsmith.replay.replayed import whole_pool
 from lawsmith.report import replay_source, write_report
-from lawsmith.spreadsheet import csv_text
 
 STUDY = "tinylm"
 SHARE = 0.02  # of the pool's compute
@@ -164,4 +162,4 @@ def write_runs(found: Demo, path: Path) -> Path:
     """The chosen runs in their order, to try `lawsmith fit` on."""
     steps = found.trace.steps
     rows = [{**step.config, "C": step.compute, "loss": step.loss} for step in steps]
-    return write_output(path, csv_text(list(rows[0]), rows), where="--out")
+    return write_rows(path, rows)

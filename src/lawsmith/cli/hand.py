@@ -16,6 +16,7 @@ from lawsmith.cli.commands import (
     TellRequest,
 )
 from lawsmith.cli.console import print_json
+from lawsmith.cli.options import pairs
 from lawsmith.errors import LawsmithError
 from lawsmith.files import write_output
 from lawsmith.formats import plural
@@ -87,7 +88,11 @@ def tell(request: TellRequest) -> None:
     else:
         numbers = {"loss": telling.number_of(loss, where="--loss")}
         numbers |= {"tokens": telling.number_of(request.tokens, where="--tokens")}
-        metrics = _metrics(request.metric or [])
+        named = pairs(request.metric or (), "--metric", "a name and a number, as in arc_easy=0.61")
+        metrics = {
+            name: telling.number_of(value, where=f"--metric: {name}", want="a number")
+            for name, value in named.items()
+        }
         given = [telling.TrialResult(str(trial), {**numbers, "metrics": metrics})]
     if not request.force:
         _confirm(telling.doubts(opened, given))
@@ -97,18 +102,6 @@ def tell(request: TellRequest) -> None:
     else:
         known = len(given) - len(events)
         typer.echo(f"{len(events)} recorded" + (f", {known} already known" if known else ""))
-
-
-def _metrics(texts: list[str]) -> dict[str, float | None]:
-    """--metric of a run: names and numbers."""
-    if any("=" not in text for text in texts):
-        want = "a name and a number, such as arc_easy=0.61"
-        raise LawsmithError("--metric", got=", ".join(texts), want=want)
-    pairs = (text.rpartition("=")[::2] for text in texts)
-    return {
-        name: telling.number_of(value, where=f"--metric: {name}", want="a number")
-        for name, value in pairs
-    }
 
 
 def _confirm(doubtful: list[str]) -> None:

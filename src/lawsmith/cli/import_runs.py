@@ -13,7 +13,7 @@ from lawsmith.answer.text import warning_payload
 from lawsmith.cli import console as out
 from lawsmith.cli import options as read
 from lawsmith.cli.commands import ImportRequest
-from lawsmith.cli.views import show_study
+from lawsmith.cli.views import show_study, write_rows
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.datasets.readers import read_curve_frame
 from lawsmith.errors import LawsmithError
@@ -46,12 +46,11 @@ def preview(source: str, reading: ReadOptions, request: ImportRequest) -> None:
     study = read.load_study(source, reading)
     written = []
     if request.out is not None:
-        rows = table_rows(study)
-        written.append(write_output(request.out, csv_text(list(rows[0]), rows), where="--out"))
+        written.append(write_rows(request.out, table_rows(study)))
     if request.curves_out is not None:
-        frame = read_curve_frame(source).rename(columns=str)
-        moments = [dict(zip(frame.columns, row, strict=True)) for row in frame.to_numpy(object)]
-        text = csv_text(list(frame.columns), moments)
+        frame = read_curve_frame(source).rename(columns=str).astype(object)
+        rows: list[dict[Any, Any]] = frame.to_dict("records")
+        text = csv_text(list(frame.columns), rows)
         written.append(write_output(request.curves_out, text, where="--curves-out"))
     if request.as_json:
         out.print_json(payload(study, written))
@@ -87,14 +86,10 @@ def _values(study: Study, name: str) -> str:
 
 def table_rows(study: Study) -> list[dict[str, Any]]:
     """One row a run, under the names that lawsmith knows; a run that diverged has no loss."""
-    names = list(study.grid.names)
-    rows = []
-    for i, row in enumerate(study.runs.index.tolist()):
-        run: dict[str, Any] = {"run": study.run_names[i]} if study.run_names else {}
-        run |= {name: study.grid.columns[name][row].item() for name in names}
-        loss = float(study.runs.loss[i])
-        diverged = study.runs.state[i] != State.DONE.value
-        rows.append({**run, "loss": "nan" if diverged else loss})
+    frame = study.to_frame().astype(object)
+    frame.loc[frame["state"] != State.DONE.value, "loss"] = "nan"
+    columns = [*(["run"] if study.run_names else []), *study.grid.names, "loss"]
+    rows: list[dict[Any, Any]] = frame[columns].to_dict("records")
     return rows
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -43,7 +43,7 @@ def reading(request: TableRequest) -> ReadOptions:
     return replace(
         found,
         drop_largest_loss=request.drop_largest_loss,
-        diverged_above=_diverged_above(request.diverged_above),
+        diverged_above=math.inf if request.diverged_above is None else request.diverged_above,
         compute=request.compute,
     )
 
@@ -88,7 +88,7 @@ def law_options(study: Study, request: AnswerRequest, targets: Sequence[Target])
 
 def columns(texts: Iterable[str]) -> dict[str, str]:
     """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; what an option repeats adds to it."""
-    return _pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
+    return pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
 
 
 def with_loss(columns: Mapping[str, str], loss: str | None, option: str) -> dict[str, str]:
@@ -142,30 +142,31 @@ def tasks(request: AnswerRequest) -> tuple[Task, ...]:
 
 def tokens(text: str) -> float:
     """A number of tokens: '1T', '3e11'."""
+    return _number(text, "tokens", "a number of tokens such as 1T", lambda x: 0.0 < x < math.inf)
+
+
+def _number(text: str, option: str, want: str, holds: Callable[[float], bool]) -> float:
+    """The number that is typed for an option, which must hold."""
     value = parse_number(text)
-    if not 0.0 < value < math.inf:
-        raise LawsmithError("tokens", got=repr(text), want="a number of tokens such as 1T")
+    if not holds(value):
+        raise LawsmithError(option, got=repr(text), want=want)
     return value
 
 
 def _chance(text: str) -> float:
-    value = parse_number(text)
-    if not 0.0 <= value < 1.0:
-        raise LawsmithError("--chance", got=repr(text), want="from 0 to below 1, such as 0.25")
-    return value
+    want = "from 0 to below 1, such as 0.25"
+    return _number(text, "--chance", want, lambda x: 0.0 <= x < 1.0)
 
 
 def _questions(text: str) -> int:
-    value = parse_number(text)
-    if not (1.0 <= value < 1e12 and value == int(value)):
-        raise LawsmithError("--questions", got=repr(text), want="a whole number above 0")
-    return int(value)
+    want = "a whole number above 0"
+    return int(_number(text, "--questions", want, lambda x: 1.0 <= x < 1e12 and x == int(x)))
 
 
 def curve_options(request: AnswerRequest) -> CurveOptions | None:
     """How to read --curves; None without it."""
     kind, texts = request.curve_kind, request.curve_columns or ()
-    found = _pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
+    found = pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
     if request.curves is None:
         for option, value in (("--curve-kind", kind), ("--curve-columns", found)):
             if value:
@@ -176,10 +177,16 @@ def curve_options(request: AnswerRequest) -> CurveOptions | None:
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
     """'E=1.69' → {'E': 1.69}, for parameters of ``law``, α or alpha."""
-    found = _pairs(texts, "--fix", "PARAMETER=VALUE such as E=1.69")
+    given = pairs(texts, "--fix", "PARAMETER=VALUE such as E=1.69")
     names = {symbol(param.name): param.name for param in law.params}
-    plain = {names.get(name, name): value for name, value in found.items()}
-    return {name: _parameter(law, name, value) for name, value in plain.items()}
+    values = {}
+    for name, text in ((names.get(name, name), text) for name, text in given.items()):
+        param, option = law.params[law.position(name)], f"--fix {name}"
+        value = _number(text, option, "a number such as 1.69", lambda x: bool(SETTING.contains(x)))
+        if param.positive and not value > 0:
+            raise LawsmithError(option, got=f"{value:g}", want="a number above 0")
+        values[name] = value
+    return values
 
 
 def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tuple[Target, ...]:
@@ -248,13 +255,6 @@ def objective(name: str | None, delta: float | None, law: Law) -> Objective | No
     return huber(delta)
 
 
-def _diverged_above(value: float | None) -> float:
-    """The loss above which a run has diverged, infinite by default."""
-    if value is not None and not value > 0:
-        raise LawsmithError("--diverged-above", got=f"{value:g}", want="a loss above 0")
-    return math.inf if value is None else value
-
-
 def level(text: str | float) -> float:
     """A probability."""
     value = as_float(text)
@@ -283,7 +283,7 @@ def _compute(text: str) -> Target:
 
 def _at(text: str, known: Collection[str]) -> Target:
     want = "N and D such as N=7B,D=140B, or a compute C=1e23, perhaps with lr=3e-4 and the like"
-    given = _pairs([text], "--at", want)
+    given = pairs([text], "--at", want)
     scales = ("N", "D") if "N" in given or "D" in given else ("C",)
     sizes = {name: parse_number(given.pop(name)) for name in scales if name in given}
     if not sizes or not SCALE.contains(list(sizes.values())).all():
@@ -297,7 +297,8 @@ def _at(text: str, known: Collection[str]) -> Target:
     return Target(C, sizes.get("N"), sizes.get("D"), hp)
 
 
-def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
+def pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
+    """'a=1,b=2' and 'c=3' → {'a': '1', 'b': '2', 'c': '3'}, of any option."""
     found: dict[str, str] = {}
     for part in (part for text in texts for part in _PARTS.split(text)):
         name, equals, value = (piece.strip() for piece in part.partition("="))
@@ -307,13 +308,3 @@ def _pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
             raise LawsmithError(option, got=f"{name} twice", want="each name once")
         found[name] = value
     return found
-
-
-def _parameter(law: Law, name: str, text: str) -> float:
-    positive = law.params[law.position(name)].positive
-    value = parse_number(text)
-    if not SETTING.contains(value):
-        raise LawsmithError(f"--fix {name}", got=repr(text.strip()), want="a number such as 1.69")
-    if positive and not value > 0:
-        raise LawsmithError(f"--fix {name}", got=f"{value:g}", want="a number above 0")
-    return value

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import math
 import shlex
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import MISSING, dataclass, field, fields
 from importlib import import_module
 from inspect import Parameter, Signature
@@ -90,7 +90,7 @@ def argument(metavar: str, text: str, default: Any = MISSING, *, show_default: b
 
 @dataclass(frozen=True, kw_only=True)
 class Request:
-    """What a command was asked for.
+    """The options of a command.
 
     runs    the function that does it, 'module:name', imported when the command runs
     words   the command line as typed, from the name of the command on
@@ -102,7 +102,12 @@ class Request:
     @property
     def targets(self) -> tuple[tuple[str, str], ...]:
         """--target and --at with their texts, in the order they were typed."""
-        return target_texts(self.words)
+        pairs = []
+        for word, following in zip(self.words, (*self.words[1:], ""), strict=True):
+            name, equals, value = word.partition("=")
+            if name in ("--target", "--at"):
+                pairs.append((name, value if equals else following))
+        return tuple(pairs)
 
     @property
     def command(self) -> str:
@@ -110,29 +115,28 @@ class Request:
         return shlex.join(["lawsmith", *self.words])
 
 
-def target_texts(words: Sequence[str]) -> tuple[tuple[str, str], ...]:
-    """--target and --at of a command line with their texts, in the order they were given."""
-    found = []
-    for i, word in enumerate(words):
-        name, equals, value = word.partition("=")
-        if name in ("--target", "--at"):
-            found.append((name, value if equals else words[i + 1] if i + 1 < len(words) else ""))
-    return tuple(found)
-
-
 def command(request: type[Request]) -> Callable[..., None]:
-    """The function that Typer makes a command of, by the fields of the request."""
+    """The function that Typer makes a command of, by the fields of the request.
+
+    An error about a field names its option.
+    """
+    hints = get_type_hints(request)
+    declared = [(one, one.metadata["typer"]) for one in fields(request) if "typer" in one.metadata]
+    # What is shown comes last in the help, and --json at the end, whichever class has the field.
+    declared.sort(
+        key=lambda one: (one[1].rich_help_panel in (SHOW, TASK), one[0].name == "as_json")
+    )
+    options = {one.name: f"--{one.name.replace('_', '-')}" for one, _ in declared}
 
     def run(typed: typer.Context, **given: Any) -> None:
-        _at(request.runs)(request(words=tuple(typed.obj or ()), **given))
+        try:
+            _at(request.runs)(request(words=tuple(typed.obj or ()), **given))
+        except LawsmithError as error:
+            raise error.renamed(options.get(error.where, error.where)) from None
 
-    hints = get_type_hints(request)
-    declared = [one for one in fields(request) if "typer" in one.metadata]
-    # What is shown comes last in the help, and --json at the end, whichever class has the field.
-    declared.sort(key=lambda one: (_panel(one.metadata) in (SHOW, TASK), one.name == "as_json"))
     parameters = [Parameter("typed", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
-    for one in declared:
-        kind: Any = Annotated[hints[one.name], one.metadata["typer"]]
+    for one, info in declared:
+        kind: Any = Annotated[hints[one.name], info]
         default = Parameter.empty if one.default is MISSING else one.default
         made = Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         parameters.append(made)
@@ -140,11 +144,3 @@ def command(request: type[Request]) -> Callable[..., None]:
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}
     return run
-
-
-def _panel(metadata: Any) -> str | None:
-    panel: str | None = metadata["typer"].rich_help_panel
-    return panel
-
-
-Json = Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")]

@@ -25,6 +25,7 @@ from lawsmith.digest import Digest, as_notes
 from lawsmith.files import write_output
 from lawsmith.formats import digits, figure, flops, percent, plural
 from lawsmith.grid import HeldOut
+from lawsmith.laws.fit import LawFit
 from lawsmith.policies import Method, Policy
 from lawsmith.replay import (
     Replayed,
@@ -41,7 +42,6 @@ from lawsmith.replay import (
 from lawsmith.replay.loop import BLOCK
 from lawsmith.replay.replayed import at_budgets, signed, whole_pool
 from lawsmith.replay.steps import FITS, scores, step_table
-from lawsmith.spreadsheet import csv_text
 from lawsmith.study.live import prior_from
 from lawsmith.surface import PUBLIC, Prior
 
@@ -194,10 +194,9 @@ def run_replay(setup: Setup) -> Replayed:
     drawn = draw_replay(charts, done) if charts else views.Drawn()
     payload, written = {**done.to_dict(), **drawn.payload}, []
     if folder:
-        rows = step_table(done.trace)
-        table = csv_text(list(rows[0]), rows)
-        files = {"trace.json": out.json_text(payload) + "\n", "steps.csv": table}
-        written = [write_output(folder / name, text, where="--out") for name, text in files.items()]
+        trace = out.json_text(payload) + "\n"
+        written.append(write_output(folder / "trace.json", trace, where="--out"))
+        written.append(views.write_rows(folder / "steps.csv", step_table(done.trace)))
     if request.as_json:
         out.print_json(payload)
     else:
@@ -311,27 +310,22 @@ def show_laws(done: Replayed) -> None:
     """The law of the whole pool beside those found by the end."""
     task, reference = done.trace.task, done.trace.task.reference
     laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
-    whole = reference.validation
-    rows = [
-        (
-            name,
-            _value(value, whole.log_params.get(name)),
-            *(_value(s.params[name], s.log_params.get(name)) for s in laws.values()),
-        )
-        for name, value in whole.params.items()
-    ]
+    fits: list[LawFit | Scores] = [reference.validation, *laws.values()]
+    rows = [(name, *(_value(fit, name) for fit in fits)) for name in reference.validation.params]
     for label, loss in reference.losses.items():
-        cells = (_loss(loss, s, label) for s in laws.values())
+        cells = (_loss(loss, law, label) for law in laws.values())
         rows.append((f"loss at {label}", digits(loss, ".4f"), *cells))
-    rows.append(("points", str(whole.n_points), *(str(s.n_points) for s in laws.values())))
+    rows.append(("points", *(str(fit.n_points) for fit in fits)))
     out.heading(f"{task.law.formula}: of the whole pool, and as found")
     if not laws:
         out.prose("No law was found: too few runs on the frontier.")
     out.table("", ("", "whole pool", *laws), rows)
 
 
-def _value(natural: float, log: float | None) -> str:
-    return figure(natural) if log is None else f"{figure(natural)} (ln {figure(log)})"
+def _value(fit: LawFit | Scores, name: str) -> str:
+    """A parameter, and its logarithm where the law is fitted in that."""
+    value, log = fit.params[name], fit.log_params.get(name)
+    return figure(value) if log is None else f"{figure(value)} (ln {figure(log)})"
 
 
 def _loss(reference: float, found: Scores, label: str) -> str:

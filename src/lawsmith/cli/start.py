@@ -9,6 +9,7 @@ from rich.markdown import Markdown
 from lawsmith.cli import console as out
 from lawsmith.cli.commands import DocsRequest, InitRequest
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.files import write_output
 
 # The files to write from: valid as they stand. The trainer is the recipe of docs/curves.md.
 TEMPLATES = Path(__file__).parent / "templates"
@@ -63,10 +64,4 @@ def _write_new(files: dict[Path, str]) -> None:
             hint = "choose another name: it is not overwritten"
             raise LawsmithError(str(path), got=got, hint=hint)
     for path, text in files.items():
-        try:
-            path.parent.mkdir(parents=True, exist_ok=True)
-            with path.open("x", encoding="utf-8") as new:
-                new.write(text)
-        except OSError as error:
-            got = error.strerror or str(error)
-            raise LawsmithError(str(path), got=got, want="a file that can be written") from None
+        write_output(path, text, where="init")

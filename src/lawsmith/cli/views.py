@@ -14,8 +14,10 @@ from lawsmith.answer import text as words
 from lawsmith.cli import console as out
 from lawsmith.digest import Columns, Digest, Part, as_remarks, as_warnings
 from lawsmith.errors import LawsmithError
+from lawsmith.files import write_output
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
+from lawsmith.spreadsheet import csv_text
 from lawsmith.tasks import TaskAnswer, TaskForecast
 from lawsmith.tasks import text as task_words
 
@@ -122,6 +124,11 @@ def _side_by_side(
     told = {w.code: w.message for answer in found.values() for w in answer.warnings}
     explained = as_remarks("What the warnings mean, by an example", list(told.items()))
     return [*tables, *notes, *explained]
+
+
+def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], option: str = "--out") -> Path:
+    """Write a table with the columns of its first row; ``option`` is what named the file."""
+    return write_output(path, csv_text(list(rows[0]), rows), where=option)
 
 
 def show_charts(drawn: Drawn) -> None:

@@ -65,7 +65,8 @@ class ReadOptions:
             got = self.drop_largest_loss
             raise LawsmithError("--drop-largest-loss", got=got, want="0 or a number of runs")
         if not self.diverged_above > 0.0:
-            raise LawsmithError("diverged_above", got=self.diverged_above, want="a loss above 0")
+            limit = f"{self.diverged_above:g}"
+            raise LawsmithError("diverged_above", got=limit, want="a loss above 0")
 
     def then(self, other: ReadOptions) -> ReadOptions:
         """These options narrowed by ``other``: filters join, columns and compute override."""

@@ -7,7 +7,7 @@ from typing import Annotated
 
 import typer
 
-from lawsmith.cli.params import Json, command, whole
+from lawsmith.cli.params import command, whole
 from lawsmith_paper.cli.replay import RivalRequest
 
 app = typer.Typer(
@@ -65,7 +65,7 @@ def run(
         ),
     ] = None,
     page: Annotated[bool, typer.Option(help="Also write the page, with its figures.")] = True,
-    as_json: Json = False,
+    as_json: Annotated[bool, typer.Option("--json", help="Print JSON instead of text.")] = False,
 ) -> None:
     """Run suites, or go on with them: what is finished in DIR is not done again.
 
