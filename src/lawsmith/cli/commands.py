@@ -17,10 +17,8 @@ from lawsmith.cli.params import (
     argument,
     at_least_one,
     flag,
-    number,
     option,
     reader,
-    whole,
 )
 
 if TYPE_CHECKING:
@@ -46,7 +44,7 @@ _end = partial(option, END)
 _show = partial(option, SHOW)
 _task = partial(option, TASK)
 _option = partial(option, None)
-_json = partial(flag, None, "--json", "Print JSON instead of text.")
+_json = partial(flag, None, "Print JSON instead of text.", "--json")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -66,20 +64,16 @@ class TableRequest(Request):
     where: str | None = _runs(
         "EXPR", "Keep only the rows for which this is true: \"opt == 'adamw'\"."
     )
-    skip_bad_rows: bool = flag(
-        RUNS, "--skip-bad-rows", "Skip rows with a bad cell instead of stopping."
-    )
+    skip_bad_rows: bool = flag(RUNS, "Skip rows with a bad cell instead of stopping.")
 
 
 @dataclass(frozen=True, kw_only=True)
 class StudyRequest(TableRequest):
     """Which runs of a table count, how compute is counted, and which losses to predict."""
 
-    drop_largest_loss: int = _runs(
-        "K", "Drop the K runs with the largest loss.", default=0, parser=whole
-    )
+    drop_largest_loss: int = _runs("K", "Drop the K runs with the largest loss.", default=0)
     diverged_above: float | None = _runs(
-        "LOSS", "Treat runs above this loss as diverged, like NaN.", parser=number
+        "LOSS", "Treat runs above this loss as diverged, like NaN."
     )
     compute: str = _runs(
         "6ND|COLUMN",
@@ -90,13 +84,11 @@ class StudyRequest(TableRequest):
         "1e25",
         "Predict the best loss at a compute in FLOPs; may be repeated. By default half a "
         "decade or more above the largest run.",
-        "--target",
     )
     at: Texts = _show(
         "N=7B,D=140B",
         "Predict the loss at an N and a D, best over hyperparameters, or at those given too "
         "(N=7B,D=140B,lr=3e-4); may be repeated.",
-        "--at",
     )
 
 
@@ -113,7 +105,6 @@ class AnswerRequest(StudyRequest):
         "SOURCE",
         "Losses along runs: a table with run, D and loss (and lr, kind, N), or the histories "
         "of a tracker's runs. Trunks and unfinished runs are used too.",
-        "--curves",
     )
     curve_kind: str | None = _runs(
         "trunk|scheduled",
@@ -127,8 +118,8 @@ class AnswerRequest(StudyRequest):
         "the study's own by default.",
         parser=reader("lawsmith.laws.catalogue:read_law"),
     )
-    force: bool = flag(LAW, "--force", "Fit the law even if these runs cannot identify it.")
-    seed: int = _law("SEED", "Random seed.", default=0, parser=whole)
+    force: bool = flag(LAW, "Fit the law even if these runs cannot identify it.")
+    seed: int = _law("SEED", "Random seed.", default=0)
     metric: Texts = _task(
         "COLUMN",
         "Predict the accuracy of a task, a fraction from 0 to 1; may be repeated, and then "
@@ -157,9 +148,8 @@ class ShownRequest(Request):
         "FILE|NAME",
         "A similar earlier study: a table, a study.toml or a published study; may be repeated. "
         "Its exponents, optima and noise narrow the answer.",
-        "--learn-from",
     )
-    as_json: bool = flag(SHOW, "--json", "Print one JSON object instead of tables.")
+    as_json: bool = flag(SHOW, "Print one JSON object instead of tables.", "--json")
     charts: Path | None = _show("DIR", "Folder for charts, as HTML and PNG.")
 
 
@@ -182,7 +172,7 @@ class FitRequest(ShownRequest, AnswerRequest):
         "huber, least-squares, least-squares-log, mae, or one-sided (runs above the law count "
         "a tenth: for sizes tuned less); by default what the law's authors use.",
     )
-    delta: float | None = _law("δ", "Huber's δ, by default 1e-3.", parser=number)
+    delta: float | None = _law("δ", "Huber's δ, by default 1e-3.")
     inference_tokens: float | None = _show(
         "1T",
         "Tokens to be served: shows, at each --target, the N and D that reach the same loss with "
@@ -194,19 +184,15 @@ class FitRequest(ShownRequest, AnswerRequest):
         "The K runs that narrow the interval at each target most per FLOP.",
         "--next",
         default=0,
-        parser=whole,
     )
     critical_batch: bool = flag(
         SHOW,
-        "--critical-batch",
         "The largest batch that needs at most 20% more tokens for the same loss, at each target.",
     )
     other_n: str | None = _show(
         "EXPR", "How far the answer moves if N is counted as 'N + vocab * width'."
     )
-    compare: bool = flag(
-        SHOW, "--compare", "Compare every law with the answer, on held-out compute."
-    )
+    compare: bool = flag(SHOW, "Compare every law with the answer, on held-out compute.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -272,23 +258,16 @@ class ReplayRequest(ShownRequest, StudyRequest):
         "loss|log", "What is modelled: the loss (default) or its logarithm."
     )
     acquisition: str | None = _choice("lcb|ei|pi", "Acquisition function; default lcb.")
-    kappa: float | None = _choice(
-        "κ", "Standard deviations below the mean in lcb; default 2.", parser=number
-    )
+    kappa: float | None = _choice("κ", "Standard deviations below the mean in lcb; default 2.")
     reach: float | None = _choice(
         "FACTOR",
         "Reach of the window beyond the compute run so far; 1 is the next level only. By default "
         "as the study's paper sets it, else 1.5.",
-        parser=number,
     )
     slice_by: str | None = _choice("C|N|D", "What the window grows by: compute (default), N or D.")
-    n_init: int | None = _choice(
-        "N", "Cheap random runs to start from: 10, or 0 for surface.", parser=whole
-    )
-    seed: int = _choice("SEED", "Random seed.", default=0, parser=whole)
-    iterations: int | None = _end(
-        "N", "Stop after this many runs, initial ones included.", parser=whole
-    )
+    n_init: int | None = _choice("N", "Cheap random runs to start from: 10, or 0 for surface.")
+    seed: int = _choice("SEED", "Random seed.", default=0)
+    iterations: int | None = _end("N", "Stop after this many runs, initial ones included.")
     budget: float | None = _end(
         "0.05|5%|1e21",
         "Stop before spending more than this share of the pool's compute, or these FLOPs.",
@@ -310,8 +289,8 @@ class ReplayRequest(ShownRequest, StudyRequest):
     out: Path | None = _show("DIR", "Folder for trace.json, steps.csv and charts.")
 
 
-_shape = partial(option, "Shape", "INT", parser=whole)
-_experts = partial(option, "Experts", "INT", parser=whole)
+_shape = partial(option, "Shape", "INT")
+_experts = partial(option, "Experts", "INT")
 _detail = partial(option, "Details")
 
 
@@ -341,7 +320,7 @@ class CountRequest(Request):
     tied: bool | None = _detail(None, "Input and output share one embedding.")
     biases: str | None = _detail("none|qkv|all", "Which linear maps have biases.")
     norm: str | None = _detail("rms|layer|none", "Parameters of a norm.")
-    positions: int | None = _detail("INT", "Learned positions.", parser=whole)
+    positions: int | None = _detail("INT", "Learned positions.")
     attention: str | None = _detail(
         "causal|full", "Count the keys a token may see, or all of them."
     )
@@ -364,7 +343,7 @@ class DemoRequest(Request):
     out: Path = _option(
         "DIR", "Folder for the table and the charts.", default=Path("lawsmith-demo")
     )
-    seed: int = _option("SEED", "Random seed.", default=0, parser=whole)
+    seed: int = _option("SEED", "Random seed.", default=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -389,7 +368,6 @@ class InitRequest(Request):
     file: Path = argument("FILE", "Where to write it.", STUDY_FILE, show_default=True)
     wsd: bool = flag(
         None,
-        "--wsd",
         "A study of trunks with decays that branch from them, and a trainer for it, train.py. "
         "Both work as they stand.",
     )
@@ -427,8 +405,8 @@ class RunRequest(LiveRequest):
     """
 
     runs = "lawsmith.cli.run:run_study"
-    quiet: bool = flag(None, "--quiet", "Print only the result, not a line per run.")
-    retry_failed: bool = flag(None, "--retry-failed", "Run failed trials again.")
+    quiet: bool = flag(None, "Print only the result, not a line per run.")
+    retry_failed: bool = flag(None, "Run failed trials again.")
     as_json: bool = _json()
 
 
@@ -437,7 +415,7 @@ class StatusRequest(LiveRequest):
     """Show where a study stands: spend, runs, the answer with its interval, what comes next."""
 
     runs = "lawsmith.cli.run:status"
-    watch: bool = flag(None, "--watch", "Print again whenever something changes, until Ctrl-C.")
+    watch: bool = flag(None, "Print again whenever something changes, until Ctrl-C.")
     n_next: int | None = _option(
         "N",
         "How many proposals to show. Default: 3, or none in a large study (slow).",
@@ -453,7 +431,7 @@ class ServeRequest(LiveRequest):
 
     runs = "lawsmith.cli.serve:serve_study"
     host: str = _option("ADDRESS", "Address to listen on.", default="127.0.0.1")
-    port: int = _option("PORT", "Port; 0 picks a free one.", default=0, parser=whole)
+    port: int = _option("PORT", "Port; 0 picks a free one.", default=0)
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -485,7 +463,7 @@ class TellRequest(LiveRequest):
     metric: Texts = _option(
         "NAME=0.61", "A further number of the run, such as an accuracy; may be repeated."
     )
-    force: bool = flag(None, "--force", "Accept a loss that is far from all others.")
+    force: bool = flag(None, "Accept a loss that is far from all others.")
     as_json: bool = _json()
 
 
@@ -514,7 +492,7 @@ class CancelRequest(LiveRequest):
     runs = "lawsmith.cli.hand:cancel"
     study: Path = argument("STUDY", "Study file.")
     trials: Texts = argument("[TRIAL]…", "Names of the trials.", None)
-    everything: bool = flag(None, "--all", "All runs under way, also those asked for by hand.")
+    everything: bool = flag(None, "All runs under way, also those asked for by hand.", "--all")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -526,10 +504,8 @@ class ExportRequest(LiveRequest):
 
     runs = "lawsmith.cli.hand:export"
     out: Path | None = _option("FILE", "runs.csv or runs.jsonl; CSV on stdout by default.")
-    everything: bool = flag(None, "--all", "Include trials without a result.")
-    curves: bool = flag(
-        None, "--curves", "The losses along trunks instead, for lawsmith fit --curves."
-    )
+    everything: bool = flag(None, "Include trials without a result.", "--all")
+    curves: bool = flag(None, "The losses along trunks instead, for lawsmith fit --curves.")
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -571,7 +547,7 @@ class FetchRequest(Request):
 
     runs = "lawsmith.cli.datasets:fetch"
     names: Texts = argument("NAME…", "Studies to download.", None)
-    everything: bool = flag(None, "--all", "Every study with a public address.")
+    everything: bool = flag(None, "Every study with a public address.", "--all")
 
 
 COMMANDS: dict[str, type[Request]] = {

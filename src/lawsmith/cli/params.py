@@ -48,6 +48,14 @@ def at_least_one(text: str) -> int:
     return value
 
 
+READERS: dict[Any, Callable[[str], Any]] = {
+    int: whole,
+    int | None: whole,
+    float: number,
+    float | None: number,
+}
+
+
 def reader(place: str) -> Callable[[str], Any]:
     """The function at 'module:name', whose module is imported when there is something to read.
 
@@ -77,9 +85,9 @@ def option(
     return field(default=default, metadata={"typer": made})
 
 
-def flag(panel: str | None, name: str, text: str) -> Any:
-    """An option without a value."""
-    return option(panel, None, text, name, default=False)
+def flag(panel: str | None, text: str, name: str = "") -> Any:
+    """An option without a value; its name is the field's if none is given."""
+    return option(panel, None, text, *([name] if name else []), default=False)
 
 
 def argument(metavar: str, text: str, default: Any = MISSING, *, show_default: bool = False) -> Any:
@@ -118,7 +126,8 @@ class Request:
 def command(request: type[Request]) -> Callable[..., None]:
     """The function that Typer makes a command of, by the fields of the request.
 
-    An error about a field names its option.
+    A number without a reader of its own is read by its type. An error about a field names its
+    option.
     """
     hints = get_type_hints(request)
     declared = [(one, one.metadata["typer"]) for one in fields(request) if "typer" in one.metadata]
@@ -136,7 +145,11 @@ def command(request: type[Request]) -> Callable[..., None]:
 
     parameters = [Parameter("typed", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for one, info in declared:
-        kind: Any = Annotated[hints[one.name], info]
+        hint = hints[one.name]
+        if hint is bool:  # else Typer adds a --no-… to it
+            info.param_decls = info.param_decls or (options[one.name],)
+        info.parser = info.parser or READERS.get(hint)
+        kind: Any = Annotated[hint, info]
         default = Parameter.empty if one.default is MISSING else one.default
         made = Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
         parameters.append(made)
