@@ -1,3 +1,3 @@
-"""The functions of Python, `lawsmith.fit` and others: tables, names and text in, results out."""
+"""The Python API, `lawsmith.fit` and others: tables, names and text in, results out."""
 
 from __future__ import annotations

@@ -1,4 +1,4 @@
-"""The functions of Python: the best loss to expect, accuracies, laws and replays."""
+"""The functions of the Python API: predictions of losses and accuracies, laws, replays."""
 
 from __future__ import annotations
 

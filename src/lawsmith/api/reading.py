@@ -1,6 +1,6 @@
-"""What a caller has, a table, a name or text, to the values that lawsmith works with.
+"""The arguments of Python functions (tables, names, text) to the values lawsmith works with.
 
-Errors of the readers of the command line are raised in the words of Python: options are keywords.
+The readers of the command line are used here too; their errors then name keywords, not options.
 """
 
 from __future__ import annotations
@@ -12,7 +12,7 @@ from functools import wraps
 from numbers import Real
 from os import PathLike
 from pathlib import Path
-from typing import TYPE_CHECKING, ParamSpec, TypeAlias, TypeVar
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeAlias, TypeVar
 
 from lawsmith import datasets
 from lawsmith.analysis import learn as learn_from_studies
@@ -32,11 +32,11 @@ if TYPE_CHECKING:
     CurveSource: TypeAlias = Curves | pd.DataFrame | str | PathLike[str]
     TargetLike: TypeAlias = Target | float | str | Mapping[str, float | str]
 
-FRAME = "DataFrame"  # what a study is called that came as one
+FRAME = "DataFrame"  # the name of a study read from one
 P = ParamSpec("P")
 R = TypeVar("R")
 
-# What an option is called here, where that is another name.
+# Keywords that are not called as the option is.
 KEYWORDS = {"target": "targets", "at": "targets", "fix": "fixed"}
 _PAIRS = re.compile(r"--((?:curve-)?columns) ((?:[\w./]+=[\w./]+,?)+)")
 _WORD = re.compile(r"--(law|objective|curve-kind) ([\w.|]+)")
@@ -52,16 +52,16 @@ def in_python(function: Callable[P, R]) -> Callable[P, R]:
         try:
             return function(*args, **kwargs)
         except LawsmithError as error:
-            got = keywords(error.got) if isinstance(error.got, str) else error.got
-            want = None if error.want is None else keywords(error.want)
-            hint = None if error.hint is None else keywords(error.hint)
-            raise LawsmithError(keywords(error.where), got=got, want=want, hint=hint) from None
+            where, *rest = map(keywords, (error.where, error.got, error.want, error.hint))
+            raise LawsmithError(where, got=rest[0], want=rest[1], hint=rest[2]) from None
 
     return in_keywords
 
 
-def keywords(text: str) -> str:
-    """'say which: --columns N=NAME' → "say which: columns={'N': 'NAME'}"."""
+def keywords(text: Any) -> Any:
+    """'say which: --columns N=NAME' → "say which: columns={'N': 'NAME'}"; no text as it is."""
+    if not isinstance(text, str):
+        return text
     text = _PAIRS.sub(lambda m: f"{_name(m[1])}={_mapping(m[2])}", text)
     text = _WORD.sub(lambda m: f"{_name(m[1])}={m[2]!r}", text)
     text = _FLAG.sub(lambda m: f"{_name(m[1])}=True", text)
@@ -113,13 +113,13 @@ def load(
     if columns or where:
         chosen = chosen.then(ReadOptions(columns=columns or {}, where=where))
     if isinstance(source, Study):
-        return _as_it_is(source, chosen)
+        return _unchanged(source, chosen)
     if isinstance(source, str | PathLike):
         return datasets.load(source if isinstance(source, str) else Path(source), chosen)
-    return datasets.study_from_frame(_checked(source), chosen, name=FRAME)
+    return datasets.study_from_frame(_check_frame(source), chosen, name=FRAME)
 
 
-def _as_it_is(study: Study, options: ReadOptions) -> Study:
+def _unchanged(study: Study, options: ReadOptions) -> Study:
     if options != ReadOptions():
         got, want = "a Study, which is read already", "a DataFrame, a path or a name"
         hint = "give these options to the load() that made the study"
@@ -127,7 +127,7 @@ def _as_it_is(study: Study, options: ReadOptions) -> Study:
     return study
 
 
-def _checked(frame: object) -> pd.DataFrame:
+def _check_frame(frame: object) -> pd.DataFrame:
     """A DataFrame that can hold runs."""
     import pandas as pd
 
@@ -183,12 +183,12 @@ def load_curves(
         return source
     if isinstance(source, str | PathLike):
         return datasets.load_curves(Path(source), chosen)
-    return datasets.curves_from_frame(_checked(source), chosen, name=FRAME)
+    return datasets.curves_from_frame(_check_frame(source), chosen, name=FRAME)
 
 
 @in_python
 def learn(studies: Sequence[Source]) -> Prior:
-    """What earlier studies let expect of a further one like them, for `fit(..., learn_from=...)`.
+    """A prior for a further study like these earlier ones, for `fit(..., learn_from=...)`.
 
     studies   each as `load` takes it; at least 8 finished runs in each
 
@@ -230,7 +230,7 @@ def as_hold_out(rule: HeldOut | str | float | None) -> HeldOut | None:
 
 
 def as_prior(learn_from: Prior | Sequence[Source]) -> Prior:
-    """What earlier studies let expect; the public ones where none is named."""
+    """The prior of earlier studies; of the public ones if none is named."""
     if isinstance(learn_from, Prior):
         return learn_from
     if isinstance(learn_from, str):

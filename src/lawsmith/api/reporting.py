@@ -1,4 +1,4 @@
-"""A result to a report: one page that opens offline."""
+"""Write a result as a report: one page that opens offline."""
 
 from __future__ import annotations
 
@@ -48,7 +48,7 @@ def write_report(found: Answer | Analysis | Replayed | Runs, path: str | PathLik
 
 
 def _of_answer(found: Answer) -> Source:
-    """The page of an answer: that very answer, and the study's usual law as a description."""
+    """The source of a page of this answer, with the usual law of its study."""
     origin = found.origin
     if origin is None:
         want = "an answer that knows its runs, as lawsmith.fit returns it"
