@@ -15,6 +15,7 @@ import pytest
 
 import lawsmith.cli.replay as replay_run
 from lawsmith.cli import replay_options as options
+from lawsmith.cli.commands import ReplayRequest
 from lawsmith.cli.replay import collect, described, share_done
 from lawsmith.datasets import demo_study, entry, load
 from lawsmith.errors import LawsmithError
@@ -253,7 +254,8 @@ def test_collecting_keeps_the_steps_before_an_interrupt(steps):
 
 
 def method(policy="window", surrogate=None, known=None, **given):
-    return options.method(policy, surrogate, 10, known=known, given=given)
+    request = ReplayRequest(study="", policy=policy, surrogate=surrogate, n_init=10, **given)
+    return options.method(request, known)
 
 
 def test_options_that_do_not_apply_are_none():

@@ -105,13 +105,9 @@ def set_up(
 ) -> Setup:
     """Check what was asked before the study is read; ``further`` is for the surrogate."""
     known = replay_options.catalogued(request.study, choices)
-    names = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
-    given = {name: getattr(request, name) for name in names} | {"further": further}
-    how = replay_options.method(
-        request.policy, request.surrogate, request.n_init, known=known, given=given, choices=choices
-    )
+    method = replay_options.method(request, known, choices, further)
     rule = replay_options.split(request.hold_out, request.law, known)
-    return Setup(request, how, rule, options.reading(request), choices)
+    return Setup(request, method, rule, options.reading(request), choices)
 
 
 def replay_runs(

@@ -12,6 +12,7 @@ from typing import Any
 
 from lawsmith.acquisition import ACQUISITIONS, KAPPA
 from lawsmith.answer import Target, default_target
+from lawsmith.cli.commands import ReplayRequest
 from lawsmith.cli.options import targets as read_targets
 from lawsmith.cli.params import number
 from lawsmith.costs import Pricing, Trunks
@@ -30,6 +31,14 @@ from lawsmith.surrogates import SURROGATES, make_surrogate
 from lawsmith.surrogates.base import SCALES, Surrogate
 from lawsmith.surrogates.gp import KERNELS, PRIORS
 
+SETTINGS = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
+WORDS: dict[str, tuple[str, ...]] = {  # that these settings take
+    "kernel": get_args(Kernel),
+    "priors": get_args(Priors),
+    "scale": get_args(Scale),
+    "acquisition": tuple(ACQUISITIONS),
+    "slice_by": ("C", "N", "D"),
+}
 _WINDOWS = ("window", "slice")
 _SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
 
@@ -51,18 +60,6 @@ class Choices:
     make_surrogate: Callable[..., Surrogate | None]
     entries: Mapping[str, Entry]
 
-    def words(self) -> dict[str, tuple[str, ...]]:
-        """The words that each option takes."""
-        return {
-            "policy": self.policies,
-            "surrogate": self.surrogates,
-            "kernel": KERNELS,
-            "priors": tuple(PRIORS),
-            "scale": SCALES,
-            "acquisition": tuple(ACQUISITIONS),
-            "slice_by": ("C", "N", "D"),
-        }
-
 
 CHOICES = Choices(
     policies=POLICIES,
@@ -79,40 +76,39 @@ CHOICES = Choices(
 
 
 def method(
-    policy: str,
-    surrogate: str | None,
-    n_init: int | None,
-    *,
+    request: ReplayRequest,
     known: Entry | None,
-    given: Mapping[str, Any],
     choices: Choices = CHOICES,
+    further: Mapping[str, Any] | None = None,
 ) -> Method:
-    """The method asked for; ``given`` holds the other options by name, None where not given."""
-    surrogate = surrogate or choices.usual.get(policy, "gp")
-    typed = {name: value for name, value in given.items() if value is not None}
+    """The method that was requested, of the catalogue's study ``known`` if it is one."""
+    policy, surrogate = request.policy, request.surrogate or choices.usual.get(request.policy, "gp")
     chosen: dict[str, Any] = {"policy": policy, "surrogate": surrogate}
-    words = choices.words()
-    for name, word in {**chosen, **typed}.items():
+    given = {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
+    words = {"policy": choices.policies, "surrogate": choices.surrogates, **WORDS}
+    for name, word in {**chosen, **given}.items():
         if name in words and word not in words[name]:
             raise unknown(_option(name), str(word), words[name])
     reach = known.reach if known is not None and known.reach is not None else REACH
     for name, (needs, usual) in _settings(choices, reach).items():
         unmet = [other for other, wanted in needs.items() if chosen.get(other) not in wanted]
         if not unmet:
-            chosen[name] = typed.get(name, usual)
-        elif name in typed:  # the method would ignore it
-            value, other = typed[name], unmet[0]
+            chosen[name] = given.get(name, usual)
+        elif name in given:  # the method would ignore it
+            value, other = given[name], unmet[0]
             shown = f"{value:g}" if isinstance(value, float) else repr(str(value))
-            named = [choice for choice in needs[other] if choice in words[other]]
-            want = " or ".join(f"{_option(other)} {choice}" for choice in named)
+            allowed = [choice for choice in needs[other] if choice in words[other]]
+            want = " or ".join(f"{_option(other)} {choice}" for choice in allowed)
             got = f"{shown} with {_option(other)} {chosen.get(other)}"
             raise LawsmithError(_option(name), got=got, want=want)
-    _check_first(n_init, policy, surrogate)
+    # An initial design may be empty only for a surrogate that knows what studies are like.
+    if request.n_init == 0 and (policy, surrogate) != ("frontier", "surface"):
+        raise LawsmithError("--n-init", got=0, want="at least 1 run to start from")
     for name, least, what in (("kappa", 0.0, "a number"), ("reach", 1.0, "a factor")):
         if name in chosen and not chosen[name] >= least:
             want = f"{what} of at least {least:g}"
             raise LawsmithError(_option(name), got=f"{chosen[name]:g}", want=want)
-    return Method(n_init=n_init, **chosen, further=typed.get("further", {}))
+    return Method(n_init=request.n_init, **chosen, further=further or {})
 
 
 def _settings(
@@ -130,14 +126,6 @@ def _settings(
         "reach": ({"policy": _WINDOWS}, reach),
         "slice_by": ({"policy": _WINDOWS}, "C"),
     }
-
-
-def _check_first(n_init: int | None, policy: str, surrogate: str) -> None:
-    """An initial design may be empty only for a surrogate that knows what studies are like."""
-    needed = 0 if (policy, surrogate) == ("frontier", "surface") else 1
-    if n_init is not None and n_init < needed:
-        want = "at least 1 run to start from" if needed else "0 runs or more"
-        raise LawsmithError("--n-init", got=n_init, want=want)
 
 
 def _option(name: str) -> str:
