@@ -1,4 +1,4 @@
-"""The Typer application, and `main`: errors to one line on stderr, and to exit codes."""
+"""The Typer application, and `main`, which turns errors into one line on stderr and exit codes."""
 
 from __future__ import annotations
 
@@ -19,10 +19,10 @@ from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.params import command
 from lawsmith.errors import LawsmithError
 
-# New objects before garbage is looked for. Python's 700 cost a twentieth of the time where a study
-# has 100,000 candidates, none of which is garbage.
+# New objects between garbage collections. At Python's default of 700, collecting takes a twentieth
+# of the time in a study of 100,000 candidates, none of which is garbage.
 COLLECT_AFTER = 100_000
-# Other words for an option, too unlike its name to be found by spelling.
+# Names that people try for --target, too different from it for a spelling suggestion.
 MEANT = dict.fromkeys(("--extrapolate-to", "--predict", "--predict-at", "--flops"), "--target")
 
 app = typer.Typer(
@@ -80,13 +80,13 @@ def main(args: Sequence[str] | None = None) -> int:
 
 def run_app(app: typer.Typer, name: str, args: Sequence[str] | None) -> int:
     """Run a Typer application: errors become one line on stderr, and exit codes."""
-    words = list(sys.argv[1:] if args is None else args)  # for options whose order matters
+    words = list(sys.argv[1:] if args is None else args)  # kept for options whose order matters
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # a terminal without α shows ?, not a traceback
     try:
         code = app(args=args, prog_name=name, standalone_mode=False, obj=words)
-        sys.stdout.flush()  # here, where a reader that left can still be told from an error
+        sys.stdout.flush()  # here, while a closed pipe is still caught below
     except LawsmithError as error:
         return _fail(str(error))
     except typer.TyperException as error:
@@ -105,7 +105,7 @@ def _fail(message: str) -> int:
 
 
 def _usage(error: typer.TyperException) -> str:
-    """A usage error in the words of every other: where, got, want, and where to read on."""
+    """A usage error worded as all others are: where, got, want, and which help to read."""
     message = error.format_message()
     if message.startswith("Invalid value for "):
         return message.removeprefix("Invalid value for ").replace("'", "", 2)
@@ -118,13 +118,13 @@ def _usage(error: typer.TyperException) -> str:
 
 
 def _did_you_mean(found: re.Match[str]) -> str:
-    """The nearest of the options that may be meant."""
+    """The option that is closest in spelling."""
     word, known = found[1], found[2].split(", ")
     close = get_close_matches(word.lower(), known, n=1, cutoff=0.0)
     return f"{word}, did you mean {(close or known)[0]}?"
 
 
 def _stop_writing() -> int:
-    """The reader of a pipe left: say nothing, and keep the interpreter's last flush quiet too."""
+    """The pipe was closed: print nothing, not even when the interpreter flushes at exit."""
     os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     return CLOSED_PIPE

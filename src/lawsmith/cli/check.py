@@ -1,4 +1,4 @@
-"""A study before it runs: what its file amounts to, and what to expect of its budget."""
+"""`lawsmith check` and `plan`: what a study file describes, and what to expect of its budget."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from lawsmith.study.planning import SHARES, Checkup, Point, check, plan
 
 
 def check_study(request: CheckRequest) -> None:
-    """Print what a study file amounts to, before anything runs."""
+    """Print what a study file describes, before anything runs."""
     found = check(open_study(request.study))
     if request.as_json:
         out.print_json(check_payload(found))
@@ -29,7 +29,7 @@ def check_study(request: CheckRequest) -> None:
 
 
 def show_check(found: Checkup) -> None:
-    """Candidates, budget, the first command, warnings."""
+    """Show candidates, budget, the first command and warnings."""
     study = found.study
     dense = f"{out.spent(study, found.total)} for every candidate"
     if found.total != found.apart:
@@ -101,7 +101,7 @@ def check_payload(found: Checkup) -> dict[str, Any]:
 
 
 def plan_study(request: PlanRequest) -> None:
-    """Simulate the study and show what was found."""
+    """Simulate the study and show the intervals to expect."""
     study = open_study(request.study)
     if not targets_of(study):
         where = f"{study.layout.file.name}: law.targets"
@@ -136,7 +136,7 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
         draws.setdefault(point.draw, []).append(point)
     found = []
     for share in SHARES:
-        # The last share is where the money ends, which is rarely at its last cent.
+        # The last share is the end of the study, which rarely spends its whole budget.
         first = -1 if share == SHARES[-1] else 0
         reached = [[p for p in draw if p.share >= share - 1e-9 or first] for draw in draws.values()]
         at = [draw[first] for draw in reached if draw]
@@ -149,7 +149,7 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
 
 
 def show_plan(study: LiveStudy, points: Sequence[Point], draws: int) -> None:
-    """The interval to expect after each share of the budget."""
+    """Show the interval to expect after each share of the budget."""
     level = percent(study.spec.law.level)
     out.title(f"{study.spec.name}: what to expect of the budget")
     targets = [f"± at {flops(C)}" for C in targets_of(study)]

@@ -29,18 +29,18 @@ if TYPE_CHECKING:
     from lawsmith.study.live import LiveStudy
 
 CLOSED_PIPE, BAD_INPUT = 1, 2  # exit codes
-INTERRUPTED = 130  # the exit code that shells give a process that Ctrl-C ended
+INTERRUPTED = 130  # the exit code that shells give a process ended by Ctrl-C
 MAX_WIDTH = 100  # longer lines are hard to read, however wide the terminal
 INDENT = "  "
 
 
 def stdout() -> Console:
-    """The console of results."""
+    """The console for results."""
     return _console(stderr=False)
 
 
 def stderr() -> Console:
-    """The console of progress and remarks."""
+    """The console for progress and remarks."""
     return _console(stderr=True)
 
 
@@ -51,42 +51,42 @@ def _console(*, stderr: bool) -> Console:
 
 
 def print_json(value: Any) -> None:
-    """The result of a command for programs."""
+    """Print the result of a command as JSON."""
     typer.echo(json_text(value))
 
 
 def json_text(value: Any) -> str:
     """A value as JSON; NaN and infinities are null."""
-    from lawsmith.analysis.payload import plain  # here: --help need not wait for numpy
+    from lawsmith.analysis.payload import plain  # here, so that --help does not import numpy
 
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 
 def title(text: str) -> None:
-    """What the result is of, above everything else."""
+    """Print what the result is about, above everything else."""
     stdout().print(Text(text, style="bold"))
 
 
 def heading(text: str) -> None:
-    """A section's title, after an empty line."""
+    """Print a section's title after an empty line."""
     stdout().print()
     title("\n".join(textwrap.wrap(text, stdout().width)))
 
 
 def prose(text: str, *, style: str = "") -> None:
-    """A sentence, indented and wrapped."""
+    """Print a sentence, indented and wrapped."""
     stdout().print(Text(_wrapped(text, INDENT), style=style))
 
 
 def item(name: str, text: str) -> None:
-    """A named remark: 'code: sentence'."""
+    """Print a named remark: 'code: sentence'."""
     line = Text(_wrapped(f"{name}: {text}", INDENT + INDENT))
     line.stylize("yellow", len(INDENT), len(INDENT) + len(name))
     stdout().print(line)
 
 
 def show(part: Part) -> None:
-    """A part of a digest: a sentence, a table, remarks, or a section of them."""
+    """Print a part of a digest: a sentence, a table, remarks, or a section of them."""
     match part:
         case Columns():
             table(part.title, part.heads, part.rows)
@@ -108,7 +108,7 @@ def show(part: Part) -> None:
 
 
 def facts(known: Mapping[str, object]) -> None:
-    """Two columns: what, and its value; nothing for what has none."""
+    """Print names and values in two columns; empty values are left out."""
     rows = {what: str(value) for what, value in known.items() if value}
     width = max(map(len, rows), default=0)
     for what, value in rows.items():
@@ -118,7 +118,7 @@ def facts(known: Mapping[str, object]) -> None:
 
 
 def paths(found: Sequence[object], title: str = "") -> None:
-    """One path a line, never broken: it will be copied. Below a title, nothing if there is none."""
+    """Print one path per line, unbroken, to be copied; the title only if there are paths."""
     if title and found:
         heading(title)
     for path in found:
@@ -139,9 +139,9 @@ def _wrapped(text: str, hanging: str) -> str:
 def table(
     title: str, heads: Sequence[str], rows: Iterable[Sequence[str]], align: str = "l"
 ) -> None:
-    """A table below its title, indented as prose is; rather too wide than with digits cut off.
+    """Print a table below its title, indented; it may be too wide, but no digit is cut off.
 
-    align   a letter a column: l for words, w for words that may wrap; numbers from there on
+    align   a letter per column: l for words, w for words that may wrap; the rest are numbers
     """
     if title:
         heading(title)
@@ -166,7 +166,7 @@ def table(
 
 
 def spent(study: LiveStudy, compute: float) -> str:
-    """FLOPs, and GPU-hours where the study knows its throughput."""
+    """FLOPs, and GPU-hours if the study file gives a throughput."""
     throughput = study.spec.throughput
     text = f"{flops(compute)} FLOPs"
     if throughput is None:
@@ -176,7 +176,7 @@ def spent(study: LiveStudy, compute: float) -> str:
 
 @contextmanager
 def working(what: str) -> Iterator[None]:
-    """A spinner on stderr while something takes a while; nothing where stderr is no terminal."""
+    """Show a spinner on stderr during slow work; nothing if stderr is no terminal."""
     with stderr().status(what):
         yield
 
@@ -191,7 +191,7 @@ def downloads() -> Iterator[Report]:
     tasks: dict[str, TaskID] = {}
 
     def report(file: str, done: int, total: int | None) -> None:
-        bars.start()  # here, so that a terminal sees nothing where nothing is downloaded
+        bars.start()  # here, so that nothing is shown if nothing is downloaded
         if file not in tasks:
             tasks[file] = bars.add_task(file, total=total)
         bars.update(tasks[file], completed=done)

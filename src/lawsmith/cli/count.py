@@ -1,4 +1,4 @@
-"""`lawsmith count`: parameters of an architecture, and its FLOPs per token."""
+"""`lawsmith count`: the parameters and FLOPs per token of an architecture."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from lawsmith.formats import flops, percent
 
 
 def count(request: CountRequest) -> None:
-    """Count, and print what was counted."""
+    """Run `lawsmith count`."""
     found = counted(_arch(request))
     if request.as_json:
         out.print_json(payload(found, request.tokens))
@@ -60,7 +60,7 @@ def payload(found: Count, D: float | None) -> dict[str, Any]:
 
 
 def show_count(found: Count, D: float | None) -> None:
-    """Parameters, then FLOPs a token beside what 6N says."""
+    """Show parameters, then FLOPs per token beside 6N."""
     arch, counted = found.arch, found.training()
     sizes = {
         "with embeddings": (found.total, found.active),

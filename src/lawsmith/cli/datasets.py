@@ -27,7 +27,7 @@ def list_studies(request: ListRequest) -> None:
 
 
 def show_study(request: DatasetRequest) -> None:
-    """Print all that is known of a study."""
+    """Print everything that is known about a study."""
     known = entry(request.name)
     variant = request.name.partition(":")[2]
     known.variant(variant)
@@ -35,7 +35,7 @@ def show_study(request: DatasetRequest) -> None:
 
 
 def fetch(request: FetchRequest) -> None:
-    """Download the studies named; with --all those that are here or have a public address."""
+    """Download the named studies; with --all those present or with a public address."""
     if request.everything == bool(request.names):
         got = "both names and --all" if request.everything else "no name"
         hint = "lawsmith datasets lists them"
@@ -72,7 +72,7 @@ def show_list(entries: Sequence[Entry]) -> None:
 
 
 def _runs(entry: Entry) -> str:
-    """What its files hold; in brackets what the paper says where no file is known."""
+    """The number of runs in its files; in brackets the paper's if no file is known."""
     if entry.synthetic:
         return str(entry.variants[""].expected.runs)
     if entry.n_rows is not None:
@@ -81,15 +81,14 @@ def _runs(entry: Entry) -> str:
 
 
 def state(entry: Entry) -> str:
-    """Whether the study is on this machine: built in, here, cached; absent (it can be fetched),
-    or to be had by hand only."""
+    """Where the study is: built in, here, cached, absent (it can be fetched), or by hand."""
     found = [_place(entry, source)[0] for source in entry.sources] or ["built in"]
     missing = [state for state in ("by hand", "absent") if state in found]
     return missing[0] if missing else ", ".join(dict.fromkeys(found))
 
 
 def _place(entry: Entry, source: Source) -> tuple[str, str]:
-    """(state, path) of a file; its address, or where to put it, where it is not here."""
+    """(state, path) of a file; if it is not here, its address or where to put it."""
     if entry.bundled:
         return "built in", str(FOLDER / source.file)
     for state, folder in (("here", data_dir()), ("cached", cache_dir())):
@@ -102,7 +101,7 @@ def _place(entry: Entry, source: Source) -> tuple[str, str]:
 
 
 def show_entry(entry: Entry, variant: str) -> None:
-    """Where it is from, how it is read, its counts beside the paper's, and where it lies."""
+    """Show where a study is from, how it is read, its counts beside the paper's, its files."""
     names = [f"{entry.name}:{other}" if other else entry.name for other in entry.variants]
     name, read = names[list(entry.variants).index(variant)], entry.variants[variant]
     columns = read.options.columns.items()
@@ -130,7 +129,7 @@ def show_entry(entry: Entry, variant: str) -> None:
 
 
 def _show_counts(entry: Entry, name: str) -> None:
-    """The counts of the table at hand (else of the published one) beside the paper's."""
+    """Show the counts of the table here, or of the published one, beside the paper's."""
     here = present(entry)
     published = entry.variants[name.partition(":")[2]].expected
     found = datasets.count_study(datasets.load(name)) if here else published

@@ -1,4 +1,4 @@
-"""What the demo does: replay the bundled study at 2 % of its compute, show it, write a report."""
+"""`lawsmith demo`: replay the bundled study at 2 % of its compute, show it, write a report."""
 
 from __future__ import annotations
 
@@ -58,36 +58,36 @@ class Demo:
 
     @property
     def best(self) -> IntArray:
-        """Rows of the pool that were run and that no cheaper one of those beats."""
+        """Rows of the pool that were run and that no cheaper run beats."""
         rows = self.chosen
         return rows[frontier(self.task.pool.subset(rows), self.task.loss[rows], ("C",))]
 
     def best_within(self, compute: float) -> float:
-        """The least loss of any run of the study that costs no more, held out or not."""
+        """The lowest loss of all runs of the study up to this compute, held out or not."""
         loss, cost = self.study.runs.config_loss(len(self.study.grid)), self.study.grid.C
         return float(np.nanmin(loss[cost <= compute * (1.0 + 1e-9)]))
 
 
 def demo(request: DemoRequest) -> None:
-    """Run it and show it."""
+    """Run `lawsmith demo`."""
     made = folder(request.out, "--out")
     show_demo(run_demo(request.seed), made)
 
 
 def run_demo(seed: int) -> Demo:
-    """Choose runs of the bundled study until 2 % of its pool's compute are spent."""
+    """Choose runs of the bundled study until 2 % of its pool's compute is spent."""
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
     request = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
     done = replay_with_bar(set_up(request))
     if done.stopped == "interrupted":
         raise KeyboardInterrupt
-    assert done.answers is not None  # 2 % of the compute are hundreds of runs
+    assert done.answers is not None  # 2 % of the compute pays for hundreds of runs
     return Demo(done, done.answers)
 
 
 def show_demo(found: Demo, folder: Path) -> None:
-    """Everything that the demo writes and shows."""
+    """Write and show everything."""
     table = write_runs(found, folder / "runs.csv")
     drawn = draw_replay(folder / "charts", found.done)
     record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
@@ -119,7 +119,7 @@ def show_demo(found: Demo, folder: Path) -> None:
 
 
 def show_runs(found: Demo) -> None:
-    """The chosen runs that no cheaper one beats, beside the best there was for that compute."""
+    """Show the best chosen runs by compute, beside the best of all runs up to that compute."""
     pool = found.task.pool
     axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
     cells = []

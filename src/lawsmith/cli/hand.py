@@ -27,54 +27,54 @@ from lawsmith.study.jobs import for_trainer
 from lawsmith.study.live import LiveStudy, open_study
 
 _NOTHING_LEFT = {"budget": "a budget that is committed", "candidates": "no candidate left"}
-# What a run is asked for with, beside its configuration; what most runs have of it.
-_ASKED: dict[str, Any] = {"kind": "run", "parent": None, "branch_at": None, "save_at": []}
+# Further keys of a run that was asked for, with their usual values.
+_USUAL: dict[str, Any] = {"kind": "run", "parent": None, "branch_at": None, "save_at": []}
 
 
 def _open(file: Path) -> LiveStudy:
-    """The study of a file, with a record that can be added to."""
+    """The study of a file, with a journal that can be added to."""
     study = open_study(file)
     study.begin()
     return study
 
 
 def _check_one(where: str, want: str, *given: object) -> None:
-    """Exactly one of two must be given."""
+    """Refuse anything but exactly one of two options."""
     n_given = sum(bool(one) for one in given)
     if n_given != 1:
         raise LawsmithError(where, got="both" if n_given else "neither", want=want)
 
 
 def ask(request: AskRequest) -> None:
-    """Put runs on record as asked for, and print them."""
-    opened = _open(request.study)
-    events = opened.journal.update(lambda ledger: propose(opened, ledger, request.n, by="hand"))
+    """Record the next runs as asked for, and print them."""
+    study = _open(request.study)
+    events = study.journal.update(lambda ledger: propose(study, ledger, request.n, by="hand"))
     if not events:
-        got = _NOTHING_LEFT[exhausted(opened, opened.journal.ledger)]
+        got = _NOTHING_LEFT[exhausted(study, study.journal.ledger)]
         raise LawsmithError(str(request.study), got=got, want="runs to ask for")
     runs = [
         {
             "trial": event["trial"],
-            "config": for_trainer(opened, event["config"]),
+            "config": for_trainer(study, event["config"]),
             "cost": event["cost"],
             "why": event["why"],
-            **{name: event.get(name, usual) for name, usual in _ASKED.items()},
+            **{name: event.get(name, usual) for name, usual in _USUAL.items()},
         }
         for event in events
     ]
     if request.as_json:
         print_json(runs)
         return
-    for one in runs:
-        shown = dict(one["config"])
-        if one["kind"] != "run":
-            shown |= {name: one[name] for name in ("kind", "parent", "branch_at") if one[name]}
+    for run in runs:
+        shown = dict(run["config"])
+        if run["kind"] != "run":
+            shown |= {name: run[name] for name in ("kind", "parent", "branch_at") if run[name]}
         values = ", ".join(f"{name}={value}" for name, value in shown.items())
-        typer.echo(f"{one['trial']}  {values}  ({one['why']})")
+        typer.echo(f"{run['trial']}  {values}  ({run['why']})")
 
 
 def tell(request: TellRequest) -> None:
-    """Put results on record: of a file, or of one trial."""
+    """Record results: of a file, or of one trial."""
     results, trial, loss = request.results, request.trial, request.loss
     _check_one("tell", "a file of results, or --trial and --loss", results, trial is not None)
     if trial is not None and loss is None:
@@ -82,7 +82,7 @@ def tell(request: TellRequest) -> None:
     if trial is None and (loss is not None or request.tokens is not None or request.metric):
         where = "--loss, --tokens, --metric"
         raise LawsmithError(where, got="a value and a file", want="one of the two")
-    opened = _open(request.study)
+    study = _open(request.study)
     if results is not None:
         given = telling.read_results(results)
     else:
@@ -95,17 +95,17 @@ def tell(request: TellRequest) -> None:
         }
         given = [telling.TrialResult(str(trial), {**numbers, "metrics": metrics})]
     if not request.force:
-        _confirm(telling.doubts(opened, given))
-    events = telling.tell(opened, given)
+        _confirm(telling.doubts(study, given))
+    events = telling.tell(study, given)
     if request.as_json:
         print_json([dict(event) for event in events])
     else:
-        known = len(given) - len(events)
-        typer.echo(f"{len(events)} recorded" + (f", {known} already known" if known else ""))
+        n_known = len(given) - len(events)
+        typer.echo(f"{len(events)} recorded" + (f", {n_known} already known" if n_known else ""))
 
 
 def _confirm(doubtful: list[str]) -> None:
-    """Ask a person whether odd losses are meant; refuse them where there is nobody to ask."""
+    """Ask whether unusual losses are right; refuse them if there is no terminal."""
     if not doubtful:
         return
     if sys.stdin.isatty() and sys.stderr.isatty():
@@ -117,27 +117,27 @@ def _confirm(doubtful: list[str]) -> None:
 
 
 def exclude(request: ExcludeRequest) -> None:
-    """Exclude candidates, or take results back."""
+    """Exclude candidates, or withdraw results."""
     where, trials, because = request.where, request.trial, request.because
     _check_one("exclude", "--where or --trial", where is not None, trials)
-    opened = _open(request.study)
+    study = _open(request.study)
     if where is not None:
-        n = changing.exclude(opened, where, because=because)
+        n = changing.exclude(study, where, because=because)
         typer.echo(f"{n} of {len(opened.grid)} candidates excluded")
     else:
-        events = changing.take_back(opened, trials or (), because=because or "excluded by hand")
+        events = changing.take_back(study, trials or (), because=because or "excluded by hand")
         typer.echo(f"{plural(len(events), 'result')} taken back")
 
 
 def cancel(request: CancelRequest) -> None:
-    """Stop runs, and say of each what became of it."""
+    """Stop runs, and print what became of each."""
     _check_one("cancel", "names of trials, or --all", request.everything, request.trials)
-    opened = _open(request.study)
-    ledger, place = opened.journal.ledger, opened.spec.runner
+    study = _open(request.study)
+    ledger, place = study.journal.ledger, study.spec.runner
     names = request.trials or [trial.name for trial in ledger.open()]
     launched = any(t.by == "run" and t.handle for n in names if (t := ledger.trials.get(n)))
-    runner = make_runner(place.kind, place.options, opened.layout.folder) if launched else None
-    events = changing.cancel(opened, runner, names)
+    runner = make_runner(place.kind, place.options, study.layout.folder) if launched else None
+    events = changing.cancel(study, runner, names)
     for event in events:
         typer.echo(f"{event['trial']} {event['event']}")
     if not events:
@@ -149,8 +149,8 @@ def export(request: ExportRequest) -> None:
     out = request.out
     if out is not None and out.suffix not in (".csv", ".jsonl"):
         raise LawsmithError("--out", got=repr(str(out)), want="a name that ends in .csv or .jsonl")
-    opened = open_study(request.study)
-    rows = (exporting.curve_rows if request.curves else exporting.rows_of)(opened, opened.read())
+    study = open_study(request.study)
+    rows = (exporting.curve_rows if request.curves else exporting.rows_of)(study, study.read())
     lines = out is not None and out.suffix == ".jsonl"
     write = exporting.json_lines if lines else exporting.csv_text
     text = write(rows, finished=not request.everything and not request.curves)

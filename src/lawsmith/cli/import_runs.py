@@ -1,4 +1,4 @@
-"""`lawsmith import`: what was understood of a source of runs, as a table, or into a live study."""
+"""`lawsmith import`: show how a source of runs is read, write it, or import it into a study."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ from lawsmith.study.importing import import_runs, read_columns
 
 
 def import_source(request: ImportRequest) -> None:
-    """Show what a source of runs was understood as, or import it into a live study."""
+    """Show how a source of runs is read, or import it into a live study."""
     sources, reading = request.sources, read.reading(request)
     if len(sources) > 2:
         got = f"{len(sources)} arguments"
@@ -42,7 +42,7 @@ def import_source(request: ImportRequest) -> None:
 
 
 def preview(source: str, reading: ReadOptions, request: ImportRequest) -> None:
-    """Read, say what was understood, and write plain tables where they are asked for."""
+    """Show how a source is read, and write plain tables if requested."""
     study = read.load_study(source, reading)
     written = []
     if request.out is not None:
@@ -94,7 +94,7 @@ def table_rows(study: Study) -> list[dict[str, Any]]:
 
 
 def payload(study: Study, written: list[Path]) -> dict[str, Any]:
-    """The preview for machines."""
+    """The preview as JSON."""
     log = study.log
     return {
         "name": study.name,
@@ -111,14 +111,14 @@ def payload(study: Study, written: list[Path]) -> dict[str, Any]:
     }
 
 
-def into_study(study: Path, source: str, reading: ReadOptions, *, as_json: bool) -> None:
-    """Put past runs on record that are candidates of a live study."""
-    opened = open_study(study)
-    metrics = [one.name for one in opened.spec.metric]
-    axes, where = list(opened.spec.axes), reading.where
+def into_study(file: Path, source: str, reading: ReadOptions, *, as_json: bool) -> None:
+    """Record past runs that are candidates of a live study."""
+    study = open_study(file)
+    metrics = [one.name for one in study.spec.metric]
+    axes, where = list(study.spec.axes), reading.where
     table = read_columns(source, axes, reading.columns, where=where, metrics=metrics)
-    opened.begin()
-    done = import_runs(opened, table, source=Path(source).name or source)
+    study.begin()
+    done = import_runs(study, table, source=Path(source).name or source)
     n_unfinished = sum(table.unfinished.values())
     counts = {"imported": len(done.events), "known": done.known, "unmatched": done.unmatched}
     if as_json:

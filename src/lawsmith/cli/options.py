@@ -1,4 +1,4 @@
-"""Text of options to values, and the table that they name to runs.
+"""Parse the text of options, and read the tables that they name.
 
 Each function raises a one-line error that names the option.
 """
@@ -57,7 +57,7 @@ def load_study(source: str, reading: ReadOptions, entries: Mapping[str, Entry] =
 def read_runs(
     request: AnswerRequest, table: str, reading: ReadOptions
 ) -> tuple[Study, Along | None, tuple[Target, ...]]:
-    """The runs, the curves beside them, and the targets, whose names are then known."""
+    """The runs, their curves, and the targets, checked against the names in the table."""
     targets(request.targets)  # bad text is reported before a table is read
     curve_reading = curve_options(request)
     study = load_study(table, reading)
@@ -71,7 +71,7 @@ def read_runs(
 
 
 def law_options(study: Study, request: AnswerRequest, targets: Sequence[Target]) -> FitOptions:
-    """How a law is fitted to a study, its usual one where none is named.
+    """How a law is fitted to a study; by default the law is the study's usual one.
 
     A law knows no hyperparameters but its own inputs.
     """
@@ -87,12 +87,12 @@ def law_options(study: Study, request: AnswerRequest, targets: Sequence[Target])
 
 
 def columns(texts: Iterable[str]) -> dict[str, str]:
-    """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; what an option repeats adds to it."""
+    """'N=params,D=tokens' → {'N': 'params', 'D': 'tokens'}; repeated options add to it."""
     return pairs(texts, "--columns", "NAME=COLUMN such as N=params,D=tokens,loss=val_loss")
 
 
 def with_loss(columns: Mapping[str, str], loss: str | None, option: str) -> dict[str, str]:
-    """The columns with that of an option for the loss."""
+    """The columns, with the loss column that an option names."""
     if loss is None:
         return dict(columns)
     if columns.get("loss", loss) != loss:
@@ -102,7 +102,7 @@ def with_loss(columns: Mapping[str, str], loss: str | None, option: str) -> dict
 
 
 def with_tasks(reading: ReadOptions, tasks: Sequence[Task], via: str | None) -> ReadOptions:
-    """With the columns of the tasks, and with that of --via as the loss."""
+    """Read the columns of the tasks too, and that of --via as the loss."""
     columns = with_loss(reading.columns, via, "--via")
     return replace(reading, columns=columns, metrics=tuple(task.name for task in tasks))
 
@@ -146,7 +146,7 @@ def tokens(text: str) -> float:
 
 
 def _number(text: str, option: str, want: str, holds: Callable[[float], bool]) -> float:
-    """The number that is typed for an option, which must hold."""
+    """The number in the text of an option; an error if it does not hold."""
     value = parse_number(text)
     if not holds(value):
         raise LawsmithError(option, got=repr(text), want=want)
@@ -200,28 +200,28 @@ def targets(given: Sequence[tuple[str, str]], known: Collection[str] = ()) -> tu
 
 
 def compute_rule(study: Study) -> str | None:
-    """How C is counted: 'column', '6ND', or None where the table has no compute."""
+    """How C is counted: 'column', '6ND', or None if the table has no compute."""
     if "C" in study.grid.names:
         return "column"
     return "6ND" if study.has_compute else None
 
 
 def law_for(study: Study, law: Law | None) -> Law:
-    """The law, or the study's usual one; its inputs must be there."""
+    """The law, by default the study's usual one; the study must have its inputs."""
     found = law or get_law(law_of(study))
     check_inputs(study, found)
     return found
 
 
 def law_of(study: Study) -> str:
-    """The law a study is fitted with where none is named."""
+    """The name of the law that a study is fitted with by default."""
     if study.default_law is None:
         inputs = ", ".join(axis.name for axis in study.grid.axes)
         got = f"inputs {inputs}, for which there is no usual law"
         hint = "other laws can be defined in Python"
         raise LawsmithError(study.name, got=got, want="a law named by --law", hint=hint)
     if compute_rule(study) is None:
-        # N or D alone is more often a column misnamed than a law of one of them.
+        # A table with N or D alone more often has a misnamed column than needs a law of one input.
         has, lacks = ("N", "D") if "N" in study.grid.names else ("D", "N")
         got = f"a column for {has}, none for {lacks} or for the compute C"
         hint = f"say which: --columns {lacks}=NAME; or --law {study.default_law} for a law of {has}"
@@ -230,7 +230,7 @@ def law_of(study: Study) -> str:
 
 
 def check_inputs(study: Study, law: Law) -> None:
-    """The law's inputs must be columns of the study, or its compute."""
+    """Refuse a law whose inputs are neither columns of the study nor its compute."""
     known = [*study.grid.names, *(["C"] if compute_rule(study) else [])]
     missing = [name for name in law.inputs if name not in known]
     if missing:
@@ -241,7 +241,7 @@ def check_inputs(study: Study, law: Law) -> None:
 
 
 def objective(name: str | None, delta: float | None, law: Law) -> Objective | None:
-    """The objective asked for, None for the one each law's authors use; δ is Huber's only."""
+    """The objective of that name; None for the one each law's authors use. Only Huber has a δ."""
     named = get_objective(name) if name else None
     if delta is None:
         return named
@@ -256,7 +256,7 @@ def objective(name: str | None, delta: float | None, law: Law) -> Objective | No
 
 
 def level(text: str | float) -> float:
-    """A probability."""
+    """A confidence level."""
     value = as_float(text)
     if value is None or not 0 < value < 1:
         raise LawsmithError("level", got=text, want="a number between 0 and 1, such as 0.95")
@@ -264,7 +264,7 @@ def level(text: str | float) -> float:
 
 
 def folder(path: Path, option: str) -> Path:
-    """A folder that can be written, made if need be. Checked before the work, not after."""
+    """A folder that can be written, made if needed; called before the work, not after."""
     try:
         path.mkdir(parents=True, exist_ok=True)
     except OSError as error:

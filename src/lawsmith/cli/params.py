@@ -57,7 +57,7 @@ READERS: dict[Any, Callable[[str], Any]] = {
 
 
 def reader(place: str) -> Callable[[str], Any]:
-    """The function at 'module:name', whose module is imported when there is something to read.
+    """A function that calls the one at 'module:name' and imports the module only then.
 
     Its errors name the option.
     """
@@ -91,7 +91,7 @@ def flag(panel: str | None, text: str, name: str = "") -> Any:
 
 
 def argument(metavar: str, text: str, default: Any = MISSING, *, show_default: bool = False) -> Any:
-    """What is typed without a name."""
+    """A positional argument."""
     made = typer.Argument(metavar=metavar, show_default=show_default, help=text)
     return field(default=default, metadata={"typer": made})
 
@@ -131,7 +131,7 @@ def command(request: type[Request]) -> Callable[..., None]:
     """
     hints = get_type_hints(request)
     declared = [(one, one.metadata["typer"]) for one in fields(request) if "typer" in one.metadata]
-    # What is shown comes last in the help, and --json at the end, whichever class has the field.
+    # Output options come last in the help, and --json at the end, whichever class declares them.
     declared.sort(
         key=lambda one: (one[1].rich_help_panel in (SHOW, TASK), one[0].name == "as_json")
     )
@@ -146,7 +146,7 @@ def command(request: type[Request]) -> Callable[..., None]:
     parameters = [Parameter("typed", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for one, info in declared:
         hint = hints[one.name]
-        if hint is bool:  # else Typer adds a --no-… to it
+        if hint is bool:  # without a name Typer would add --no-…
             info.param_decls = info.param_decls or (options[one.name],)
         info.parser = info.parser or READERS.get(hint)
         kind: Any = Annotated[hint, info]

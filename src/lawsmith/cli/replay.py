@@ -1,4 +1,4 @@
-"""`lawsmith replay`: choose a finished study's runs anew, and show what its law would cost."""
+"""`lawsmith replay`: choose the runs of a finished study anew, show what its law costs."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ from lawsmith.study.live import prior_from
 from lawsmith.surface import PUBLIC, Prior
 
 FAST = ("surface", "gp", "none")  # surrogates whose steps take milliseconds
-# Options of reading a table that are on record, and those of a method that are shown.
+# Options of reading a table that go on record, and settings of the method that are shown.
 READ = ("skip_bad_rows", "where", "drop_largest_loss", "diverged_above", "compute")
 SHOWN = ("kernel", "priors", "scale", "kappa", "reach", "slice_by")
 NONE = "–"
@@ -63,7 +63,7 @@ _ENDED = {
 
 @dataclass(frozen=True)
 class Setup:
-    """What was asked of a replay, with what is so whatever its runs are."""
+    """A replay before its runs are read: the request, and what follows from it."""
 
     request: ReplayRequest
     method: Method
@@ -72,7 +72,7 @@ class Setup:
     choices: Choices = CHOICES
 
     def settings(self, task: Task, stop: Stop, wanted: Sequence[Target]) -> dict[str, Any]:
-        """For the record: all that decides the result, but for the study and the seed."""
+        """For the record: everything that decides the result, except the study and the seed."""
         request, reading = self.request, self.reading
         return {
             **self.method.settings(),
@@ -91,7 +91,7 @@ class Setup:
         }
 
     def policy(self, computes: Sequence[float], prior: Prior = PUBLIC) -> Policy:
-        """The policy that chooses; it knows the target, the prices and what was learnt before."""
+        """The policy, with its target, its prices and its prior."""
         request = self.request
         target = request.rule.compute if request.rule else min(computes, default=None)
         priced = request.pricing or SeparateRuns()
@@ -103,7 +103,7 @@ class Setup:
 def set_up(
     request: ReplayRequest, choices: Choices = CHOICES, further: Mapping[str, Any] | None = None
 ) -> Setup:
-    """Check what was asked before the study is read; ``further`` is for the surrogate."""
+    """Check the request before the study is read; ``further`` are settings of the surrogate."""
     known = replay_options.catalogued(request.study, choices)
     method = replay_options.method(request, known, choices, further)
     rule = replay_options.split(request.hold_out, request.law, known)
@@ -118,10 +118,10 @@ def replay_runs(
     report: Callable[[Step, Task, Stop], None] | None = None,
     block: int = BLOCK,
 ) -> Replayed:
-    """The replay asked for, of the study that was read.
+    """Replay the study that was read.
 
-    prior    replaces what ``learn_from`` says
-    report   is told of every step; with it, Ctrl-C ends the replay, and what was found is kept
+    prior    used instead of the one learnt from ``learn_from``
+    report   called after every step; with it, Ctrl-C ends the replay and its steps are kept
     block    how many laws are fitted together
     """
     request = setup.request
@@ -145,7 +145,7 @@ def replay_runs(
 
 
 def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float]]:
-    """Where losses are wanted, that of the stop rule too; and those targets that are a compute."""
+    """The targets, with that of the stop rule, and the computes among them."""
     request, rule = setup.request, setup.request.rule
     options.check_inputs(study, request.law)
     known = replay_options.catalogued(request.study, setup.choices)
@@ -157,7 +157,7 @@ def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float
 
 
 def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None) -> Task:
-    """What is replayed, with a pool that is large enough for the initial design."""
+    """The task; its pool must be large enough for the initial design."""
     request = setup.request
     task = prepare(
         study,
@@ -174,13 +174,13 @@ def _task(setup: Setup, study: Study, computes: list[float], prior: Prior | None
 
 
 def run(request: ReplayRequest) -> None:
-    """All that `lawsmith replay` does."""
+    """Run `lawsmith replay`."""
     if run_replay(set_up(request)).stopped == "interrupted":
         raise typer.Exit(out.INTERRUPTED)
 
 
 def run_replay(setup: Setup) -> Replayed:
-    """The replay asked for: files and charts where they are wanted, the result on stdout."""
+    """Replay, write files and charts if requested, print the result."""
     request = setup.request
     folder = options.folder(request.out, "--out") if request.out else None
     charts = request.charts or (folder and folder / "charts")
@@ -201,7 +201,7 @@ def run_replay(setup: Setup) -> Replayed:
 
 
 def replay_with_bar(setup: Setup) -> Replayed:
-    """The replay asked for, with a bar; what was found until Ctrl-C is kept."""
+    """Replay with a progress bar; Ctrl-C keeps the steps made so far."""
     study = options.load_study(setup.request.study, setup.reading, setup.choices.entries)
     with described_bars() as bars:
         bar = bars.add_task("preparing", total=1.0)
@@ -211,20 +211,20 @@ def replay_with_bar(setup: Setup) -> Replayed:
                 bar, completed=share_done(step, task, stop), description=described(step, task)
             )
 
-        # Laws fitted together come sooner; where a run takes a second, each is shown at once.
+        # Fitting laws in blocks is faster; where a step takes a second, each is shown at once.
         block = 16 if setup.method.surrogate in FAST else 1
         return replay_runs(setup, study, report=report, block=block)
 
 
 def described_bars() -> Progress:
-    """Bars on stderr with words beside them, gone at the end; none where it is no terminal."""
+    """Progress bars on stderr with a description, removed at the end; none without a terminal."""
     columns = (BarColumn(bar_width=10), "{task.description}")
     hidden = not sys.stderr.isatty()
     return Progress(*columns, console=out.stderr(), disable=hidden, transient=True)
 
 
 def collect(steps: Iterable[Step], report: Callable[[Step], None]) -> tuple[list[Step], bool]:
-    """(the steps, whether Ctrl-C cut them short): what was found until then is kept."""
+    """(the steps, whether Ctrl-C cut them short)."""
     found: list[Step] = []
     try:
         for step in steps:
@@ -236,7 +236,7 @@ def collect(steps: Iterable[Step], report: Callable[[Step], None]) -> tuple[list
 
 
 def share_done(step: Step, task: Task, stop: Stop) -> float:
-    """How much of a replay lies behind, from 0 to 1, by runs or by budget, whichever is nearer."""
+    """Progress from 0 to 1: by runs or by budget, whichever is nearer to its end."""
     limit = min(len(task.pool), stop.iterations or len(task.pool))
     return max(step.iteration / limit, step.cost / (stop.budget or math.inf))
 
@@ -247,7 +247,7 @@ def described(step: Step, task: Task) -> str:
 
 
 def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:
-    """What was replayed, the law found, how it came closer, what it took, where files are."""
+    """Show what was replayed, the answer, the law, its progress by budget, and files."""
     show_head(done)
     views.show_reading(done.study)
     if done.answers is not None:
@@ -261,7 +261,7 @@ def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> 
 
 
 def show_head(done: Replayed) -> None:
-    """Title, labelled where the study is synthetic, and facts."""
+    """Show the title, marked if the study is synthetic, and facts."""
     task, trace, last = done.trace.task, done.trace, done.last
     study = done.study
     label = " (synthetic)" if study.synthetic and "synthetic" not in study.title else ""
@@ -303,7 +303,7 @@ def _held_out(done: Replayed) -> str:
 
 
 def show_laws(done: Replayed) -> None:
-    """The law of the whole pool beside those found by the end."""
+    """Show the law of the whole pool beside those fitted at the end."""
     task, reference = done.trace.task, done.trace.task.reference
     laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
     fits: list[LawFit | Scores] = [reference.validation, *laws.values()]
@@ -319,7 +319,7 @@ def show_laws(done: Replayed) -> None:
 
 
 def _value(fit: LawFit | Scores, name: str) -> str:
-    """A parameter, and its logarithm where the law is fitted in that."""
+    """A parameter, with its logarithm if the law is fitted in that."""
     value, log = fit.params[name], fit.log_params.get(name)
     return figure(value) if log is None else f"{figure(value)} (ln {figure(log)})"
 
@@ -330,7 +330,7 @@ def _loss(reference: float, found: Scores, label: str) -> str:
 
 
 def show_budgets(done: Replayed) -> None:
-    """Runs, envelope and the difference in predicted loss at each round budget."""
+    """Show runs, envelope and the difference in predicted loss at each round budget."""
     # Random search has no fantasies.
     fits = [fit for fit in FITS if any(scores(step, fit) for step in done.trace.steps)]
     label = next(iter(done.trace.task.targets), None) if fits else None

@@ -1,4 +1,4 @@
-"""Text of `lawsmith replay`'s options to values: the method, the split, the targets, the end.
+"""Parse the options of `lawsmith replay`: the method, the split, the targets, the end.
 
 Each function raises a one-line error that names the option.
 """
@@ -32,7 +32,7 @@ from lawsmith.surrogates.base import SCALES, Surrogate
 from lawsmith.surrogates.gp import KERNELS, PRIORS
 
 SETTINGS = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
-WORDS: dict[str, tuple[str, ...]] = {  # that these settings take
+WORDS: dict[str, tuple[str, ...]] = {  # allowed for these settings
     "kernel": get_args(Kernel),
     "priors": get_args(Priors),
     "scale": get_args(Scale),
@@ -40,15 +40,15 @@ WORDS: dict[str, tuple[str, ...]] = {  # that these settings take
     "slice_by": ("C", "N", "D"),
 }
 _WINDOWS = ("window", "slice")
-_SEARCHES = ("window", "full", "slice")  # the others have an acquisition of their own, or none
+_SEARCHES = ("window", "full", "slice")  # other policies have their own acquisition, or none
 
 
 @dataclass(frozen=True)
 class Choices:
-    """What the options of a replay may name, and what makes it of the name.
+    """The names that options of a replay may give, and the functions that make the objects.
 
     entries     the catalogue of studies
-    usual       the surrogate of a policy where none is named, gp for those not here
+    usual       the default surrogate of each policy; gp for policies not listed
     applies_to  the surrogates that an option is for; with another it would be ignored
     """
 
@@ -81,7 +81,7 @@ def method(
     choices: Choices = CHOICES,
     further: Mapping[str, Any] | None = None,
 ) -> Method:
-    """The method that was requested, of the catalogue's study ``known`` if it is one."""
+    """The requested method; ``known`` is the study's entry in the catalogue, if it has one."""
     policy, surrogate = request.policy, request.surrogate or choices.usual.get(request.policy, "gp")
     chosen: dict[str, Any] = {"policy": policy, "surrogate": surrogate}
     given = {name: value for name in SETTINGS if (value := getattr(request, name)) is not None}
@@ -101,7 +101,7 @@ def method(
             want = " or ".join(f"{_option(other)} {choice}" for choice in allowed)
             got = f"{shown} with {_option(other)} {chosen.get(other)}"
             raise LawsmithError(_option(name), got=got, want=want)
-    # An initial design may be empty only for a surrogate that knows what studies are like.
+    # Only a surrogate with a prior over studies can do without an initial design.
     if request.n_init == 0 and (policy, surrogate) != ("frontier", "surface"):
         raise LawsmithError("--n-init", got=0, want="at least 1 run to start from")
     for name, least, what in (("kappa", 0.0, "a number"), ("reach", 1.0, "a factor")):
@@ -114,7 +114,7 @@ def method(
 def _settings(
     choices: Choices, reach: float
 ) -> dict[str, tuple[dict[str, tuple[str, ...]], str | float]]:
-    """(what a setting needs of those before it, its default) of each, in this order."""
+    """For each setting, in order: the earlier settings that it needs, and its default."""
     models = choices.applies_to
     search = {"policy": _SEARCHES, "surrogate": models["acquisition"]}
     return {
@@ -133,12 +133,12 @@ def _option(name: str) -> str:
 
 
 def catalogued(study: str, choices: Choices = CHOICES) -> Entry | None:
-    """The catalogue's entry of a study named so; None for a table of the user's own."""
+    """The catalogue's entry for a study; None for a user's own table."""
     return choices.entries.get(study.partition(":")[0])
 
 
 def split(rule: HeldOut | None, law: Law, known: Entry | None) -> HeldOut:
-    """The split asked for, else the study's own for laws without N, else the law's usual one."""
+    """The requested split, else the study's own for laws without N, else the law's usual one."""
     if rule is not None:
         return rule
     usual = default_hold_out(law)
@@ -150,7 +150,7 @@ def split(rule: HeldOut | None, law: Law, known: Entry | None) -> HeldOut:
 def targets(
     given: Sequence[tuple[str, str]], study: Study, known: Entry | None = None
 ) -> tuple[Target, ...]:
-    """--target and --at in their order; not given, the study's own or the paper's, else one
+    """The requested targets in their order; by default the study's own or the paper's, else one
     half a decade or more above the largest run."""
     if given:
         found = read_targets(given, list(study.grid.hp))
@@ -165,7 +165,7 @@ def targets(
 
 
 def check_pool(method: Method, task: Task) -> None:
-    """An initial design needs as many candidates as it has runs."""
+    """Refuse an initial design with more runs than there are candidates."""
     if method.n_first > len(task.pool):
         want = f"at most the {len(task.pool)} candidates in the pool of {task.study.name}"
         raise LawsmithError("--n-init", got=f"{method.n_first} initial runs", want=want)
@@ -193,12 +193,12 @@ def stop_rule(iterations: int | None, budget: float | None, task: Task) -> Stop:
 
 
 def pricing(text: str) -> Pricing:
-    """Runs on shared trunks that end in a decay of such a share."""
+    """Prices of runs on shared trunks, each ending in a decay of this share of its tokens."""
     return Trunks(number(text))
 
 
 def check_ran(n_steps: int, stop: Stop, task: Task) -> None:
-    """A budget below the first run leaves nothing to report."""
+    """Refuse a budget that is too small for the first run."""
     if n_steps == 0 and stop.budget is not None:
         share = percent(stop.budget / task.total_compute)
         got = f"{short(stop.budget, 3)} FLOPs ({share} of the pool)"

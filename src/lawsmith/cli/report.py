@@ -1,4 +1,4 @@
-"""`lawsmith report`: which kind of source its argument is, read and worked out, and the page."""
+"""`lawsmith report`: find out what kind of source is named, read it, and write the page."""
 
 from __future__ import annotations
 
@@ -29,16 +29,16 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates import SURROGATES
 from lawsmith.tasks import Task
 
-# Settings of a replay are options of the same name but for these; and values that say nothing.
+# A replay's settings are options of the same name, except these; UNSAID values are defaults.
 NO_OPTIONS = ("targets", "learn_from", "seed")
 UNSAID = {"drop_largest_loss": 0, "compute": "auto"}
 
 
 def run_report(request: ReportRequest) -> None:
-    """Make the page, and say what is on it."""
-    made = make_source(request)
-    path = write_report(made, request.out)
-    first = answer(made)
+    """Write the page, and print its main result."""
+    source = make_source(request)
+    path = write_report(source, request.out)
+    first = answer(source)
     out.prose(first.lead)
     for caution in first.cautions:
         out.item(caution.code, caution.message)
@@ -67,7 +67,7 @@ def make_source(request: ReportRequest) -> Source:
 
 
 def _inside(folder: Path) -> Path:
-    """The file of a folder that says what it is."""
+    """The file that tells what kind of folder this is."""
     for name in (FILE, str(STUDY_FILE)):
         if (folder / name).is_file():
             return folder / name
@@ -75,13 +75,13 @@ def _inside(folder: Path) -> Path:
     if len(files) == 1:
         return files[0]
     if has_runs(folder):
-        return folder  # of a tracker
+        return folder  # a tracker's runs
     want = f"{FILE} (lawsmith replay --out), {STUDY_FILE}, or {KINDS}"
     raise LawsmithError(str(folder), got="a folder with none of them", want=want)
 
 
 def _check_table_options(request: ReportRequest, kind: str) -> None:
-    """Options that only a table leaves open; a replay and a study have them on record."""
+    """Refuse options for tables: a replay and a study have these on record."""
     given = {
         "--law": request.law,
         "--hold-out": request.hold_out,
@@ -99,7 +99,6 @@ def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
     reading = read.with_tasks(read.reading(request), tasks, request.via)
     study, along, targets = read.read_runs(request, request.table, reading)
     options = read.law_options(study, request, targets)
-    rule, level = request.hold_out, request.level
     settings = {
         **table_settings(study, replace(options, targets=targets)),
         "seed": request.seed,
@@ -107,24 +106,25 @@ def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
         "where": reading.where,
         "compute": reading.compute,
     }
-    files = (
-        *study_files(request.table),
-        *files_of([Path(request.curves)] if request.curves else []),
-    )
+    files = files_of([Path(request.curves)] if request.curves else [])
+    made = record((request.command,), settings, (*study_files(request.table), *files))
     with out.working("fitting and drawing"):
-        made = table_source(
-            study, options, targets, record((request.command,), settings, files), along
-        )
+        source = table_source(study, options, targets, made, along)
         if not tasks:
-            return made
-        found = answer_tasks(
-            study, tasks, targets, via=request.via or "", level=level, hold_out=rule
+            return source
+        answers = answer_tasks(
+            study,
+            tasks,
+            targets,
+            via=request.via or "",
+            level=request.level,
+            hold_out=request.hold_out,
         )
-        return replace(made, findings=replace(made.findings, tasks=tuple(found)))
+        return replace(source, found=replace(source.found, tasks=tuple(answers)))
 
 
 def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
-    """What a report of a table was asked for, for its record."""
+    """The settings of a report of a table, for its record."""
     rule = options.hold_out
     return {
         "law": options.law.name,
@@ -150,14 +150,14 @@ def _of_replay(request: ReportRequest, path: Path) -> Source:
 def replay_record(
     trace: Trace, commands: tuple[str, ...], files: Sequence[File] | None = None
 ) -> Record:
-    """How a replay can be reported on again."""
-    study = trace.task.study.name
+    """The record of a replay: commands, settings and files to make the report again."""
+    study = trace.task.study
     settings = {"study": study, "seed": trace.seed, **trace.settings}
     return record(commands, settings, (*(files or ()), *study_files(study)))
 
 
 def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
-    """How a live study can be reported on again."""
+    """The record of a live study: commands, settings and files to make the report again."""
     settings = study.spec.model_dump(mode="json", exclude_defaults=True, exclude={"model"})
     files = files_of([study.layout.file, study.layout.journal])
     return record(commands, {**settings, "compute": study.spec.compute}, files)
@@ -166,7 +166,7 @@ def study_record(study: LiveStudy, commands: tuple[str, ...]) -> Record:
 def replay_command(
     study: str, seed: int, settings: Mapping[str, Any], *, folder: str = "replay"
 ) -> str:
-    """The replay's own command, from what it put on record; it wrote to ``folder``."""
+    """The command that made a replay in ``folder``, from its recorded settings."""
     own = settings.get("policy") in POLICIES and settings.get("surrogate") in SURROGATES
     words = ["lawsmith" if own else "lawsmith-paper", "replay", study, "--seed", str(seed)]
     for name in (name for name in settings if name not in NO_OPTIONS):
@@ -192,7 +192,7 @@ def _listed(settings: Mapping[str, Any], name: str) -> list[Any]:
 
 
 def short_text(value: object) -> str:
-    """A value of an option, as short as it can be read back by."""
+    """The shortest text of an option's value that reads back as the same."""
     match value:
         case float() if float(f"{value:g}") == value:
             return f"{value:g}"
@@ -206,6 +206,6 @@ def short_text(value: object) -> str:
 def record(
     commands: tuple[str, ...], settings: Mapping[str, object], files: Sequence[File]
 ) -> Record:
-    """A record of a report that is made now."""
+    """A record, with the present time."""
     made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
     return Record(commands, settings, tuple(files), made)

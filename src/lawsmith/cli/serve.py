@@ -1,6 +1,6 @@
-"""`lawsmith serve`: the address of the page on stdout, then nothing until Ctrl-C.
+"""`lawsmith serve`: print the address of the page, then serve it until Ctrl-C.
 
-A module of its own, because the packages it needs are an extra that `run` must do without.
+It needs packages of an extra, so no other module imports this one.
 """
 
 from __future__ import annotations

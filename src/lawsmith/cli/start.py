@@ -1,4 +1,4 @@
-"""What comes with lawsmith: `lawsmith docs`, its pages, and `lawsmith init`, study files."""
+"""`lawsmith docs` shows the manual, `lawsmith init` writes a study file."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from lawsmith.cli.commands import DocsRequest, InitRequest
 from lawsmith.errors import LawsmithError, unknown
 from lawsmith.files import write_output
 
-# The files to write from: valid as they stand. The trainer is the recipe of docs/curves.md.
+# Each is valid as it stands. The trainer is the recipe of docs/curves.md.
 TEMPLATES = Path(__file__).parent / "templates"
 
 
@@ -23,7 +23,7 @@ def docs(request: DocsRequest) -> None:
         texts = {name: path.read_text(encoding="utf-8") for name, path in pages.items()}
         out.facts({name: text.split("\n", 1)[0].lstrip("# ") for name, text in texts.items()})
         return
-    word = Path(request.page).stem  # an address or a file's name does as well
+    word = Path(request.page).stem  # a link or a file's name is accepted too
     if word not in pages:
         raise unknown("page", request.page, pages)
     text = pages[word].read_text(encoding="utf-8")
@@ -57,7 +57,7 @@ def template(name: str) -> str:
 
 
 def _write_new(files: dict[Path, str]) -> None:
-    """Write all of the files, or none where one is there already."""
+    """Write all files, or none if one exists already."""
     for path in files:
         if path.exists():
             got = "a folder" if path.is_dir() else "a file that is there already"

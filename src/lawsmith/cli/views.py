@@ -1,4 +1,4 @@
-"""Results that several commands show: the study that was read, answers, charts in a folder."""
+"""What several commands show: how the table was read, answers side by side, charts."""
 
 from __future__ import annotations
 
@@ -21,7 +21,7 @@ from lawsmith.spreadsheet import csv_text
 from lawsmith.tasks import TaskAnswer, TaskForecast
 from lawsmith.tasks import text as task_words
 
-if TYPE_CHECKING:  # `status` reads no table, and is in a hurry
+if TYPE_CHECKING:  # `status` reads no table and should start fast
     from lawsmith.cli.fit import FitResult
     from lawsmith.datasets import Study
     from lawsmith.replay import Replayed
@@ -31,14 +31,14 @@ MAX_LISTED = 5
 
 @dataclass(frozen=True)
 class Drawn:
-    """The files written, and why there is no chart of some names."""
+    """The charts that were written, and why some could not be drawn."""
 
     paths: tuple[Path, ...] = ()
     missing: dict[str, str] = field(default_factory=dict)
 
     @property
     def payload(self) -> dict[str, Any]:
-        """What ``--json`` prints of them."""
+        """Their part of ``--json``."""
         return {"charts": self.paths, "charts_missing": self.missing}
 
 
@@ -82,7 +82,7 @@ def _drawn(write: Callable[..., Any], folder: Path, *what: Any, **more: Any) -> 
 
 
 def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
-    """The answers for several losses of the same runs: a row a column for each target."""
+    """The answers for several losses of the same runs: a table per target, a row per loss."""
 
     def cells(one: Forecast) -> tuple[str, ...]:
         return *words.loss_cells(one), interval(one.run_low, one.run_high, words.loss_text)
@@ -96,7 +96,7 @@ def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
 
 
 def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
-    """The answers for several tasks: a row a task for each target."""
+    """The answers for several tasks: a table per target, a row per task."""
 
     def cells(one: TaskForecast) -> tuple[str, ...]:
         form = task_words.accuracy_text
@@ -115,7 +115,7 @@ def _side_by_side(
     cells: Callable[[Any], tuple[str, ...]],
     notes: list[Part],
 ) -> list[Part]:
-    """A table for each target with a row an answer, and what the codes of warnings mean."""
+    """A table per target with a row per answer, and what the codes of warnings mean."""
     codes = {n: ", ".join(dict.fromkeys(w.code for w in a.warnings)) for n, a in found.items()}
     tables = [
         Columns(title, heads, [(n, *cells(a.forecasts[i]), codes[n]) for n, a in found.items()])
@@ -127,7 +127,7 @@ def _side_by_side(
 
 
 def write_rows(path: Path, rows: Sequence[Mapping[str, Any]], option: str = "--out") -> Path:
-    """Write a table with the columns of its first row; ``option`` is what named the file."""
+    """Write a table with the columns of its first row; ``option`` names the file."""
     return write_output(path, csv_text(list(rows[0]), rows), where=option)
 
 
@@ -142,7 +142,7 @@ def show_charts(drawn: Drawn) -> None:
 
 
 def show_study(study: Study, rule: HeldOut | None) -> None:
-    """Title and a list of facts."""
+    """Show the title and facts about the runs, and warnings about how they were read."""
     log, grid, groups = study.log, study.grid, study.log.replicates
     axes = [f"{len(np.unique(grid.column(axis.name)))} {axis.name}" for axis in grid.axes]
     states = ", ".join(f"{n} {state}" for state, n in log.unfinished.items())
@@ -174,7 +174,7 @@ def show_study(study: Study, rule: HeldOut | None) -> None:
 
 
 def show_reading(study: Study) -> None:
-    """What to check about how the table was read, before any result."""
+    """Show warnings about how the table was read, before any result."""
     out.show(Digest("", as_warnings("Check how the table was read", study.warnings)))
 
 
