@@ -123,7 +123,7 @@ def exclude(request: ExcludeRequest) -> None:
     study = _open(request.study)
     if where is not None:
         n = changing.exclude(study, where, because=because)
-        typer.echo(f"{n} of {len(opened.grid)} candidates excluded")
+        typer.echo(f"{n} of {len(study.grid)} candidates excluded")
     else:
         events = changing.take_back(study, trials or (), because=because or "excluded by hand")
         typer.echo(f"{plural(len(events), 'result')} taken back")
