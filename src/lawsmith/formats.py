@@ -1,4 +1,4 @@
-"""Numbers as people read them: 1.71B parameters, 300B tokens, 1.5e21 FLOPs, intervals."""
+"""Numbers for people: 1.71B parameters, 300B tokens, 1.5e21 FLOPs, intervals."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ _SUFFIXES = ((1e12, "T"), (1e9, "B"), (1e6, "M"), (1e3, "K"))
 def number(x: float, digits: int = 4) -> str:
     """``x`` to ``digits`` significant digits, without trailing zeros: 0.4498, 1.5e21.
 
-    No number is 'n/a', one beyond every number 'unbounded': people read no nan and no inf.
+    NaN is 'n/a' and infinity 'unbounded', since people read neither nan nor inf.
     """
     if math.isnan(x):
         return "n/a"
@@ -28,16 +28,16 @@ def number(x: float, digits: int = 4) -> str:
     return scientific(rounded, digits)
 
 
-def figure(x: float, digits: int = 4) -> str:
-    """A number of a table, with the zeros that say how many digits are meant: 0.2220."""
+def padded(x: float, digits: int = 4) -> str:
+    """``x`` to ``digits`` significant digits, with trailing zeros, for tables: 0.2220."""
     if not math.isfinite(x) or x == 0 or not 1e-4 <= abs(x) < 10**digits:
         return number(x, digits)
     places = digits - 1 - math.floor(math.log10(abs(float(f"{x:.{digits - 1}e}"))))
     return f"{x:.{max(places, 0)}f}"
 
 
-def digits(x: float, form: str) -> str:
-    """``x`` in one of Python's formats, such as '.3f'; 'unbounded' or 'n/a' where that has none."""
+def formatted(x: float, form: str) -> str:
+    """``x`` in one of Python's formats, such as '.3f'; 'unbounded' or 'n/a' if not finite."""
     return format(x, form) if math.isfinite(x) else number(x)
 
 

@@ -18,7 +18,7 @@ from lawsmith.arrays import saturating
 from lawsmith.datasets.records import Study, frame_of
 from lawsmith.digest import Columns, Digest
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import digits, flops, number, percent
+from lawsmith.formats import flops, formatted, number, percent
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.allocation import further_inputs
@@ -208,7 +208,7 @@ class Comparisons:
 
 def _line(one: Comparison) -> tuple[str, ...]:
     error = "" if one.score is None else percent(one.score.rms_error)
-    losses = [f"{digits(p.loss, '#.4g')} at {p.target.label}" for p in one.predictions]
+    losses = [f"{formatted(p.loss, '#.4g')} at {p.target.label}" for p in one.predictions]
     criterion = number(one.aicc) if one.fit is not None else ""
     return one.law.name, error, criterion, ", ".join(losses), one.reason
 

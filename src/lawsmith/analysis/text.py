@@ -9,7 +9,7 @@ import numpy as np
 
 from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
 from lawsmith.digest import Columns, Digest, Part, as_warnings, codes
-from lawsmith.formats import count, digits, figure, flops, interval, number, percent, plural
+from lawsmith.formats import count, flops, formatted, interval, number, padded, percent, plural
 from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.objective import Objective
@@ -41,7 +41,7 @@ def _parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
         return "fixed"
     if found is None:
         return "none"
-    return "not identified" if math.isnan(found.low) else interval(found.low, found.high, figure)
+    return "not identified" if math.isnan(found.low) else interval(found.low, found.high, padded)
 
 
 def _headline(p: Prediction, level: float) -> str:
@@ -64,8 +64,8 @@ def parts(a: Analysis) -> list[Part]:
     rows = [
         (
             name,
-            figure(x),
-            figure(logs[name]) if name in logs else "",
+            padded(x),
+            padded(logs[name]) if name in logs else "",
             _parameter_interval(a.fit, name, known.get(name)),
         )
         for name, x in a.fit.params.items()
@@ -137,11 +137,11 @@ def _predictions(a: Analysis) -> list[Part]:
 
 
 def _beyond(decades: float) -> str:
-    return "inside" if decades <= 0 else digits(decades, ".1f")
+    return "inside" if decades <= 0 else formatted(decades, ".1f")
 
 
 def _loss(x: float) -> str:
-    return digits(x, ".4f") if x >= 0.1 else number(x)
+    return formatted(x, ".4f") if x >= 0.1 else number(x)
 
 
 def _ends(p: Prediction) -> tuple[str, str]:
@@ -181,7 +181,7 @@ def _hyperparameters(a: Analysis) -> list[Part]:
 
 
 def _power(h: HyperparameterLaw, name: str, level: float) -> str:
-    value = digits(h.fit.params[name], ".3f")
+    value = formatted(h.fit.params[name], ".3f")
     if name in h.fit.fixed:
         return f"{value}, fixed: D follows N"
     if h.uncertainty is None:
@@ -189,4 +189,4 @@ def _power(h: HyperparameterLaw, name: str, level: float) -> str:
     found = h.uncertainty.params(level)[name]
     if math.isnan(found.low):
         return f"{value}, not identified"
-    return f"{value} {interval(found.low, found.high, lambda x: digits(x, '.3f'))}"
+    return f"{value} {interval(found.low, found.high, lambda x: formatted(x, '.3f'))}"

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from lawsmith.curves.gain import GAIN_SD
 from lawsmith.digest import Columns, Digest, Part, as_warnings
-from lawsmith.formats import count, digits, flops, interval, number, percent, plural
+from lawsmith.formats import count, flops, formatted, interval, number, percent, plural
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import Range
 
@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 def loss_text(value: float) -> str:
     """A loss to four digits, zeros kept: 1.740."""
-    return digits(value, "#.4g")
+    return formatted(value, "#.4g")
 
 
 def loss_cells(forecast: Forecast) -> tuple[str, str]:
@@ -91,7 +91,7 @@ def distance(decades: float, of: str = "") -> str:
     """'inside the data', '1.3 decades of compute beyond the largest run'."""
     if decades <= 0.0:
         return "inside the data"
-    return f"{digits(decades, '.1f')} decades{of} beyond the largest run"
+    return f"{formatted(decades, '.1f')} decades{of} beyond the largest run"
 
 
 def rests_on(answer: AnyAnswer) -> str:

@@ -14,7 +14,7 @@ from lawsmith.charts import draw
 from lawsmith.charts.draw import BAND, LINE, WIDE, field, layer, mark, span
 from lawsmith.charts.runs import ChartUnavailable, rounded
 from lawsmith.charts.ticks import padded
-from lawsmith.formats import digits
+from lawsmith.formats import formatted
 
 NAMES = {"spent": "spent (%)", "n_runs": "runs", "loss": "best loss", "low": "from", "high": "to"}
 NAMES |= {"half_width": "± %"}
@@ -90,4 +90,4 @@ def _subtitle(data: NarrowingData) -> str:
 
 
 def _percent(value: float) -> str:
-    return f"±{digits(value, '.2g' if value < 10 else '.0f')}%"
+    return f"±{formatted(value, '.2g' if value < 10 else '.0f')}%"

@@ -31,7 +31,7 @@ from lawsmith.cli.commands import FitRequest
 from lawsmith.cli.fit import SURFACE, Decision, FitResult, answer_losses, answer_tasks, fit_runs
 from lawsmith.datasets import Study
 from lawsmith.digest import Columns, Digest, Part, as_notes, as_remarks, as_warnings
-from lawsmith.formats import count, digits, flops, interval, number, percent
+from lawsmith.formats import count, flops, formatted, interval, number, percent
 from lawsmith.grid import HeldOut
 from lawsmith.laws.uncertainty import Interval
 from lawsmith.tasks.text import listing as task_listing
@@ -300,7 +300,9 @@ def _aicc(fitted: Sequence[Comparison]) -> Digest:
         # The least among laws of the same inputs, which have the same points.
         rivals = (other.aicc for other in fitted if set(other.law.inputs) == set(one.law.inputs))
         best = min((value for value in rivals if not math.isnan(value)), default=math.nan)
-        cells = ["none" if math.isnan(v) else digits(v, ".1f") for v in (one.aicc, one.aicc - best)]
+        cells = [
+            "none" if math.isnan(v) else formatted(v, ".1f") for v in (one.aicc, one.aicc - best)
+        ]
         points = one.fit.n_points if one.fit is not None else 0
         rows.append((one.law.name, str(one.law.n_params), str(points), *cells))
     title = "How well the laws describe the runs they were fitted to"

@@ -23,7 +23,7 @@ from lawsmith.costs import SeparateRuns, Trunks
 from lawsmith.datasets import ReadOptions, Study
 from lawsmith.digest import Digest, as_notes
 from lawsmith.files import write_output
-from lawsmith.formats import digits, figure, flops, percent, plural
+from lawsmith.formats import flops, formatted, padded, percent, plural
 from lawsmith.grid import HeldOut
 from lawsmith.laws.fit import LawFit
 from lawsmith.policies import Method, Policy
@@ -310,7 +310,7 @@ def show_laws(done: Replayed) -> None:
     rows = [(name, *(_value(fit, name) for fit in fits)) for name in reference.validation.params]
     for label, loss in reference.losses.items():
         cells = (_loss(loss, law, label) for law in laws.values())
-        rows.append((f"loss at {label}", digits(loss, ".4f"), *cells))
+        rows.append((f"loss at {label}", formatted(loss, ".4f"), *cells))
     rows.append(("points", *(str(fit.n_points) for fit in fits)))
     out.heading(f"{task.law.formula}: of the whole pool, and as found")
     if not laws:
@@ -321,12 +321,12 @@ def show_laws(done: Replayed) -> None:
 def _value(fit: LawFit | Scores, name: str) -> str:
     """A parameter, with its logarithm if the law is fitted in that."""
     value, log = fit.params[name], fit.log_params.get(name)
-    return figure(value) if log is None else f"{figure(value)} (ln {figure(log)})"
+    return padded(value) if log is None else f"{padded(value)} (ln {padded(log)})"
 
 
 def _loss(reference: float, found: Scores, label: str) -> str:
     off = found.extrapolation[label]
-    return f"{digits(reference * (1 + off / 100), '.4f')} ({signed(off)})"
+    return f"{formatted(reference * (1 + off / 100), '.4f')} ({signed(off)})"
 
 
 def show_budgets(done: Replayed) -> None:

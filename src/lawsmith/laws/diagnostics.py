@@ -13,7 +13,7 @@ import numpy as np
 from scipy.special import fdtri
 
 from lawsmith.arrays import robust_sd
-from lawsmith.formats import digits, flops, interval, number, percent
+from lawsmith.formats import flops, formatted, interval, number, percent
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.fit import LawFit
 from lawsmith.laws.noise import MOST_RUNS
@@ -76,7 +76,7 @@ def ill_conditioned(fit: LawFit) -> Diagnostic | None:
         return None
     return Diagnostic(
         "ill_conditioned",
-        f"condition number {digits(fit.condition, '.2g')}: parameters trade off against each "
+        f"condition number {formatted(fit.condition, '.2g')}: parameters trade off against each "
         "other, so trust predictions inside the data, not single parameters",
         {"condition": fit.condition},
     )
@@ -143,7 +143,7 @@ def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | No
         return None
     return Diagnostic(
         "lack_of_fit",
-        f"the residuals still bend with scale (F = {digits(curve[0], '.1f')}): try another form",
+        f"the residuals still bend with scale (F = {formatted(curve[0], '.1f')}): try another form",
         {"F": curve[0], "F_limit": curve[1]},
     )
 
@@ -155,7 +155,7 @@ def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
         return None
     return Diagnostic(
         "lack_of_fit",
-        f"residuals are {digits(float(np.sqrt(u.misfit)), '.1f')}× what the noise of a run "
+        f"residuals are {formatted(float(np.sqrt(u.misfit)), '.1f')}× what the noise of a run "
         "explains: the form misses something. Intervals are widened by it; compare other forms "
         "with --compare",
         {"F": u.misfit, "F_limit": limit, "dof": u.dof, "noise_dof": u.noise_dof},
@@ -198,7 +198,9 @@ def extrapolation_decades(
     """Whether a target lies far out; ``meant`` says what that means."""
     if decades <= FAR_DECADES:
         return None
-    far = f"{target} lies {digits(decades, '.1f')} decades beyond the largest compute in the data"
+    far = (
+        f"{target} lies {formatted(decades, '.1f')} decades beyond the largest compute in the data"
+    )
     return Diagnostic("extrapolation_decades", f"{far}; {meant}", {"decades": decades})
 
 
