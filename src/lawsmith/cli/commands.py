@@ -239,7 +239,7 @@ class ReplayRequest(ShownRequest, StudyRequest):
         default="LC",
         parser=reader("lawsmith.laws.catalogue:get_law"),
     )
-    force: bool = flag("Which law", "--force", "Use the law even if this study cannot identify it.")
+    force: bool = flag("Which law", "Use the law even if this study cannot identify it.")
     policy: str = _choice(
         "frontier|window|full",
         "frontier: takes turns between the run that lowers the envelope most per FLOP and the run "
