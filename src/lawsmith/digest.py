@@ -1,4 +1,4 @@
-"""Digest: what a result says to people, as plain text and as HTML for notebooks."""
+"""Digest: a result for people, as plain text and as HTML for notebooks."""
 
 from __future__ import annotations
 
@@ -113,7 +113,7 @@ def short(title: str, lines: Sequence[str]) -> str:
     return "\n".join([title, *(f"  {line}" for line in lines)])
 
 
-def codes(warnings: Sequence[str]) -> list[str]:
+def warning_codes(warnings: Sequence[str]) -> list[str]:
     """'2 warnings: at_bound, lack_of_fit' as a list of one line, empty without any."""
     if not warnings:
         return []

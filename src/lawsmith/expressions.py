@@ -80,7 +80,7 @@ def _parse(text: str) -> ast.expr:
         want = f"at most {MAX_LENGTH} characters"
         raise LawsmithError("expression", got=f"{len(text)} characters", want=want)
     try:
-        with warnings.catch_warnings(action="ignore"):  # a stray backslash is no one's business
+        with warnings.catch_warnings(action="ignore"):  # such as of a stray backslash
             tree = ast.parse(text.strip(), mode="eval").body
     except SyntaxError as error:
         raise _syntax_error(text, error.offset) from None
@@ -107,7 +107,7 @@ def _syntax_error(text: str, offset: int | None) -> LawsmithError:
 
 
 def _depth(tree: ast.expr) -> int:
-    """Levels of the tree, counted without recursion since a hostile one is deep."""
+    """Levels of the tree, counted without recursion, since a hostile text may nest deeply."""
     level: list[ast.AST] = [tree]
     depth = 0
     while level:
@@ -187,7 +187,7 @@ class _Evaluator:
         return value
 
     def compared(self, node: ast.Compare) -> AnyArray:
-        """a < b <= c is (a < b) and (b <= c); each term is worked out once, or nests blow up."""
+        """a < b <= c is (a < b) and (b <= c); each term is evaluated once, so nests stay cheap."""
         if any(isinstance(op, ast.In | ast.NotIn) for op in node.ops[:-1]):
             raise self.error(node, got="a list inside a chain", want="in as the last comparison")
         links = []

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 import numpy as np
 
 from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
-from lawsmith.digest import Columns, Digest, Part, as_warnings, codes
+from lawsmith.digest import Columns, Digest, Part, as_warnings, warning_codes
 from lawsmith.formats import count, flops, formatted, interval, number, padded, percent, plural
 from lawsmith.laws.allocation import further_inputs
 from lawsmith.laws.fit import LawFit
@@ -26,7 +26,7 @@ def lines(a: Analysis) -> list[str]:
     """Parameters, predictions, the held-out error and the codes of warnings."""
     params = ", ".join(f"{name} = {number(value)}" for name, value in a.fit.params.items())
     said = [params, *(_headline(p, a.options.level) for p in a.predictions)]
-    return [*said, *_held_out(a), *codes([w.code for w in a.warnings])]
+    return [*said, *_held_out(a), *warning_codes([w.code for w in a.warnings])]
 
 
 def listing(a: Analysis) -> Digest:

@@ -15,7 +15,7 @@ from lawsmith.answer import text
 from lawsmith.answer.related import OtherLosses
 from lawsmith.arrays import BoolArray, FloatArray, IntArray
 from lawsmith.curves import Along, CurveFinding
-from lawsmith.digest import Digest, codes, short
+from lawsmith.digest import Digest, short, warning_codes
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import count, flops, number
 from lawsmith.grid import HeldOut
@@ -219,7 +219,7 @@ class AnyAnswer:
 
     def __repr__(self) -> str:
         headlines = [self._words.headline(self, forecast) for forecast in self.forecasts]
-        warned = codes([warning.code for warning in self.warnings])
+        warned = warning_codes([warning.code for warning in self.warnings])
         title = f"Answer of {self.study}{self.about}, from {text.rests_on(self)}"
         return short(title, [line for line in (*headlines, self.verdict, *warned) if line])
 

@@ -1,1 +1,1 @@
-"""Bridges to other tools, each in a module of its own that alone knows the tool."""
+"""Bridges to other tools; each is in a package of its own, the only one that imports the tool."""

@@ -1,4 +1,4 @@
-"""Optuna: a sampler with which any number of workers share one study of lawsmith's candidates."""
+"""A sampler for Optuna: any number of workers share one study of lawsmith's candidates."""
 
 from __future__ import annotations
 

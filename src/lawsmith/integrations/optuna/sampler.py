@@ -31,8 +31,8 @@ from lawsmith.integrations.optuna.trials import (
     TrialBoard,
     claimed,
     claims_of,
-    digest,
     distributions,
+    fingerprint,
     params_of,
 )
 from lawsmith.policies.base import Policy
@@ -40,7 +40,7 @@ from lawsmith.threads import one_thread
 
 GRID = "lawsmith:grid"
 PAUSE = 0.05  # seconds between two looks at the board
-LOOKS = 100  # five seconds, after which a rival that still waits may have died
+LOOKS = 100  # five seconds in all; a rival that still waits then may have died
 
 
 # To the type checker Optuna is unknown, as every extra is.
@@ -54,7 +54,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
     policy          how rows are chosen; see `lawsmith.make_policy`
     budget          of compute, in the units of grid.C; every claim counts, whatever became of it
     retries         how often a row whose trials only failed is asked again
-    diverged_above  a loss beyond it is no loss, as an infinite one is not
+    diverged_above  runs with a loss above it count as diverged, as those with an infinite loss
     """
 
     def __init__(
@@ -70,8 +70,8 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         self.grid, self.seed, self.diverged_above = grid, seed, diverged_above
         self._choice = Chooser(grid, policy, budget, retries)
         self.distributions = distributions(grid)
-        self._digest = digest(grid)
-        self._one_at_a_time = threading.Lock()  # surrogates keep what saves time, for one thread
+        self._fingerprint = fingerprint(grid)
+        self._one_at_a_time = threading.Lock()  # a surrogate's memory is not for several threads
 
     @classmethod
     def from_study(cls, file: str | Path) -> LawsmithSampler:
@@ -84,7 +84,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             study.grid,
             study.policy(
                 study.grid, SeparateRuns()
-            ),  # a trial of Optuna leaves no trunk to go on from
+            ),  # an Optuna trial leaves no trunk to branch from
             budget=study.budget,
             seed=study.spec.seed,
             retries=study.spec.failures.retries,
@@ -92,13 +92,13 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         )
 
     def suggest(self, trial: Trial) -> dict[str, Any]:
-        """The trial's configuration, put on its record; StudyOver if there is none left."""
+        """The trial's configuration, which Optuna records; StudyOver if none is left."""
         _raise_if_over(trial.study._storage.get_trial(trial._trial_id).system_attrs)
         return {name: trial._suggest(name, kind) for name, kind in self.distributions.items()}
 
     def objective(self, train: Callable[[dict[str, Any]], float]) -> Callable[[Trial], float]:
-        """``train`` as Optuna wants it. A loss that is NaN, which Optuna takes for a failure, is
-        put on record as what it is: the run diverged.
+        """``train`` as an objective of Optuna. A loss of NaN, which Optuna takes for a failure, is
+        recorded as a divergence.
         """
 
         def run(trial: Trial) -> float:
@@ -153,7 +153,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         param_name: str,
         param_distribution: BaseDistribution,
     ) -> Any:
-        """Refused: a value of its own would be no candidate."""
+        """Refuse to sample a parameter alone: its value might not be a candidate's."""
         _raise_if_over(trial.system_attrs)
         want = "the axes " + ", ".join(f"{k}: {v}" for k, v in self.distributions.items())
         hint = "sampler.suggest(trial) asks for them as they are"
@@ -167,7 +167,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         state: TrialState,
         values: Sequence[float] | None,
     ) -> None:
-        """Stop this worker if nothing is left to ask for."""
+        """Stop this worker if no row is left."""
         claims = claims_of(study.get_trials(deepcopy=False), self.diverged_above)
         # This trial's own failure is not stored yet: it may be tried again.
         if state is not TrialState.FAIL and not self._choice.open_rows(claims).any():
@@ -178,9 +178,12 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
             raise LawsmithError("Optuna study", got=study.directions, want="one loss, minimised")
         other = study._storage.get_study_system_attrs(study._study_id).get(GRID)
         if other is None:
-            study._storage.set_study_system_attr(study._study_id, GRID, self._digest)
-        elif other != self._digest:
-            got, want = f"the study of other candidates ({other})", f"one of these ({self._digest})"
+            study._storage.set_study_system_attr(study._study_id, GRID, self._fingerprint)
+        elif other != self._fingerprint:
+            got, want = (
+                f"the study of other candidates ({other})",
+                f"one of these ({self._fingerprint})",
+            )
             raise LawsmithError("Optuna study", got=got, want=want)
 
     def _rules(self, number: int, wanted: dict[str, Any] | None) -> Rules:

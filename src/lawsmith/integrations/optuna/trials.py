@@ -85,7 +85,7 @@ def runs_of(claims: Claims, retries: int) -> Runs:
 
 
 class TrialBoard:
-    """The board as one trial sees it."""
+    """The board of claims as one trial sees it; claims are kept in the storage of the study."""
 
     def __init__(self, study: Study, trial: FrozenTrial, diverged_above: float) -> None:
         self._study, self._trial, self._diverged_above = study, trial, diverged_above
@@ -104,7 +104,7 @@ class TrialBoard:
 
 @dataclass(frozen=True)
 class Chooser:
-    """What is chosen from; see `LawsmithSampler`."""
+    """Chooses rows that no claim holds and that the budget pays; see `LawsmithSampler`."""
 
     grid: Grid
     policy: Policy
@@ -112,7 +112,7 @@ class Chooser:
     retries: int
 
     def ask(self, claims: Claims, rng: np.random.Generator) -> int | None:
-        """What the policy wants, of what can be paid for."""
+        """The row that the policy chooses among those that can be paid for."""
         if not self.open_rows(claims).any():
             return None
         runs, left = runs_of(claims, self.retries), self._left(claims)
@@ -136,7 +136,7 @@ class Chooser:
         return rows
 
     def rivals(self, row: int, claims: Claims) -> list[int]:
-        """Claims on the row; if all together cost too much, the unconfirmed ones, or else any."""
+        """Other claims on the row; if the budget is exceeded, the unconfirmed claims, or else all."""
         alive = {n: claim for n, claim in claims.items() if claim.state is not State.FAILED}
         same = [number for number, claim in alive.items() if claim.row == row]
         if same or self.grid.C[row] <= self._left(claims):
@@ -150,7 +150,7 @@ class Chooser:
 
 
 def distributions(grid: Grid) -> dict[str, BaseDistribution]:
-    """Log and linear axes are ranges, categorical ones choices. Only rows of the grid are drawn."""
+    """Ranges for log and linear axes, choices for categorical ones; only rows are ever drawn."""
     found: dict[str, BaseDistribution] = {}
     for axis in grid.axes:
         values = np.unique(grid.column(axis.name)).tolist()
@@ -180,8 +180,8 @@ def rows_with(grid: Grid, params: Mapping[str, Any]) -> IntArray:
     return np.flatnonzero(fits)
 
 
-def digest(grid: Grid) -> str:
-    """A short name of a grid, by which workers know that they mean the same rows."""
+def fingerprint(grid: Grid) -> str:
+    """A short hash of a grid, by which workers know that they share the same rows."""
     found = hashlib.sha256()
     columns = {f"{axis.name} {axis.kind}": grid.column(axis.name) for axis in grid.axes}
     for name, values in {**columns, "C": grid.C}.items():
