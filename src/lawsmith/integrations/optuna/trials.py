@@ -136,7 +136,7 @@ class Chooser:
         return rows
 
     def rivals(self, row: int, claims: Claims) -> list[int]:
-        """Other claims on the row; if the budget is exceeded, the unconfirmed claims, or else all."""
+        """Other claims on the row; beyond the budget, the unconfirmed claims, or else all."""
         alive = {n: claim for n, claim in claims.items() if claim.state is not State.FAILED}
         same = [number for number, claim in alive.items() if claim.row == row]
         if same or self.grid.C[row] <= self._left(claims):
