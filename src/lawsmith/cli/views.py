@@ -13,7 +13,6 @@ from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
 from lawsmith.cli import console as out
 from lawsmith.digest import Columns, Digest, Part, as_remarks, as_warnings
-from lawsmith.errors import LawsmithError
 from lawsmith.files import write_output
 from lawsmith.formats import count, flops, interval, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
@@ -71,58 +70,58 @@ def draw_replay(folder: Path, done: Replayed) -> Drawn:
     return _drawn(write_all, folder, both and replay_with_runs(done.trace, done.study, both))
 
 
-def _drawn(write: Callable[..., Any], folder: Path, *what: Any, **more: Any) -> Drawn:
-    try:
-        with out.working(f"Drawing charts into {folder}"):
-            paths, missing = write(folder, *what, **more)
-    except OSError as error:
-        got = f"{folder}: {error.strerror or error}"
-        raise LawsmithError("charts", got=got, want="a folder that can be written") from None
-    return Drawn(tuple(paths), missing)
+def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
+    from lawsmith.charts import Written
+
+    with out.working(f"Drawing charts into {folder}"):
+        results = write(folder, *what, **more)
+    written = [each for each in results if isinstance(each, Written)]
+    missing = {each.name: each.reason for each in results if each not in written}
+    return Drawn(tuple(path for each in written for path in each.paths), missing)
 
 
-def losses_parts(found: Mapping[str, Answer]) -> list[Part]:
+def losses_parts(answers: Mapping[str, Answer]) -> list[Part]:
     """The answers for several losses of the same runs: a table per target, a row per loss."""
 
     def cells(one: Forecast) -> tuple[str, ...]:
         return *words.loss_cells(one), interval(one.run_low, one.run_high, words.loss_text)
 
-    first = next(iter(found.values()))
+    first = next(iter(answers.values()))
     heads = ("column", "loss", f"{percent(first.level)} interval", "one further run", "warnings")
     titles = [f"Best loss at {f.target.label}, {words.beyond(f)}" for f in first.forecasts]
-    told = {n: words.others_text(a.others) for n, a in found.items() if a.others is not None}
-    lacking = as_remarks("Runs without a loss", [(n, text) for n, text in told.items() if text])
-    return _side_by_side(found, titles, heads, cells, lacking)
+    texts = {n: words.others_text(a.others) for n, a in answers.items() if a.others is not None}
+    lacking = as_remarks("Runs without a loss", [(n, text) for n, text in texts.items() if text])
+    return _side_by_side(answers, titles, heads, cells, lacking)
 
 
-def tasks_parts(found: Sequence[TaskAnswer]) -> list[Part]:
+def tasks_parts(answers: Sequence[TaskAnswer]) -> list[Part]:
     """The answers for several tasks: a table per target, a row per task."""
 
     def cells(one: TaskForecast) -> tuple[str, ...]:
         form = task_words.accuracy_text
         return form(one.value), interval(one.low, one.high, form)
 
-    heads = ("task", "accuracy", f"{percent(found[0].level)} interval of a run", "warnings")
-    forecasts = found[0].forecasts
-    titles = [f"Answers at {f.target.label}, {task_words.beyond(f)}" for f in forecasts]
-    return _side_by_side({one.task.name: one for one in found}, titles, heads, cells, [])
+    first, named = answers[0], {one.task.name: one for one in answers}
+    heads = ("task", "accuracy", f"{percent(first.level)} interval of a run", "warnings")
+    titles = [f"Answers at {f.target.label}, {task_words.beyond(f)}" for f in first.forecasts]
+    return _side_by_side(named, titles, heads, cells, [])
 
 
 def _side_by_side(
-    found: Mapping[str, Any],
+    answers: Mapping[str, Any],
     titles: Sequence[str],
     heads: tuple[str, ...],
     cells: Callable[[Any], tuple[str, ...]],
     notes: list[Part],
 ) -> list[Part]:
     """A table per target with a row per answer, and what the codes of warnings mean."""
-    codes = {n: ", ".join(dict.fromkeys(w.code for w in a.warnings)) for n, a in found.items()}
+    codes = {n: ", ".join(dict.fromkeys(w.code for w in a.warnings)) for n, a in answers.items()}
     tables = [
-        Columns(title, heads, [(n, *cells(a.forecasts[i]), codes[n]) for n, a in found.items()])
+        Columns(title, heads, [(n, *cells(a.forecasts[i]), codes[n]) for n, a in answers.items()])
         for i, title in enumerate(titles)
     ]
-    told = {w.code: w.message for answer in found.values() for w in answer.warnings}
-    explained = as_remarks("What the warnings mean, by an example", list(told.items()))
+    messages = {w.code: w.message for answer in answers.values() for w in answer.warnings}
+    explained = as_remarks("What the warnings mean, by an example", list(messages.items()))
     return [*tables, *notes, *explained]
 
 
