@@ -21,44 +21,44 @@ from lawsmith.study.planning import SHARES, Checkup, Point, check, plan
 
 def check_study(request: CheckRequest) -> None:
     """Print what a study file describes, before anything runs."""
-    found = check(open_study(request.study))
+    checkup = check(open_study(request.study))
     if request.as_json:
-        out.print_json(check_payload(found))
+        out.print_json(check_payload(checkup))
     else:
-        show_check(found)
+        show_check(checkup)
 
 
-def show_check(found: Checkup) -> None:
+def show_check(checkup: Checkup) -> None:
     """Show candidates, budget, the first command and warnings."""
-    study = found.study
-    dense = f"{out.spent(study, found.total)} for every candidate"
-    if found.total != found.apart:
-        dense += f" with trunks shared, {flops(found.apart)} without"
-    share = percent(study.budget / found.total)
-    largest = plural(found.n_largest, "run")
+    study = checkup.study
+    dense = f"{out.spent(study, checkup.total)} for every candidate"
+    if checkup.total != checkup.apart:
+        dense += f" with trunks shared, {flops(checkup.apart)} without"
+    share = percent(study.budget / checkup.total)
+    largest = plural(checkup.n_largest, "run")
     out.title(f"{study.spec.name}: {study.layout.file.name} is in order")
     out.facts(
         {
-            "candidates": _candidates(found),
-            "compute": f"{flops(found.least)} to {flops(found.largest)} FLOPs a run",
+            "candidates": _candidates(checkup),
+            "compute": f"{flops(checkup.least)} to {flops(checkup.largest)} FLOPs a run",
             "dense grid": dense,
             "budget": f"{out.spent(study, study.budget)}: {share} of the dense grid",
-            "enough for": f"the {found.n_cheap} cheapest candidates, or {largest} of the largest",
+            "enough for": f"the {checkup.n_cheap} cheapest candidates, or {largest} of the largest",
             "chosen by": f"{study.policy(study.grid).name}, seed {study.spec.seed}",
             "law": f"{study.law.formula}{_targets(study)}",
             "runs on": _place(study),
         }
     )
-    command = [shlex.join(found.command)] if found.command else []
+    command = [shlex.join(checkup.command)] if checkup.command else []
     out.paths(command, "The first candidate's command")
-    if found.warnings:
+    if checkup.warnings:
         out.heading("Warnings")
-        for line in found.warnings:
+        for line in checkup.warnings:
             out.prose(line, style="yellow")
 
 
-def _candidates(found: Checkup) -> str:
-    study = found.study
+def _candidates(checkup: Checkup) -> str:
+    study = checkup.study
     parts = [f"{len(study.spec.model)} models", f"{len(study.spec.tokens.values)} D"]
     parts += [f"{len(axis.values)} {name}" for name, axis in study.spec.axes.items()]
     kept = plural(len(study.grid), "candidate")
@@ -80,23 +80,23 @@ def _targets(study: LiveStudy) -> str:
     return f", to be known at {computes} FLOPs" if computes else ""
 
 
-def check_payload(found: Checkup) -> dict[str, Any]:
+def check_payload(checkup: Checkup) -> dict[str, Any]:
     """What `lawsmith check --json` prints."""
-    study = found.study
+    study = checkup.study
     return {
         "study": study.spec.name,
         "candidates": len(study.grid),
         "candidates_before_constraints": study.candidates.n_dense,
-        "compute": {"least": found.least, "largest": found.largest},
-        "dense_grid": {"total": found.total, "without_trunks": found.apart},
-        "budget": {"flops": study.budget, "share_of_dense_grid": study.budget / found.total},
-        "buys": {"cheapest": found.n_cheap, "largest": found.n_largest},
+        "compute": {"least": checkup.least, "largest": checkup.largest},
+        "dense_grid": {"total": checkup.total, "without_trunks": checkup.apart},
+        "budget": {"flops": study.budget, "share_of_dense_grid": study.budget / checkup.total},
+        "buys": {"cheapest": checkup.n_cheap, "largest": checkup.n_largest},
         "law": study.law.name,
         "targets": list(study.spec.law.targets),
         "runner": study.spec.runner.kind,
         "slots": study.spec.runner.slots,
-        "command": list(found.command),
-        "warnings": list(found.warnings),
+        "command": list(checkup.command),
+        "warnings": list(checkup.warnings),
     }
 
 
@@ -134,7 +134,7 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
     draws: dict[int, list[Point]] = {}
     for point in points:
         draws.setdefault(point.draw, []).append(point)
-    found = []
+    medians = []
     for share in SHARES:
         # The last share is the end of the study, which rarely spends its whole budget.
         first = -1 if share == SHARES[-1] else 0
@@ -144,8 +144,8 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
             widths = np.array([point.half_width for point in at])
             known = np.where(np.isnan(widths), np.inf, widths)
             runs = float(np.median([point.n_runs for point in at]))
-            found.append((share, runs, np.median(known, axis=0).tolist()))
-    return found
+            medians.append((share, runs, np.median(known, axis=0).tolist()))
+    return medians
 
 
 def show_plan(study: LiveStudy, points: Sequence[Point], draws: int) -> None:

@@ -15,11 +15,11 @@ from lawsmith.formats import flops, percent
 
 def count(request: CountRequest) -> None:
     """Run `lawsmith count`."""
-    found = counted(_arch(request))
+    counts = counted(_arch(request))
     if request.as_json:
-        out.print_json(payload(found, request.tokens))
+        out.print_json(payload(counts, request.tokens))
     else:
-        show_count(found, request.tokens)
+        show_count(counts, request.tokens)
 
 
 def _arch(request: CountRequest) -> Arch:
@@ -32,25 +32,25 @@ def _arch(request: CountRequest) -> Arch:
     return read_arch({**base, **given})
 
 
-def payload(found: Count, D: float | None) -> dict[str, Any]:
+def payload(counts: Count, D: float | None) -> dict[str, Any]:
     """What ``--json`` prints; ``training_flops`` only with a number of tokens."""
-    forward = {kind: found.forward(kind) for kind in ("causal", "full")}
-    training = {kind: found.training(kind) for kind in ("causal", "full")}
-    training["without_attention"] = 6.0 * found.matrices
-    training["6N"] = 6.0 * found.active
-    training["6N_without_embeddings"] = 6.0 * found.active_without_embeddings
+    forward = {kind: counts.forward(kind) for kind in ("causal", "full")}
+    training = {kind: counts.training(kind) for kind in ("causal", "full")}
+    training["without_attention"] = 6.0 * counts.matrices
+    training["6N"] = 6.0 * counts.active
+    training["6N_without_embeddings"] = 6.0 * counts.active_without_embeddings
     made: dict[str, Any] = {
-        "arch": asdict(found.arch),
+        "arch": asdict(counts.arch),
         "N": {
-            "total": found.total,
-            "active": found.active,
-            "total_without_embeddings": found.without_embeddings,
-            "active_without_embeddings": found.active_without_embeddings,
-            "embedding": found.embedding,
-            "unembedding": found.unembedding,
+            "total": counts.total,
+            "active": counts.active,
+            "total_without_embeddings": counts.without_embeddings,
+            "active_without_embeddings": counts.active_without_embeddings,
+            "embedding": counts.embedding,
+            "unembedding": counts.unembedding,
         },
         "flops_per_token": {
-            "forward": {**forward, "without_attention": 2.0 * found.matrices},
+            "forward": {**forward, "without_attention": 2.0 * counts.matrices},
             "training": training,
         },
     }
@@ -59,20 +59,20 @@ def payload(found: Count, D: float | None) -> dict[str, Any]:
     return made
 
 
-def show_count(found: Count, D: float | None) -> None:
+def show_count(counts: Count, D: float | None) -> None:
     """Show parameters, then FLOPs per token beside 6N."""
-    arch, counted = found.arch, found.training()
+    arch, counted = counts.arch, counts.training()
     sizes = {
-        "with embeddings": (found.total, found.active),
-        "without embeddings": (found.without_embeddings, found.active_without_embeddings),
+        "with embeddings": (counts.total, counts.active),
+        "without embeddings": (counts.without_embeddings, counts.active_without_embeddings),
     }
     rows = [(name, *(f"{n:,}" for n in both)) for name, both in sizes.items()]
     out.table("Parameters", ("", "total", "active"), rows)
     training = {
-        "counted, causal attention": found.training("causal"),
-        "counted, full attention": found.training("full"),
-        "6N, N active with embeddings": 6.0 * found.active,
-        "6N, N active without embeddings": 6.0 * found.active_without_embeddings,
+        "counted, causal attention": counts.training("causal"),
+        "counted, full attention": counts.training("full"),
+        "6N, N active with embeddings": 6.0 * counts.active,
+        "6N, N active without embeddings": 6.0 * counts.active_without_embeddings,
     }
     title = f"FLOPs per token in training, context {arch.context:,}"
     shares = [(name, flops(x, 4), percent(x / counted)) for name, x in training.items()]

@@ -86,23 +86,23 @@ def run_demo(seed: int) -> Demo:
     return Demo(done, done.answers)
 
 
-def show_demo(found: Demo, folder: Path) -> None:
+def show_demo(result: Demo, folder: Path) -> None:
     """Write and show everything."""
-    table = write_runs(found, folder / "runs.csv")
-    drawn = draw_replay(folder / "charts", found.done)
-    record = replay_record(found.trace, (f"lawsmith demo --seed {found.trace.seed}",))
-    page = write_report(replay_source(found.done, record), folder / "report.html")
-    show_head(found.done)
+    table = write_runs(result, folder / "runs.csv")
+    drawn = draw_replay(folder / "charts", result.done)
+    record = replay_record(result.trace, (f"lawsmith demo --seed {result.trace.seed}",))
+    page = write_report(replay_source(result.done, record), folder / "report.html")
+    show_head(result.done)
     out.prose(
-        f"These are {len(found.study.runs)} real training runs. lawsmith acts as if none had been "
+        f"These are {len(result.study.runs)} real training runs. lawsmith acts as if none had been "
         f"made. It chooses one after the other, until {percent(SHARE)} of the compute is spent. "
         "Then it predicts the best loss at a larger compute. This is compared with what the whole "
         "pool predicts, and with the runs held out, which neither has seen."
     )
-    show_runs(found)
-    chosen = found.answers.chosen
+    show_runs(result)
+    chosen = result.answers.chosen
     warned = as_warnings(WARNINGS, chosen.warnings)
-    compared, *held_out = whole_pool(found.answers)
+    compared, *held_out = whole_pool(result.answers)
     if isinstance(compared, Columns):  # within 80 columns, whatever the targets are called
         compared = replace(compared, heads=(*compared.heads[:-1], "off"))
     parts = [chosen.verdict, compared, *held_out, *warned]
@@ -113,29 +113,29 @@ def show_demo(found: Demo, folder: Path) -> None:
     out.paths([f"lawsmith {command}" for command in commands], "Next")
     out.heading("What matters")
     seen = f"Of the runs that it never saw: {held_out_text(chosen)}."
-    lines = (_forecast(found), seen, _search(found))
+    lines = (_forecast(result), seen, _search(result))
     out.facts({f"{i}.": line for i, line in enumerate(lines, start=1)})
     out.paths([page], "The report: open it in a browser, it needs no network")
 
 
-def show_runs(found: Demo) -> None:
+def show_runs(result: Demo) -> None:
     """Show the best chosen runs by compute, beside the best of all runs up to that compute."""
-    pool = found.task.pool
+    pool = result.task.pool
     axes = [axis.name for axis in pool.axes if axis.name not in ("N", "D")]
     cells = []
-    for row in found.best.tolist():
+    for row in result.best.tolist():
         sizes = [flops(pool.C[row]), count(pool.N[row]), count(pool.D[row])]
         values = [number(float(pool.numbers(name)[row]), 3) for name in axes]
-        best = found.best_within(float(pool.C[row]))
-        cells.append((*sizes, *values, f"{found.task.loss[row]:.3f}", f"{best:.3f}"))
-    title = f"The best of the {len(found.chosen)} runs, by compute"
+        best = result.best_within(float(pool.C[row]))
+        cells.append((*sizes, *values, f"{result.task.loss[row]:.3f}", f"{best:.3f}"))
+    title = f"The best of the {len(result.chosen)} runs, by compute"
     heads = ("C", "N", "D", *axes, "loss", "best of all runs")
     out.table(title, heads, cells, align="")
 
 
-def _forecast(found: Demo) -> str:
-    ours, all_runs = found.answers.chosen.forecasts[0], found.answers.pool.forecasts[0]
-    best = found.best_within(ours.compute)
+def _forecast(result: Demo) -> str:
+    ours, all_runs = result.answers.chosen.forecasts[0], result.answers.pool.forecasts[0]
+    best = result.best_within(ours.compute)
     held = "inside" if ours.run_low <= best <= ours.run_high else "outside"
     return (
         f"At {ours.target.label}, {10**ours.decades:.1f} times its largest run, "
@@ -149,17 +149,17 @@ def _off(loss: float, other: float) -> str:
     return f"{percent(abs(loss / other - 1.0), 2)} off"
 
 
-def _search(found: Demo) -> str:
-    whole = found.task.reference.envelope
-    n_hit = int(np.isin(whole, found.chosen).sum())
+def _search(result: Demo) -> str:
+    whole = result.task.reference.envelope
+    n_hit = int(np.isin(whole, result.chosen).sum())
     return (
-        f"{len(found.chosen)} of {len(found.task.pool)} runs were made. Of the {len(whole)} that "
+        f"{len(result.chosen)} of {len(result.task.pool)} runs were made. Of the {len(whole)} that "
         f"no cheaper one beats, {n_hit} are among them."
     )
 
 
-def write_runs(found: Demo, path: Path) -> Path:
+def write_runs(result: Demo, path: Path) -> Path:
     """The chosen runs in their order, to try `lawsmith fit` on."""
-    steps = found.trace.steps
+    steps = result.trace.steps
     rows = [{**step.config, "C": step.compute, "loss": step.loss} for step in steps]
     return write_rows(path, rows)
