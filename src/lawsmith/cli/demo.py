@@ -36,16 +36,16 @@ class Demo:
     The first target is the compute of the largest run held out.
     """
 
-    done: Replayed
+    replayed: Replayed
     answers: Answers
 
     @property
     def study(self) -> Study:
-        return self.done.study
+        return self.replayed.study
 
     @property
     def trace(self) -> Trace:
-        return self.done.trace
+        return self.replayed.trace
 
     @property
     def task(self) -> Task:
@@ -79,20 +79,20 @@ def run_demo(seed: int) -> Demo:
     computes = (float(load(STUDY).grid.C.max()), BEYOND)
     words = [word for C in computes for word in ("--target", repr(C))]
     request = ReplayRequest(study=STUDY, law=LC, budget=SHARE, seed=seed, words=tuple(words))
-    done = replay_with_bar(set_up(request))
-    if done.stopped == "interrupted":
+    replayed = replay_with_bar(set_up(request))
+    if replayed.stopped == "interrupted":
         raise KeyboardInterrupt
-    assert done.answers is not None  # 2 % of the compute pays for hundreds of runs
-    return Demo(done, done.answers)
+    assert replayed.answers is not None  # 2 % of the compute pays for hundreds of runs
+    return Demo(replayed, replayed.answers)
 
 
 def show_demo(result: Demo, folder: Path) -> None:
     """Write and show everything."""
     table = write_runs(result, folder / "runs.csv")
-    drawn = draw_replay(folder / "charts", result.done)
+    drawn = draw_replay(folder / "charts", result.replayed)
     record = replay_record(result.trace, (f"lawsmith demo --seed {result.trace.seed}",))
-    page = write_report(replay_source(result.done, record), folder / "report.html")
-    show_head(result.done)
+    page = write_report(replay_source(result.replayed, record), folder / "report.html")
+    show_head(result.replayed)
     out.prose(
         f"These are {len(result.study.runs)} real training runs. lawsmith acts as if none had been "
         f"made. It chooses one after the other, until {percent(SHARE)} of the compute is spent. "

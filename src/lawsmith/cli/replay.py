@@ -186,18 +186,18 @@ def run_replay(setup: Setup) -> Replayed:
     charts = request.charts or (folder and folder / "charts")
     if request.charts:
         options.folder(request.charts, "--charts")
-    done = replay_with_bar(setup)
-    drawn = draw_replay(charts, done) if charts else views.Drawn()
-    payload, written = {**done.to_dict(), **drawn.payload}, []
+    replayed = replay_with_bar(setup)
+    drawn = draw_replay(charts, replayed) if charts else views.Drawn()
+    payload, written = {**replayed.to_dict(), **drawn.payload}, []
     if folder:
         trace = out.json_text(payload) + "\n"
         written.append(write_output(folder / "trace.json", trace, where="--out"))
-        written.append(views.write_rows(folder / "steps.csv", step_table(done.trace)))
+        written.append(views.write_rows(folder / "steps.csv", step_table(replayed.trace)))
     if request.as_json:
         out.print_json(payload)
     else:
-        show_replay(done, drawn, written)
-    return done
+        show_replay(replayed, drawn, written)
+    return replayed
 
 
 def replay_with_bar(setup: Setup) -> Replayed:
@@ -246,26 +246,25 @@ def described(step: Step, task: Task) -> str:
     return f"{step.iteration}/{len(task.pool)} runs · {percent(step.cost_fraction, 2)} spent"
 
 
-def show_replay(done: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:
+def show_replay(replayed: Replayed, drawn: views.Drawn, written: Sequence[Path]) -> None:
     """Show what was replayed, the answer, the law, its progress by budget, and files."""
-    show_head(done)
-    views.show_reading(done.study)
-    if done.answers is not None:
-        found = listing(done.answers.chosen)
-        out.show(Digest("", [found, *whole_pool(done.answers)]))
-    show_laws(done)
-    show_budgets(done)
-    out.show(Digest("", as_notes(done.study.notes)))
+    show_head(replayed)
+    views.show_reading(replayed.study)
+    if replayed.answers is not None:
+        found = listing(replayed.answers.chosen)
+        out.show(Digest("", [found, *whole_pool(replayed.answers)]))
+    show_laws(replayed)
+    show_budgets(replayed)
+    out.show(Digest("", as_notes(replayed.trace.task.notes)))
     views.show_charts(drawn)
     out.paths(written, "Written")
 
 
-def show_head(done: Replayed) -> None:
+def show_head(replayed: Replayed) -> None:
     """Show the title, marked if the study is synthetic, and facts."""
-    task, trace, last = done.trace.task, done.trace, done.last
-    study = done.study
-    label = " (synthetic)" if study.synthetic and "synthetic" not in study.title else ""
-    out.title(study.title + label)
+    task, trace, last = replayed.trace.task, replayed.trace, replayed.last
+    label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
+    out.title(task.title + label)
     pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
     ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
     out.facts(
@@ -274,8 +273,8 @@ def show_head(done: Replayed) -> None:
             "chosen by": _method(trace),
             "pool": pool,
             "prices": trace.settings["trunk_decay"] and _TRUNKS,
-            "held out": _held_out(done),
-            "ran": f"{ran}: {_ENDED[done.stopped]}",
+            "held out": _held_out(replayed),
+            "ran": f"{ran}: {_ENDED[replayed.stopped]}",
         }
     )
 
@@ -292,8 +291,8 @@ def _method(trace: Trace) -> str:
     return f"{', '.join([name, *words, *first])}; seed {trace.seed}"
 
 
-def _held_out(done: Replayed) -> str:
-    task, grid = done.trace.task, done.study.grid
+def _held_out(replayed: Replayed) -> str:
+    task, grid = replayed.trace.task, replayed.study.grid
     text = views.held_out_text(task.hold_out, grid)
     if not len(task.held_out.loss):
         return text
@@ -302,10 +301,10 @@ def _held_out(done: Replayed) -> str:
     return f"{text}, {n} on their frontier{beyond}"
 
 
-def show_laws(done: Replayed) -> None:
+def show_laws(replayed: Replayed) -> None:
     """Show the law of the whole pool beside those fitted at the end."""
-    task, reference = done.trace.task, done.trace.task.reference
-    laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(done.last, fit)) is not None}
+    task, reference = replayed.trace.task, replayed.trace.task.reference
+    laws = {FIT_TEXTS[fit]: law for fit in FITS if (law := scores(replayed.last, fit)) is not None}
     fits: list[LawFit | Scores] = [reference.validation, *laws.values()]
     rows = [(name, *(_value(fit, name) for fit in fits)) for name in reference.validation.params]
     for label, loss in reference.losses.items():
@@ -329,14 +328,14 @@ def _loss(reference: float, found: Scores, label: str) -> str:
     return f"{formatted(reference * (1 + off / 100), '.4f')} ({signed(off)})"
 
 
-def show_budgets(done: Replayed) -> None:
+def show_budgets(replayed: Replayed) -> None:
     """Show runs, envelope and the difference in predicted loss at each round budget."""
     # Random search has no fantasies.
-    fits = [fit for fit in FITS if any(scores(step, fit) for step in done.trace.steps)]
-    label = next(iter(done.trace.task.targets), None) if fits else None
+    fits = [fit for fit in FITS if any(scores(step, fit) for step in replayed.trace.steps)]
+    label = next(iter(replayed.trace.task.targets), None) if fits else None
     mixed = "fantasized" in fits
     rows = []
-    for budget, step in at_budgets(done):
+    for budget, step in at_budgets(replayed):
         shares = ([step.envelope_mixed] if mixed else []) + [step.envelope_observed]
         found = [NONE if share is None else f"{100 * share:.0f}%" for share in shares]
         laws = [scores(step, fit) for fit in fits if label]

@@ -61,13 +61,13 @@ def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Dra
     return _drawn(write_tasks, folder, study_name(study), answers)
 
 
-def draw_replay(folder: Path, done: Replayed) -> Drawn:
+def draw_replay(folder: Path, replayed: Replayed) -> Drawn:
     """Every chart of a replay's answer."""
     from lawsmith.charts import write_all
     from lawsmith.charts.answer import replay_with_runs
 
-    both = done.answers
-    return _drawn(write_all, folder, both and replay_with_runs(done.trace, done.study, both))
+    both = replayed.answers
+    return _drawn(write_all, folder, both and answers_of_replay(replayed.trace, replayed.study, both))
 
 
 def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
