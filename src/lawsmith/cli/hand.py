@@ -88,7 +88,9 @@ def tell(request: TellRequest) -> None:
     else:
         numbers = {"loss": telling.number_of(loss, where="--loss")}
         numbers |= {"tokens": telling.number_of(request.tokens, where="--tokens")}
-        named = pairs(request.metric or (), "--metric", "a name and a number, as in arc_easy=0.61")
+        named = pairs(
+            request.metric or (), "--metric", "a name and a number, such as arc_easy=0.61"
+        )
         metrics = {
             name: telling.number_of(value, where=f"--metric: {name}", want="a number")
             for name, value in named.items()

@@ -255,7 +255,7 @@ def show_replay(replayed: Replayed, drawn: views.Drawn, written: Sequence[Path])
         out.show(Digest("", [found, *whole_pool(replayed.answers)]))
     show_laws(replayed)
     show_budgets(replayed)
-    out.show(Digest("", as_notes(replayed.trace.task.notes)))
+    out.show(Digest("", as_notes(replayed.study.notes)))
     views.show_charts(drawn)
     out.paths(written, "Written")
 
@@ -263,8 +263,9 @@ def show_replay(replayed: Replayed, drawn: views.Drawn, written: Sequence[Path])
 def show_head(replayed: Replayed) -> None:
     """Show the title, marked if the study is synthetic, and facts."""
     task, trace, last = replayed.trace.task, replayed.trace, replayed.last
-    label = " (synthetic)" if task.synthetic and "synthetic" not in task.title else ""
-    out.title(task.title + label)
+    study = replayed.study
+    label = " (synthetic)" if study.synthetic and "synthetic" not in study.title else ""
+    out.title(study.title + label)
     pool = f"{plural(len(task.pool), 'configuration')}, {flops(task.total_compute)} FLOPs in all"
     ran = f"{plural(last.iteration, 'run')}, {percent(last.cost_fraction)} of that compute"
     out.facts(

@@ -120,7 +120,7 @@ def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
             level=request.level,
             hold_out=request.hold_out,
         )
-        return replace(source, found=replace(source.found, tasks=tuple(answers)))
+        return replace(source, findings=replace(source.findings, tasks=tuple(answers)))
 
 
 def table_settings(study: Study, options: FitOptions) -> dict[str, object]:
@@ -151,7 +151,7 @@ def replay_record(
     trace: Trace, commands: tuple[str, ...], files: Sequence[File] | None = None
 ) -> Record:
     """The record of a replay: commands, settings and files to make the report again."""
-    study = trace.task.study
+    study = trace.task.study.name
     settings = {"study": study, "seed": trace.seed, **trace.settings}
     return record(commands, settings, (*(files or ()), *study_files(study)))
 

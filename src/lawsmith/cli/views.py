@@ -67,7 +67,9 @@ def draw_replay(folder: Path, replayed: Replayed) -> Drawn:
     from lawsmith.charts.answer import replay_with_runs
 
     both = replayed.answers
-    return _drawn(write_all, folder, both and answers_of_replay(replayed.trace, replayed.study, both))
+    return _drawn(
+        write_all, folder, both and replay_with_runs(replayed.trace, replayed.study, both)
+    )
 
 
 def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:

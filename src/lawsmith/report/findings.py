@@ -17,7 +17,7 @@ from lawsmith.charts.narrowing import Moment
 from lawsmith.charts.trunks import AnswerWithCurves
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import digits, number, percent
+from lawsmith.formats import formatted, number, percent
 from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
@@ -192,6 +192,6 @@ def values_text(values: Mapping[str, float | None], *, logs: bool) -> dict[str, 
     }
     loss, scatter = values.get("expected loss"), values.get("SD")
     if loss is not None and scatter is not None:
-        mean, sd = digits(loss, ".4g"), digits(scatter, ".2g")
+        mean, sd = formatted(loss, ".4g"), formatted(scatter, ".2g")
         shown["expected loss"] = f"{mean} ± {sd}"
     return shown
