@@ -33,9 +33,9 @@ from lawsmith.surrogates.gp import KERNELS, PRIORS
 
 SETTINGS = ("kernel", "priors", "scale", "acquisition", "kappa", "reach", "slice_by")
 WORDS: dict[str, tuple[str, ...]] = {  # allowed for these settings
-    "kernel": get_args(Kernel),
-    "priors": get_args(Priors),
-    "scale": get_args(Scale),
+    "kernel": KERNELS,
+    "priors": tuple(PRIORS),
+    "scale": SCALES,
     "acquisition": tuple(ACQUISITIONS),
     "slice_by": ("C", "N", "D"),
 }

@@ -72,14 +72,10 @@ def draw_replay(folder: Path, replayed: Replayed) -> Drawn:
     )
 
 
-def _drawn(write: Callable[..., Sequence[Any]], folder: Path, *what: Any, **more: Any) -> Drawn:
-    from lawsmith.charts import Written
-
+def _drawn(write: Callable[..., Any], folder: Path, *what: Any, **more: Any) -> Drawn:
     with out.working(f"Drawing charts into {folder}"):
-        results = write(folder, *what, **more)
-    written = [each for each in results if isinstance(each, Written)]
-    missing = {each.name: each.reason for each in results if each not in written}
-    return Drawn(tuple(path for each in written for path in each.paths), missing)
+        paths, missing = write(folder, *what, **more)
+    return Drawn(tuple(paths), missing)
 
 
 def losses_parts(answers: Mapping[str, Answer]) -> list[Part]:
