@@ -113,13 +113,13 @@ def test_a_hint_counts_as_a_run_whose_noise_is_larger_by_its_error():
     y = float(np.log(truth(grid)[row]))
     plain = SurfaceModel().fit(grid, runs)
     hint = Hints(np.array([row]), np.array([y]), np.zeros(1), np.ones(1))
-    told = plain.given(hint)
+    told = plain.with_hints(hint)
     assert told.sd[row] < plain.sd[row]
-    vague = plain.given(hint._replace(variance=np.array([1.0])))
+    vague = plain.with_hints(hint._replace(variance=np.array([1.0])))
     np.testing.assert_allclose(vague.mean, plain.mean, atol=1e-3)
     np.testing.assert_allclose(vague.sd, plain.sd, rtol=1e-2)
     # Two rows that share one error say as much as one of them with half of the noise each.
     twice = Hints(np.array([row, row]), np.array([y, y]), np.zeros(2), np.full(2, 2.0))
-    np.testing.assert_allclose(plain.given(twice).sd, told.sd, rtol=1e-6)
+    np.testing.assert_allclose(plain.with_hints(twice).sd, told.sd, rtol=1e-6)
     # The posterior that was asked is as it was.
     np.testing.assert_array_equal(SurfaceModel().fit(grid, runs).mean, plain.mean)

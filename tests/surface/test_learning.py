@@ -151,7 +151,7 @@ def test_the_best_learning_rate_carries_over_as_a_value() -> None:
     other = np.exp(rng.uniform(-8.0, -6.0, 120))
     new = observe({"N": t["N"], "D": t["D"]}, t["loss"], hp={"lr": other})
     axis = new.frame.numeric[0]
-    public, known = (local(p, new.frame).bowl(0, "centre") for p in (PUBLIC, prior))
+    public, known = (local(p, new.frame).bowl("lr", "centre") for p in (PUBLIC, prior))
     middle, span = axis.middle, axis.high - axis.low
     assert abs(middle + span * known.mean + 7.5) < abs(middle + span * public.mean + 7.5)
     assert known.sd < public.sd

@@ -157,7 +157,7 @@ def after(state: FittedSurface, row: int, j: int, n: int = 1) -> None:
     part = state.parts[j]
     y = float(part.mean[row])
     for _ in range(n):
-        part.take_in(row, y, part.noise[row])
+        part.add_run(row, y, part.noise[row])
 
 
 def one_member(grid: Grid, runs: Runs) -> tuple[SurfaceModel, Posterior, FittedSurface]:

@@ -1,4 +1,4 @@
-"""What a policy is: a pure function from the history of a study to the rows to run next.
+"""Policies: pure functions from the history of a study to the rows to run next.
 
 Every policy begins with an initial design, which may be empty, and chooses a batch run by run.
 """
@@ -18,12 +18,12 @@ from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Surrogate
 
-# Scores this close, relative to the best, are ties. Candidates that mirror one another have equal
-# scores up to rounding, which differs with the number of threads; the choice must not.
+# Scores this close, relative to the best, are ties. Symmetric candidates have equal scores up to
+# rounding, which depends on the number of threads; the choice must not depend on it.
 TIE = 1e-9
-LEAST = 0.01  # share of a budget, the rest of which is not spent on runs that are not wanted
-# Distinct D of the whole grid that count as smallest. Those of the smallest N alone may reach far
-# up, and a window opened there would be the whole study.
+LEAST = 0.01  # share of a budget: with less left, only the run that is wanted most is made
+# Number of distinct D of the whole grid that count as smallest. Those of the smallest N alone may
+# be large, and a window that starts there would be the whole study.
 N_TOKENS = 4
 SLACK = 1.0 + 1e-9  # a budget that is a sum of costs must not fail by its last digit
 
@@ -41,10 +41,10 @@ class Choice:
 class InitialDesign:
     """``n`` runs drawn uniformly from the smallest N over the N_TOKENS smallest D of the grid.
 
-    n   configurations asked before the search begins, whatever became of them; 0 for none
-
-    It is a function of what was asked so far, so that a study may ask one run at a time, in
+    It is a function of the rows requested so far. So a study may request one run at a time, in
     batches, or start from runs of its own.
+
+    n   configurations requested before the search begins, in whatever state they are; 0 for none
     """
 
     n: int = 10
@@ -54,16 +54,16 @@ class InitialDesign:
             raise LawsmithError("n_init", got=self.n, want="0 initial runs or more")
 
     def complete(self, grid: Grid, runs: Runs) -> bool:
-        """Whether the design has been asked for in full."""
+        """Whether all runs of the design have been requested."""
         if self.n > len(grid):
             want = f"at most the {len(grid)} candidates"
             raise LawsmithError("n_init", got=f"{self.n} initial runs", want=want)
         return int((~unasked(grid, runs)).sum()) >= self.n
 
     def among(self, grid: Grid, free: BoolArray) -> BoolArray:
-        """(m,) rows of which the next initial run is one, each as likely.
+        """(m,) rows from which the next initial run is drawn.
 
-        The preferred ones of ``free`` or, once they are used up, the cheapest.
+        The preferred rows of ``free`` or, once these are used up, the cheapest one.
         """
         preferred = free & self.preferred(grid)
         if preferred.any():
@@ -74,8 +74,8 @@ class InitialDesign:
     def preferred(self, grid: Grid) -> BoolArray:
         """(m,) rows at the smallest N and one of the grid's smallest D, as far as they exist.
 
-        A study without N or D has its ``n`` cheapest rows instead, with all that cost the same
-        as the dearest of them: where every run costs 1, that is the whole grid.
+        Without N or D, the ``n`` cheapest rows and all rows that cost the same as the most
+        expensive of them: if every run costs 1, the whole grid.
         """
         if "N" in grid.names and "D" in grid.names:
             tokens = np.unique(grid.D)[:N_TOKENS]
@@ -105,12 +105,12 @@ class Policy(ABC):
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        """The next run of the search, of the rows ``free``; there is one."""
+        """The next run of the search, one of the rows ``free``, of which there is at least one."""
 
     def candidates(self, grid: Grid, runs: Runs, free: BoolArray | None = None) -> BoolArray:
-        """(m,) those of the rows ``free`` among which the next run is chosen.
+        """(m,) the rows among ``free`` from which the next run is chosen.
 
-        By default all that were never asked; none when the grid is exhausted.
+        ``free`` is by default all rows that were never requested.
         """
         free = unasked(grid, runs) if free is None else free
         if not self.searching(grid, runs):
@@ -118,11 +118,11 @@ class Policy(ABC):
         return self.space_among(grid, runs, free)
 
     def space_among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
-        """(m,) those of the rows ``free`` among which the search chooses: all."""
+        """(m,) the rows among ``free`` that the search chooses from: all."""
         return free
 
     def searching(self, grid: Grid, runs: Runs) -> bool:
-        """Whether the initial design, which is one batch, has been asked for in full."""
+        """Whether the whole initial design has been requested."""
         return self.initial.complete(grid, runs)
 
     def choose(
@@ -138,12 +138,15 @@ class Policy(ABC):
     ) -> list[Choice]:
         """Up to ``n`` distinct rows; each is pending when the next is chosen.
 
-        A row that was ever asked, whatever became of it, is not asked again. Fewer than ``n`` rows
-        come back when no more are left, and none when the grid is exhausted. ``allowed`` (m,) are
-        the rows that may be asked, all by default. ``left`` are the FLOPs that may still be spent;
-        a row that costs more is not asked. The last of ``budget``, of which ``left`` is the rest,
-        would go to a long tail of cheap runs that teach nothing: once LEAST of it is left, and the
-        run that is wanted costs more, nothing is asked.
+        A row that was requested before, in whatever state it is, is not chosen again. The result
+        has fewer than ``n`` rows if fewer are left, and none if the grid is exhausted.
+
+        The last part of a budget would go to many cheap runs that teach nothing. So once LEAST of
+        it is left, nothing is chosen if the run that is wanted most costs more.
+
+        allowed   (m,) rows that may be chosen; all by default
+        left      FLOPs that may still be spent; rows that cost more are not chosen
+        budget    the whole budget, of which ``left`` is the rest
         """
         if n < 1:
             raise LawsmithError("ask", got=n, want="at least 1 run")
@@ -174,11 +177,11 @@ class Policy(ABC):
         return [choice.row for choice in self.choose(grid, runs, n, rng, **limits)]
 
     def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows that may be asked: those never asked before."""
+        """(m,) rows that may be requested: those never requested before."""
         return unasked(grid, runs)
 
     def payable(self, grid: Grid, runs: Runs, left: float | None) -> tuple[BoolArray, FloatArray]:
-        """(m,) rows that may be asked and can be paid, and what each costs after these runs."""
+        """(m,) rows that may be requested and paid for, and what each costs after these runs."""
         free, price = self.open_rows(grid, runs), self.pricing.added(grid, runs.index)
         if left is not None:
             free &= price <= left * SLACK
@@ -195,13 +198,13 @@ def unasked(grid: Grid, runs: Runs) -> BoolArray:
 
 
 def at_random(free: BoolArray, why: str, rng: np.random.Generator) -> Choice:
-    """One of the rows ``free``, each as likely."""
+    """One of the rows ``free``, drawn uniformly."""
     rows = np.flatnonzero(free)
     return Choice(int(rows[rng.integers(len(rows))]), why)
 
 
 def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
-    """These runs, and ``rows`` asked but not finished."""
+    """These runs, and ``rows`` as pending runs."""
     if not rows:
         return runs
     pending = np.full(len(rows), State.PENDING.value)
@@ -212,7 +215,7 @@ def with_pending(runs: Runs, rows: Sequence[int]) -> Runs:
 def best_row(rows: IntArray, scores: FloatArray, C: FloatArray) -> int:
     """The row of the highest score; among ties the cheapest, then the first. Rows ascend.
 
-    A score that is not finite is the lowest there is: a surrogate's slip must not be chosen.
+    A score that is not finite counts as the lowest, so that a failure of a surrogate is not chosen.
     """
     finite = np.where(np.isfinite(scores), scores, -np.inf)
     top = float(finite.max())

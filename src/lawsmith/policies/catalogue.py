@@ -17,7 +17,7 @@ from lawsmith.surrogates import make_surrogate
 from lawsmith.surrogates.base import Surrogate
 
 POLICIES = ("frontier", "window", "full")
-N_INIT = 10  # runs of an initial design where none is said, as published; the surface needs none
+N_INIT = 10  # default runs of an initial design, as published; the surface needs none
 
 MakeSurrogate = Callable[..., Surrogate | None]
 
@@ -26,10 +26,10 @@ MakeSurrogate = Callable[..., Surrogate | None]
 class Method:
     """How runs are chosen: one value for command line, study file, Optuna and benchmarks.
 
-    A setting that does not apply is None, and so is one that is left to its default.
+    A setting is None if it does not apply or is left to its default.
 
-    n_init    runs drawn at random before the surrogate is asked
-    replicates  whether 'frontier' may ask for a finished run again, with another seed
+    n_init    runs drawn at random before the surrogate is used
+    replicates  whether 'frontier' may repeat a finished run with another seed
     target    the compute at which the best loss is wanted
     pricing   what a run costs after those before it
     prior     what the surface expects of a study before its runs are seen

@@ -1,23 +1,22 @@
-"""Frontier: by turns the run that tells most of the answer and the one that lowers the envelope.
+"""Frontier: by turns the run worth most for the answer, and the one that lowers the envelope most.
 
 Notation and shapes
-    m        candidates, r of them that may be asked and paid
+    m        candidates, r of them that may be requested and paid for
     answer   the best log loss at the target compute, over N, D and λ
-    gain(x)  what a run at x takes off the SD of the answer, and off the loss that λ not being known
-             costs there (`Aim.gain`); in closed form, for the surface is linearised
+    gain(x)  how much a run at x lowers the SD of the answer, and the excess loss expected there
+             because λ* is not known (`Aim.gain`); in closed form, since the surface is linearised
     e(C)     the observed envelope: the least loss of a finished run at no more compute
-    EI(x)    E max(e(C(x)) − f(x), 0): what a run at x is expected to lower the envelope by, at its
-             own compute
+    EI(x)    E max(e(C(x)) − f(x), 0): the expected improvement of the envelope by a run at x, at
+             its own compute
     cost(x)  price(x) + left/HORIZON, where ``left`` is what may still be spent
 
-Both are divided by the cost. The gain asks what a run tells of the answer, if the surface is right.
-The envelope does not ask that, and finds where it is wrong: a better λ, or a size that does better
-than thought. By turns each makes up for the other.
+Both are divided by the cost. The gain assumes that the surface is right. The improvement of the
+envelope does not, and finds where the surface is wrong: a better λ, or a size that does better than
+expected. So the two values take turns.
 
-A run that costs less than left/HORIZON is counted as if it cost that much more: being ten times
-cheaper must not win when both cost nearly nothing. Small runs alone would otherwise be made by the
-hundred, and say less of large ones than the surface thinks. Without a budget a value is divided by
-the price itself.
+left/HORIZON is added to the cost because a run that is ten times cheaper should not win if both
+cost nearly nothing. Otherwise hundreds of small runs would be made, which tell less about large
+runs than the surface expects. Without a budget a value is divided by the price itself.
 """
 
 from __future__ import annotations
@@ -55,16 +54,16 @@ WORDS: dict[ValueName, str] = {
 
 @dataclass(frozen=True, eq=False)
 class Weighed:
-    """The choice of one run.
+    """The choice of one run, and the scores of all candidates.
 
-    rows         (r,) candidates that can be paid, ascending
-    improvement  (r,) by how much a run is expected to lower the envelope, on the surrogate's
-                 scale; None before any run has a loss
-    gain         (r,) log loss that a run is worth for the answer; None for a surrogate that cannot
+    rows         (r,) candidates that can be paid for, ascending
+    improvement  (r,) expected improvement of the envelope by a run, on the surrogate's scale; None
+                 before any run has a loss
+    gain         (r,) value of a run for the answer, in log loss; None for a surrogate that cannot
                  look beyond its grid
-    scores       log of each value per cost, (r,) by name; what is not there could not choose
+    scores       by name, (r,) log of each value per cost; only values that could choose
     turn         the value that chose
-    row          the row it chose
+    row          the chosen row
     """
 
     posterior: Posterior
@@ -84,7 +83,7 @@ class Weighed:
         return 1 + int((scores > own + TIE * abs(own)).sum())
 
     def place(self, row: int) -> int:
-        """Where a row of the grid stands among ``rows``."""
+        """The position of a row of the grid in ``rows``."""
         return int(np.searchsorted(self.rows, row))
 
     def choice(self) -> Choice:
@@ -99,15 +98,15 @@ class Weighed:
 
 @dataclass(frozen=True)
 class Frontier(Policy):
-    """Envelope improvement and what a run tells of the answer, per FLOP, by turns.
+    """Improvement of the envelope and value for the answer, per FLOP, by turns.
 
-    initial  runs drawn at random before the surrogate is asked
+    initial  runs drawn at random before the surrogate is used
     target   the compute at which the best loss is wanted; None: BEYOND times the grid's largest
     values   which values take turns; one of them may be left out
     horizon  as in the module's notation; infinite divides by the price alone
     pricing  what a run costs after those before it
-    replicates  whether a finished run may be made again with another seed, where that is worth more
-             for the answer than any new one
+    replicates  whether a finished run may be repeated with another seed, if that is worth more for
+             the answer than any new run
     """
 
     surrogate: Surrogate
@@ -123,7 +122,7 @@ class Frontier(Policy):
         return f"frontier+{self.surrogate.name}"
 
     def open_rows(self, grid: Grid, runs: Runs) -> BoolArray:
-        """(m,) rows never asked before and, for replicates, those with a loss and none pending."""
+        """(m,) rows never requested and, for replicates, those with a loss and no pending run."""
         free = unasked(grid, runs)
         if self.replicates:
             free[runs.of(State.DONE).index] = True
@@ -144,16 +143,16 @@ class Frontier(Policy):
         left: float | None,
         hints: Hints | None = None,
     ) -> Weighed | None:
-        """How the run after ``runs`` is chosen among ``free``; None where nothing can be said.
+        """How the run after ``runs`` is chosen among ``free``; None if there is nothing to go by.
 
-        hints   what curves say of rows without a run
+        hints   what curves predict for rows without a run
         """
         seen = runs.any_done
         if not seen and self.initial.n:
             return None
         posterior, rows = self.surrogate.fit(grid, runs), np.flatnonzero(free)
-        if hints is not None and len(hints.rows) and posterior.given is not None:
-            posterior = posterior.given(hints)
+        if hints is not None and len(hints.rows) and posterior.with_hints is not None:
+            posterior = posterior.with_hints(hints)
         log_cost = self._log_cost(grid, runs, left)[rows]
         gain = self.gain(grid, posterior)
         improvement, scores = None, dict[ValueName, FloatArray]()
@@ -174,12 +173,12 @@ class Frontier(Policy):
         return Weighed(posterior, rows, improvement, gain, scores, turn, row)
 
     def _turn(self, runs: Runs, scores: dict[ValueName, FloatArray]) -> ValueName | None:
-        """The value whose turn it is, of those there are."""
-        there = [value for value in self.values if value in scores] or list(scores)
-        return there[len(runs) % len(there)] if there else None
+        """The value whose turn it is, among those with scores."""
+        usable = [value for value in self.values if value in scores] or list(scores)
+        return usable[len(runs) % len(usable)] if usable else None
 
     def _log_cost(self, grid: Grid, runs: Runs, left: float | None) -> FloatArray:
-        """(m,) log of what values are divided by."""
+        """(m,) log of the cost that values are divided by."""
         least = 0.0 if left is None else max(left, 0.0) / self.horizon
         return np.asarray(np.log(self.pricing.added(grid, runs.index) + least))
 
@@ -188,7 +187,7 @@ class Frontier(Policy):
     ) -> FloatArray | None:
         """(m,) the gain of each row; None for a surrogate that cannot look beyond its grid.
 
-        more   (m,) variance with which a row's loss would be known, beside that of a run
+        more   (m,) variance of the observation of a row's loss, beside that of a run
         """
         if posterior.aim is None or "answer" not in self.values:
             return None
@@ -200,6 +199,6 @@ class Frontier(Policy):
         loss = runs.config_loss(len(grid))
         seen = np.log(loss) if posterior.scale == "log" else loss
         level = frontier_level(grid, seen, ("C",))
-        # Cheaper than every run so far: anything it shows is new; the worst stands in.
+        # A row that is cheaper than every run so far has no envelope; the worst loss replaces it.
         level = np.where(np.isfinite(level), level, np.nanmax(seen))
         return log_expected_improvement(posterior.mean - level, posterior.sd, 0.0)

@@ -4,7 +4,7 @@ A space is the whole grid, or a window that climbs with what was run.
 
 Notation and shapes
     m    candidates (rows) of the grid
-    s    (m,) the variable that slices the study (`Grid.slicer`), compute unless said otherwise
+    s    (m,) the variable that slices the study (`Grid.slicer`), compute by default
     s_p  the highest s among finished runs
 """
 
@@ -23,7 +23,7 @@ from lawsmith.policies.base import Choice, InitialDesign, Policy, at_random, bes
 from lawsmith.runs import Runs
 from lawsmith.surrogates.base import Surrogate
 
-REACH = 1.5  # times the largest compute so far: half as much again is no leap
+REACH = 1.5  # times the largest compute so far: a moderate step
 
 
 class Space(Protocol):
@@ -33,7 +33,7 @@ class Space(Protocol):
     def name(self) -> str: ...
 
     def candidates(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
-        """(m,) those of the rows ``free`` to choose from; none only when none is free."""
+        """(m,) the rows among ``free`` to choose from; none only if none is free."""
         ...
 
 
@@ -50,7 +50,7 @@ class Full:
 
 @dataclass(frozen=True)
 class Window:
-    """Rows with s ≤ max(next level above s_p, reach·s_p): no run is far beyond what was seen.
+    """Rows with s ≤ max(next level above s_p, reach·s_p): no run is far beyond those before.
 
     reach  a factor of at least 1; 1 and None both mean the next level only
     """
@@ -70,7 +70,7 @@ class Window:
 
 
 def highest_reached(grid: Grid, runs: Runs) -> float:
-    """s_p: the highest s of a done or diverged run; if none has finished, of any run asked.
+    """s_p: the highest s of a done or diverged run; if none has finished, of any run.
 
     −∞ without runs, so that the level next above it is the first. A pending run does not move
     it: a batch is chosen from one window.
@@ -117,13 +117,13 @@ class Search(Policy):
         return f"{self.space.name}+{self.surrogate.name}+{self.acquisition.name}{cost}"
 
     def space_among(self, grid: Grid, runs: Runs, free: BoolArray) -> BoolArray:
-        """(m,) those of the rows ``free`` that lie in the space."""
+        """(m,) the rows among ``free`` that lie in the space."""
         return self.space.candidates(grid, runs, free)
 
     def _next(
         self, grid: Grid, runs: Runs, free: BoolArray, left: float | None, rng: np.random.Generator
     ) -> Choice:
-        # With no loss seen, nothing yet or only divergence, a surrogate has nothing to learn from.
+        # A surrogate needs at least one run with a loss.
         if self.surrogate is None or not runs.any_done:
             return at_random(free, "at random", rng)
         rows = np.flatnonzero(free)

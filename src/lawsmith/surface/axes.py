@@ -1,7 +1,7 @@
 """Axes of a table beside N, D and C: hyperparameters, and further scales that a law acts on.
 
-Further scales are known by the names of their columns: how many experts a model has (or how many
-times more parameters than it uses for a token), and how many unique tokens, or epochs, a run had.
+Further scales are recognised by the names of their columns: how many experts a model has (or how
+many times more parameters than it uses for a token), and the unique tokens or epochs of a run.
 Shapes as in :mod:`lawsmith.surface.frame`.
 """
 
@@ -15,7 +15,7 @@ import numpy as np
 from lawsmith.arrays import AnyArray, FloatArray
 
 # A λ whose SD at given scales is below this share of its SD is a recipe: three quarters of its
-# variance follow the scales, so runs hardly tell its own effect from theirs.
+# variance follow the scales, so its own effect can hardly be separated from theirs.
 RECIPE = 0.5
 # Further scale axes, by the names that columns have.
 FURTHER: dict[str, tuple[str, ...]] = {
@@ -24,8 +24,8 @@ FURTHER: dict[str, tuple[str, ...]] = {
     "epochs": ("epochs", "n_epochs", "num_epochs"),
 }
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
-# The power of experts that runs cost counts from PRICED on, if ln C follows it to within PRICE_SD:
-# less is taken for the rounding of a table's own count of FLOPs.
+# Runs cost a power of experts if it is above PRICED and ln C follows it to within PRICE_SD. A
+# smaller power is taken as rounding in the table's count of FLOPs.
 PRICED, PRICE_SD = 0.05, 0.05
 
 
@@ -35,8 +35,8 @@ class Axis:
 
     ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis). After
     centring, ``low`` and ``high`` are the range of all candidates, ``tried`` that of the runs. A
-    further scale axis has a kind of `FURTHER`; its ``price`` is the power of it that a run costs: 1
-    where twice the experts cost twice as much.
+    further scale axis has a kind of `FURTHER`. The cost of a run is proportional to its power
+    ``price``: 1 if twice the experts cost twice as much.
     """
 
     name: str
@@ -51,7 +51,7 @@ class Axis:
 
     @property
     def span(self) -> float:
-        """The range of the candidates, not less than half a unit: what a prior counts in."""
+        """The range of the candidates, at least half a unit: the unit of priors."""
         return max(self.high - self.low, 0.5)
 
     def is_inside(self, u: float) -> bool:
@@ -65,7 +65,7 @@ class Axis:
 
     def value(self, u: float) -> float:
         if self.kind == "unique_tokens":
-            return np.inf  # as many as are wanted: nothing is repeated
+            return np.inf  # enough, so that nothing is repeated
         raw = u + self.middle
         return float(np.exp(raw)) if self.kind in LOGS else float(raw * self.width)
 
@@ -77,16 +77,16 @@ def known_as(column: str, names: Mapping[str, Collection[str]]) -> str:
 
 
 def further_axis(name: str, values: AnyArray, logs: Mapping[str, FloatArray]) -> Axis | None:
-    """The further scale axis that a column is; None for any other."""
+    """The further scale axis of a column; None for any other column."""
     kind = known_as(name, FURTHER)
     numbers = np.asarray(values).dtype.kind in "biuf" and bool((values > 0).all())
     if not kind or not numbers or ("N" if kind == "experts" else "D") not in logs:
         return None
     if kind == "experts":
-        found = axis_of(name, values, "log")
-        if found is None or is_recipe(found.coordinate(values), list(logs.values())):
+        axis = axis_of(name, values, "log")
+        if axis is None or is_recipe(axis.coordinate(values), list(logs.values())):
             return None
-        return replace(found, kind=kind)
+        return replace(axis, kind=kind)
     low, high = range_of(further_column(Axis(name, kind), values, logs))
     return Axis(name, kind, low=low, high=high)
 
@@ -95,17 +95,18 @@ def further_column(axis: Axis, values: AnyArray, logs: Mapping[str, FloatArray])
     """(q,) the coordinate of a further scale axis."""
     if axis.kind == "experts":
         return axis.coordinate(values)
-    seen = np.log(np.asarray(values, dtype=np.float64))
-    return -np.maximum(logs["D"] - seen if axis.kind == "unique_tokens" else seen, 0.0)
+    log_values = np.log(np.asarray(values, dtype=np.float64))
+    epochs = logs["D"] - log_values if axis.kind == "unique_tokens" else log_values
+    return -np.maximum(epochs, 0.0)
 
 
-def priced(
+def with_price(
     axis: Axis,
     scales: Mapping[str, AnyArray],
     hp: Mapping[str, AnyArray],
     logs: Mapping[str, FloatArray],
 ) -> Axis:
-    """The axis with the power of it that runs cost, where the table's C shows one."""
+    """The axis with the power of it that C is proportional to, if the table's C shows one."""
     if axis.kind != "experts" or "C" not in scales:
         return axis
     left = np.log(scales["C"]) - sum(logs.values())
@@ -126,7 +127,7 @@ def is_linear(u: FloatArray, columns: list[FloatArray]) -> bool:
 
 
 def _sd_within(u: FloatArray, column: FloatArray) -> float:
-    """SD of ``u`` within each e-fold of ``column``; infinite where most have one run."""
+    """SD of ``u`` within each e-fold of ``column``; infinite if most e-folds have one run."""
     values, group = np.unique(np.floor(column), return_inverse=True)
     if 2 * len(values) > len(u):
         return np.inf
@@ -153,8 +154,8 @@ def axis_of(name: str, values: AnyArray, kind: str) -> Axis | None:
     return Axis(name, kind, middle, width, *ends, tried=ends)
 
 
-def seen(axis: Axis, values: AnyArray) -> Axis:
-    """The axis of all candidates, where these values were tried."""
+def with_tried(axis: Axis, values: AnyArray) -> Axis:
+    """The axis of all candidates, with the range of the values that were tried."""
     if axis.kind not in ("log", "linear", "experts"):
         return axis
     return replace(axis, tried=range_of(axis.coordinate(values)))

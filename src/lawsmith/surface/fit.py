@@ -1,8 +1,8 @@
-"""Fitting a surface: which rows, which members, and how much each member counts.
+"""Fitting a surface: which rows are used, which members are fitted, and their weights.
 
-Rows are thinned where there are many: a member needs a few hundred, and those that lie far above
-the bottom of their bowl say little. Thinning looks at the trend's prediction and never at a run's
-own loss, so that it does not pick lucky runs.
+Rows are thinned where there are many. A member needs a few hundred, and rows far above the bottom
+of their bowl carry little information. Thinning uses the trend's prediction and never a run's own
+loss, so it does not select lucky runs.
 """
 
 from __future__ import annotations
@@ -15,7 +15,7 @@ import numpy as np
 from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray, cell_ids
 from lawsmith.grid import Grid
 from lawsmith.runs import Runs, State
-from lawsmith.surface.axes import seen
+from lawsmith.surface.axes import with_tried
 from lawsmith.surface.data import Inferred, Observed, observe, with_rows
 from lawsmith.surface.fit_member import first_theta, fit_member
 from lawsmith.surface.frame import Frame, frame_of
@@ -27,21 +27,21 @@ from lawsmith.surface.surface import Surface
 from lawsmith.surface.trend import TREND_FORMS, trend
 from lawsmith.threads import one_thread
 
-# Rows are few for speed, since a fit takes their cube: kept of the upper window and of what lies
-# below it, used by the first rounds of a fit, and by the trend by which rows are chosen (a square).
+# Numbers of rows; few for speed, since a fit takes their cube. Kept of the upper window and below
+# it, used by the first rounds of a fit, and by the trend that rows are chosen by (their square).
 UPPER_ROWS, LOWER_ROWS = 200, 130
 FEW_ROWS = 140
 FIRST_ROWS = 5_000
 # Forms and windows were chosen on the hold-outs of public studies that docs/truth.md lists.
 FORMS = ("early+joined", "early+iso")
-LINE_FORMS = ("early+power",)  # where there is one scale axis
+LINE_FORMS = ("early+power",)  # for one scale axis
 WINDOW = 10.0  # the factor of C below the top that the upper window reaches
-LEAST_UPPER = 20  # rows in it, at least: about twice as many as a law has numbers
-TOP = np.log(4.0)  # the part of the data that members are judged by: within a factor of 4 in C
-# Chance that a study is unlike those that a prior was learnt from: by the rule of succession, one
-# in sixteen after fourteen that were not.
+LEAST_UPPER = 20  # rows in that window, at least: about twice the numbers of a law
+TOP = np.log(4.0)  # members are weighed by the runs within this factor of the largest C
+# Probability that a study is unlike those that a prior was learnt from: one in sixteen, by the rule
+# of succession, after fourteen that were not.
 UNLIKE = 1.0 / 16.0
-NEGLIGIBLE = 0.01  # of the largest weight: members that count less are dropped, for speed
+NEGLIGIBLE = 0.01  # of the largest weight: members with less are dropped, for speed
 
 
 def fit(
@@ -56,7 +56,7 @@ def fit(
 ) -> Surface:
     """The surface of a table of runs; columns as in `lawsmith.surface.data.observe`.
 
-    inferred   further rows, whose losses follow from something else
+    inferred   further rows, whose losses are inferred from something else
     """
     data = observe(scales, loss, hp=hp, kinds=kinds, diverged=diverged, inferred=inferred)
     return fit_observed(data, prior)
@@ -67,9 +67,9 @@ def fit_surface(
 ) -> Surface:
     """The surface of the finished runs of a study on a grid.
 
-    The rows of the grid without a run say what may be run: how far hyperparameters range.
+    The rows of the grid without a run count too: they show how far hyperparameters range.
 
-    inferred   rows beside them; its ``of_runs`` is in the order of all ``runs``
+    inferred   further rows; its ``of_runs`` is in the order of all ``runs``
     """
     frame = frame_on(grid, runs, inferred)
     return fit_observed(observed_on(grid, runs, frame, inferred), prior)
@@ -116,11 +116,11 @@ def frame_on(grid: Grid, runs: Runs, inferred: Inferred | None = None) -> Frame:
     tried = runs.index[runs.finished]
     if not len(tried):
         return frame
-    return replace(frame, axes=tuple(seen(axis, hp[axis.name][tried]) for axis in frame.axes))
+    return replace(frame, axes=tuple(with_tried(axis, hp[axis.name][tried]) for axis in frame.axes))
 
 
 def prior_surface(data: Observed, level: float, prior: Prior = PUBLIC) -> Surface:
-    """Members that know what studies are like and nothing of this one but its level of loss."""
+    """The surface before any run: members of the prior, which know only the level of the loss."""
     prior = local(prior, data.frame)
     members, kernel = [], kernel_of(data.frame, prior)
     for form in _forms_of(data):
@@ -137,7 +137,7 @@ def _forms_of(data: Observed) -> tuple[str, ...]:
 
 @one_thread()
 def fit_observed(data: Observed, prior: Prior = PUBLIC) -> Surface:
-    """Fit every member and weigh them."""
+    """Fit all members and weigh them."""
     frame, level, forms = data.frame, level_of(data), _forms_of(data)
     first = trend(forms[0], frame, level, local(prior, frame))
     theta = first_theta(first, _spread(data, FIRST_ROWS))
@@ -176,10 +176,10 @@ def _spread(data: Observed, most: int) -> Observed:
 
 
 def shares(members: list[Member], beside: list[Member]) -> FloatArray:
-    """(2m,) how much members with a learnt prior and with the broad one count, by their evidence.
+    """(2m,) weights, by evidence, of members with a learnt prior and of those with the broad one.
 
-    A learnt prior explains a study like the others better, for it expects less. A study that is
-    unlike them is explained better by the broad one, so it is left to it.
+    A learnt prior is narrower, so it explains a study that is like the earlier ones better. The
+    broad prior explains a study that is unlike them better.
     """
     gain = np.array([m.log_evidence - b.log_evidence for m, b in zip(members, beside, strict=True)])
     broad = 1.0 / (1.0 + np.exp(np.clip(gain, -500.0, 500.0)) * (1.0 - UNLIKE) / UNLIKE)
@@ -187,39 +187,41 @@ def shares(members: list[Member], beside: list[Member]) -> FloatArray:
 
 
 def _windows(data: Observed) -> dict[str, BoolArray]:
-    """Which rows each window has, all of the data first.
+    """Which rows are in each window; all of the data first.
 
-    A window with fewer sizes than its law has numbers would repeat the prior. Rows that are
-    inferred do not make a window: with them the same runs would be fitted by other members, which
-    rest on few runs.
+    With fewer sizes in a window than a law has numbers, the fit would repeat the prior. Inferred
+    rows do not count here: a member of the upper window would rest on few runs.
     """
-    found, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
+    windows, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
     run = data.first >= 0
     n_sizes = len(np.unique(data.points.S[upper & run].round(6), axis=0))
     enough = n_sizes >= max(len(TREND_FORMS[form].numbers) for form in _forms_of(data))
     if enough and LEAST_UPPER <= (upper & run).sum() < 0.9 * run.sum():
-        found[f"{WINDOW:g}"] = upper
-    return found
+        windows[f"{WINDOW:g}"] = upper
+    return windows
 
 
 def _upper(data: Observed) -> BoolArray:
-    """Rows that cost more than the largest run by WINDOW less.
+    """Rows that cost more than 1/WINDOW of the largest run.
 
-    Inferred rows may lie far above the largest run. If they moved the window, it would lose the
-    runs, and members of it would answer where they have seen nothing.
+    Inferred rows may cost far more than the largest run. They do not move the window, because it
+    would then lose the runs.
     """
     largest = data.points.c[data.first >= 0].max()
     return np.asarray(data.points.c > largest - np.log(WINDOW))
 
 
 def level_of(data: Observed) -> float:
-    """A loss near the best at the reference: what priors are relative to."""
+    """A loss near the best at the reference: priors are relative to it."""
     top = data.points.c >= np.quantile(data.points.c, 0.67)
     return float(np.exp(np.quantile(data.y[top], 0.2)))
 
 
 def keep(data: Observed, excess: FloatArray) -> IntArray:
-    """Rows to fit, thinned apart in the upper window and below; what one leaves the other has."""
+    """Rows to fit, thinned separately in the upper window and below it.
+
+    If one part has fewer rows than its share, the other gets the rest.
+    """
     in_window = _upper(data)
     upper, lower = np.flatnonzero(in_window), np.flatnonzero(~in_window)
     total = UPPER_ROWS + LOWER_ROWS
@@ -229,9 +231,9 @@ def keep(data: Observed, excess: FloatArray) -> IntArray:
 
 
 def thin(data: Observed, excess: FloatArray, most: int) -> IntArray:
-    """Rows to keep, at most ``most``: in turn the best λ of each cell, the second best, and so on.
+    """Rows to keep, at most ``most``: the best λ of each cell, then the second best, and so on.
 
-    ``excess`` (k,) is what the trend says a row lies above the bottom of its bowls.
+    excess   (k,) how far a row lies above the bottom of its bowls, by the trend
     """
     k = len(data)
     if k <= most:
@@ -251,7 +253,7 @@ def thin(data: Observed, excess: FloatArray, most: int) -> IntArray:
 
 
 def weights(members: list[Member]) -> FloatArray:
-    """How well each member predicts the top of the data from what lies below it, normalised.
+    """Weights of members, by how well each predicts the top of the data from the rows below it.
 
     Rows at the top are not independent, so they count as EFFECTIVE_ROWS at most.
     """

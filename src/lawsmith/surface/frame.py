@@ -33,19 +33,19 @@ from lawsmith.surface.axes import (
     further_column,
     is_linear,
     is_recipe,
-    priced,
     range_of,
     residual_sd,
+    with_price,
 )
 
-# SD of ln D about a line in ln N below which D is a function of N: within 15 % of the line it says
-# too little of how the loss moves with D alone.
+# D counts as a function of N if the SD of ln D about a line in ln N is below this: within 15 % of
+# the line, the runs show too little of the effect of D alone.
 COLLINEAR = 0.15
 
 
 @dataclass(frozen=True, eq=False)
 class Points:
-    """Coordinates of rows; see the module's notation."""
+    """Coordinates of points; see the module's notation."""
 
     S: FloatArray
     U: FloatArray
@@ -60,7 +60,7 @@ class Points:
 
     @cached_property
     def X(self) -> FloatArray:
-        """(k, s + h + g) all coordinates side by side, as the residual sees them."""
+        """(q, s + h + g) all coordinates side by side, as the residual uses them."""
         return np.concatenate([self.S, self.U, self.G], axis=1)
 
 
@@ -74,7 +74,7 @@ def stack(parts: Sequence[Points]) -> Points:
 class Frame:
     """How values become coordinates, and back.
 
-    names       scale columns that a point must give: ('N', 'D'), ('C',), ('N',) or ('D',)
+    names       scale columns of every point: ('N', 'D'), ('C',), ('N',) or ('D',)
     collinear   N and D are given, but only C is used; ``line`` is (a, b) of ln N = a + b·ln C
     reference   (s,) logs of the scale axes at the reference
     reach       (s,) the largest columns of S among the runs
@@ -127,7 +127,7 @@ class Frame:
         return self.collinear or self.names == ("C",)
 
     def log_cost(self, logs: Mapping[str, FloatArray], hp: Mapping[str, AnyArray]) -> FloatArray:
-        """(q,) ln C of points given by the logs of their scale columns, and what they have else."""
+        """(q,) ln C of points with these logs of scale columns and these hyperparameters."""
         cost = np.log(self.multiplier) + sum(logs.values())
         for axis in self.further:
             if axis.price:
@@ -160,9 +160,9 @@ class Frame:
         """(q,) how far points lie beyond the runs, in e-folds of C; 0 inside them.
 
         Along the best runs N and D each grow with the root of C. So an e-fold of N or of D alone
-        beyond the largest one is as far as two of C, whatever the compute.
+        beyond the largest run is as far as two of C, whatever the compute.
 
-        made   for each point one further run
+        made   for each point one further run, taken as made
         """
         top, reach = np.zeros(1), self.reach
         if made is not None:
@@ -210,7 +210,7 @@ def frame_of(
     done: IntArray,
     kinds: Mapping[str, str],
 ) -> Frame:
-    """The frame of n rows. ``done`` are those that decide what is large and what is usual."""
+    """The frame of n rows. The rows ``done`` give the reference and the largest run."""
     names = tuple(name for name in ("N", "D") if name in scales and np.ptp(scales[name]) > 0.0)
     if {"N", "D"} <= set(scales):
         names = ("N", "D")
@@ -220,9 +220,9 @@ def frame_of(
         raise LawsmithError("surface", got="no scale that varies", want="N, D or C that varies")
     logs = {name: np.log(scales[name]) for name in names}
     collinear, line, ratio = False, (0.0, 0.0), (0.0, 0.0)
-    further = [further_axis(name, values, logs) for name, values in hp.items()]
-    beside = tuple(priced(axis, scales, hp, logs) for axis in further if axis is not None)
-    powers = {axis.name: hp[axis.name] ** axis.price for axis in beside if axis.price}
+    axes = [further_axis(name, values, logs) for name, values in hp.items()]
+    further = {a.name: with_price(a, scales, hp, logs) for a in axes if a is not None}
+    powers = {name: hp[name] ** axis.price for name, axis in further.items() if axis.price}
     multiplier = _multiplier({**scales, **powers}, (*names, *powers), done)
     cost = np.log(multiplier) + sum(logs.values()) + sum(np.log(v) for v in powers.values())
     if names == ("N", "D"):
@@ -232,30 +232,43 @@ def frame_of(
             b, a = np.polyfit(cost, logs["N"], 1)
             line = (float(a), float(b))
     columns = [cost] if collinear else [logs[name] for name in names]
-    top = float(cost[done].max())
-    reference = usual([column[done] for column in columns], cost[done])
-    reach = np.array([column[done].max() for column in columns]) - reference
-    known = {} if collinear else {axis.name: axis for axis in beside}
-    axes = [known.get(k) or axis_of(k, values, kinds.get(k, "")) for k, values in hp.items()]
+    upper = cost[done] >= np.quantile(cost[done], 0.67)
+    reference = np.array([np.median(column[done][upper]) for column in columns])
+    kept, n_stepwise = _axes_of(hp, kinds, {} if collinear else further, columns)
+    return Frame(
+        names,
+        kept,
+        collinear,
+        line,
+        reference,
+        reach=np.array([column[done].max() for column in columns]) - reference,
+        multiplier=multiplier,
+        log_top=float(cost[done].max()),
+        ratio=ratio,
+        n_stepwise=n_stepwise,
+    )
+
+
+def _axes_of(
+    hp: Mapping[str, AnyArray],
+    kinds: Mapping[str, str],
+    further: Mapping[str, Axis],
+    columns: list[FloatArray],
+) -> tuple[tuple[Axis, ...], int]:
+    """The axes that vary and are no recipe, and the number of recipes that change in steps."""
     kept: list[Axis] = []
     n_stepwise = 0
-    for axis in (axis for axis in axes if axis is not None):
+    for name, values in hp.items():
+        axis = further.get(name) or axis_of(name, values, kinds.get(name, ""))
+        if axis is None:
+            continue
         if axis.kind in ("unique_tokens", "epochs"):
             kept += [axis] if axis.low < axis.high else []
-            continue
-        u = np.empty(0) if axis.levels else axis.coordinate(hp[axis.name])
-        if axis.levels or axis.kind == "experts" or not is_recipe(u, columns):
+        elif axis.kind not in ("log", "linear") or not is_recipe(axis.coordinate(values), columns):
             kept.append(axis)
-        elif not is_linear(u, columns):
+        elif not is_linear(axis.coordinate(values), columns):
             n_stepwise += 1
-    found = (names, tuple(kept), collinear, line, reference, reach, multiplier, top, ratio)
-    return Frame(*found, n_stepwise)
-
-
-def usual(columns: list[FloatArray], cost: FloatArray) -> FloatArray:
-    """(s,) medians of the upper third of rows: the scales at which parameters are given."""
-    upper = cost >= np.quantile(cost, 0.67)
-    return np.array([np.median(column[upper]) for column in columns])
+    return tuple(kept), n_stepwise
 
 
 def _multiplier(scales: Mapping[str, AnyArray], names: tuple[str, ...], done: IntArray) -> float:

@@ -71,21 +71,19 @@ class Lesson(NamedTuple):
 class Prior:
     """Numbers by name.
 
-    public        names of the public studies that taught it. Then shares are those at C₀ and move
-                  with the compute of a reference
-    learnt_from   earlier studies that taught it, beyond public ones
+    public        names of the public studies that it was learnt from. Then shares are those at C₀
+                  and move with the compute of a reference
+    learnt_from   further studies that it was learnt from
     peaks         best values of hyperparameters in those, by name
-    hp            after `local`: names of the numeric hyperparameters, in the order of columns
     """
 
     numbers: Mapping[str, Number]
     public: tuple[str, ...] = ()
     learnt_from: tuple[Lesson, ...] = ()
     peaks: Mapping[str, Peak] = field(default_factory=dict)
-    hp: tuple[str, ...] = ()
 
     def __getitem__(self, name: str) -> Number:
-        """A number by its name; of a hyperparameter that is not known, that of any bowl."""
+        """A number by its name; that of any bowl for an unknown hyperparameter."""
         known = name if name in self.numbers else f"bowl.{name.partition('.')[2]}"
         return self.numbers[known]
 
@@ -94,9 +92,8 @@ class Prior:
         """Whether it was learnt from studies."""
         return bool(self.public or self.learnt_from)
 
-    def bowl(self, column: int, what: str) -> Number:
-        """``what`` of the bowl of a numeric hyperparameter: its own, or that of any."""
-        name = self.hp[column] if column < len(self.hp) else ""
+    def bowl(self, name: str, what: str) -> Number:
+        """``what`` of the bowl of a numeric hyperparameter: its own, or that of any bowl."""
         own = f"{name}:{what}"
         return self[own if own in self.numbers else f"{known_name(name)}.{what}"]
 
@@ -108,7 +105,7 @@ NAMES = {
 
 
 def known_name(name: str) -> str:
-    """The name under which a prior knows a hyperparameter; '' for one that it cannot know."""
+    """The name of a hyperparameter in a prior; '' for an unknown one."""
     return known_as(name, NAMES)
 
 
@@ -119,7 +116,7 @@ LOG_C0 = float(np.log(1e20))  # the middle of public studies, from which slopes 
 
 
 def reference_compute(frame: Frame) -> float | None:
-    """ln C of the reference; None where the table has no compute."""
+    """ln C of the reference; None for a table without compute."""
     if frame.of_compute:
         return float(frame.reference[0])
     if frame.names == ("N", "D"):
@@ -128,7 +125,7 @@ def reference_compute(frame: Frame) -> float | None:
 
 
 def reference_sizes(frame: Frame) -> tuple[float, float] | None:
-    """ln N and ln D of the reference; None where the table has not both."""
+    """ln N and ln D of the reference; None for a table without both."""
     if frame.names != ("N", "D"):
         return None
     if not frame.collinear:
@@ -139,26 +136,26 @@ def reference_sizes(frame: Frame) -> tuple[float, float] | None:
 
 
 def local(prior: Prior, frame: Frame) -> Prior:
-    """The prior at a study's reference: shares are moved, hyperparameters are named."""
+    """The prior at a study's reference: shares move, and known best values become centres."""
     log_C = reference_compute(frame)
     away = 0.0 if log_C is None or not prior.public else log_C - LOG_C0
     numbers = {name: _moved(name, number, away) for name, number in prior.numbers.items()}
-    moved = replace(prior, numbers=numbers, hp=tuple(axis.name for axis in frame.numeric))
+    moved = replace(prior, numbers=numbers)
     sizes = reference_sizes(frame)
-    for j, axis in enumerate(frame.numeric):
+    for axis in frame.numeric:
         if sizes is not None and axis.name in prior.peaks and axis.kind == "log":
-            numbers[f"{axis.name}:centre"] = _centre(moved, j, axis, sizes)
+            numbers[f"{axis.name}:centre"] = _centre(moved, axis, sizes)
     return moved
 
 
-def _centre(prior: Prior, j: int, axis: Axis, sizes: tuple[float, float]) -> Number:
-    """Where a bowl's bottom is: about the middle of what was tried, and where it was before."""
+def _centre(prior: Prior, axis: Axis, sizes: tuple[float, float]) -> Number:
+    """Where a bowl's bottom is: near the middle of the tried values, and where it was before."""
     peak, span = prior.peaks[axis.name], axis.span
-    drifts = [prior.bowl(j, f"drift_{scale}") for scale in "ND"]
+    drifts = [prior.bowl(axis.name, f"drift_{scale}") for scale in "ND"]
     steps = [sizes[0] - peak.log_N, sizes[1] - peak.log_D]
     before = peak.log_value + sum(d.mean * step for d, step in zip(drifts, steps, strict=True))
     variance = peak.sd**2 + sum((d.sd * step) ** 2 for d, step in zip(drifts, steps, strict=True))
-    about = prior.bowl(j, "centre")
+    about = prior.bowl(axis.name, "centre")
     centres = np.array([about.mean, (before - axis.middle) / span])
     weight = np.array([about.sd**-2, span**2 / variance])
     return Number(float(weight @ centres / weight.sum()), float(weight.sum() ** -0.5), log=False)

@@ -224,8 +224,8 @@ def trend(form: str, frame: Frame, level: float, prior: Prior = BROAD) -> Trend:
     """
     names = law_numbers(form, frame)
     pairs = [prior[name].pair(level if name in SHARES else 1.0) for name in names]
-    for j, axis in enumerate(frame.numeric):
-        height, centre, *others = (prior.bowl(j, part) for part in bowl_numbers(frame))
+    for axis in frame.numeric:
+        height, centre, *others = (prior.bowl(axis.name, part) for part in bowl_numbers(frame))
         pairs += [height.pair(), (centre.mean * axis.span, centre.sd * axis.span)]
         pairs += [number.pair() for number in others]
     pairs += [prior["effect"].pair()] * frame.n_levels

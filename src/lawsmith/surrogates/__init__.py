@@ -23,7 +23,7 @@ def make_surrogate(
 
     kernel, priors  of gp
     prior           of surface: what is expected of a study before its runs are seen
-    scale           what gp models: 'loss', or 'log' for its logarithm, as surface always does
+    scale           of gp: whether it models the 'loss' or its 'log', as surface always does
 
     >>> make_surrogate("gp").name
     'gp'

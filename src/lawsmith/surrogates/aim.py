@@ -1,10 +1,9 @@
-"""A surface on the candidates of a grid, and what they tell of the best loss at a compute.
+"""The members of a surface on a grid, and how its rows relate to the best loss at a target compute.
 
 Notation and shapes
-    m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
+    m candidates, k rows that a member rests on, M members with weights; C the target compute
     V (k, m) as in :mod:`lawsmith.surrogates.gp.factor`, one for each member
-    places   q points that cost C and may be the best, with probabilities: where N* is uncertain,
-             so is what a run is to tell
+    places   q points that cost C and may be the best, with probabilities: N* is uncertain too
     b, c     curvature and centre of a bowl in a hyperparameter (:mod:`lawsmith.surface.trend`)
 """
 
@@ -29,17 +28,17 @@ N_PLACES = 5  # of a line's FEW_RATIOS points: a gain costs as much as it has pl
 
 
 def stretch(n: int) -> float:
-    """What the variance of a member fitted to n runs is multiplied with; see `surface.mixture`."""
+    """The factor on the variance of a member fitted to n runs; see `surface.mixture`."""
     return model_share(n) * DF / (DF - 2.0)
 
 
 @dataclass(frozen=True, eq=False)
-class OnGrid:
-    """A member on all rows of a grid, and the runs that it has taken in.
+class MemberOnGrid:
+    """A member on all rows of a grid, given runs.
 
     prior    what the member expects of every row before any run
     noise    (m,) variance of one run
-    factor   of the runs; its targets are log losses less the prior's mean
+    factor   of the runs; its targets are log losses minus the prior's mean
     """
 
     member: Member
@@ -52,8 +51,8 @@ class OnGrid:
         """(m,) posterior mean of log loss."""
         return self.prior.mean + self.factor.mean(0.0)
 
-    def take_in(self, row: int, y: float, noise: float) -> None:
-        """One more run of a row, with log loss y and the variance of its noise."""
+    def add_run(self, row: int, y: float, noise: float) -> None:
+        """Condition on one more run of a row, with log loss y and the variance of its noise."""
         self.factor.extend(row, float(y - self.prior.mean[row]), float(noise))
 
 
@@ -69,17 +68,16 @@ def factor_of(
 
 
 class Places(NamedTuple):
-    """Points that may be the best at a compute: q of each member, and their probabilities (q,)."""
+    """Points that may be the best at a compute: q for each member, and their probabilities (q,)."""
 
     points: list[Points]
     chance: FloatArray
 
 
 def likely_places(surface: Surface, C: float, stretch: float) -> Places:
-    """The points of cost C that are the likeliest to be the best, each at its best λ.
+    """The points of cost C that are most likely to be the best, each at its best λ.
 
-    A point is as likely as it is to be better than the one that is best by now. ``stretch`` is
-    what a member's variance is multiplied with.
+    The probability of a point is proportional to that of beating the point with the best score.
     """
     line, along = surface.along(C, FEW_RATIOS)
     curve = surface.weight @ score(surface, line, along)
@@ -94,14 +92,16 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
 
 
 def aim_at(
-    places: Places, stretch: float, weight: FloatArray, parts: list[OnGrid], apart: FloatArray
+    places: Places, stretch: float, weight: FloatArray, parts: list[MemberOnGrid], apart: FloatArray
 ) -> Aim:
-    """What the candidates say of some places; ``apart`` (M, m) is how the members' means differ.
+    """How the rows relate to some places.
 
-    Where members disagree about a place, runs tell them apart.
+    Members that disagree about a place and about a row make the two covary.
+
+    apart   (M, m) the mean of each member minus the mean of all
     """
     both = list(zip(parts, places.points, strict=True))
-    cov, var, mean = (np.stack(v) for v in zip(*(_with_places(*b) for b in both), strict=True))
+    cov, var, mean = (np.stack(v) for v in zip(*(_covariance_with(*b) for b in both), strict=True))
     tuning, regret = zip(*(_tuning(*b, places.chance) for b in both), strict=True)
     off = mean - weight @ mean
     covariance = stretch * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
@@ -114,7 +114,9 @@ def aim_at(
     )
 
 
-def _with_places(part: OnGrid, places: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
+def _covariance_with(
+    part: MemberOnGrid, places: Points
+) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
     member, prior, factor, k = part.member, part.prior, part.factor, part.factor.k
     there = member.linearised(places)
@@ -124,7 +126,7 @@ def _with_places(part: OnGrid, places: Points) -> tuple[FloatArray, FloatArray, 
     return covariance, variance, there.mean + V.T @ factor.u[:k]
 
 
-def _tuning(part: OnGrid, places: Points, chance: FloatArray) -> tuple[FloatArray, float]:
+def _tuning(part: MemberOnGrid, places: Points, chance: FloatArray) -> tuple[FloatArray, float]:
     """`Aim.tuning` and `Aim.regret` by one member."""
     trend, F, factor, k = part.member.trend, part.prior.F, part.factor, part.factor.k
     total, regret = np.zeros(len(F)), 0.0
@@ -138,10 +140,10 @@ def _tuning(part: OnGrid, places: Points, chance: FloatArray) -> tuple[FloatArra
     return total, regret
 
 
-def mistuned(part: OnGrid) -> FloatArray:
-    """(m,) Σ b·Var c over bowls: the loss expected at a row because its best λ is not known.
+def mistuned(part: MemberOnGrid) -> FloatArray:
+    """(m,) Σ b·Var c over bowls: the excess loss expected at a row because its best λ is not known.
 
-    The linearised surface has none of it: at the bottom of a bowl its centre has no slope.
+    The linearised surface does not include it: at its bottom, a bowl is flat in its centre.
     """
     trend, F, factor = part.member.trend, part.prior.F, part.factor
     W = factor.whitened(F[factor.rows[: factor.k]])

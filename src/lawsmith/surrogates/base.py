@@ -1,4 +1,4 @@
-"""What a surrogate is: observations on a grid in, a posterior over the whole grid out.
+"""Surrogates: from observations on a grid to a posterior over the whole grid.
 
 Notation and shapes
     m      candidates (rows) of the grid; k observed rows
@@ -8,8 +8,8 @@ Notation and shapes
     sd     (m,) posterior standard deviation of the surface, without the noise of a further run
 
 Replicates are averaged. A diverged run is an observation too: as bad as the worst loss seen. A
-failed run says nothing. Pending runs are fantasies at the posterior mean: they shrink the deviation
-around them and teach nothing else.
+failed run is ignored. Pending runs are treated as observed at the posterior mean: they shrink the
+deviation around them and change nothing else.
 """
 
 from __future__ import annotations
@@ -31,13 +31,13 @@ Sampler = Callable[[int, np.random.Generator, IntArray], FloatArray]
 
 
 class Aim(NamedTuple):
-    """What the rows of a grid say of the best loss at a compute, which may be at q places.
+    """How the rows of a grid relate to the best loss at a target compute, at one of q places.
 
     covariance  (q, m) of each place's log loss with each row's
     variance    (q,) of the places
-    chance      (q,) how likely each place is to be the best
+    chance      (q,) probability that a place is the best
     tuning      (m,) Σ b·Cov(f(x), c)², over the places and their bowls of curvature b and centre c
-    regret      Σ b·Var c over the same: the log loss that is lost there for want of knowing λ*
+    regret      Σ b·Var c over the same: the log loss expected there because λ* is not known
     """
 
     covariance: FloatArray
@@ -52,41 +52,40 @@ class Aim(NamedTuple):
         return float(np.sqrt(self.chance @ self.variance))
 
     def gain(self, variance: FloatArray) -> FloatArray:
-        """(m,) log loss that one run is worth: what it takes off the SD and off the regret.
+        """(m,) value of one run at each row, in log loss: how much it lowers the SD and the regret.
 
-        ``variance`` (m,) is what a run at each row is expected to vary by, its noise included. To
-        first order in how much one run can tell.
+        This is the first order of the effect of one run.
+
+        variance  (m,) of the loss of a run at each row, its noise included
         """
         off_sd = self.chance @ self.covariance**2 / (2.0 * self.sd)
         return np.asarray((off_sd + self.tuning) / variance)
 
 
 class Hints(NamedTuple):
-    """What something other than a run says of the log losses of rows, such as the curve of a trunk.
+    """Log losses of r rows, predicted by something else than a run, such as the curve of a trunk.
 
-    variance  (r,) of its error, beside the noise of a run
-    alike     (r,) how many rows share one error: each of them counts for so much less
+    variance   (r,) of the error of the prediction, beside the noise of a run
+    n_sharing  (r,) how many rows share that error: each of them counts that much less
     """
 
     rows: IntArray
     y: FloatArray
     variance: FloatArray
-    alike: FloatArray
+    n_sharing: FloatArray
 
 
 @dataclass(frozen=True, eq=False)
 class Posterior:
-    """A surrogate's answer over the whole grid, on its scale.
+    """The prediction of a surrogate for the whole grid, on its scale.
 
-    best     the least value observed, on that scale: what an improvement is measured against
-    noise    SD of a run about the surface, on that scale, of each row (m,) or of all alike; 0 where
-             the surrogate has no idea of it
-    sampler  (n, rng, rows) → joint draws (n, len(rows)) on that scale; None where there are none
-    aim      compute → what the rows say of the best loss there; None where the surrogate cannot
-             look beyond its grid
-    mistuned (m,) how far a row may lie above its best λ because that is not known, on that scale;
-             its square is not in ``sd``
-    given    hints → the posterior with them as well; None where the surrogate takes none
+    best        the least value observed: improvements are measured against it
+    noise       SD of a run about the surface, of each row (m,) or one for all; 0 if not modelled
+    sampler     (n, rng, rows) → joint draws (n, len(rows)); None if there are none
+    aim         compute → `Aim` at that compute; None if the surrogate cannot look beyond its grid
+    mistuned    (m,) expected excess of a row over its best λ, because that λ is not known; not
+                part of ``sd``
+    with_hints  hints → the posterior given them as well; None if the surrogate takes none
     """
 
     mean: FloatArray
@@ -97,25 +96,25 @@ class Posterior:
     noise: FloatArray | float = 0.0
     aim: Callable[[float], Aim] | None = field(default=None, repr=False)
     mistuned: FloatArray | float = 0.0
-    given: Callable[[Hints], Posterior] | None = field(default=None, repr=False)
+    with_hints: Callable[[Hints], Posterior] | None = field(default=None, repr=False)
 
     @property
     def loss(self) -> FloatArray:
-        """(m,) the fantasized loss of every row: the mean, or exp(mean), the median, of logs."""
+        """(m,) the predicted loss of every row: the mean, or exp(mean), the median, for logs."""
         return _unlogged(self.mean) if self.scale == "log" else self.mean
 
     @property
     def run_variance(self) -> FloatArray:
-        """(m,) of one run at each row, about what is expected of it at its best λ.
+        """(m,) variance of one run at each row.
 
-        b·(u − c)² with u at the expected c has a variance of 2·(b·Var c)², which a surface that is
-        linear in c does not know.
+        A run at the expected c lies b·(u − c)² above its bowl's bottom. This has the variance
+        2·(b·Var c)², which a surface that is linear in c does not include.
         """
         spread = self.sd**2 + np.asarray(self.noise) ** 2
         return np.asarray(spread + 2.0 * np.asarray(self.mistuned) ** 2)
 
     def expected(self, row: int) -> dict[str, float]:
-        """The loss to expect of a row, and its SD, by name."""
+        """The expected loss of a row and its SD, by name."""
         mean, sd = float(self.mean[row]), float(self.sd[row])
         if self.scale == "log":
             mean = float(_unlogged(np.array(mean)))
@@ -123,7 +122,7 @@ class Posterior:
         return {"expected loss": mean, "SD": sd}
 
     def sample(self, n: int, rng: np.random.Generator, rows: IntArray | None = None) -> FloatArray:
-        """(n, m) joint draws of the surface, on the surrogate's scale; only at ``rows`` if said."""
+        """(n, len(rows)) joint draws of the surface, on its scale; of all rows by default."""
         if self.sampler is None:
             raise LawsmithError("posterior", got="a surrogate without joint draws", want="gp")
         return self.sampler(n, rng, np.arange(len(self.mean)) if rows is None else rows)
@@ -131,10 +130,10 @@ class Posterior:
 
 @dataclass(frozen=True)
 class Refits:
-    """The counts of runs at which a surrogate is fitted afresh; in between it takes runs in.
+    """The counts of runs at which a surrogate is refitted; in between, runs only update it.
 
-    Every count from ``first`` to ``every_until``, then at each growth by the share ``growth``, and
-    after ``most`` further runs in any case.
+    Every count from ``first`` to ``every_until``, then whenever the count has grown by the share
+    ``growth`` or by ``most`` runs.
     """
 
     first: int
@@ -144,12 +143,12 @@ class Refits:
 
     def points(self, n: int) -> list[int]:
         """The counts, up to n."""
-        found, point = [], self.first
+        counts, point = [], self.first
         while point <= n:
-            found.append(point)
+            counts.append(point)
             grown = min(int(point * (1.0 + self.growth)), point + self.most)
             point = point + 1 if point < self.every_until else max(point + 1, grown)
-        return found
+        return counts
 
 
 class Surrogate(Protocol):
@@ -163,9 +162,9 @@ class Surrogate(Protocol):
 
 @dataclass(frozen=True, eq=False)
 class Observations:
-    """What a surrogate is fitted to: distinct rows, their targets, and rows still pending.
+    """Data of a surrogate: distinct rows, their targets, and rows still pending.
 
-    y         (k,) of rows whose runs all diverged the worst loss seen
+    y         (k,) where all runs of a row diverged, the worst loss seen
     n_runs    (k,) how many finished runs each target is the mean of
     """
 
@@ -188,8 +187,8 @@ class Observations:
 def observations(grid: Grid, runs: Runs, scale: str) -> Observations:
     """The targets of ``runs``, rows in the order of their first finished run.
 
-    One more run on a new row therefore extends the lists at their end, unless it diverges or
-    replicates, or is the worst so far while another had diverged.
+    So one more run on a new row extends the lists at their end, unless it diverged, or is the worst
+    loss so far while another run had diverged.
     """
     index = runs.index[runs.finished]
     rows = index[np.sort(np.unique(index, return_index=True)[1])]
@@ -212,7 +211,7 @@ def observations(grid: Grid, runs: Runs, scale: str) -> Observations:
 
 
 def _unlogged(logs: FloatArray) -> FloatArray:
-    """Losses of logs; far from all runs a surrogate may speak of losses that no run can have."""
+    """Losses of logs, within what is possible: far from all runs a surrogate may exceed that."""
     return np.asarray(np.exp(np.clip(logs, np.log(LOSS.low), np.log(LOSS.high))))
 
 

@@ -1,17 +1,17 @@
-"""The surface as a surrogate: every run of a study so far, asked about the candidates of its grid.
+"""The surface as a surrogate: fitted to the runs of a study, it predicts the rows of its grid.
 
 Notation and shapes
-    m candidates, k rows a member rests on, M members with weights; C the compute that is aimed at
+    m candidates, k rows that a member rests on, M members with weights; C the target compute
     V (k, m) as in :mod:`lawsmith.surrogates.gp.factor`, one for each member
-    aim(C)   what the candidates say of the best loss at C (:mod:`lawsmith.surrogates.aim`)
+    aim(C)   how the candidates relate to the best loss at C (:mod:`lawsmith.surrogates.aim`)
 
-The surface is fitted afresh at counts of runs that `Refits` names. In between its parameters stay,
-and one more run is one more row of each member's factor, compressed by the runs before it. So a
-posterior is a function of the runs alone: what is remembered only saves time, and a new process
+The surface is refitted at the counts of runs that `Refits` names. In between its parameters stay
+the same, and one more run is one more row of each member's factor, compressed by the runs before
+it. So a posterior is a function of the runs alone: the memory only saves time, and a new process
 needs one fit.
 
 Before the first fit the members are those of the prior, conditioned on the runs so far. So the
-surface can be asked before the first run.
+surface predicts even before the first run.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from lawsmith.surface.prior import PUBLIC, Prior
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.tail import compress_last
 from lawsmith.surrogates.aim import (
-    OnGrid,
+    MemberOnGrid,
     Places,
     aim_at,
     factor_of,
@@ -44,31 +44,32 @@ from lawsmith.surrogates.base import Hints, Posterior, Refits, Sampler, check_lo
 from lawsmith.threads import one_thread
 
 NOTHING = 1e6  # variance of a row that stands in where there is no run
-# Fewer than 6 runs cannot tell a law from its prior. Fits take most of the time of a search even so
-# (docs/search.md), hence a growth of a fifth between two. A fit rests on a few hundred rows, what
-# came since on all of its runs, so 50 further ones are enough to fit again.
+# Fewer than 6 runs hardly change the prior of a law. Fits take most of the time of a search
+# (docs/search.md), hence a growth of a fifth between two. A fit uses a few hundred rows, an update
+# all later runs, so the surface is refitted after 50 of these.
 REFITS = Refits(first=6, every_until=10, growth=0.2, most=50)
 
 
 @dataclass(eq=False)
 class FittedSurface:
-    """A fitted surface on the candidates of a grid, and the runs taken in since.
+    """A fitted surface on the candidates of a grid, updated with the runs since the fit.
 
     fitted   the runs that the surface was fitted to; none for the prior
     parts    the members, each on all candidates
-    places   by target compute: for each member the points that may be the best, and how likely
+    runs     all runs that the parts are conditioned on
+    places   by target compute: the points that may be the best
     """
 
     grid: Grid
     fitted: Runs
     surface: Surface
-    parts: list[OnGrid]
-    taken: Runs
+    parts: list[MemberOnGrid]
+    runs: Runs
     places: dict[float, Places] = field(default_factory=dict)
 
     @property
     def stretch(self) -> float:
-        """What a member's variance is multiplied with; the same between two fits."""
+        """The factor on a member's variance; the same between two fits."""
         return stretch(len(self.fitted))
 
     def places_at(self, C: float) -> Places:
@@ -79,7 +80,7 @@ class FittedSurface:
 
 @dataclass(frozen=True)
 class SurfaceModel:
-    """The surrogate that answers are made of.
+    """The surrogate that uses the same surface as answers.
 
     prior   what is expected of a study before its runs are seen
     """
@@ -93,7 +94,7 @@ class SurfaceModel:
         return "surface"
 
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
-        """The posterior of log loss given the finished runs, pending ones as fantasies."""
+        """The posterior of log loss given the finished runs, and pending ones at their mean."""
         known = runs.take(runs.finished)
         check_logs(known.of(State.DONE).loss)
         with one_thread():
@@ -103,13 +104,13 @@ class SurfaceModel:
             return _posterior(fitted, known, np.unique(pending))
 
     def _follow(self, grid: Grid, finished: Runs) -> FittedSurface:
-        # The count whose fit this history rests on; 0 for the prior.
+        # The count of runs at the last fit; 0 for the prior.
         n = max(self.refits.points(len(finished)), default=0)
         if not finished.first(n).any_done:
             return _from_prior(grid, finished, self.prior)
-        # A state serves if it was fitted to the first n runs and has taken in none but these.
+        # A remembered state is usable if it was fitted to the first n runs and has seen only these.
         known = (m for m in self._memory if m.grid is grid and len(m.fitted) == n)
-        state = next((m for m in known if finished.begins_with(m.taken)), None)
+        state = next((m for m in known if finished.begins_with(m.runs)), None)
         if state is None:
             state = _begin(grid, finished.first(n), self.prior)
         _extend(state, finished)
@@ -125,7 +126,7 @@ def _begin(grid: Grid, first: Runs, prior: Prior) -> FittedSurface:
 
 
 def _from_prior(grid: Grid, finished: Runs, prior: Prior) -> FittedSurface:
-    """The prior at the level of the runs so far, and all of these taken in at once."""
+    """The prior at the level of the runs so far, conditioned on all of them at once."""
     done = finished.of(State.DONE)
     level = float(np.median(done.loss)) if len(done) else 1.0
     empty = _no_data(grid, level)
@@ -156,29 +157,29 @@ def _candidates(grid: Grid, frame: Frame) -> Points:
 
 def _on_grid(
     member: Member, at: Points, data: Observed, index: IntArray, noise: FloatArray
-) -> OnGrid:
-    """A member on all rows of a grid, with some data taken in.
+) -> MemberOnGrid:
+    """A member on all rows of a grid, conditioned on data.
 
     index   the rows of the grid of the runs that ``data`` is made of
     noise   (k,) variance of each row of ``data``
     """
     prior = member.linearised(at)
     factor = factor_of(member, prior, index[data.first], data.y, noise)
-    return OnGrid(member, prior, member.run_noise(at) ** 2, factor)
+    return MemberOnGrid(member, prior, member.run_noise(at) ** 2, factor)
 
 
 def _extend(state: FittedSurface, finished: Runs) -> None:
-    """Take in the runs that are new; each is a row of its own."""
-    for i in range(len(state.taken), len(finished)):
+    """Condition on the runs that are new; each is a row of its own."""
+    for i in range(len(state.runs), len(finished)):
         row = int(finished.index[i])
         y, extra = _target(state.parts[0].prior.at, finished.first(i + 1))
         for part in state.parts:
-            part.take_in(row, y, part.noise[row] + extra)
-    state.taken = finished
+            part.add_run(row, y, part.noise[row] + extra)
+    state.runs = finished
 
 
 def _target(at: Points, runs: Runs) -> tuple[float, float]:
-    """Log loss of the last run, compressed by those before it, and the variance owed to that."""
+    """Log loss of the last run, compressed by those before it, and the variance this adds."""
     diverged = runs.state == State.DIVERGED.value
     y = np.log(np.where(diverged, np.nanmax(runs.loss), runs.loss))
     last, extra = compress_last(at.S[runs.index], y, diverged)
@@ -198,11 +199,11 @@ def _posterior(
         for row, y, error, n in zip(*(column.tolist() for column in hints), strict=True):
             for part in parts:
                 # An error that n rows share is split among them.
-                part.take_in(row, y, n * (part.noise[row] + error))
+                part.add_run(row, y, n * (part.noise[row] + error))
     means = np.stack([part.mean for part in parts])
     for row in pending.tolist():
         for part, y in zip(parts, means[:, row], strict=True):
-            part.take_in(row, y, part.noise[row])
+            part.add_run(row, y, part.noise[row])
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([part.factor.variance() for part in parts])
@@ -217,11 +218,11 @@ def _posterior(
         mistuned=state.stretch * (weight @ np.stack([mistuned(part) for part in parts])),
         sampler=_sampler(state, parts, means),
         aim=lambda C: aim_at(state.places_at(C), state.stretch, weight, parts, apart),
-        given=lambda hints: _posterior(state, finished, pending, hints),
+        with_hints=lambda hints: _posterior(state, finished, pending, hints),
     )
 
 
-def _sampler(state: FittedSurface, parts: list[OnGrid], means: FloatArray) -> Sampler:
+def _sampler(state: FittedSurface, parts: list[MemberOnGrid], means: FloatArray) -> Sampler:
     """Joint draws at some rows, each from one member."""
 
     def sampler(n: int, rng: np.random.Generator, rows: IntArray) -> FloatArray:

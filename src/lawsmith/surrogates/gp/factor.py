@@ -7,8 +7,8 @@ Notation and shapes
     V  (k, m) L⁻¹ k_X, so posterior variance = prior variance − Σ_i V_i²
     u, o  (k,) L⁻¹ y and L⁻¹ 1, so the mean is c + Vᵀ(u − c·o) for any constant c
 
-The candidates contain every row that can ever be observed. So column x of V already is L⁻¹ k(X, x),
-the new row of L when x is observed, and an observation costs one product with V: O(k·m).
+Every row that can be observed is a candidate. So column x of V is already L⁻¹ k(X, x), the new row
+of L when x is observed, and an observation costs one product with V: O(k·m).
 """
 
 from __future__ import annotations
@@ -44,21 +44,21 @@ class Factor:
         K[np.diag_indices_from(K)] += noise
         L = cholesky(K)
         u, o = whiten(L, y), whiten(L, np.ones(k))
-        self._keep(rows, L, u, o)
+        self._store(rows, L, u, o)
         self.V = np.empty((len(self.u), len(prior)))
         self._whiten()
         V = self.V[:k]
         self.explained = np.einsum("ij,ij->j", V, V)  # (m,) variance removed so far
         self.Vu, self.Vo = u @ V, o @ V
 
-    def _keep(self, rows: IntArray, L: FloatArray, u: FloatArray, o: FloatArray) -> None:
-        """What has a row for each observation, with room for a quarter more; V is kept apart."""
+    def _store(self, rows: IntArray, L: FloatArray, u: FloatArray, o: FloatArray) -> None:
+        """Store the arrays that have a row for each observation, with room for a quarter more."""
         room = max(16, len(u) // 4)
         self.rows, self.L = np.pad(rows, (0, room)), np.pad(L, (0, room))
         self.u, self.o = np.pad(u, (0, room)), np.pad(o, (0, room))
 
     def _whiten(self) -> None:
-        """The first k rows of V, a few candidates at a time, so that the cache holds them."""
+        """Compute the first k rows of V, a few candidates at a time to fit into the cache."""
         k, m = self.k, self.V.shape[1]
         L, rows, width = self.L[:k, :k], self.rows[:k], max(WIDTH, BLOCK // self.k)
         for start in range(0, m, width):
@@ -68,7 +68,7 @@ class Factor:
     def _grow(self) -> None:
         """Room for a quarter more observations, in arrays of its own."""
         k, before = self.k, self.V
-        self._keep(self.rows[:k], self.L[:k, :k], self.u[:k], self.o[:k])
+        self._store(self.rows[:k], self.L[:k, :k], self.u[:k], self.o[:k])
         self.V = np.empty((len(self.u), before.shape[1]))
         self.V[:k] = before[:k]
 
@@ -80,7 +80,7 @@ class Factor:
         column = self.V[:k, row].copy()
         prior = self.cross(np.array([row]), None)[0]
         variance = prior[row] + noise - column @ column
-        # Rounding can eat a variance no larger than the noise; the noise itself is the least.
+        # Rounding can eat a variance no larger than the noise, so the noise bounds it from below.
         pivot = float(np.sqrt(max(variance, 1e-3 * noise)))
         self.L[k, :k], self.L[k, k] = column, pivot
         self.V[k] = (prior - column @ self.V[:k]) / pivot

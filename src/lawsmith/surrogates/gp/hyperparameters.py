@@ -58,8 +58,8 @@ def fit_hyperparameters(
 ) -> FloatArray:
     """(h,) eta of the highest maximum of the posterior density found from ``starts``."""
     pairs = kernel.pairs(targets.rows)
-    found = [_climb(pairs, targets, start) for start in starts]
-    return min(found, key=lambda pair: pair[0])[1]
+    maxima = [_climb(pairs, targets, start) for start in starts]
+    return min(maxima, key=lambda pair: pair[0])[1]
 
 
 def _climb(pairs: Pairs, targets: Observations, start: FloatArray) -> tuple[float, FloatArray]:
@@ -72,5 +72,5 @@ def _climb(pairs: Pairs, targets: Observations, start: FloatArray) -> tuple[floa
 
     bounds = [(low, UPPER) for low in pairs.kernel.least]
     begin = np.clip(start, pairs.kernel.least, UPPER)
-    found = minimize(negative, begin, jac=True, method="L-BFGS-B", bounds=bounds)
-    return float(found.fun), np.asarray(found.x, dtype=np.float64)
+    result = minimize(negative, begin, jac=True, method="L-BFGS-B", bounds=bounds)
+    return float(result.fun), np.asarray(result.x, dtype=np.float64)

@@ -2,8 +2,8 @@
 
 Notation and shapes
     X     (m, d) the unit cube of the grid; a kernel reads some of its columns
-    eta   (h,) logs of the hyperparameters: lengthscales ℓ, then outputscale s where there is one,
-          then linear variance v where there is one, then the noise variance σ²
+    eta   (h,) logs of the hyperparameters: lengthscales ℓ, then the outputscale s if any, then the
+          linear variance v if any, then the noise variance σ²
     K     k(x, x') = s·k_5/2(r) + v·x·x',  r² = Σ_i (x_i − x'_i)² / ℓ_i²
           k_5/2(r) = (1 + √5 r + 5r²/3)·exp(−√5 r)
 
@@ -49,7 +49,7 @@ class Kernel:
 
     @property
     def start(self) -> FloatArray:
-        """(h,) eta at which a search without a better idea begins."""
+        """(h,) eta at which a cold search begins."""
         return np.log([hyper.start for hyper in self.hypers])
 
     @property
@@ -71,7 +71,7 @@ class Kernel:
         return float(np.exp(eta[-1]))
 
     def cross(self, eta: FloatArray, rows: IntArray, others: IntArray | None = None) -> FloatArray:
-        """(len(rows), len(others)) covariances; with all rows of the grid when none are said."""
+        """(len(rows), len(others)) covariances; by default with all rows of the grid."""
         other = slice(None) if others is None else others
         K = np.zeros((len(rows), len(self.matern[other])))
         if self.n_lengthscales:
@@ -87,7 +87,7 @@ class Kernel:
         return np.asarray(stationary + self.linear_variance(eta) * (self.linear**2).sum(axis=1))
 
     def pairs(self, rows: IntArray) -> Pairs:
-        """What covariances among ``rows`` are made of at any eta."""
+        """The parts of the covariances among ``rows`` that do not depend on eta."""
         k = len(rows)
         first, second = np.tril_indices(k, -1)
         X = self.linear[rows]
@@ -111,7 +111,7 @@ class Kernel:
 
     @cached_property
     def _priors(self) -> list[tuple[Density, slice]]:
-        """Each prior with its part of eta: equal ones that follow one another are one."""
+        """Each prior with its part of eta; adjacent equal priors are grouped."""
         parts, start = [], 0
         for prior, same in groupby(hyper.prior for hyper in self.hypers):
             end = start + len(list(same))
@@ -124,7 +124,8 @@ class Kernel:
 class Pairs:
     """The pairs among k rows, each once: P = k(k − 1)/2 of them, those below the diagonal.
 
-    Half the work of full matrices, and what does not depend on eta is done once for a whole search.
+    This halves the work of full matrices. The parts that do not depend on eta are computed once for
+    a whole search.
 
     first, second   (P,) the rows of a pair, the first below the second in a matrix
     flat       (P,) where a pair is in a matrix that is kept by columns

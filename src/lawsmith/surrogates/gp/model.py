@@ -1,8 +1,8 @@
 """The exact Gaussian process with a constant mean: the paper's surrogate, as BoTorch has it.
 
-Hyperparameters are fitted again at counts of runs that `Refits` names; in between, one more run
-is one more row of the factor. Everything a state holds is determined by the beginning of the
-history it belongs to, so a fresh process that retraces it ends at the same.
+Hyperparameters are refitted at the counts of runs that `Refits` names; in between, one more run is
+one more row of the factor. A state depends only on the history that it belongs to, so a fresh
+process that retraces the history reaches the same state.
 
 Notation and shapes
     m candidates, k observed; targets are (y − centre)/spread, both as at the last refit. The
@@ -25,16 +25,17 @@ from lawsmith.surrogates.gp.hyperparameters import fit_hyperparameters
 from lawsmith.surrogates.gp.kernel import Kernel, check_names, kernel_on
 from lawsmith.threads import one_thread
 
-# Up to 10 runs each refit starts from the priors' modes: the last answer, of so few, is no better a
-# start. The rest was chosen on OELLM-English, ten seeds: up to 50, then at each growth by 5 %, errs
-# no more than a refit at every run up to 200 and takes half the time (docs/benchmarks.md).
+# Up to 10 runs each refit starts from the priors' modes: the result of so few runs is no better a
+# start. The rest was chosen on OELLM-English with ten seeds: at every run up to 50, then at each
+# growth by 5 %, errs no more than at every run up to 200 and takes half the time
+# (docs/benchmarks.md).
 REFITS = Refits(first=10, every_until=50, growth=0.05)
-FEW = 50  # runs; a lengthscale that this many agree on is not lost again
+FEW = 50  # runs; with more, a search from the last lengthscales does not lose them
 
 
 @dataclass(eq=False)
 class _Fitted:
-    """A process as it was last fitted, with what was observed since.
+    """A process as it was last fitted, updated with what was observed since.
 
     refitted_at   how many of the rows seen it was fitted to
     """
@@ -63,8 +64,8 @@ class _Fitted:
 class GP:
     """An exact Gaussian process with constant mean; see `gp.kernel` and `gp.priors` for names.
 
-    It remembers the last history, so that one more run extends the factorisation. A posterior
-    does not depend on what is remembered: a fresh object retraces the same refits.
+    It remembers the last state, so that one more run only extends the factorisation. A posterior
+    does not depend on this memory: a fresh object retraces the same refits.
     """
 
     kernel: str = "matern"
@@ -81,48 +82,48 @@ class GP:
         return "gp"
 
     def fit(self, grid: Grid, runs: Runs) -> Posterior:
-        """The posterior of the surface given the finished runs, pending ones as fantasies."""
-        found = observations(grid, runs, self.scale)
+        """The posterior of the surface given the finished runs, and pending ones at their mean."""
+        data = observations(grid, runs, self.scale)
         with one_thread():
-            state = self._follow(grid, found)
+            state = self._follow(grid, data)
             self._memory[:] = [state]
-            return self._posterior(state, found.pending)
+            return self._posterior(state, data.pending)
 
     def hyperparameters(self, grid: Grid, runs: Runs) -> FloatArray:
         """(h,) natural hyperparameters behind the posterior of this history, in eta's order."""
         self.fit(grid, runs)
         return np.exp(self._memory[0].eta)
 
-    def _follow(self, grid: Grid, found: Observations) -> _Fitted:
-        """The state after ``found``, from the remembered one where that is its beginning."""
-        known = (s for s in self._memory if s.grid is grid and found.begins_with(s.seen))
-        state, n = next(known, None), len(found.rows)
+    def _follow(self, grid: Grid, data: Observations) -> _Fitted:
+        """The state after ``data``, from the remembered state if that is its beginning."""
+        known = (s for s in self._memory if s.grid is grid and data.begins_with(s.seen))
+        state, n = next(known, None), len(data.rows)
         for point in self.refits.points(n) or [n]:
             if state is None or point > state.refitted_at:
-                state = self._refit(grid, found.first(point), state)
+                state = self._refit(grid, data.first(point), state)
         assert state is not None  # there is a point for every history
         for i in range(len(state.seen.rows), n):
-            y, noise = state.standard(float(found.y[i])), state.noise / int(found.n_runs[i])
-            state.factor.extend(int(found.rows[i]), y, noise)
+            y, noise = state.standard(float(data.y[i])), state.noise / int(data.n_runs[i])
+            state.factor.extend(int(data.rows[i]), y, noise)
             state.posterior = None
-        state.seen = found
+        state.seen = data
         return state
 
-    def _refit(self, grid: Grid, found: Observations, before: _Fitted | None) -> _Fitted:
-        """The hyperparameters of ``found``, searched from those of the last refit."""
+    def _refit(self, grid: Grid, data: Observations, before: _Fitted | None) -> _Fitted:
+        """The hyperparameters of ``data``, searched from those of the last refit."""
         kernel = kernel_on(grid, self.kernel, self.priors) if before is None else before.kernel
-        centre, spread, n = float(np.mean(found.y)), _spread(found.y), len(found.rows)
-        targets = replace(found, y=(found.y - centre) / spread)
+        centre, spread, n = float(np.mean(data.y)), _spread(data.y), len(data.rows)
+        targets = replace(data, y=(data.y - centre) / spread)
         starts = []
         if before is not None and n > self.refits.first:
             starts.append(before.eta)
-        # Without priors a few runs can send a lengthscale where no gradient leads back from: as
-        # long as they are few, the search also starts cold.
+        # Without priors a few runs can send a lengthscale to where no gradient leads back. With few
+        # runs the search therefore also starts cold.
         if not starts or n <= FEW:
             starts.append(kernel.start)
         eta = fit_hyperparameters(kernel, targets, starts)
         factor = factor_of(kernel, eta, targets)
-        return _Fitted(grid, found, n, kernel, eta, centre, spread, factor)
+        return _Fitted(grid, data, n, kernel, eta, centre, spread, factor)
 
     def _posterior(self, state: _Fitted, pending: IntArray) -> Posterior:
         """The posterior of a state; pending rows are observed at its mean."""
@@ -161,8 +162,8 @@ def _spread(y: FloatArray) -> float:
 def _sampler(state: _Fitted, factor: Factor, mean: FloatArray) -> Sampler:
     """Joint draws at some rows, by a factor of their posterior covariance.
 
-    ``factor`` may have grown by the time of a draw: its first rows, those of this posterior, stay
-    what they are.
+    ``factor`` may have grown by the time of a draw, but its first rows, those of this posterior,
+    do not change.
     """
     k = factor.k
 
@@ -170,8 +171,8 @@ def _sampler(state: _Fitted, factor: Factor, mean: FloatArray) -> Sampler:
         with one_thread():
             V = factor.V[:k, rows]
             prior = state.kernel.cross(state.eta, rows, rows)
-            # Rounding leaves observed rows slightly indefinite. A free outputscale can be large
-            # beside what is still uncertain, so the noise of a run bounds what is added.
+            # Rounding can leave the covariance of observed rows slightly indefinite. A free
+            # outputscale can be large beside the remaining variance, so noise bounds the jitter.
             jitter = np.minimum(1e-9 * np.diag(prior), 1e-3 * state.noise)
             covariance = prior - V.T @ V
             covariance[np.diag_indices_from(covariance)] += jitter

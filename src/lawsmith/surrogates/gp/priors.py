@@ -1,7 +1,7 @@
 """Hyperpriors of the Gaussian process, as BoTorch users have them.
 
 A density is that of the parameter itself, without the Jacobian of the logarithm it is searched in,
-so that the mode found is BoTorch's. Values are for inputs in the unit cube and standard targets.
+so that its mode is BoTorch's. Values are for inputs in the unit cube and standard targets.
 
     free        lengthscale, outputscale and linear variance without a prior, noise variance
                 LogNormal(−4, 1): SingleTaskGP(X, y, covar_module=ScaleKernel(MaternKernel(2.5)))
@@ -67,7 +67,7 @@ class Gamma:
 
 @dataclass(frozen=True)
 class Flat:
-    """No prior: every positive value is as good as another."""
+    """No prior."""
 
     def log_density(self, log_value: FloatArray) -> FloatArray:
         return np.zeros_like(log_value)
@@ -104,7 +104,7 @@ LOGNORMAL_NOISE = Hyper(LogNormal(-4.0, 1.0), start=np.exp(-5.0), least=1e-4)
 
 
 def _free(d: int) -> Priors:
-    # A lengthscale below a thousandth of the grid joins no two rows: shorter ones are all alike.
+    # Below a thousandth of the grid, a lengthscale joins no two rows; shorter ones change nothing.
     lengthscale = Hyper(Flat(), start=np.log(2.0), least=1e-3)
     return Priors(lengthscale, outputscale=FREE, linear=FREE, noise=LOGNORMAL_NOISE)
 
