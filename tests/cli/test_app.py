@@ -75,6 +75,14 @@ def test_every_command_names_the_function_that_does_it(request_):
     assert callable(getattr(import_module(module), name))
 
 
+@pytest.mark.parametrize(("command", "field"), [("count", "as-json"), ("cancel", "everything")])
+def test_an_option_goes_by_its_own_name_and_not_by_that_of_its_field(lawsmith, command, field):
+    assert lawsmith(command, f"--{field}").err.startswith(
+        f"error: lawsmith {command}: no such option: --{field}"
+    )
+    assert field not in lawsmith(command, "--help").out
+
+
 def test_the_package_can_be_run_as_a_module():
     result = python("-m", "lawsmith", "--version")
     assert (result.returncode, result.stdout) == (0, f"lawsmith {__version__}\n")

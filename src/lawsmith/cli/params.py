@@ -135,7 +135,11 @@ def command(request: type[Request]) -> Callable[..., None]:
     declared.sort(
         key=lambda one: (one[1].rich_help_panel in (SHOW, TASK), one[0].name == "as_json")
     )
-    options = {one.name: f"--{one.name.replace('_', '-')}" for one, _ in declared}
+    options = {
+        one.name: f"--{one.name.replace('_', '-')}"
+        for one, info in declared
+        if isinstance(info, typer.models.OptionInfo)
+    }
 
     def run(typed: typer.Context, **given: Any) -> None:
         try:
@@ -146,8 +150,10 @@ def command(request: type[Request]) -> Callable[..., None]:
     parameters = [Parameter("typed", Parameter.KEYWORD_ONLY, annotation=typer.Context)]
     for one, info in declared:
         hint = hints[one.name]
-        if hint is bool:  # without a name Typer would add --no-…
-            info.param_decls = info.param_decls or (options[one.name],)
+        if hint is bool and info.default is ...:
+            # Typer takes the first name of an annotated option for its default, and moves it. A
+            # flag without a name would get a --no-… as well.
+            info.default = options[one.name]
         info.parser = info.parser or READERS.get(hint)
         kind: Any = Annotated[hint, info]
         default = Parameter.empty if one.default is MISSING else one.default
