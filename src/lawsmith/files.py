@@ -117,10 +117,11 @@ def check_disk_space(folder: Path) -> None:
 
 
 def reason(error: Exception) -> str:
-    """What went wrong, in a few words."""
+    """What went wrong, on one line of at most 160 letters."""
     if getattr(error, "errno", None) == errno.ELOOP:
         return "a symbolic link"
-    return str(getattr(error, "strerror", None) or error or type(error).__name__)
+    text = " ".join(str(getattr(error, "strerror", None) or error).split())
+    return text[:160] or type(error).__name__
 
 
 def file_kind(mode: int) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 
 from lawsmith.numbers import as_amount
 
@@ -74,6 +74,12 @@ def flops(x: float, digits: int = 3) -> str:
 def percent(x: float, digits: int = 3) -> str:
     """A fraction as a percentage: 0.0123 is 1.23%."""
     return f"{number(100.0 * x, digits)}%" if math.isfinite(x) else number(x, digits)
+
+
+def listed(items: Sequence[object], most: int) -> str:
+    """At most ``most`` of the items: 'a, b and 3 more'."""
+    more = len(items) - most
+    return ", ".join(map(str, items[:most])) + (f" and {more} more" if more > 0 else "")
 
 
 def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:

@@ -1,12 +1,12 @@
-"""How good a law is, and a metric at given budgets: the four metrics of the paper.
+"""How good a law is: the four metrics of the paper, and their values at given budgets.
 
 Notation and shapes
-    T           steps of a search; values (T,) hold a metric after each, NaN where there is none
+    T           steps of a search; values (T,) hold a metric after each, NaN if there is none
     fraction    (T,) share of the pool's compute spent after each step, ascending
     regret      |θ − θ_ref| of one parameter, natural or log
     truth       rows of the true envelope, Π(pool)
 
-All functions are of arrays and mappings: none knows how the law was found.
+All functions take arrays and mappings: none knows how the law was found.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _ROUNDING = 1e-12  # a sum of all costs over their total may miss 1 in the last 
 
 
 def regret(params: Mapping[str, float], reference: Mapping[str, float]) -> dict[str, float]:
-    """|parameter − the reference's| by name, in the order of ``params``."""
+    """|parameter − reference| by name, in the order of ``params``."""
     if set(params) != set(reference):
         got, want = ", ".join(params), ", ".join(reference)
         raise LawsmithError("regret", got=f"parameters {got}", want=f"those of the other: {want}")
@@ -33,7 +33,7 @@ def regret(params: Mapping[str, float], reference: Mapping[str, float]) -> dict[
 def mean_squared_error(
     predicted: FloatArray, loss: FloatArray, keep: BoolArray | None = None
 ) -> float:
-    """Mean of (predicted − loss)² over the points, or over those to keep; NaN if there is none."""
+    """Mean of (predicted − loss)² over all points or those to keep; NaN if there are none."""
     squares = (np.asarray(predicted) - np.asarray(loss)) ** 2
     kept = squares if keep is None else squares[keep]
     return float(kept.mean()) if len(kept) else float("nan")
@@ -42,10 +42,10 @@ def mean_squared_error(
 def not_dominated(
     C: FloatArray, loss: FloatArray, pool_C: FloatArray, pool_loss: FloatArray
 ) -> BoolArray:
-    """(h,) points whose loss is below every loss that the pool has at no more compute.
+    """(h,) points whose loss is below every loss of the pool at no more compute.
 
     C, loss              (h,) the held-out points
-    pool_C, pool_loss    (m,) a pool loss that is not finite dominates nothing
+    pool_C, pool_loss    (m,) the pool; a loss that is not finite dominates nothing
     """
     order = np.argsort(pool_C, kind="stable")
     known = np.where(np.isfinite(pool_loss), pool_loss, np.inf)[order]
@@ -69,20 +69,12 @@ def difference_percent(predicted: float, reference: float) -> float:
 
 def value_at(fraction: npt.ArrayLike, values: npt.ArrayLike, budgets: npt.ArrayLike) -> FloatArray:
     """(n,) the value after the last step within each budget (n,); NaN before the first step."""
-    spent, found = _trace(fraction, values)
-    limits = np.atleast_1d(np.asarray(budgets, dtype=np.float64)) + _ROUNDING
-    step = np.searchsorted(spent, limits, side="right")
-    return np.concatenate([[np.nan], found.astype(np.float64)])[step]
-
-
-def _trace(
-    fraction: npt.ArrayLike, values: npt.ArrayLike
-) -> tuple[FloatArray, npt.NDArray[np.generic]]:
-    """Both (T,), the fractions ascending."""
     spent, found = np.asarray(fraction, dtype=np.float64), np.asarray(values)
     if spent.ndim != 1 or spent.shape != found.shape:
         got = f"fractions and values of shapes {spent.shape} and {found.shape}"
         raise LawsmithError("trace", got=got, want="one value a step")
     if not (np.diff(spent) >= 0.0).all():
         raise LawsmithError("trace", got="a spend that falls", want="fractions in ascending order")
-    return spent, found
+    limits = np.atleast_1d(np.asarray(budgets, dtype=np.float64)) + _ROUNDING
+    step = np.searchsorted(spent, limits, side="right")
+    return np.concatenate([[np.nan], found.astype(np.float64)])[step]

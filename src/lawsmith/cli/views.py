@@ -14,7 +14,7 @@ from lawsmith.answer import text as words
 from lawsmith.cli import console as out
 from lawsmith.digest import Columns, Digest, Part, as_remarks, as_warnings
 from lawsmith.files import write_output
-from lawsmith.formats import count, flops, interval, number, percent, plural
+from lawsmith.formats import count, flops, interval, listed, number, percent, plural
 from lawsmith.grid import Grid, HeldOut
 from lawsmith.spreadsheet import csv_text
 from lawsmith.tasks import TaskAnswer, TaskForecast
@@ -162,7 +162,7 @@ def show_study(study: Study, rule: HeldOut | None) -> None:
             "dropped": log.dropped and f"the {dropped} largest losses ({_rows(log.dropped)})",
             "diverged": f"{diverged} ({_rows(log.diverged)})" if log.diverged else "none",
             "replicates": f"{again} ({_rows(joined)})" if groups else "none",
-            "measured": study.measured and f"{_listed(study.measured)} (not used)",
+            "measured": study.measured and f"{listed(study.measured, MAX_LISTED)} (not used)",
             "held out": held_out_text(rule, grid) if rule else "none",
             "counted": _counted(study),
         }
@@ -175,15 +175,9 @@ def show_reading(study: Study) -> None:
     out.show(Digest("", as_warnings("Check how the table was read", study.warnings)))
 
 
-def _listed(names: Sequence[object]) -> str:
-    """'3, 17, 20 and 9 more'."""
-    shown = ", ".join(map(str, names[:MAX_LISTED]))
-    return shown + (f" and {len(names) - MAX_LISTED} more" if len(names) > MAX_LISTED else "")
-
-
 def _rows(rows: Sequence[object]) -> str:
     """'rows 3, 17, 20 and 9 more'."""
-    return f"row{'' if len(rows) == 1 else 's'} {_listed(rows)}"
+    return f"row{'' if len(rows) == 1 else 's'} {listed(rows, MAX_LISTED)}"
 
 
 def held_out_text(rule: HeldOut, grid: Grid) -> str:

@@ -5,7 +5,7 @@ An implausible size most often means that the unit of a column is not stated.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from shlex import quote
 from typing import TYPE_CHECKING, Any
 
@@ -16,7 +16,7 @@ from lawsmith.datasets import cells
 from lawsmith.datasets.column_names import TRAINING, plain, short, unit_name
 from lawsmith.datasets.extra_columns import ExtraColumns
 from lawsmith.datasets.roles import Schema
-from lawsmith.formats import count, number, scientific
+from lawsmith.formats import count, listed, number, scientific
 from lawsmith.laws.diagnostics import Diagnostic
 
 if TYPE_CHECKING:
@@ -141,7 +141,7 @@ def _taken_as_axis(axes: Mapping[str, str], frame: pd.DataFrame) -> Diagnostic:
     what, other = "are taken as axes, because they vary", "For those that do not matter"
     if len(items) == 1:
         what, other = "is taken as an axis, because it varies", "If it does not matter"
-    text = f"{_listed(items)} {what}. {other}: --ignore {_flag(axes)}."
+    text = f"{_listed(items)} {what}. {other}: --ignore {','.join(map(quote, axes))}."
     return Diagnostic("taken_as_axis", text, {"columns": ", ".join(axes.values())})
 
 
@@ -153,9 +153,10 @@ def _not_used(unused: Mapping[str, str], axes: Mapping[str, str]) -> Diagnostic:
     first = next(iter(unused))
     pairs = {**axes, short(first): first}
     flag = ",".join(f"{quote(axis)}={quote(column)}" for axis, column in pairs.items())
+    ignored = ",".join(map(quote, unused))
     text = (
         f"{_listed(items)} {what}: runs that differ in nothing else are averaged. To use {it}: "
-        f"--columns {flag}. If {they} not matter: --ignore {_flag(unused)}."
+        f"--columns {flag}. If {they} not matter: --ignore {ignored}."
     )
     return Diagnostic("column_not_used", text, {"columns": ", ".join(unused)})
 
@@ -166,12 +167,7 @@ def _levels(column: pd.Series[Any]) -> str:
     return f"{shown}, …" if len(levels) > 3 else shown
 
 
-def _flag(columns: Iterable[str]) -> str:
-    return ",".join(map(quote, columns))
-
-
 def _listed(items: Sequence[str]) -> str:
-    more = len(items) - MAX_LISTED
-    if more > 0:
-        return f"{', '.join(items[:MAX_LISTED])} and {more} more"
-    return items[0] if len(items) == 1 else f"{', '.join(items[:-1])} and {items[-1]}"
+    if 1 < len(items) <= MAX_LISTED:
+        return f"{', '.join(items[:-1])} and {items[-1]}"
+    return listed(items, MAX_LISTED)

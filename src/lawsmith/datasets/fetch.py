@@ -143,4 +143,4 @@ def _reason(error: Exception) -> str:
     if isinstance(error, urllib.error.HTTPError):
         return f"HTTP {error.code} {error.reason}"
     cause = getattr(error, "reason", error)  # of a URLError
-    return " ".join(reason(cause).split()) if isinstance(cause, Exception) else str(cause)
+    return reason(cause) if isinstance(cause, Exception) else str(cause)

@@ -16,6 +16,7 @@ from io import BytesIO, StringIO
 from typing import Any
 
 from lawsmith.errors import LawsmithError
+from lawsmith.files import reason
 
 MEMBER = re.compile(r"[^/]+/exp_data/models/[^/]+\.json")
 MAX_MEMBER_BYTES = 2**20  # both bound the memory that a wrong archive can take
@@ -65,5 +66,4 @@ def _models(archive: bytes) -> Iterator[dict[str, Any]]:
                     raise LawsmithError("gadre", got=member.name, want="a small JSON file")
                 yield json.loads(stream.read())
     except (tarfile.TarError, EOFError, OSError, ValueError, zlib.error) as error:
-        got = " ".join(str(error).split())
-        raise LawsmithError("gadre", got=got, want="a tarball of JSON files") from None
+        raise LawsmithError("gadre", got=reason(error), want="a tarball of JSON files") from None

@@ -54,7 +54,7 @@ def read_frame(source: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
     try:
         frame = read(path, max_bytes)
     except OSError as error:
-        raise LawsmithError(str(path), got=_reason(error), want="a readable file") from None
+        raise LawsmithError(str(path), got=reason(error), want="a readable file") from None
     if not len(frame.columns):
         raise LawsmithError(str(path), got="no columns", want="a table with one row per run")
     if not len(frame):
@@ -121,7 +121,7 @@ def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
             StringIO(text), sep=separator, low_memory=False, decimal="," if european else "."
         )
     except (pd.errors.ParserError, ValueError, OverflowError) as error:
-        raise LawsmithError(str(path), got=_reason(error), want="a CSV table") from None
+        raise LawsmithError(str(path), got=reason(error), want="a CSV table") from None
     return spread_texts(frame.rename(columns=lambda name: str(name).strip()))
 
 
@@ -153,7 +153,7 @@ def _check_fields(path: Path, text: str, separator: str, skipped: int) -> None:
                 raise LawsmithError(where, got=f"{len(row)} fields", want=f"{len(header)}")
     except csv.Error as error:
         where = f"{path}: line {skipped + reader.line_num}"
-        raise LawsmithError(where, got=_reason(error), want="a row of a CSV table") from None
+        raise LawsmithError(where, got=reason(error), want="a row of a CSV table") from None
 
 
 def _read_json(path: Path, max_bytes: int) -> pd.DataFrame:
@@ -169,7 +169,7 @@ def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
     try:
         return pd.read_parquet(path, engine="pyarrow")
     except (pa.ArrowException, ValueError) as error:
-        got = f"unreadable Parquet: {_reason(error)}"
+        got = f"unreadable Parquet: {reason(error)}"
         raise LawsmithError(str(path), got=got, want=FORMATS) from None
 
 
@@ -211,7 +211,7 @@ def _read_text(path: Path, max_bytes: int) -> str:
         else:
             data = read_bytes(path, limit=max_bytes)
     except (gzip.BadGzipFile, EOFError, zlib.error) as error:
-        raise LawsmithError(str(path), got=_reason(error), want="a whole gzip file") from None
+        raise LawsmithError(str(path), got=reason(error), want="a whole gzip file") from None
     if len(data) > max_bytes:
         raise _too_big(path, "more than that when unpacked", max_bytes)
     if b"\0" in data:
@@ -243,8 +243,3 @@ def _magic(data: bytes) -> str | None:
 def _too_big(path: Path, got: str, max_bytes: int) -> LawsmithError:
     hint = "filter it first: one row per finished run is enough"
     return LawsmithError(str(path), got=got, want=f"at most {max_bytes / 2**20:,.0f} MB", hint=hint)
-
-
-def _reason(error: Exception) -> str:
-    line = " ".join(reason(error).split())
-    return line if len(line) <= 120 else f"{line[:119]}…"

@@ -11,7 +11,7 @@ import numpy as np
 from lawsmith.datasets.cells import Fault
 from lawsmith.digest import Columns, Digest, short
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import count, flops, interval, number, plural
+from lawsmith.formats import count, flops, interval, listed, number, plural
 from lawsmith.grid import AnyArray, BoolArray, FloatArray, Grid
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.runs import Runs
@@ -177,7 +177,7 @@ class Study:
         named: list[list[str]] = [[] for _ in range(len(self.grid))]
         for row, name in zip(self.runs.index.tolist(), self.run_names, strict=False):
             named[row].append(name)
-        return [_listed(one) for one in named]
+        return [listed(one, _MAX_LISTED) for one in named]
 
     @property
     def synthetic(self) -> bool:
@@ -251,12 +251,6 @@ def _range(name: str, values: AnyArray) -> str:
         return ", ".join(map(str, np.unique(values)[:4]))
     form = {"N": count, "D": count, "C": flops}.get(name, number)
     return interval(float(values.min()), float(values.max()), form)
-
-
-def _listed(names: list[str]) -> str:
-    """The names of replicates, a few of many."""
-    more = len(names) - _MAX_LISTED
-    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def study_name(study: Study) -> str:

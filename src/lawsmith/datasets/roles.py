@@ -25,7 +25,7 @@ from lawsmith.datasets import cells, column_names
 from lawsmith.datasets.column_names import ALIASES, STATES, forms, is_one_of, plain, section
 from lawsmith.datasets.records import Branches
 from lawsmith.errors import LawsmithError, suggest, unknown
-from lawsmith.formats import count
+from lawsmith.formats import count, listed
 
 if TYPE_CHECKING:
     import pandas as pd
@@ -212,7 +212,7 @@ def _no_such_column(role: str, name: str, names: Sequence[str], source: str) -> 
     if colon and _full_name(column, names) in names:
         want = "K, M, B, T or a number after the colon"
         return LawsmithError(where, got=f"the unit {unit!r}", want=want)
-    want = f"one of {_listed(names)}"
+    want = f"one of {listed(names, _MAX_LISTED)}"
     return LawsmithError(where, got=repr(name), want=want, hint=suggest(name, names))
 
 
@@ -223,7 +223,7 @@ def missing(role: str, names: Sequence[str], source: str, option: str) -> Lawsmi
     known = f"{option} {role}={quote(close or 'NAME')}"
     hint = f"did you mean {known}?" if close else f"say which: {known}"
     want = wants.get(role, f"one for {role}")
-    return LawsmithError(source, got=f"columns {_listed(names)}", want=want, hint=hint)
+    return LawsmithError(source, got=f"columns {listed(names, _MAX_LISTED)}", want=want, hint=hint)
 
 
 def closest(role: str, names: Sequence[str]) -> str | None:
@@ -231,11 +231,6 @@ def closest(role: str, names: Sequence[str]) -> str | None:
     near = (n for n in names for f in forms(n) if get_close_matches(f, _aliases(role), 1, 0.75))
     parts = (name for name in names if role in plain(name).split("_"))
     return next(near, None) or next(parts, None)
-
-
-def _listed(names: Sequence[str]) -> str:
-    more = len(names) - _MAX_LISTED
-    return ", ".join(names[:_MAX_LISTED]) + (f" and {more} more" if more > 0 else "")
 
 
 def run_names(

@@ -14,6 +14,7 @@ from lawsmith.arrays import FloatArray
 from lawsmith.datasets.json_tables import spread
 from lawsmith.datasets.roles import find_column
 from lawsmith.errors import LawsmithError, unknown
+from lawsmith.files import reason
 from lawsmith.numbers import as_amount, as_float
 
 if TYPE_CHECKING:
@@ -177,9 +178,4 @@ def library(extra: str, source: str, want: str) -> Iterator[None]:
     except LawsmithError:
         raise
     except Exception as error:  # libraries have errors of many kinds
-        raise LawsmithError(source, got=one_line(error), want=want) from None
-
-
-def one_line(error: Exception) -> str:
-    """The message of a library's error, at most 160 letters."""
-    return " ".join(str(error).split())[:160] or type(error).__name__
+        raise LawsmithError(source, got=reason(error), want=want) from None

@@ -24,7 +24,6 @@ from lawsmith.datasets.sources.tracked import (
     Moment,
     TrackedRun,
     library,
-    one_line,
     tracked_run,
     visible,
 )
@@ -119,7 +118,7 @@ def _timely(runs: Iterator[TrackedRun | None]) -> Iterator[TrackedRun]:
 
 
 def _failed(project: str, error: Exception) -> LawsmithError:
-    got = one_line(error)
+    got = reason(error)
     want = "a project that can be read, wandb:ENTITY/PROJECT"
     hint = "log in with wandb login, or export the runs as CSV on their page"
     if isinstance(error, TimeoutError) or "did not respond in time" in got:
