@@ -67,7 +67,12 @@ def _minimum(curve: pd.DataFrame) -> pd.DataFrame:
 
 def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """IsoFLOP curves; a minimum at an end of its curve is hollow: the true one may lie beyond."""
-    data, room = isoflop_data(analysis), draw.view_of(width, legend=True)
+    return draw_isoflop(isoflop_data(analysis), analysis, width=width)
+
+
+def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
+    """The chart of these numbers; docs/tinylm.py has numbers of its own."""
+    room = draw.view_of(width, legend=True)
     where = {
         "x": room.log_x("N", data.cells["N"]),
         "y": room.loss_y(data.cells["loss"]),
