@@ -58,17 +58,15 @@ def test_the_covariance_of_rows_is_part_of_the_posterior():
     surface = fit({"N": N, "D": D}, runs(), inferred=inferred(B @ B.T))
     for member in surface.members:
         y, F, offset = member.data.y, member.rows.F, member.rows.mean
-        K = member.kernel.cross(
-            member.eta, member.data.points, member.data.points, np.zeros(len(y)), np.zeros(len(y))
-        )
+        points, e = member.data.points, member.rows.e
+        K = member.kernel.cross(member.eta, points, points, e, e)
         K = K + F @ F.T + np.diag(member.noise)
         last = slice(len(y) - 4, len(y))
         K[last, last] += B @ B.T
         at = surface.frame.points({"N": np.array([5e8]), "D": np.array([1e11])}, {})
         there = member.linearised(at)
         mean, f = there.mean, there.F
-        zero = np.zeros(1)
-        cross = member.kernel.cross(member.eta, at, member.data.points, zero, np.zeros(len(y)))
+        cross = member.kernel.cross(member.eta, at, points, there.e, e)
         weight = np.linalg.solve(K, (cross + f @ F.T).T)
         assert member.mean(at) == pytest.approx(mean + weight.T @ (y - offset), abs=1e-9)
 
@@ -97,20 +95,23 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
 
 @pytest.mark.parametrize("shared", [0.0, 0.01])
 def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
-    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run."""
-    rng = np.random.default_rng(5)
-    own = rng.standard_normal((2, len(N)))
+    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run. Medians of draws."""
     trunk = np.repeat(np.arange(10), 2)
-    noise = 0.01 * own[0] if not shared else shared * own[0][trunk] + 0.001 * own[1]
     empty = {"N": np.empty(0), "D": np.empty(0)}
     of_runs = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
-    y = loss(N, D) * np.exp(noise)
-    plain, clustered = (fit({"N": N, "D": D}, y, inferred=i) for i in (None, of_runs))
-    best = clustered.members[int(np.argmax(clustered.weight))]
-    assert best.data.trunks.common >= 0.9 if shared else best.data.trunks.common <= 0.5
-    if not shared:
+    common, wider = [], []
+    for seed in range(5, 12):
+        own = np.random.default_rng(seed).standard_normal((2, len(N)))
+        noise = 0.01 * own[0] if not shared else shared * own[0][trunk] + 0.001 * own[1]
+        y = loss(N, D) * np.exp(noise)
+        plain, clustered = (fit({"N": N, "D": D}, y, inferred=i) for i in (None, of_runs))
+        best = clustered.members[int(np.argmax(clustered.weight))]
+        common.append(best.data.trunks.common)
         wide, usual = (told(one, 2.4e8, 2e10) for one in (clustered, plain))
-        assert np.log(wide.high / wide.low) < 1.15 * np.log(usual.high / usual.low)
+        wider.append(np.log(wide.high / wide.low) / np.log(usual.high / usual.low))
+    assert np.median(common) >= 0.95 if shared else np.median(common) <= 0.5
+    if not shared:
+        assert np.median(wider) < 1.15
 
 
 def test_rows_that_are_inferred_make_no_window():

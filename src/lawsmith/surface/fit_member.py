@@ -248,7 +248,7 @@ def log_likelihood(member: Member, eta: FloatArray) -> tuple[float, FloatArray]:
     K = M + member.fixed_cov
     if own is not None:
         K += own
-    if not shared.all():
+    if kernel.heights:
         near += squares(Z[:, ~shared], Z[:, ~shared])
         M2, D2 = _matern_parts(near, np.exp(eta[-5]) * member.rows.e)
         K += M2
@@ -262,7 +262,7 @@ def log_likelihood(member: Member, eta: FloatArray) -> tuple[float, FloatArray]:
     columns = np.zeros(Z.shape[1])
     misfit = 0.0
     G = np.multiply(W, D, out=D)
-    if not shared.all():
+    if kernel.heights:
         G2 = np.multiply(W, D2, out=D2)
         columns[~shared] = _by_length(G2, Z[:, ~shared])
         misfit = 2.0 * float(np.einsum("ij,ij->", W, M2))

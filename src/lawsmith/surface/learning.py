@@ -93,8 +93,8 @@ def _eta_posterior(member: Member) -> tuple[FloatArray, FloatArray, BoolArray]:
     kernel, eta = member.kernel, member.eta
     low, high = np.array(kernel.bounds()).T
     kept = (eta > low + 1e-6) & (eta < high - 1e-6)
-    if not member.trend.h:
-        kept[-5] = False  # the misfit of bowls, where there is none
+    if not kernel.heights:
+        kept[-5] = False  # nothing tells of it
     precision = curvature(member) * np.outer(kernel.sd, kernel.sd)
     return ((eta - kernel.mean) / kernel.sd)[kept], precision[np.ix_(kept, kept)], kept
 

@@ -2,7 +2,8 @@
 
 Notation and shapes
     X    (k, m) coordinates, split into P (scales and categories) and U (numeric λ)
-    e    (k,) √(0.1·height), height being what the trend's bowls add at a row: 0 at their bottom
+    e    (k,) √(0.1·height), height being how far the trend puts a row above the best run of its
+         compute: what λ off the bottom of their bowls and D/N off its best add (`Trend.height`)
     eta  (l + 5,) logs of l lengthscales, then ln ρ, ln a, γ_a, ln σ, γ_σ
     a_i  = a·e^(−γ_a·c_i) SD of the residual, σ_i = σ·e^(−γ_σ·c_i) SD of the noise of one run,
          with c as in :mod:`lawsmith.surface.frame`: a and σ are those at the top of the data.
@@ -16,9 +17,9 @@ If rows share trunks, a share of the noise's variance is common to all rows of a
 diagonal has (1 − share)·σ_i², and rows of one trunk have the covariance share·σ_i σ_j/τ, where τ is
 the weight of that trunk under Student's t. The noise of one run is σ_i, as without trunks.
 
-k is Matérn-5/2. The residual has two parts: one of the scales alone, and one of the shape of the
-bowls, which vanishes at their bottom. So a bowl that is no parabola does not widen the interval of
-the best loss.
+k is Matérn-5/2. The residual has two parts: one of the scales alone, and one that grows with the
+height of a row and vanishes at the best run of each compute. So a bowl that is no parabola, or runs
+with far too few tokens, do not widen the interval of the best loss.
 """
 
 from __future__ import annotations
@@ -42,11 +43,13 @@ MAX_SLOPE = 0.6  # of both, for an e-fold of C: four times as large a decade of 
 class Kernel:
     """Which lengthscale each coordinate has, which are of λ alone, and the normal prior of eta.
 
-    group   (m,) lengthscale of each column of X; shared (m,) whether the column is in P too
+    group    (m,) lengthscale of each column of X; shared (m,) whether the column is in P too
+    heights  whether the trend has heights: rows above the best run of their compute
     """
 
     group: IntArray
     shared: BoolArray
+    heights: bool
     mean: FloatArray
     sd: FloatArray
 
@@ -71,7 +74,7 @@ class Kernel:
         K = matern(near)
         K *= self.amplitude(eta, A.c)[:, None]
         K *= self.amplitude(eta, B.c)
-        if not self.shared.all():
+        if self.heights:
             near += squares(Z[:, ~self.shared], Y[:, ~self.shared])
             bowls = matern(near)
             bowls *= (np.exp(2.0 * eta[-5]) * e_a)[:, None]
@@ -81,7 +84,7 @@ class Kernel:
 
     def variance(self, eta: FloatArray, at: Points, e: FloatArray) -> FloatArray:
         """(q,) variance of the residual: the diagonal of `cross` of points with themselves."""
-        bowls = 0.0 if self.shared.all() else np.exp(2.0 * eta[-5]) * e**2
+        bowls = np.exp(2.0 * eta[-5]) * e**2 if self.heights else 0.0
         return np.asarray(self.amplitude(eta, at.c) ** 2 + bowls)
 
     def bounds(self) -> list[tuple[float, float]]:
@@ -97,7 +100,7 @@ def kernel_of(frame: Frame, prior: Prior = BROAD) -> Kernel:
     shared = np.array([True] * s + [False] * h + [True] * g, dtype=np.bool_)
     lengths = ["scale_length"] * s + ["hp_length"] * (h + (g > 0))
     mean, sd = np.array([prior[name].pair() for name in (*lengths, *ETA)]).T
-    return Kernel(group, shared, mean, sd)
+    return Kernel(group, shared, frame.s == 2 or h > 0, mean, sd)
 
 
 def row_noise(kernel: Kernel, eta: FloatArray, data: Observed, w: FloatArray) -> FloatArray:

@@ -28,6 +28,10 @@ from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.prior import BROAD, FURTHER_PRIORS, SHARES, Prior
 
+# By how much ½ ln(D/N) is moved in search of the best D/N of a compute: by factors of up to 3,000,
+# which is as far as published runs lie off it, in steps that miss 0.05 % of the loss at most.
+RATIOS = np.linspace(-4.0, 4.0, 33)
+
 
 @dataclass(frozen=True, eq=False)
 class Trend:
@@ -90,11 +94,20 @@ class Trend:
         return np.asarray((up - down) / 2e-5)
 
     def height(self, theta: FloatArray, at: Points) -> FloatArray:
-        """(q,) what the bowls add to log loss."""
-        total = np.zeros(len(at))
+        """(q,) log loss above the best run of the same compute: by λ, and by D/N."""
+        total = self._off_ratio(theta, at.S)
         for j, u in enumerate(at.U.T):
             total += bowl(self._of_bowl(theta, j), u, at.S[:, : self.s])[0]
         return total
+
+    def _off_ratio(self, theta: FloatArray, S: FloatArray) -> FloatArray:
+        """(q,) log loss that another D/N would save at the same compute."""
+        here = self.law(theta, S)
+        if self.s != 2:
+            return np.zeros(len(S))
+        step = np.zeros(S.shape[1])
+        step[:2] = -1.0, 1.0
+        return here - np.min([self.law(theta, S + r * step) for r in RATIOS], axis=0)
 
     def centres(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q, h) where the bowls have their bottoms."""
