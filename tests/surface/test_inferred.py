@@ -95,7 +95,7 @@ def test_what_is_particular_to_a_trunk_widens_what_is_said_of_other_sizes():
 
 @pytest.mark.parametrize("shared", [0.0, 0.01])
 def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
-    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run. Medians of draws."""
+    """Noise of 1 % in all: of each run, or of each trunk and 0.1 % of each run (medians)."""
     trunk = np.repeat(np.arange(10), 2)
     empty = {"N": np.empty(0), "D": np.empty(0)}
     of_runs = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
