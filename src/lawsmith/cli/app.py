@@ -32,10 +32,9 @@ app = typer.Typer(
     context_settings={"help_option_names": ["-h", "--help"]},
 )
 datasets_app = typer.Typer()
-for _name, _request in COMMANDS.items():
-    app.command(_name)(command(_request))
-for _name, _request in LIVE.items():
-    app.command(_name, rich_help_panel="Live studies")(command(_request))
+for _panel, _commands in ((None, COMMANDS), ("Live studies", LIVE)):
+    for _name, _request in _commands.items():
+        app.command(_name, rich_help_panel=_panel)(command(_request))
 for _name, _request in DATASETS.items():
     datasets_app.command(_name)(command(_request))
 app.add_typer(datasets_app, name="datasets")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
 from typing import TypeAlias
 
 import numpy as np
@@ -22,16 +21,53 @@ Value: TypeAlias = float | tuple[float, float] | None
 
 
 def list_studies(request: ListRequest) -> None:
-    """Print a line for each study."""
-    show_list([entry(name) for name in datasets.names()])
+    """Show a line for each study, then what the words mean."""
+    studies = [entry(name) for name in datasets.names()]
+    rows = [
+        (
+            study.name,
+            _runs(study),
+            study.licence.split(";")[0],
+            state(study),
+            re.split("[,;]", study.citation)[0],  # who and when
+        )
+        for study in studies
+    ]
+    out.table("", ("name", "runs", "licence", "state", "source"), rows, align="lrllw")
+    out.stdout().print()
+    out.prose(
+        "lawsmith datasets fetch NAME downloads one that is absent; show NAME says more, and how "
+        "to get one by hand. Runs in brackets are the paper's count."
+    )
 
 
 def show_study(request: DatasetRequest) -> None:
-    """Print everything that is known about a study."""
-    known = entry(request.name)
-    variant = request.name.partition(":")[2]
-    known.variant(variant)
-    show_entry(known, variant)
+    """Show where a study is from, how it is read, its counts beside the paper's, its files."""
+    study, variant = entry(request.name), request.name.partition(":")[2]
+    read = study.variant(variant)
+    names = {other: f"{study.name}:{other}" if other else study.name for other in study.variants}
+    columns = read.options.columns.items()
+    facts = {
+        "name": names[variant],
+        "citation": study.citation,
+        "licence": study.licence,
+        "source": study.homepage or "lawsmith itself",
+        "state": state(study),
+        "read as": read.about,
+        "columns": ", ".join(k if k == column else f"{k} = {column}" for k, column in columns),
+        "rows": read.options.where,
+        "law": study.default_law and f"{study.default_law} by default",
+        "hold-out": study.hold_out and f"{study.hold_out:g} in the paper",
+        "variants": ", ".join(names.values()) if len(names) > 1 else "",
+    }
+    out.title(study.title)
+    out.facts(facts)
+    _show_counts(study, names[variant])
+    notes = [*study.notes, *read.notes]
+    if study.obtain and not present(study):
+        notes.append(f"to have it: {study.obtain}")
+    out.show(Digest("", as_notes(notes, "Notes")))
+    out.paths([_place(study, source)[1] for source in study.sources], "Files")
 
 
 def fetch(request: FetchRequest) -> None:
@@ -49,26 +85,6 @@ def fetch(request: FetchRequest) -> None:
             with out.downloads() as progress:
                 found = datasets.locate(known, progress=progress)
             out.paths(found)
-
-
-def show_list(entries: Sequence[Entry]) -> None:
-    """One line a study, then what the words mean."""
-    rows = [
-        (
-            entry.name,
-            _runs(entry),
-            entry.licence.split(";")[0],
-            state(entry),
-            re.split("[,;]", entry.citation)[0],  # who and when
-        )
-        for entry in entries
-    ]
-    out.table("", ("name", "runs", "licence", "state", "source"), rows, align="lrllw")
-    out.stdout().print()
-    out.prose(
-        "lawsmith datasets fetch NAME downloads one that is absent; show NAME says more, and how "
-        "to get one by hand. Runs in brackets are the paper's count."
-    )
 
 
 def _runs(entry: Entry) -> str:
@@ -98,34 +114,6 @@ def _place(entry: Entry, source: Source) -> tuple[str, str]:
         return "absent", source.url
     where = f"{entry.folder}/{source.file}"
     return "by hand", f"{where}, to be put into $LAWSMITH_DATA or the cache"
-
-
-def show_entry(entry: Entry, variant: str) -> None:
-    """Show where a study is from, how it is read, its counts beside the paper's, its files."""
-    names = [f"{entry.name}:{other}" if other else entry.name for other in entry.variants]
-    name, read = names[list(entry.variants).index(variant)], entry.variants[variant]
-    columns = read.options.columns.items()
-    facts = {
-        "name": name,
-        "citation": entry.citation,
-        "licence": entry.licence,
-        "source": entry.homepage or "lawsmith itself",
-        "state": state(entry),
-        "read as": read.about,
-        "columns": ", ".join(k if k == column else f"{k} = {column}" for k, column in columns),
-        "rows": read.options.where,
-        "law": entry.default_law and f"{entry.default_law} by default",
-        "hold-out": entry.hold_out and f"{entry.hold_out:g} in the paper",
-        "variants": ", ".join(names) if len(names) > 1 else "",
-    }
-    out.title(entry.title)
-    out.facts(facts)
-    _show_counts(entry, name)
-    notes = [*entry.notes, *read.notes]
-    if entry.obtain and not present(entry):
-        notes.append(f"to have it: {entry.obtain}")
-    out.show(Digest("", as_notes(notes, "Notes")))
-    out.paths([_place(entry, source)[1] for source in entry.sources], "Files")
 
 
 def _show_counts(entry: Entry, name: str) -> None:

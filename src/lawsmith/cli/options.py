@@ -117,25 +117,21 @@ def names(texts: Iterable[str], option: str) -> list[str]:
 
 def tasks(request: AnswerRequest) -> tuple[Task, ...]:
     """--metric with --chance and --questions, each once or as often as --metric."""
-    metrics, chances, questions = (
-        request.metric or (),
-        request.chance or (),
-        request.questions or (),
-    )
+    metrics = request.metric or ()
     if len(set(metrics)) < len(metrics):
         raise LawsmithError("--metric", got="a column twice", want="distinct columns")
-    for option, values in {"--chance": chances, "--questions": questions}.items():
-        if values and not metrics:
+    given = {"--chance": request.chance, "--questions": request.questions, "--via": request.via}
+    for option, value in given.items():
+        if value and not metrics:
             raise LawsmithError(option, got="no --metric", want="--metric COLUMN as well")
-        if len(values) not in (0, 1, len(metrics)):
-            got, want = f"{len(values)} for {len(metrics)} metrics", "one, or one for each --metric"
+    chances: list[float | None] = [*map(_chance, request.chance or ())] or [None]
+    counts = [_questions(text) for text in request.questions or ()] or [0]
+    for option, n in (("--chance", len(chances)), ("--questions", len(counts))):
+        if n not in (1, len(metrics)):
+            got, want = f"{n} for {len(metrics)} metrics", "one, or one for each --metric"
             raise LawsmithError(option, got=got, want=want)
-    if request.via is not None and not metrics:
-        raise LawsmithError("--via", got="no --metric", want="--metric COLUMN as well")
-    guesses: list[float | None] = [*map(_chance, chances)] or [None]
-    counts = [_questions(text) for text in questions] or [0]
     return tuple(
-        Task(name, guesses[i % len(guesses)], counts[i % len(counts)])
+        Task(name, chances[i % len(chances)], counts[i % len(counts)])
         for i, name in enumerate(metrics)
     )
 

@@ -41,12 +41,17 @@ def find_pages() -> dict[str, Path]:
 
 
 def init(request: InitRequest) -> None:
-    """Write a study file, and with --wsd a trainer beside it."""
+    """Write a study file, and with --wsd a trainer beside it, if neither exists already."""
     file, wsd = request.file, request.wsd
     files = {file: template("wsd.toml" if wsd else "study.toml")}
     if wsd:
         files[file.parent / "train.py"] = template("train.py.txt")
-    _write_new(files)
+    for path in filter(Path.exists, files):
+        got = "a folder" if path.is_dir() else "a file that is there already"
+        hint = "choose another name: it is not overwritten"
+        raise LawsmithError(str(path), got=got, hint=hint)
+    for path, text in files.items():
+        write_output(path, text, where="init")
     named = " and ".join(map(str, files))
     out.stdout().print(f"Wrote {named}. Edit it, then: lawsmith check {file}", soft_wrap=True)
 
@@ -54,14 +59,3 @@ def init(request: InitRequest) -> None:
 def template(name: str) -> str:
     """The text of a template."""
     return (TEMPLATES / name).read_text(encoding="utf-8")
-
-
-def _write_new(files: dict[Path, str]) -> None:
-    """Write all files, or none if one exists already."""
-    for path in files:
-        if path.exists():
-            got = "a folder" if path.is_dir() else "a file that is there already"
-            hint = "choose another name: it is not overwritten"
-            raise LawsmithError(str(path), got=got, hint=hint)
-    for path, text in files.items():
-        write_output(path, text, where="init")
