@@ -7,7 +7,6 @@ import os
 import re
 import sys
 from collections.abc import Sequence
-from difflib import get_close_matches
 from io import TextIOWrapper
 from typing import Annotated
 
@@ -17,7 +16,7 @@ from lawsmith import __version__
 from lawsmith.cli.commands import COMMANDS, DATASETS, LIVE, ListRequest
 from lawsmith.cli.console import BAD_INPUT, CLOSED_PIPE, INTERRUPTED
 from lawsmith.cli.params import command
-from lawsmith.errors import LawsmithError
+from lawsmith.errors import LawsmithError, suggest
 
 # New objects between garbage collections. At Python's default of 700, collecting takes a twentieth
 # of the time in a study of 100,000 candidates, none of which is garbage.
@@ -109,18 +108,17 @@ def _usage(error: typer.TyperException) -> str:
     if message.startswith("Invalid value for "):
         return message.removeprefix("Invalid value for ").replace("'", "", 2)
     command = getattr(getattr(error, "ctx", None), "command_path", "lawsmith")
-    first = message[:1].lower() + message[1:].removesuffix(".")
-    first = re.sub(r"(\S+) \(Possible options: (.*)\)", _did_you_mean, first)
-    meant = MEANT.get(first.removeprefix("no such option: "))
-    first += f", did you mean {meant}?" if meant else ""
-    return f"{command}: {first} (see {command} --help)"
+    text = message[:1].lower() + message[1:].removesuffix(".")
+    text = re.sub(r"(\S+) \(Possible options: (.*)\)", _did_you_mean, text)
+    meant = MEANT.get(text.removeprefix("no such option: "))
+    text += f", did you mean {meant}?" if meant else ""
+    return f"{command}: {text} (see {command} --help)"
 
 
 def _did_you_mean(found: re.Match[str]) -> str:
     """The option that is closest in spelling."""
     word, known = found[1], found[2].split(", ")
-    close = get_close_matches(word.lower(), known, n=1, cutoff=0.0)
-    return f"{word}, did you mean {(close or known)[0]}?"
+    return f"{word}, {suggest(word, known) or suggest(known[0], known)}"
 
 
 def _stop_writing() -> int:
