@@ -21,7 +21,7 @@ from lawsmith.answer.cautions import (
     verdict,
     warnings,
 )
-from lawsmith.answer.make import thinned
+from lawsmith.answer.make import thin
 from lawsmith.answer.records import Forecast, HeldOutRuns
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
@@ -188,10 +188,10 @@ def test_a_target_without_the_studys_scales_is_refused(sweep):
 def test_of_many_configurations_a_part_is_used_chosen_by_compute_alone(monkeypatch):
     study = tables.study(tables.sweep(12))  # 240 configurations
     monkeypatch.setattr("lawsmith.answer.make.MOST_CONFIGS", 80)
-    kept = thinned(study.grid, study.runs)
+    kept = thin(study.grid, study.runs)
     assert len(kept) == 80
     shuffled = Runs(study.runs.index, study.runs.loss[::-1], study.runs.state)
-    assert kept.index.tolist() == thinned(study.grid, shuffled).index.tolist()
+    assert kept.index.tolist() == thin(study.grid, shuffled).index.tolist()
     largest = np.argsort(study.grid.C, kind="stable")[-15:]
     assert set(largest.tolist()) <= set(kept.index.tolist())
     found = answer(study.grid, study.runs, [Target(1e22)])

@@ -133,8 +133,8 @@ def test_disjoint_intervals_are_told_with_the_pair_that_is_farthest_apart() -> N
 
 def test_a_best_ratio_that_was_not_run_is_told() -> None:
     tried = np.array([5.0, 100.0])
-    found = checks.allocation_extrapolated("by chinchilla", "1e25 FLOPs", 12e9 / 14e12, tried)
+    found = checks.allocation_extrapolated("the best D/N is", 12e9 / 14e12, tried)
     assert found.numbers == {"ratio": 12e9 / 14e12, "least_run": 5.0, "largest_run": 100.0}
-    assert checks.allocation_extrapolated("by chinchilla", "1e25 FLOPs", 20.0, tried) is None
+    assert checks.allocation_extrapolated("the best D/N is", 20.0, tried) is None
     one = np.array([20.0, 20.0])
-    assert checks.allocation_extrapolated("", "1e25 FLOPs", 20.0 + 1e-12, one) is None
+    assert checks.allocation_extrapolated("", 20.0 + 1e-12, one) is None

@@ -201,7 +201,8 @@ def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
         return None
     tried = a.study.grid.D[a.done] / a.study.grid.N[a.done]
     ratio = p.allocation["D/N"].centre
-    return checks.allocation_extrapolated(f"by {a.law.name}", p.target.label, ratio, tried)
+    subject = f"at {p.target.label} the best D/N by {a.law.name} is"
+    return checks.allocation_extrapolated(subject, ratio, tried)
 
 
 def isoflop_cells(grid: Grid, pool: IntArray, loss: FloatArray) -> tuple[IntArray, IntArray]:

@@ -1,4 +1,4 @@
-"""The answer of a study: the best loss to expect at a target, and which N, D and λ gets it.
+"""The answer of a study: the best loss to expect at a target, and the N, D and λ that reach it.
 
 found = answer(study.grid, study.runs, [Target(1e25)])
 found.forecasts[0].loss, found.forecasts[0].low, found.forecasts[0].high

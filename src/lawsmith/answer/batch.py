@@ -4,10 +4,10 @@ Notation
     L(B, D)   loss at one N, a batch B and D tokens, other hyperparameters at their best
     L*        the least loss over B at D
     critical  the B above the best one at which L(B, (1 + OVERHEAD)·D) = L*: a fifth more tokens
-              make up for the batch (Zhang et al. 2024, "How does critical batch size scale in
-              pre-training?", take the same overhead)
+              make up for the larger batch (Zhang et al. 2024, "How does critical batch size scale
+              in pre-training?", use the same overhead)
 
-Draws of the surface at all of these points say how well it is known. Where most draws have no such
+Its interval comes from draws of the surface at all of these points. If most draws have no such
 batch among those that were run, it is not identified: it lies beyond the largest.
 """
 
@@ -24,18 +24,18 @@ from lawsmith.surface import Surface
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.prior import known_name
 
-OVERHEAD = 0.2  # as Zhang et al. have it
-N_BATCHES, N_DRAWS = 25, 400  # batches between the least and the largest one; draws of the surface
+OVERHEAD = 0.2  # as in Zhang et al.
+N_BATCHES, N_DRAWS = 25, 400  # batches from the smallest to the largest; draws of the surface
 
 
 @dataclass(frozen=True)
 class CriticalBatch:
-    """Of one N and D, in the unit of the table's column.
+    """The critical batch at one N and D, in the unit of the table's column.
 
-    axis      its name
+    axis      name of the column
     best      the batch of least loss
-    critical  the critical batch with its interval; ends are infinite beyond the largest batch run
-    largest   that was run
+    critical  the critical batch, with the interval ``low`` to ``high``; infinite beyond the largest
+    largest   the largest batch that was run
     """
 
     axis: str
@@ -49,7 +49,7 @@ class CriticalBatch:
 
     @property
     def identified(self) -> bool:
-        """Whether the batch itself, and not only a bound, follows from the runs."""
+        """Whether the runs tell the batch itself, not only a lower bound."""
         return bool(np.isfinite(self.critical))
 
 
@@ -63,11 +63,11 @@ def batch_of(surface: Surface, forecast: Forecast, level: float) -> CriticalBatc
 
 
 def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95) -> CriticalBatch:
-    """The critical batch at N and D, of a study whose runs have them and vary the batch."""
+    """The critical batch at N and D, of a study whose runs vary the batch at given N and D."""
     axes = [axis for axis in surface.frame.numeric if known_name(axis.name) == "batch"]
     if surface.scale_names != ("N", "D") or not axes or axes[0].kind != "log":
         got = ", ".join(axis.name for axis in surface.frame.axes) or "no hyperparameter"
-        hint = "a batch that follows N and D throughout does not count"
+        hint = "a batch that is a function of N and D does not count"
         raise LawsmithError(
             "critical batch", got=got, want="a batch size that varies at given N and D", hint=hint
         )
@@ -80,7 +80,7 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
     inside = np.isfinite(values)
     values[inside] = np.exp(np.interp(found[inside], np.arange(N_BATCHES), np.log(batches)))
     tail = 0.5 * (1.0 - level)
-    # Nearest ranks: a mean of a batch and of infinity is no batch.
+    # Nearest ranks: the mean of a batch and infinity is no batch.
     low, centre, high = np.quantile(values, [tail, 0.5, 1.0 - tail], method="nearest").tolist()
     best = float(batches[int(np.argmin(at.mean(axis=0)))])
     return CriticalBatch(axis.name, N, D, best, centre, low, high, float(batches[-1]))
@@ -95,7 +95,7 @@ def _draws(surface: Surface, axis: Axis, batches: FloatArray, N: float, D: float
 
 
 def _crossing(at: FloatArray, longer: FloatArray) -> float:
-    """Where the loss with the overhead first exceeds the least one, as an index; n if nowhere."""
+    """The index at which the loss with the overhead first exceeds the least one; n if nowhere."""
     i = int(np.argmin(at))
     excess = longer - at[i]
     above = np.flatnonzero(excess[i:] > 0.0)

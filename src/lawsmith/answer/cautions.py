@@ -1,4 +1,4 @@
-"""Warnings about an answer, and one line on how far to trust it."""
+"""Warnings about an answer, and its verdict: one line on how far to trust it."""
 
 from __future__ import annotations
 
@@ -12,16 +12,17 @@ from lawsmith.answer.records import Forecast, HeldOutRuns
 from lawsmith.answer.text import distance
 from lawsmith.arrays import FloatArray
 from lawsmith.formats import flops, number, percent, plural
+from lawsmith.frontier import best_row
 from lawsmith.grid import Grid
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.surface import OddRun
 
-FEW_RUNS = 20  # by judgement: with fewer the prior says most
-FEW_HELD_OUT = 5  # below, even no miss at all says little of intervals of 95 %
+FEW_RUNS = 20  # by judgement: with fewer, most of the answer comes from the prior
+FEW_HELD_OUT = 5  # with fewer, even no miss at all says little about intervals of 95 %
 FAR = "the interval is as wide as such distances were in public studies. A larger run narrows it"
-RARE = 0.05  # a chance below which misses count as more than bad luck
-FIRM, ROUGH = 0.03, 0.10  # half-widths of an interval up to which it is called so, by judgement
+RARE = 0.05  # misses that are less likely than this by chance are reported
+FIRM, ROUGH = 0.03, 0.10  # largest half-widths of an interval with these verdicts, by judgement
 
 
 def warnings(
@@ -32,7 +33,7 @@ def warnings(
     n_runs: int,
     level: float,
 ) -> list[Diagnostic]:
-    """Every warning of an answer, each once."""
+    """Every warning about an answer, without repeats."""
     found = [few_runs(n_runs), few_held_out(held_out), missed(held_out, level)]
     for forecast in forecasts:
         found += [
@@ -45,7 +46,7 @@ def warnings(
 
 
 def each_once(found: Sequence[Diagnostic | None]) -> list[Diagnostic]:
-    """The warnings that there are, equal ones once."""
+    """The warnings without None and without repeats."""
     kept: dict[tuple[str, str], Diagnostic] = {}
     for warning in found:
         if warning is not None:
@@ -65,7 +66,7 @@ def few_runs(n: int) -> Diagnostic | None:
 
 
 def odd_run(run: OddRun) -> Diagnostic:
-    """A run with a loss far below what the other runs predict."""
+    """Warn of a run whose loss is far below what the other runs predict."""
     return Diagnostic(
         "odd_run",
         f"a run of {flops(run.C)} FLOPs has a loss of {number(run.loss)}, "
@@ -76,7 +77,7 @@ def odd_run(run: OddRun) -> Diagnostic:
 
 
 def thinned(n_kept: int, n_runs: int) -> Diagnostic:
-    """An approximation: the surface was fitted to some of the runs."""
+    """Say that the surface was fitted to a part of the runs."""
     return Diagnostic(
         "thinned",
         f"the answer rests on {n_kept:,} of {n_runs:,} runs, those of largest compute and others "
@@ -103,7 +104,7 @@ def missed(
     kind: str = "best run",
     interval: str = "of the answer on this study",
 ) -> Diagnostic | None:
-    """More runs outside their intervals than chance explains, if each misses 1 − level."""
+    """Warn of more runs outside their intervals than chance explains at this level."""
     if held_out is None:
         return None
     n, out = len(held_out.rows), int((~held_out.inside).sum())
@@ -118,44 +119,33 @@ def missed(
 
 
 def allocation_extrapolated(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether the best D/N, or that of a target that gives both, lies outside those that were run.
+    """Warn if the D/N, the best one or that of the target, lies outside those of the runs.
 
-    A loss that follows from a curve of its own needs no run there.
+    Not if the loss is predicted from a curve: no run with that D/N is needed then.
     """
     ratio, target = forecast.scales.get("D/N"), forecast.target
     if ratio is None or forecast.source:
         return None
     run = np.isfinite(loss)
     tried = grid.D[run] / grid.N[run]
-    if not target.sized:
-        edge = "N" in forecast.at_edge
-        of, label = "of the answer", target.label
-        return checks.allocation_extrapolated(of, label, ratio.centre, tried, at_edge=edge)
-    low, high = float(tried.min()), float(tried.max())
-    near = checks.SAME_RATIO
-    if low * (1 - near) <= ratio.centre <= high * (1 + near):
-        return None
-    return Diagnostic(
-        "allocation_extrapolated",
-        f"{target.label} has a D/N of {number(ratio.centre, 3)}, outside the "
-        f"{number(low, 3)} to {number(high, 3)} that were run: run some there before you rely on "
-        "this loss",
-        {"ratio": ratio.centre, "least_run": low, "largest_run": high},
-    )
+    if target.sized:
+        subject = f"{target.label} has a D/N of"
+        return checks.allocation_extrapolated(subject, ratio.centre, tried, "this loss")
+    subject, at_edge = f"at {target.label} the best D/N of the answer is", "N" in forecast.at_edge
+    return checks.allocation_extrapolated(subject, ratio.centre, tried, at_edge=at_edge)
 
 
 def above_observed(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnostic | None:
-    """Whether a run that costs no more has reached less than is expected.
+    """Warn if a run that costs no more has a lower loss than the forecast.
 
-    Inside the data the luck of one run is no reason: only one below the interval of a run is.
-    A target that gives experts or the like is not what other runs were.
+    Inside the data a lucky run is no reason to warn: there its loss must lie below the interval of
+    a run. Targets with hyperparameters or further inputs differ from the runs, so they are skipped.
     """
     if forecast.target.sized or forecast.target.hp:
         return None
-    cheap = np.flatnonzero(np.isfinite(loss) & (forecast.compute * (1.0 + 1e-9) >= grid.C))
-    if not len(cheap):
+    row = best_row(loss, forecast.compute * (1.0 + 1e-9) >= grid.C)
+    if row is None:
         return None
-    row = int(cheap[np.argmin(loss[cheap])])
     reached, compute = float(loss[row]), float(grid.C[row])
     if reached >= (forecast.loss if forecast.decades > 0.0 else forecast.run_low):
         return None
@@ -169,7 +159,7 @@ def above_observed(forecast: Forecast, grid: Grid, loss: FloatArray) -> Diagnost
 
 
 def best_at_edge(forecast: Forecast) -> Diagnostic | None:
-    """Whether a best hyperparameter is the last one tried, or beyond it."""
+    """Warn if a best hyperparameter is at the end of the values that were tried, or beyond."""
     names = [name for name in forecast.at_edge if name in forecast.hp]
     if not names:
         return None
@@ -183,11 +173,11 @@ def best_at_edge(forecast: Forecast) -> Diagnostic | None:
 
 
 class Doubts(NamedTuple):
-    """What a verdict follows from.
+    """The rules of a verdict.
 
-    firm, rough   half-widths of an interval up to which it is called so
-    grave         codes of warnings with which nothing is firm
-    why           what speaks against an answer, by code, in the order it is said
+    firm, rough   largest half-widths of an interval with these verdicts
+    grave         codes of warnings with which no answer is firm
+    why           reasons against an answer by the code of their warning, in the order of the line
     """
 
     firm: float
@@ -221,7 +211,7 @@ def verdict(forecasts: Sequence[Forecast], found: Sequence[Diagnostic], level: f
 
 
 def verdict_line(forecast: Any, known: str, found: Sequence[Diagnostic], doubts: Doubts) -> str:
-    """The one line: how far to trust a forecast of an answer, how it is known, and why."""
+    """How far to trust a forecast, how precisely it is known (``known``), and why not further."""
     codes, width = {warning.code for warning in found}, forecast.half_width
     word = "Firm" if width <= doubts.firm else "Rough" if width <= doubts.rough else "Open"
     if word == "Firm" and codes & doubts.grave:

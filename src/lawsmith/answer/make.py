@@ -1,4 +1,4 @@
-"""From the runs of a study to its answer: one function, for tables, replays and live studies."""
+"""From the runs of a study to its answer: one function for tables, replays and live studies."""
 
 from __future__ import annotations
 
@@ -20,10 +20,10 @@ from lawsmith.surface import PUBLIC, Prior, Surface, fit_surface
 from lawsmith.threads import one_thread
 
 LEAST_RUNS = 4  # finished with a loss: fewer tell neither a level nor a slope
-# A surface is fitted to a few hundred configurations, chosen among these at most: a quarter of them
-# the largest, the rest spread evenly over the compute.
+# A surface is fitted to a few hundred configurations. They are chosen among at most this many: a
+# quarter are the largest ones, the rest are spread evenly over compute.
 MOST_CONFIGS = 20_000
-MOST_BESIDE = 2_000  # the same beside rows that are inferred: their errors are a matrix
+MOST_BESIDE = 2_000  # the same if losses are inferred: the covariance of their errors is a matrix
 
 
 @saturating
@@ -39,17 +39,17 @@ def answer(
     along: Along | None = None,
     others: Mapping[str, FloatArray] | None = None,
 ) -> Answer:
-    """What ``runs`` on ``grid`` say of the loss at ``targets``.
+    """Predict the loss at ``targets`` from ``runs`` on ``grid``.
 
-    held_out   rows of the grid whose runs are kept out and predicted instead
-    prior      what earlier studies let expect: by default public ones, `lawsmith.learn` adds others
-    along      losses along runs, in whose order ``runs`` are
-    others     other losses of ``runs``, in their order; what a pending run has of them may say
-               what its own loss will be. Not used beside ``along``
+    held_out   rows of the grid whose runs are not used but predicted
+    prior      learnt from earlier studies: by default public ones; `lawsmith.learn` adds others
+    along      losses along runs, with the runs in the order of ``runs``
+    others     other losses of ``runs``, in their order, from which the loss of pending runs is
+               inferred. Not used together with ``along``
     """
     held = np.empty(0, dtype=np.int64) if held_out is None else held_out
     open_runs = ~np.isin(runs.index, held)
-    kept = runs.finished & open_runs  # a pending run must not narrow an interval
+    kept = runs.finished & open_runs  # pending runs must not narrow an interval
     used = runs.take(kept)
     done = used.of(State.DONE)
     if len(done) < LEAST_RUNS:
@@ -59,9 +59,9 @@ def answer(
         model = None
         if along is not None:
             model = _model(along.of(kept), grid, used, targets, held, level)
-        resting = used if along is not None else thinned(grid, used)
+        some = used if along is not None else thin(grid, used)
         inferred = None if model is None else model.inferred
-        surface = fit_surface(*_candidates(grid, resting, held), prior, inferred=inferred)
+        surface = fit_surface(*_candidates(grid, some, held), prior, inferred=inferred)
         related = None
         if others and along is None:
             pending = open_runs & (runs.state == State.PENDING.value)
@@ -74,25 +74,23 @@ def answer(
         forecasts = tuple(_forecast(surface, model, target, level) for target in targets)
         judged = _judged(surface, model, grid, runs, held, level)
         finding = None if model is None else model.finding(level)
-    largest = float(grid.C[done.index].max())
     n_diverged = len(used.of(State.DIVERGED))
     loss = used.config_loss(len(grid))
     found = cautions.warnings(forecasts, judged, grid, loss, len(done), level)
     found += [cautions.odd_run(run) for run in surface.odd_runs()]
-    if len(resting) < len(used):
-        found.append(cautions.thinned(len(resting), len(used)))
-    verdict = cautions.verdict(forecasts, found, level)
+    if len(some) < len(used):
+        found.append(cautions.thinned(len(some), len(used)))
     return Answer(
         study=study,
         level=level,
         n_runs=len(done) + n_diverged,
         n_diverged=n_diverged,
-        largest=largest,
+        largest=float(grid.C[done.index].max()),
         forecasts=forecasts,
         left_out=held,
         held_out=judged,
         warnings=tuple(found),
-        verdict=verdict,
+        verdict=cautions.verdict(forecasts, found, level),
         surface=surface,
         public=prior.public,
         learnt_from=prior.learnt_from,
@@ -102,7 +100,7 @@ def answer(
 
 
 def default_target(grid: Grid, runs: Runs) -> Target:
-    """The default target: the power of ten half a decade or more above the largest run."""
+    """The first power of ten that is at least half a decade above the largest run."""
     done = runs.of(State.DONE)
     if not len(done):
         raise LawsmithError("answer", got="no finished run", want=f"at least {LEAST_RUNS}")
@@ -111,21 +109,21 @@ def default_target(grid: Grid, runs: Runs) -> Target:
 
 
 def _candidates(grid: Grid, runs: Runs, held_out: IntArray) -> tuple[Grid, Runs]:
-    """The grid without held-out rows, which must not decide how far hyperparameters range."""
+    """The grid without held-out rows, which must not extend the range of hyperparameters."""
     if not len(held_out):
         return grid, runs
     rows = np.setdiff1d(np.arange(len(grid)), held_out)
     return grid.subset(rows), runs.select(rows)
 
 
-def thinned(grid: Grid, runs: Runs) -> Runs:
+def thin(grid: Grid, runs: Runs) -> Runs:
     """The runs of at most MOST_CONFIGS configurations, chosen by compute and never by loss."""
     kept = _spread_over(grid, runs.index, MOST_CONFIGS)
     return runs if kept.all() else runs.take(kept)
 
 
 def _spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
-    """(k,) which runs on rows ``index`` are of ``most`` configurations, a quarter the largest."""
+    """(k,) a mask of runs on rows ``index``: those of at most ``most`` configurations."""
     configs = np.unique(index)
     if len(configs) <= most:
         return np.ones(len(index), dtype=np.bool_)
@@ -138,7 +136,7 @@ def _spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
 
 
 def _scattered(rows: IntArray) -> FloatArray:
-    """Numbers in no order, the same for the same rows: equal computes are not taken in turn."""
+    """A pseudo-random number for each row, so that rows of equal compute are in no fixed order."""
     return np.asarray((rows * 0.6180339887498949) % 1.0)
 
 
@@ -150,7 +148,7 @@ def _model(
     held_out: IntArray,
     level: float,
 ) -> CurveModel:
-    """What curves say, of the trunks that targets and held-out runs need among others."""
+    """The model of the curves, including the trunks that targets and held-out runs need."""
     wanted = [float(target.N) for target in targets if target.N is not None]
     if len(held_out):
         wanted += np.unique(grid.N[held_out]).tolist()
@@ -174,7 +172,7 @@ def _judged(
     held_out: IntArray,
     level: float,
 ) -> HeldOutRuns | None:
-    """The best held-out run of each compute, beside its prediction; None without one."""
+    """The best held-out run of each compute, with its prediction; None if there is none."""
     loss = runs.config_loss(len(grid))
     kept = held_out[np.isfinite(loss[held_out])]
     if not len(kept):
@@ -187,11 +185,11 @@ def _judged(
 def _further_run(
     surface: Surface, model: CurveModel | None, grid: Grid, row: int, level: float
 ) -> FloatArray:
-    """(3,) loss, run_low and run_high at a row's scales, tuned as well."""
+    """(3,) loss, run_low and run_high of a further run at the scales of a row, tuned as well."""
     if model is not None:
         target = Target(float(grid.C[row]), float(grid.N[row]), float(grid.D[row]))
-        found = _forecast(surface, model, target, level)
-        return np.array([found.loss, found.run_low, found.run_high])
+        forecast = _forecast(surface, model, target, level)
+        return np.array([forecast.loss, forecast.run_low, forecast.run_high])
     mixture = surface.mixture_of(grid, row)
     centre = np.exp(mixture.quantile(0.5, run=True))
     return np.array([centre, *mixture.interval(level)[3:]])

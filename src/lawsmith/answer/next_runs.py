@@ -1,14 +1,14 @@
-"""What one more run would change: by how much it narrows the interval at a target, and its price.
+"""Which run to make next: by how much one more run narrows the interval at a target, and its cost.
 
 Notation, for members j of the surface and a candidate x
-    m_j, v_j      mean and variance of log loss at the best place of the target
+    m_j, v_j      mean and variance of log loss at the best point of the target
     k_j           cov_j(x, target) / (var_j(x) + noise of a run at x)
     after         v_j − k_j·cov_j(x, target); m_j + k_j·(m̄(x) − m_j(x)), m̄ the mixture's mean: a run
                   brings members together, and on average it does not move their mean
-    beyond        a run above the largest one shortens the distance that the interval allows for
+    beyond        a run above the largest one shortens the extrapolation that the interval covers
 
 Candidates cost less than the target. They have the D/N that were run, and the best hyperparameters.
-The means of members after the run are those that are expected, so the width is an expectation too.
+The means after the run are expected values, so the width after it is an expectation too.
 """
 
 from __future__ import annotations
@@ -23,17 +23,17 @@ from lawsmith.surface import Surface
 from lawsmith.surface.frame import Points, stack
 from lawsmith.surface.mixture import Mixture
 
-N_COMPUTES, N_RATIOS = 9, 41  # computes of candidates, and D/N on the line of each
-BELOW = 100.0  # the largest run's compute over the least of a candidate: cheaper ones say little
-MOST = 0.5  # of the target's compute, at most: who can pay that makes the target's run itself
+N_COMPUTES, N_RATIOS = 9, 41  # computes of candidates, and D/N at each compute
+BELOW = 100.0  # largest run's compute over the cheapest candidate's: cheaper ones tell little
+MOST = 0.5  # of the target's compute: who can pay more makes the run of the target itself
 
 
 @dataclass(frozen=True)
 class NextRun:
-    """A run that is not made yet.
+    """A run that could be made next.
 
-    C, scales, hp    its cost, N and D (or the scales of the table), and hyperparameters
-    before, after    half-width of the interval at the target, relative to the loss
+    C, scales, hp    its cost, its N and D (or the scales of the table), its hyperparameters
+    before, after    half-width of the interval at the target without and with it, relative
     """
 
     C: float
@@ -44,41 +44,40 @@ class NextRun:
 
     @property
     def narrowed(self) -> float:
-        """Share of the interval's width that it takes away."""
+        """By what share it narrows the interval."""
         return 1.0 - self.after / self.before
 
 
 def next_runs(surface: Surface, C: float, n: int, *, level: float = 0.95) -> tuple[NextRun, ...]:
-    """Of each compute the run that narrows the interval at C most; the n best by FLOP, first."""
+    """The n runs that narrow the interval at C most per FLOP, best first; one for each compute."""
     log_target, top = float(np.log(C)), surface.frame.log_top
     highest = max(log_target + np.log(MOST), top - np.log(BELOW) / 2)
     computes = np.exp(np.linspace(top - np.log(BELOW), highest, N_COMPUTES))
     target = surface.best_of(*surface.along(C))
     mixture = surface.mixture(target)
     before = _half_width(mixture, level)
-    found = []
+    fresh = {a.name for a in surface.frame.further if a.kind != "experts"}  # no token is repeated
+    runs = []
     for compute in computes.tolist():
         scales, places = _candidates(surface, compute)
         after = _after(surface, mixture, target, places, level)
         i = int(np.argmin(after))
         hp = surface.frame.hp_of(places.take(np.array([i])))
-        shown = {name: values[0].item() for name, values in hp.items()}
-        fresh = {a.name for a in surface.frame.further if a.kind != "experts"}  # no token twice
-        found.append(
+        runs.append(
             NextRun(
                 C=compute,
                 scales={name: float(values[i]) for name, values in scales.items()},
-                hp={name: value for name, value in shown.items() if name not in fresh},
+                hp={name: values[0].item() for name, values in hp.items() if name not in fresh},
                 before=before,
                 after=float(min(after[i], before)),
             )
         )
-    useful = [run for run in found if run.narrowed > 0.0]
+    useful = [run for run in runs if run.narrowed > 0.0]
     return tuple(sorted(useful, key=lambda run: -run.narrowed / run.C)[:n])
 
 
 def _candidates(surface: Surface, C: float) -> tuple[dict[str, FloatArray], Points]:
-    """Scales of runs of one cost with the D/N that were run, and their points at the best λ."""
+    """Scales of runs that cost C, with the D/N that were run, and their points at the best λ."""
     given = surface.given_at(C)
     line = {k: np.asarray(v) for k, v in surface.line(C, N_RATIOS, given).items()}
     if surface.scale_names == ("N", "D") and len(line["N"]) > 1:
@@ -102,19 +101,13 @@ def _after(
         means[j], at[j] = mean[0], mean[1:]
         models[j] = np.maximum(cov[0, 0] - cov[0, 1:] ** 2 / run, 1e-12)
     means += gains * (surface.weight @ at - at)
-    again = np.zeros(q, dtype=np.int64)
-    nearer = np.stack([surface.frame.beyond(goal.take(again), tried) for goal in target])
-    return np.array(
-        [
-            _half_width(
-                replace(mixture, mean=means[:, i], model=models[:, i], h=nearer[:, i]), level
-            )
-            for i in range(q)
-        ]
-    )
+    repeated = np.zeros(q, dtype=np.int64)
+    h = np.stack([surface.frame.beyond(goal.take(repeated), tried) for goal in target])
+    after = (replace(mixture, mean=means[:, i], model=models[:, i], h=h[:, i]) for i in range(q))
+    return np.array([_half_width(one, level) for one in after])
 
 
 def _half_width(mixture: Mixture, level: float) -> float:
-    """Of the interval of the loss, relative to it."""
+    """Half-width of the interval of the loss, relative to the loss."""
     centre, low, high, *_ = mixture.interval(level)
     return 0.5 * (high - low) / centre

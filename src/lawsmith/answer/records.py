@@ -1,6 +1,6 @@
-"""The answer of a study: the loss to expect at each target, with intervals, and where it is found.
+"""The answer of a study: the predicted loss at each target, its intervals, and the best N, D and λ.
 
-Everything a person or a program sees of an answer is a rendering of these values.
+`answer.text` makes text, tables and plain values of these records.
 """
 
 from __future__ import annotations
@@ -29,11 +29,11 @@ if TYPE_CHECKING:
 
 @dataclass(frozen=True)
 class Target:
-    """Where a loss is wanted: at a compute, or at an N and a D, perhaps with hyperparameters or
-    further inputs (unique tokens, experts) of the run.
+    """Where to predict the loss: at a compute, or at an N and a D, with or without hyperparameters
+    or further inputs (unique tokens, experts) of the run.
 
-    A study without compute has targets of N or D alone, whose C is NaN. Text does as well wherever
-    a target is wanted: '1e24', 'N=7B,D=140B,lr=3e-4'.
+    A study without compute has targets of N or D alone, whose C is NaN. Functions that take a
+    target also take its text: '1e24', 'N=7B,D=140B,lr=3e-4'.
 
     C, N, D   compute in FLOPs, parameters, training tokens
     hp        hyperparameters by name
@@ -49,7 +49,7 @@ class Target:
 
     @property
     def sized(self) -> bool:
-        """Whether it gives N or D, not a compute alone."""
+        """Whether it gives N or D, and not only a compute."""
         return self.N is not None or self.D is not None
 
     @property
@@ -62,17 +62,17 @@ class Target:
         return ", ".join(parts)
 
     def scales(self, names: Sequence[str]) -> dict[str, float]:
-        """The scales of those names; an error where it does not give one of them."""
-        given = {"N": self.N, "D": self.D, "C": self.C}
-        found = {name: np.nan if (value := given[name]) is None else value for name in names}
-        if np.isnan(list(found.values())).any():
+        """The scales of those names; an error if it does not give one of them."""
+        sizes = {"N": self.N, "D": self.D, "C": self.C}
+        given = {name: v for name in names if (v := sizes[name]) is not None and not np.isnan(v)}
+        if len(given) < len(names):
             want = f"{', '.join(names)}, the scales of this study"
             raise LawsmithError("target", got=self.label, want=want)
-        return found
+        return given
 
     @property
     def plain(self) -> float | dict[str, float | str]:
-        """For a record: the compute, or what it gives by name; `target_of` reads it back."""
+        """As plain values: the compute, or what it gives by name; `target_of` reads them back."""
         if not self.sized and not self.hp:
             return self.C
         sizes = {"C": self.C, "N": self.N, "D": self.D}
@@ -81,7 +81,7 @@ class Target:
 
 
 def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
-    """The target that `Target.plain` wrote."""
+    """The target with these plain values (`Target.plain`)."""
     if not isinstance(plain, Mapping):
         return Target(float(plain))
     sizes = {k: float(plain[k]) for k in ("N", "D") if k in plain}
@@ -91,16 +91,16 @@ def target_of(plain: float | str | Mapping[str, float | str]) -> Target:
 
 @dataclass(frozen=True, repr=False)
 class Forecast(Estimate):
-    """The loss of the best run at a target: one for each target of an `Answer`.
+    """The predicted loss of the best run at a target: one for each target of an `Answer`.
 
     loss               the noise-free loss: as likely higher as lower
-    low, high          interval of that
+    low, high          its interval
     run_low, run_high  interval of the loss of one further run, tuned as well
     decades            of compute beyond the largest run, below 0 inside the data
-    scales             N, D and D/N of the best run; single values where the target gives them
-    hp, levels         its hyperparameters: numbers with intervals, and categories; as given where
-                       the target gives them
-    at_edge            names of those whose best value is at the end of what was tried
+    scales             N, D and D/N of the best run; single values if the target gives them
+    hp, levels         its hyperparameters: numbers with intervals, and categories; those of the
+                       target if it gives them
+    at_edge            names of those whose best value is at the end of the values tried
     source             the run whose curve the loss is predicted from; '' for the surface
 
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
@@ -124,17 +124,17 @@ class Forecast(Estimate):
 
     @property
     def half_width(self) -> float:
-        """Of the interval of the loss, relative to it."""
+        """Half-width of the interval of the loss, relative to the loss."""
         return 0.5 * (self.high - self.low) / self.loss
 
 
 @dataclass(frozen=True, eq=False)
 class HeldOutRuns:
-    """The best runs that were kept out, beside what the others say of them.
+    """The best held-out runs, and what is predicted for them from the others.
 
     rows             of the study's grid, each the best of its compute (of its N and D, for tasks)
     measured         (h,) the loss or accuracy of the run
-    predicted, low, high   (h,) of one further run there
+    predicted, low, high   (h,) prediction and interval of one further run there
     """
 
     rows: IntArray
@@ -149,13 +149,13 @@ class HeldOutRuns:
         return (self.low <= self.measured) & (self.measured <= self.high)
 
     @property
-    def error(self) -> float:
-        """Median distance of the prediction from the run, relative."""
+    def median_error(self) -> float:
+        """Median of the relative error of the prediction."""
         return float(np.median(np.abs(self.predicted / self.measured - 1.0)))
 
     @property
     def mean_error(self) -> float:
-        """Mean distance of the prediction from the run."""
+        """Mean of the absolute error of the prediction."""
         return float(np.mean(np.abs(self.predicted - self.measured)))
 
     @property
@@ -168,13 +168,13 @@ class HeldOutRuns:
 
     @property
     def rms_error(self) -> float:
-        """Root mean square of the relative distance."""
+        """Root mean square of the relative error."""
         return float(np.sqrt(np.mean((self.predicted / self.measured - 1.0) ** 2)))
 
 
 @dataclass(frozen=True, eq=False)
 class Origin:
-    """What an answer was made of: a study, which runs were kept out, and curves beside the runs."""
+    """What an answer was made from: a study, which runs were held out, and curves of the runs."""
 
     study: Study
     hold_out: HeldOut | None = None
@@ -182,7 +182,7 @@ class Origin:
 
 
 class Wording(Protocol):
-    """A module with the words of an answer, for people, and its plain values, for ``--json``."""
+    """A module that makes text and plain values (``--json``) of an answer."""
 
     def headline(self, answer: Any, forecast: Any, /) -> str: ...
     def listing(self, answer: Any, /) -> Digest: ...
@@ -195,9 +195,9 @@ class AnyAnswer:
     """What answers for a loss and for a task have in common.
 
     forecasts  one for each target, in their order
-    n_runs     finished runs it rests on, and how many of them diverged
+    n_runs     number of finished runs used; ``n_diverged`` of them diverged
     largest    compute of the largest of them
-    held_out   the best runs that were kept out, beside their predictions
+    held_out   the best held-out runs, with their predictions
     verdict    one line: how far to trust it, and why
     """
 
@@ -214,7 +214,7 @@ class AnyAnswer:
 
     @property
     def about(self) -> str:
-        """What it is for, in its title; '' for the loss of the study."""
+        """What it predicts, for its title; '' for the loss of the study."""
         return ""
 
     def __repr__(self) -> str:
@@ -228,13 +228,13 @@ class AnyAnswer:
         return self._words.listing(self).text()
 
     def to_frame(self) -> Frame:
-        """One row a target: what is predicted there, with its intervals."""
+        """One row per target: what is predicted there, with its intervals."""
         from lawsmith.datasets.records import frame_of
 
         return frame_of(self._words.forecast_row(forecast) for forecast in self.forecasts)
 
     def to_dict(self) -> Json:
-        """The answer as plain values, as ``--json`` has it."""
+        """The answer as plain values, as ``--json`` prints it."""
         return self._words.payload(self)
 
     def _repr_html_(self) -> str:
@@ -243,18 +243,18 @@ class AnyAnswer:
 
 @dataclass(frozen=True, eq=False, repr=False, kw_only=True)
 class Answer(AnyAnswer):
-    """What the runs of a study say: the result of `fit`.
+    """What the runs of a study predict: the result of `fit`.
 
     forecasts  one for each target, in their order
 
-    n_runs     finished runs it rests on, and how many of them diverged
+    n_runs     number of finished runs used; ``n_diverged`` of them diverged
     largest    compute of the largest of them
-    left_out   rows of the study's grid whose runs were kept out
+    left_out   rows of the study's grid whose runs were held out
     verdict    one line: how far to trust it, and why
-    public, learnt_from   public studies, and earlier ones that were named, that its prior is from
-    curves     what it used of losses along runs; None where it was given none
-    others     what it used of other losses of its runs; None where it was given none
-    origin     the study it was made of; None where it was made of a grid and runs alone
+    public, learnt_from   studies its prior was learnt from: public ones, and earlier ones named
+    curves     what it used of losses along runs; None if none were given
+    others     what it used of other losses of its runs; None if none were given
+    origin     the study it was made from; None if it was made from a grid and runs
 
     >>> small = load("tinylm", where="batch == 32 and 0.001 < lr < 0.002")
     >>> found = fit(small, targets=[1e16, 1e17])
@@ -278,7 +278,7 @@ class Answer(AnyAnswer):
     _words: ClassVar[Wording] = text
 
     def at(self, compute: float) -> Forecast:
-        """The forecast at one of the targets that are a compute."""
+        """The forecast at that compute, which must be one of the targets."""
         for forecast in self.forecasts:
             bare = not forecast.target.sized and not forecast.target.hp
             if bare and np.isclose(forecast.compute, compute, rtol=1e-9):

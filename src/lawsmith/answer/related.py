@@ -1,19 +1,19 @@
-"""Losses that runs lack, from another loss of the same runs.
+"""Missing losses, inferred from another loss of the same runs.
 
-Runs that share a seed, a shape or an odd learning rate are off in all their losses together, so one
-loss of a run says more of another one than N and D do.
+A run with an unlucky seed, an unusual shape or a poor learning rate is off in all of its losses, so
+one loss of a run predicts another one better than N and D do.
 
 Notation and shapes
     n runs have both losses, r runs only the other one
-    a, b  (n,) log of the loss that is known, and of the one that is wanted
-    X     (n, d) where a run lies: logs of scales, hyperparameters, 0/1 columns of categories
-    F     (n, p) features: 1, a, a², X, products of scales, a·categories; each times the SD that its
-          weight may have
+    a, b  (n,) log of the known loss, and of the missing one
+    X     (n, d) coordinates of a run: logs of scales, hyperparameters, 0/1 columns of categories
+    F     (n, p) features: 1, a, a², X, products of scales, a·categories; each times the prior SD of
+          its weight
     w     (p,) standard normal weights; b = b̄ + (a − ā) + F w + e, e ~ N(0, s²)
 
 The surface takes b̄ + (a − ā) + F w of the r runs as their losses. That is the surface at those runs
-plus the part of their noise that both losses share. The other part, e, is not in it, so only what
-is not known of w is added to the variance of a run.
+plus the part of their noise that both losses share. The other part, e, is not in it, so only the
+uncertainty of w is added to the variance of a run.
 """
 
 from __future__ import annotations
@@ -31,18 +31,18 @@ from lawsmith.surface import Inferred, Surface
 from lawsmith.surface.fit import columns_of, frame_on
 from lawsmith.surface.frame import Points
 
-LEAST_SHARED = 12  # runs that have both losses; with fewer, left-out runs judge the curve badly
-MOST_ROWS = 200  # that one loss infers, those of many spread evenly over the compute
-# What a weight may be, as an SD: of the intercept, of the slope about 1, of the curvature, of a
-# scale or hyperparameter (log loss for a factor of e), of a product of two scales, of a category
-# and of its slope. These, CLEARLY and DRIFT were chosen on the studies of docs/tasks.md.
+LEAST_SHARED = 12  # runs with both losses; with fewer, leaving runs out is a poor test of the curve
+MOST_ROWS = 200  # that are inferred from one loss; of more, a part that is even over compute
+# Prior SDs of the weights: of the intercept, of the slope about 1, of the curvature, of a scale or
+# hyperparameter (log loss for a factor of e), of a product of two scales, of a category and of its
+# slope. These, CLEARLY and DRIFT were chosen on the studies of docs/tasks.md.
 LEVEL, SLOPE, CURVATURE, COORDINATE, BEND, CATEGORY = 1.0, 0.5, 0.3, 0.02, 0.004, 0.3
-# How far off a left-out run may be by the other loss, of how far off it is by the surface. A little
-# better is too little: beyond the runs that have both, the curve is less sure than about them.
+# A curve is used if its error on left-out runs is at most this share of the surface's. A smaller
+# gain is not enough: the curve is less certain beyond the runs that have both losses.
 CLEARLY = 0.5
-# SD of what the curve is off by beyond the runs that have both, for a factor of e in compute.
+# SD of the curve's error beyond the runs that have both losses, for a factor of e in compute.
 DRIFT = 0.005
-USUAL_SCATTER = 0.005  # s is expected to be within a factor of e² of it
+USUAL_SCATTER = 0.005  # s is expected within a factor of e² of it
 SCATTERS = np.geomspace(2e-4, 0.2, 60)
 
 
@@ -50,9 +50,9 @@ SCATTERS = np.geomspace(2e-4, 0.2, 60)
 class Relation:
     """One loss as a function of another.
 
-    name      of the other loss
-    n_shared  runs that have both
-    n_rows    losses that were inferred
+    name      name of the other loss
+    n_shared  number of runs that have both
+    n_rows    number of losses that were inferred
     scatter   SD of the log of a run's loss about the curve
     """
 
@@ -64,7 +64,7 @@ class Relation:
 
 @dataclass(frozen=True, eq=False)
 class OtherLosses:
-    """What an answer has from other losses of its runs; n_without runs lack its own."""
+    """What an answer used of other losses of its runs; ``n_without`` runs lack its own."""
 
     n_without: int
     relations: tuple[Relation, ...] = ()
@@ -76,8 +76,8 @@ class LossCurve:
 
     centre      means (a, b) and of X (d,)
     mean, cov   of w
-    left_out    (n,) b minus what the other runs say of it
-    top         ln C of the largest run that has both, as `Points.c` has it
+    left_out    (n,) b minus its prediction from the other runs
+    top         ln C of the largest run that has both, on the scale of `Points.c`
     """
 
     centre: tuple[float, float, FloatArray]
@@ -96,7 +96,7 @@ class LossCurve:
 
 
 def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
-    """F of runs whose a is given from its mean; ``middle`` (d,) is the mean of X."""
+    """F of runs; ``a`` has its mean subtracted, ``middle`` (d,) is the mean of X."""
     X = at.X - middle
     g = at.G.shape[1]
     sd = np.full(X.shape[1], COORDINATE)
@@ -109,7 +109,7 @@ def _features(a: FloatArray, at: Points, middle: FloatArray) -> FloatArray:
 
 
 def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> LossCurve:
-    """The relation of two losses; how much they scatter is averaged over what it may be."""
+    """The relation of two losses, averaged over the values that the scatter may have."""
     centre = (float(a.mean()), float(b.mean()), at.X.mean(axis=0))
     F, t = _features(a - centre[0], at, centre[2]), b - centre[1] - (a - centre[0])
     n, p = F.shape
@@ -138,13 +138,13 @@ def fit_curve(a: FloatArray, b: FloatArray, at: Points) -> LossCurve:
 def relate(
     surface: Surface, grid: Grid, runs: Runs, others: Mapping[str, FloatArray]
 ) -> tuple[OtherLosses, Inferred | None]:
-    """What other losses say of the runs whose own is pending, and rows of it for the surface.
+    """The relations that are used, and losses inferred for the pending runs, for the surface.
 
-    surface   of the runs that have their own loss
-    others    (k,) each other loss of ``runs``, in their order; NaN where there is none
+    surface   fitted to the runs that have their own loss
+    others    (k,) each other loss of ``runs``, in their order; NaN if a run lacks it
 
-    A loss is used if it predicts a left-out run clearly better than the other runs do. Each run is
-    inferred from the one that does so best, of those that it has.
+    A loss is used if it predicts left-out runs clearly better than the surface does. Each run is
+    inferred from the best such loss that it has.
     """
     done = runs.state == State.DONE.value
     lacking = runs.state == State.PENDING.value
@@ -157,7 +157,7 @@ def relate(
     relations, parts = [], []
     for name, curve in sorted(curves.items(), key=lambda one: _typical(one[1].left_out)):
         a = logs[name]
-        # Upwards, where runs failed, the curve is not needed.
+        # At larger losses than these, where runs failed, the curve is not needed.
         able = lacking & np.isfinite(a) & (a <= a[done & np.isfinite(a)].max())
         if _typical(curve.left_out) >= bar or not able.any():
             continue
@@ -192,7 +192,7 @@ def _some(able: BoolArray, C: FloatArray) -> IntArray:
 
 
 def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
-    """Rows for the surface; what two relations err by is independent."""
+    """Rows for the surface; the errors of different relations are independent."""
     rows, y, errors = zip(*parts, strict=True)
     of = runs.index[np.concatenate(rows)]
     scales, hp, _ = columns_of(grid, of)

@@ -1,14 +1,14 @@
-"""Training and serving together: the N and D that reach a loss at the least total compute.
+"""Training and serving: the N and D that reach a loss with the least compute in total.
 
 Notation
     L*       the best loss to expect at a training compute C
     T        tokens to be served over the life of the model
-    cost     k·N·D + (k/3)·N·T: training costs k FLOPs a parameter and token (the study's own
-             C/(ND), about 6), and serving has the forward pass of it alone, a third
+    cost     k·N·D + (k/3)·N·T: training costs k FLOPs per parameter and token (the study's own
+             C/(ND), about 6); serving costs a third of that, the forward pass alone
 
 A smaller model that is trained longer reaches the same loss and costs less to serve. Losses are the
-surface's means, so this says where the cheapest N lies, and not how well it is known; what costs
-at most NEAR more is as good, and is often a wide range.
+surface's means, so the result has no interval. Models that cost at most NEAR more are as good, and
+these are often a wide range.
 """
 
 from __future__ import annotations
@@ -21,8 +21,8 @@ from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import Surface
 
-NEAR = 0.01  # of the total cost: what counts as as cheap
-N_SIZES, N_TOKENS = 81, 81  # that are tried: sizes 6 % apart
+NEAR = 0.01  # of the total cost: what counts as equally cheap
+N_SIZES, N_TOKENS = 81, 81  # values that are tried; sizes are 6 % apart
 SMALLEST, LARGEST = 1.0 / 50.0, 3.0  # of N, in units of the best N for training alone
 MOST_TOKENS = 300.0  # of D, in units of the best D for training alone
 
@@ -34,9 +34,9 @@ class Serving:
     C, loss            training compute, and the best loss to expect at it
     tokens             to be served
     N, D               cheapest for training and serving together; near_N costs at most NEAR more
-    training, serving  what they cost, FLOPs
-    alone_N, alone_D   the best for training alone, and alone what it costs together
-    at_edge            whether D/N of it was not run
+    training, serving  cost of each, in FLOPs
+    alone_N, alone_D   the best for training alone; ``alone`` is its cost of both
+    at_edge            whether its D/N lies outside those of the runs
     """
 
     C: float
@@ -58,7 +58,7 @@ class Serving:
 
     @property
     def saved(self) -> float:
-        """Share of the total that it saves against the best for training alone."""
+        """The share of the cost that it saves, compared with the best for training alone."""
         return 1.0 - self.total / self.alone
 
 
@@ -70,11 +70,11 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
     if any(axis.price for axis in surface.frame.further):
         got = "experts that runs are paid for"
         raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
-    found = surface.best(C)
-    N, D = found.scales["N"].centre, found.scales["D"].centre
+    best = surface.best(C)
+    N, D = best.scales["N"].centre, best.scales["D"].centre
     k = surface.frame.multiplier
-    # The least mean at C, which may lie a little beside the answer's N: no model of this loss can
-    # then seem cheaper to train than C.
+    # The least mean at C, which may be at a slightly different N than the answer's: so no model of
+    # this loss can seem cheaper to train than C.
     line = surface.line(C)
     level = float(_mean_loss(surface, line["N"], line["D"]).min())
     sizes = N * np.geomspace(SMALLEST, LARGEST, N_SIZES)
@@ -88,7 +88,7 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
     low, high = surface.frame.ratio
     return Serving(
         C=C,
-        loss=found.loss,
+        loss=best.loss,
         tokens=tokens,
         N=float(sizes[i]),
         D=float(longest[i]),
@@ -103,7 +103,7 @@ def serve(surface: Surface, C: float, tokens: float) -> Serving:
 
 
 def _tokens_for(surface: Surface, N: float, D: float, level: float) -> float:
-    """The D at which a model of N has that loss; infinite where it never has."""
+    """The D at which a model of size N reaches that loss; infinite if it never does."""
     tokens = D * np.geomspace(1.0 / LARGEST**2, MOST_TOKENS, N_TOKENS)
     loss = np.minimum.accumulate(_mean_loss(surface, np.full(N_TOKENS, N), tokens))
     below = np.flatnonzero(loss <= level)

@@ -1,4 +1,4 @@
-"""An answer in words, for people, and as plain values: what ``--json`` prints of it everywhere."""
+"""An answer as text for people, and as plain values, which every ``--json`` prints."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ NUMBERS = ("loss", "low", "high", "run_low", "run_high", "decades")  # of a fore
 
 
 class Line(NamedTuple):
-    """One thing a forecast says: what it is, its value, its interval, what is as good."""
+    """One row of a forecast: name, value, interval, and the range that is nearly as good."""
 
     what: str
     value: str
@@ -32,12 +32,12 @@ class Line(NamedTuple):
 
 
 def loss_text(value: float) -> str:
-    """A loss to four digits, zeros kept: 1.740."""
-    return formatted(value, "#.4g")
+    """A loss with four digits, including zeros: 1.740."""
+    return digits(value, "#.4g")
 
 
 def loss_cells(forecast: Forecast) -> tuple[str, str]:
-    """A loss and its interval."""
+    """The loss and its interval, as text."""
     return loss_text(forecast.loss), interval(forecast.low, forecast.high, loss_text)
 
 
@@ -82,7 +82,7 @@ def _line(name: str, found: Range, form: Callable[[float], str]) -> Line:
 
 
 def beyond(forecast: Forecast) -> str:
-    """How far a target lies from the data, and the run whose curve its loss follows from."""
+    """How far a target lies beyond the data, and the curve that its loss is predicted from."""
     source = f", from the curve of {forecast.source}" if forecast.source else ""
     return f"{distance(forecast.decades, ' of compute')}{source}"
 
@@ -96,29 +96,29 @@ def distance(decades: float, of: str = "") -> str:
 
 def rests_on(answer: AnyAnswer) -> str:
     """'909 runs, 3 of them diverged, up to 1.5e22 FLOPs'."""
-    lost = f", {answer.n_diverged} of them diverged" if answer.n_diverged else ""
-    return f"{plural(answer.n_runs, 'run')}{lost}, up to {flops(answer.largest)} FLOPs"
+    diverged = f", {answer.n_diverged} of them diverged" if answer.n_diverged else ""
+    return f"{plural(answer.n_runs, 'run')}{diverged}, up to {flops(answer.largest)} FLOPs"
 
 
 def learnt_text(answer: Answer) -> str:
-    """'14 public studies and last.csv (91 runs)'; '' where nothing was learnt from others."""
-    teachers = [f"{len(answer.public)} public studies"] if answer.public else []
-    teachers += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
-    return " and ".join([", ".join(teachers[:-1]), teachers[-1]] if len(teachers) > 1 else teachers)
+    """'14 public studies and last.csv (91 runs)'; '' if the prior was learnt from no study."""
+    studies = [f"{len(answer.public)} public studies"] if answer.public else []
+    studies += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
+    return " and ".join([", ".join(studies[:-1]), studies[-1]] if len(studies) > 1 else studies)
 
 
 def held_out_text(answer: Answer) -> str:
     """'5 of 6 held-out best runs inside, median error 0.4%'; '' without any."""
-    judged = answer.held_out
-    if judged is None:
+    runs = answer.held_out
+    if runs is None:
         return ""
-    inside = f"{int(judged.inside.sum())} of {plural(len(judged.rows), 'held-out best run')}"
+    inside = f"{int(runs.inside.sum())} of {plural(len(runs.rows), 'held-out best run')}"
     level = percent(answer.level)
-    return f"{inside} inside their {level} intervals, median error {percent(judged.error, 2)}"
+    return f"{inside} inside their {level} intervals, median error {percent(runs.median_error, 2)}"
 
 
 def curves_text(found: CurveFinding) -> str:
-    """What the answer has from losses along runs."""
+    """What the answer learnt from losses along runs."""
     parts = []
     if found.n_branches:
         learnt = f"{plural(found.n_branches, 'run')} of {plural(found.n_trunks, 'trunk')}"
@@ -132,7 +132,7 @@ def curves_text(found: CurveFinding) -> str:
 
 
 def basis(answer: Answer) -> dict[str, str]:
-    """What the answer rests on beside its runs, as far as there is any."""
+    """What the answer uses beside its runs: a sentence for each that there is."""
     texts = {
         "Held out": held_out_text(answer),
         "Learnt from": learnt_text(answer),
@@ -143,7 +143,7 @@ def basis(answer: Answer) -> dict[str, str]:
 
 
 def others_text(found: OtherLosses) -> str:
-    """What the answer has from other losses of its runs; '' where every run has this one."""
+    """What the answer learnt from other losses of its runs; '' if every run has this one."""
     if not found.n_without:
         return ""
     lacking = f"{plural(found.n_without, 'run')} without this loss"
@@ -164,14 +164,17 @@ WARNINGS = "Warnings about the answer"
 
 
 def listing(answer: Answer) -> Digest:
-    """All of it: the verdict, a table a target, what it rests on, ends of runs, warnings."""
+    """The verdict, a table for each target, what else was used, ends of runs, warnings."""
     what, value, ends, near = HEADS
     heads = (what, value, f"{percent(answer.level)} {ends}", near)
-    tables = [
+    parts: list[Part] = [
         Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in answer.forecasts
     ]
-    said = [f"{name}: {text}." for name, text in basis(answer).items()]
-    return digest_of(answer, [*tables, *said, *_ends(answer)])
+    parts += [f"{name}: {text}." for name, text in basis(answer).items()]
+    if rows := _unfinished(answer):
+        heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
+        parts.append(Columns("Ends of unfinished runs", heads, rows))
+    return digest_of(answer, parts)
 
 
 def digest_of(answer: AnyAnswer, parts: Sequence[Part]) -> Digest:
@@ -182,26 +185,18 @@ def digest_of(answer: AnyAnswer, parts: Sequence[Part]) -> Digest:
     return Digest(title, [*verdict, *parts, *warned])
 
 
-def _ends(answer: Answer) -> list[Columns]:
-    """Where unfinished runs will end, as a list of one table; empty without any."""
-    planned = [] if answer.curves is None else answer.curves.ends
-    rows = [
-        (
-            end.run,
-            count(end.D),
-            loss_text(end.loss),
-            interval(end.run_low, end.run_high, loss_text),
-        )
-        for end in planned
-        if end.kind == "scheduled"
+def _unfinished(answer: Answer) -> list[tuple[str, str, str, str]]:
+    """Name, tokens, loss and interval at the end of each run that is not finished."""
+    return [
+        (run.run, count(run.D), loss_text(run.loss), interval(run.run_low, run.run_high, loss_text))
+        for run in (answer.curves.ends if answer.curves else ())
+        if run.kind == "scheduled"
     ]
-    heads = ("run", "D", "loss", f"{percent(answer.level)} of that run")
-    return [Columns("Ends of unfinished runs", heads, rows)] if rows else []
 
 
 def payload(answer: Answer) -> Json:
-    """``answers`` in the order of the targets, and what they rest on."""
-    made: Json = {
+    """``answers`` in the order of the targets, and what they are based on."""
+    values: Json = {
         "answers": [forecast_payload(f, answer.level) for f in answer.forecasts],
         "n_diverged": answer.n_diverged,
         "held_out_runs": None if answer.held_out is None else held_out_payload(answer.held_out),
@@ -212,16 +207,18 @@ def payload(answer: Answer) -> Json:
         **shared_payload(answer),
     }
     if answer.others is not None:
-        made["other_losses"] = asdict(answer.others)
+        values["other_losses"] = asdict(answer.others)
     if answer.curves is not None:
-        made["curves"] = _curves_payload(answer.curves)
-        for one, forecast in zip(made["answers"], answer.forecasts, strict=True):
+        used = asdict(answer.curves)
+        names = {"share": "decay_share", "n_rows": "n_inferred"}
+        values["curves"] = {names.get(name, name): value for name, value in used.items()}
+        for one, forecast in zip(values["answers"], answer.forecasts, strict=True):
             one["source"] = forecast.source or "surface"
-    return made
+    return values
 
 
 def shared_payload(answer: AnyAnswer) -> Json:
-    """What answers of losses and of tasks both have."""
+    """What answers for losses and for tasks both have."""
     return {
         "verdict": answer.verdict,
         "level": answer.level,
@@ -231,22 +228,8 @@ def shared_payload(answer: AnyAnswer) -> Json:
     }
 
 
-def _curves_payload(found: CurveFinding) -> Json:
-    """What was used of losses along runs."""
-    return {
-        "n_trunks": found.n_trunks,
-        "n_branches": found.n_branches,
-        "gain": found.gain,
-        "noise": found.noise,
-        "decay_share": found.share,
-        "n_inferred": found.n_rows,
-        "ends": [asdict(end) for end in found.ends],
-        "notes": list(found.notes),
-    }
-
-
 def forecast_payload(forecast: Forecast, level: float) -> Json:
-    """One answer; ``interval`` of N, D, D/N and λ, ``near`` what costs at most 0.5 % more loss."""
+    """One forecast; ``near`` are the values of N, D, D/N or λ that cost at most 0.5 % more loss."""
     scales = forecast.scales
     return {
         "compute": forecast.compute,
@@ -264,7 +247,7 @@ def forecast_payload(forecast: Forecast, level: float) -> Json:
 
 
 def forecast_row(forecast: Forecast) -> Json:
-    """One answer as a flat row of a table; the ends of intervals as NAME_low and NAME_high."""
+    """One forecast as a flat row of a table; ends of intervals are NAME_low and NAME_high."""
     row: Json = {"target": forecast.target.label, "C": forecast.compute}
     row |= {name: getattr(forecast, name) for name in NUMBERS}
     for name, found in {**forecast.scales, **forecast.hp}.items():
@@ -280,18 +263,18 @@ def _range(found: Range) -> Json:
     }
 
 
-def held_out_payload(judged: HeldOutRuns) -> Json:
-    """Runs that were kept out, each beside its prediction."""
+def held_out_payload(held_out: HeldOutRuns) -> Json:
+    """Held-out runs, each with its prediction."""
     names = ("row", "compute", "loss", "predicted", "run_low", "run_high")
-    errors = {"median_error": judged.error, "rms_error": judged.rms_error}
-    return judged_payload(judged, names, errors)
+    errors = {"median_error": held_out.median_error, "rms_error": held_out.rms_error}
+    return judged_payload(held_out, names, errors)
 
 
-def judged_payload(judged: HeldOutRuns, names: Sequence[str], errors: Json) -> Json:
-    """How many runs lie in their intervals, errors, and every run under those names."""
-    rows = zip(*(column.tolist() for column in vars(judged).values()), strict=True)
+def judged_payload(held_out: HeldOutRuns, names: Sequence[str], errors: Json) -> Json:
+    """How many runs lie in their intervals, the errors, and the runs with ``names`` as keys."""
+    rows = zip(*(column.tolist() for column in vars(held_out).values()), strict=True)
     runs = [dict(zip(names, row, strict=True)) for row in rows]
-    return {"n": len(runs), "n_inside": int(judged.inside.sum()), **errors, "runs": runs}
+    return {"n": len(runs), "n_inside": int(held_out.inside.sum()), **errors, "runs": runs}
 
 
 def warning_payload(warning: Diagnostic) -> Json:

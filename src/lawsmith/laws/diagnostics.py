@@ -314,9 +314,18 @@ def _loss(value: float) -> str:
 
 
 def allocation_extrapolated(
-    whose: str, target: str, ratio: float, tried: FloatArray, *, at_edge: bool = False
+    subject: str,
+    ratio: float,
+    tried: FloatArray,
+    rely_on: str = "this N and D",
+    *,
+    at_edge: bool = False,
 ) -> Diagnostic | None:
-    """Whether a best D/N lies outside those of the runs, ``tried``."""
+    """Whether a D/N lies outside those of the runs, ``tried``.
+
+    subject   'at 1e25 FLOPs the best D/N by chinchilla is'
+    rely_on   what the reader should not rely on then
+    """
     low, high = float(tried.min()), float(tried.max())
     inside = low * (1 - SAME_RATIO) <= ratio <= high * (1 + SAME_RATIO)
     if inside and not at_edge:
@@ -324,7 +333,7 @@ def allocation_extrapolated(
     where = "at the end of" if inside else "outside"
     return Diagnostic(
         "allocation_extrapolated",
-        f"at {target} the best D/N {whose} is {number(ratio, 3)}, {where} the {number(low, 3)} to "
-        f"{number(high, 3)} that were run: run some there before you rely on this N and D",
+        f"{subject} {number(ratio, 3)}, {where} the {number(low, 3)} to {number(high, 3)} that "
+        f"were run: run some there before you rely on {rely_on}",
         {"ratio": ratio, "least_run": low, "largest_run": high},
     )
