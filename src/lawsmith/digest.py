@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+import math
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
 from typing import Any, TypeAlias
@@ -106,6 +107,24 @@ def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[P
     """Notes as a section of sentences, in a list of one; empty where there are none."""
     said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
     return [Digest(title, said)] if said else []
+
+
+def plain(value: Any) -> Any:
+    """Mappings, sequences and numpy values as JSON has them; NaN and infinities are null."""
+    if hasattr(value, "tolist"):  # an array or a number of numpy
+        value = value.tolist()
+    match value:
+        case Mapping():
+            return {str(key): plain(item) for key, item in value.items()}
+        case list() | tuple():
+            return [plain(item) for item in value]
+        case bool() | None:
+            return value
+        case int():
+            return int(value)
+        case float():
+            return value if math.isfinite(value) else None
+    return str(value)
 
 
 def short(title: str, lines: Sequence[str]) -> str:

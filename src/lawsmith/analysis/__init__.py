@@ -1,4 +1,4 @@
-"""A study and options to an Analysis: all that the command line, charts and reports show of a fit.
+"""From a study and options to an Analysis: what the command line, charts and reports show of a law.
 
 analysis = analyse(load("oellm-english"), FitOptions(law=get_law("LC"), targets=(Target(1e25),)))
 """

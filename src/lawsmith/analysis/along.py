@@ -1,8 +1,8 @@
-"""Curves joined to the runs of a study: which run is a branch, and of which trunk.
+"""Curves joined to the runs of a study: which run is a branch of which trunk.
 
-A run's trunk is the one that its column 'parent' names; without such a column the trunk of its N.
-A run whose own name is a trunk's is that trunk's decay where it has more tokens than the trunk, and
-the trunk itself otherwise: then it is no finished run.
+The column 'parent' names the trunk of each run; without this column it is the trunk of the same N.
+A run with the name of a trunk is the decay of that trunk if it has more tokens than the trunk.
+Otherwise it is the trunk itself, and so no finished run.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from lawsmith.formats import percent, plural
 from lawsmith.grid import Grid
 from lawsmith.trajectory import Curve
 
-SAME = 1e-6  # relative: one N
+SAME = 1e-6  # relative tolerance of equal N or equal tokens
 RATES = ("lr", "learning_rate", "peak_lr", "max_lr")
 
 
 def with_curves(study: Study, table: Curves) -> tuple[Study, Along]:
-    """The study without the rows that are trunks, and the curves beside it."""
+    """The study without the rows that are trunks, and the curves of its runs."""
     if not {"N", "D"} <= set(study.grid.names):
         got = f"{study.name} with columns {', '.join(study.grid.names)}"
         raise LawsmithError("--curves", got=got, want="a table of runs with N and D")
-    own = _own(study, table.curves)
+    index = {curve.run: i for i, curve in enumerate(table.curves)}
+    names = study.run_names or ("",) * len(study.runs)
+    own = np.array([index.get(name, -1) for name in names], dtype=np.int64)
     parent, missing = _named_parents(study, table.curves)
     D = study.grid.D[study.runs.index]
     reached = np.array([c.reached for c in table.curves])
@@ -45,27 +47,25 @@ def with_curves(study: Study, table: Curves) -> tuple[Study, Along]:
     curves = _completed(study, table.curves, own, parent)
     notes = [*table.notes, *missing]
     if study.branches is None or not study.branches.parent:
-        # A run with a curve of its own is that curve's: a trunk, or one with a schedule.
+        # A run with a curve of its own, a trunk's or a scheduled run's, is no branch.
         parent = _by_size(study, curves, parent, own < 0)
     curves, more = _without_twins(curves, parent)
     dropped = is_trunk & ~decayed
     if dropped.any():
         what = plural(int(dropped.sum()), "row")
         notes.append(f"{what} of the table are trunks of the curves: they count as trunks only")
-    notes += [*more, *_sizeless(curves), *_shareless(parent, at)]
-    known = Along(tuple(curves), parent, at, own, tuple(notes))
-    return _kept(study, ~dropped), known.of(~dropped)
-
-
-def _own(study: Study, curves: Sequence[Curve]) -> IntArray:
-    """(k,) the curve of each run, -1 for none."""
-    index = {c.run: i for i, c in enumerate(curves)}
-    names = study.run_names or ("",) * len(study.runs)
-    return np.array([index.get(name, -1) for name in names], dtype=np.int64)
+    notes += more
+    if not any(np.isfinite(curve.N) for curve in curves):
+        notes.append("no curve is used: N is not known of any (a column N, or runs that name them)")
+    if (parent >= 0).any() and not np.isfinite(at[parent >= 0]).any():
+        taken = f"the last {percent(USUAL_SHARE, 2)} of a run is taken to be its decay"
+        notes.append(f"no run says where it left its trunk (a column branch_at): {taken}")
+    along = Along(tuple(curves), parent, at, own, tuple(notes))
+    return _without(study, dropped), along.of(~dropped)
 
 
 def _named_parents(study: Study, curves: Sequence[Curve]) -> tuple[IntArray, list[str]]:
-    """(k,) the trunk that each run names, -1 for none, and a note on names that are no trunk."""
+    """(k,) the trunk that each run names, -1 for none; a note on names that are no trunk's."""
     index = {c.run: i for i, c in enumerate(curves) if c.kind == "trunk"}
     if study.branches is None or not study.branches.parent:
         return np.full(len(study.runs), -1, dtype=np.int64), []
@@ -79,7 +79,7 @@ def _named_parents(study: Study, curves: Sequence[Curve]) -> tuple[IntArray, lis
 
 
 def _branch_points(study: Study, parent: IntArray) -> FloatArray:
-    """(k,) tokens at the branch points; an error where one is not before the end."""
+    """(k,) tokens at the branch points; an error if one is not before the end of its run."""
     if study.branches is None:
         return np.full(len(study.runs), np.nan)
     cells.raise_first(study.branches.faults, source=study.name)
@@ -97,7 +97,7 @@ def _branch_points(study: Study, parent: IntArray) -> FloatArray:
 def _completed(
     study: Study, curves: Sequence[Curve], own: IntArray, parent: IntArray
 ) -> list[Curve]:
-    """Curves with the N and hyperparameters that the table of runs has for them."""
+    """Curves with the N and the hyperparameters that the table of runs has for them."""
     return [
         _completed_by(study.grid, c, study.runs.index[(own == i) | (parent == i)])
         for i, c in enumerate(curves)
@@ -118,7 +118,7 @@ def _completed_by(grid: Grid, curve: Curve, rows: IntArray) -> Curve:
 
 
 def _by_size(study: Study, curves: Sequence[Curve], parent: IntArray, free: BoolArray) -> IntArray:
-    """(k,) for a table that names no parents: for free runs the longest trunk of their N and λ."""
+    """(k,) ``parent``, and for free runs the longest trunk of the same N and λ."""
     found = parent.copy()
     rows = study.runs.index
     N, hp = study.grid.N[rows], {name: v[rows] for name, v in study.grid.hp.items()}
@@ -136,10 +136,10 @@ def _by_size(study: Study, curves: Sequence[Curve], parent: IntArray, free: Bool
 
 
 def _without_twins(curves: list[Curve], parent: IntArray) -> tuple[list[Curve], list[str]]:
-    """Of trunks of one N and λ, those that runs were branched from, or that are like them.
+    """Of several trunks of the same N and λ, keep those that runs branch from, or similar ones.
 
-    What tells such trunks apart (a rate, a seed) is no column of the runs. The others are kept as
-    curves without an N, so that nothing is inferred from them.
+    Such trunks differ in something that is no column of the runs (a rate, a seed). The others lose
+    their N, so that nothing is inferred from them.
     """
     parents = set(parent[parent >= 0].tolist())
     rates = [curves[i].rate for i in parents if np.isfinite(curves[i].rate)]
@@ -159,27 +159,12 @@ def _without_twins(curves: list[Curve], parent: IntArray) -> tuple[list[Curve], 
     return out, [note] if n else []
 
 
-def _sizeless(curves: Sequence[Curve]) -> list[str]:
-    n = sum(not np.isfinite(c.N) for c in curves)
-    if n < len(curves):
-        return []
-    return ["no curve is used: N is not known of any (a column N, or runs that name them)"]
-
-
-def _shareless(parent: IntArray, at: FloatArray) -> list[str]:
-    branches = parent >= 0
-    if not branches.any() or np.isfinite(at[branches]).any():
-        return []
-    taken = f"the last {percent(USUAL_SHARE, 2)} of a run is taken to be its decay"
-    return [f"no run says where it left its trunk (a column branch_at): {taken}"]
-
-
-def _kept(study: Study, kept: BoolArray) -> Study:
-    if kept.all():
+def _without(study: Study, dropped: BoolArray) -> Study:
+    if not dropped.any():
         return study
     return replace(
         study,
-        runs=study.runs.take(kept),
-        run_names=tuple(np.array(study.run_names)[kept]) if study.run_names else (),
-        branches=None,  # they are in the curves' record now
+        runs=study.runs.take(~dropped),
+        run_names=tuple(np.array(study.run_names)[~dropped]) if study.run_names else (),
+        branches=None,  # `Along` has them now
     )

@@ -1,4 +1,4 @@
-"""From a study to a law one can decide from: its fit, predictions at targets, warnings."""
+"""The analysis of a study by a law: its fit, predictions at targets, warnings."""
 
 from __future__ import annotations
 
@@ -30,23 +30,23 @@ from lawsmith.laws.fit import LawFit
 from lawsmith.laws.uncertainty import Influence, Interval, influence
 from lawsmith.threads import one_thread
 
-UNIT_COST = 1.0  # what every run of a table without compute costs
-# Published isoFLOP runs miss their compute by a few percent: a level goes on while the next
-# compute is within GAP of the last, up to SPAN in all. Levels that are meant differ by far more:
-# Chinchilla's by a factor of 1.7 or more.
+UNIT_COST = 1.0  # cost of every run of a table without compute
+# Published isoFLOP runs miss their compute by a few percent: runs share a level while the next
+# compute is within GAP of the last, and within SPAN of the first. Intended levels are much farther
+# apart: Chinchilla's by a factor of 1.7 or more.
 GAP, SPAN = 0.04, 0.2
 
 
 @saturating
 @one_thread()
 def analyse(study: Study, options: FitOptions) -> Analysis:
-    """Fit ``options.law`` to the frontier of the study's pool and say what can be said of it."""
+    """Fit ``options.law`` to the frontier of the study's pool: predictions, intervals, warnings."""
     pool, held = split(study.grid, options.hold_out)
     a = replace(fit_frontier(study, pool, options), held_out=held)
     a = replace(
         a,
         predictions=tuple(predict(a, target) for target in options.targets),
-        score=_held_out(a) if len(held) else None,
+        score=_score(a) if len(held) else None,
         influence=_influence(a),
         hyperparameters=hyperparameter_laws(study.grid, pool, a.loss),
     )
@@ -54,7 +54,7 @@ def analyse(study: Study, options: FitOptions) -> Analysis:
 
 
 def predict(a: Analysis, target: Target) -> Prediction:
-    """The law's loss at a target, its intervals, and its best N and D there."""
+    """The law's loss at a target, with intervals, and its best N and D there."""
     fit, uncertainty, level = a.fit, a.uncertainty, a.options.level
     inputs = target_inputs(target, fit)
     interval = run_interval = None
@@ -73,7 +73,7 @@ def predict(a: Analysis, target: Target) -> Prediction:
 
 
 def predict_runs(a: Analysis, rows: IntArray) -> HeldOutRuns:
-    """The law on rows of the grid, beside the losses that they have; NaN without intervals."""
+    """The law's predictions of rows of the grid, with their losses; NaN ends without intervals."""
     grid = a.study.grid
     inputs = a.law.inputs_at(grid, rows)
     nothing = np.full(len(rows), np.nan)
@@ -82,17 +82,17 @@ def predict_runs(a: Analysis, rows: IntArray) -> HeldOutRuns:
 
 
 def _shares(a: Analysis, target: Target, inputs: Mapping[str, float]) -> dict[str, Interval]:
-    """N*, D* and D/N of the law at the target's compute; NaN ends without an uncertainty."""
+    """N*, D* and D/N of the law at the target's compute; NaN ends without intervals."""
     further = {name: inputs[name] for name in further_inputs(a.law)}
     if a.uncertainty is None:
         split = best_split(a.law, a.fit.phi, target.C, further)
         return {name: Interval(value, np.nan, np.nan) for name, value in split.items()}
-    whole = allocation(a.uncertainty, np.array([target.C]), a.options.level, further)
-    return {name: _first(found) for name, found in whole.items()}
+    shares = allocation(a.uncertainty, np.array([target.C]), a.options.level, further)
+    return {name: _first(interval) for name, interval in shares.items()}
 
 
 def _decades(a: Analysis, target: Target, inputs: Mapping[str, float]) -> float:
-    """How far beyond the data a target lies: in compute, or in the law's inputs without one."""
+    """Decades from the data to a target: in compute, or in the law's inputs without compute."""
     fit, largest = a.fit, float(a.study.grid.C[a.done].max())
     if largest != UNIT_COST:
         return float(np.log10(target.C / largest))
@@ -105,9 +105,9 @@ def _first(interval: Interval) -> Interval:
 
 
 def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
-    """The law's inputs at the target; N and D at a bare compute are its compute-optimal ones.
+    """The law's inputs at the target; for a bare compute, N and D are the law's best ones.
 
-    A further input that the target does not give is the one of the runs that is best there.
+    A further input that the target does not give has the best of the values that were run.
     """
     law, given = fit.law, {k: v for k, v in target.hp.items() if not isinstance(v, str)}
     if divides(law) and not target.sized:
@@ -130,7 +130,7 @@ def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
 
 
 def above_observed(a: Analysis, p: Prediction) -> Diagnostic | None:
-    """The warning that a run no larger than the target has a loss below the law's there."""
+    """Warn if a run that is no larger than the target has a loss below the law's there."""
     grid, loss = a.study.grid, a.loss
     scales = p.inputs if p.target.sized else {"C": p.target.C}
     smaller = np.isin(np.arange(len(grid)), a.pool)
@@ -144,7 +144,7 @@ def above_observed(a: Analysis, p: Prediction) -> Diagnostic | None:
 
 
 def influence_target(a: Analysis) -> tuple[str, dict[str, float]]:
-    """Where influence is judged, the first target or a decade above the data: label and inputs."""
+    """The first target, or a point a decade above the data: its label and the law's inputs."""
     fit, targets = a.fit, a.options.targets
     if not targets and (fit.law.inputs == ("C",) or divides(fit.law)):
         targets = (Target(10 * float(a.study.grid.C[a.done].max())),)
@@ -154,8 +154,8 @@ def influence_target(a: Analysis) -> tuple[str, dict[str, float]]:
     return ", ".join(f"{k} = {count(v)}" for k, v in top.items()), top
 
 
-def _held_out(a: Analysis) -> HeldOutRuns:
-    """The law's predictions on Π(held-out)."""
+def _score(a: Analysis) -> HeldOutRuns:
+    """The law's predictions of Π(held-out)."""
     held = a.held_out
     rows = held[frontier(a.study.grid.subset(held), a.loss[held], a.law.inputs)]
     if len(rows) == 0:
@@ -164,7 +164,7 @@ def _held_out(a: Analysis) -> HeldOutRuns:
 
 
 def _influence(a: Analysis) -> Influence | None:
-    """Leave-one-out; None where a law without a point could not be judged."""
+    """Leave-one-out; None if there are too few points to fit without one."""
     if a.uncertainty is None or a.fit.n_points - 1 <= int(a.fit.free.sum()):
         return None
     return influence(a.fit, influence_target(a)[1], a.uncertainty)
@@ -196,7 +196,7 @@ def _warnings(a: Analysis) -> list[Diagnostic]:
 
 
 def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
-    """Whether the law's best D/N at a compute lies outside those that were run."""
+    """Warn if the law's best D/N at a compute lies outside those of the runs."""
     if p.allocation is None or p.target.sized:
         return None
     tried = a.study.grid.D[a.done] / a.study.grid.N[a.done]
@@ -206,13 +206,13 @@ def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:
 
 
 def isoflop_cells(grid: Grid, pool: IntArray, loss: FloatArray) -> tuple[IntArray, IntArray]:
-    """Best row of each (N, D) cell, and the isoFLOP level it belongs to."""
+    """The best row of each (N, D) cell, and its isoFLOP level."""
     rows = pool[frontier(grid.subset(pool), loss[pool], ("N", "D"))]
     return rows, isoflop_levels(grid.C[rows])
 
 
 def isoflop_levels(C: FloatArray) -> IntArray:
-    """(m,) level of each compute, numbered in ascending order."""
+    """(m,) the level of each compute, numbered in ascending order."""
     order = np.argsort(C, kind="stable")
     level_of = np.empty(len(C), dtype=np.int64)
     level, first, last = -1, 0.0, 0.0

@@ -1,4 +1,4 @@
-"""The answers of a study whose runs are all made: of its loss or losses, and of its tasks."""
+"""The answers of a finished study: for its loss, for several losses, and for tasks."""
 
 from __future__ import annotations
 
@@ -9,6 +9,7 @@ from typing import Any
 import numpy as np
 
 from lawsmith.analysis.along import with_curves
+from lawsmith.analysis.fitting import split
 from lawsmith.answer import Answer, Origin, Target, answer, default_target
 from lawsmith.arrays import FloatArray
 from lawsmith.curves import Along
@@ -21,8 +22,8 @@ from lawsmith.surface import BROAD, PUBLIC, Lesson, Prior, fit_surface, learn_fr
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 from lawsmith.threads import one_thread
 
-LEAST_TO_LEARN = 8  # finished runs of an earlier study: twice what an answer needs
-AVERAGE = "average"  # the name of the mean over tasks
+LEAST_TO_LEARN = 8  # finished runs of an earlier study: twice as many as an answer needs
+AVERAGE = "average"  # name of the mean over tasks
 
 
 def answer_study(
@@ -34,14 +35,14 @@ def answer_study(
     prior: Prior = PUBLIC,
     curves: Curves | Along | None = None,
 ) -> Answer:
-    """The best loss to expect at ``targets``, and which N, D and hyperparameters get it.
+    """The best loss to expect at ``targets``, and the N, D and hyperparameters that reach it.
 
     targets    computes in FLOPs, or Targets at an N and D; by default half a decade or more above
                the largest run
-    hold_out   which runs to keep out and predict instead
-    prior      what earlier studies let expect: `learn`
-    curves     losses along runs: a table of them, or one joined to the study by `with_curves`; by
-               default those that the study comes with
+    hold_out   which runs are not used but predicted
+    prior      learnt from earlier studies, by `learn`
+    curves     losses along runs: a table, or what `with_curves` makes of it; by default those that
+               the study has
     """
     curves = study.curves if curves is None else curves
     along = curves if isinstance(curves, Along) else None
@@ -53,9 +54,9 @@ def answer_study(
 def _answered(
     study: Study, wanted: Sequence[Target], level: float, hold_out: HeldOut | None, **beside: Any
 ) -> Answer:
-    """The answer of the study's runs, which knows where it comes from."""
-    held_out = None if hold_out is None else study.grid.split(hold_out)[1]
-    found = answer(
+    """The answer of the study's runs, with its origin."""
+    held_out = split(study.grid, hold_out)[1]
+    made = answer(
         study.grid,
         study.runs,
         wanted,
@@ -64,11 +65,11 @@ def _answered(
         held_out=held_out,
         **beside,
     )
-    return replace(found, origin=Origin(study, hold_out, beside.get("along")))
+    return replace(made, origin=Origin(study, hold_out, beside.get("along")))
 
 
 def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
-    """Targets as such; the default one where there are none."""
+    """The targets as `Target`; the default one if there are none."""
     wanted = [t if isinstance(t, Target) else Target(float(t)) for t in targets]
     if not wanted and study.has_compute:
         wanted = [default_target(study.grid, study.runs)]
@@ -76,7 +77,7 @@ def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
 
 
 def reading_of(name: str, names: Sequence[str], options: ReadOptions) -> ReadOptions:
-    """How to read the table for one of several losses: the others are kept beside it."""
+    """How to read the table for one of several losses, with all of them as metrics."""
     if len(set(names)) < len(names):
         raise LawsmithError("losses", got="a column twice", want="each column once")
     return replace(options, columns={**options.columns, "loss": name}, metrics=tuple(names))
@@ -91,30 +92,30 @@ def answer_losses(
 ) -> dict[str, Answer]:
     """The answer for each loss at the same targets.
 
-    studies   by the name of their loss: one table, read with `reading_of` for each
+    studies   by the name of their loss: the same table, read with `reading_of` for each
 
-    A run that has one of the losses and lacks another did not diverge: what it lacks was not
-    measured. Where another loss says what it would be, it is inferred (`lawsmith.answer.related`).
+    A run that has one of the losses and lacks another did not diverge: the other was not measured.
+    It is inferred if another loss predicts it well (`lawsmith.answer.related`).
     """
     measured = {name: _measured(study, name) for name, study in studies.items()}
     wanted = [_wanted(study, targets) for study in measured.values()]
-    # Without targets each loss has its own default: the largest serves all.
-    usual = max(wanted, key=lambda one: one[0].C if one else 0.0, default=[])
+    # Without targets each loss has its own default: the largest is used for all.
+    shared = max(wanted, key=lambda one: one[0].C if one else 0.0, default=[])
     return {
-        name: _answered(study, usual, level, hold_out, others=_others(study, name))
+        name: _answered(study, shared, level, hold_out, others=_others(study, name))
         for name, study in measured.items()
     }
 
 
 def _others(study: Study, name: str) -> dict[str, FloatArray]:
-    """The other losses, where some run lacks this one."""
+    """The other losses, if some run lacks this one."""
     if not len(study.runs.of(State.PENDING)):
         return {}
     return {other: values for other, values in study.metrics.items() if other != name}
 
 
 def _measured(study: Study, name: str) -> Study:
-    """The study with runs as pending that lack this loss and have another one."""
+    """The study in which runs that lack this loss, but have another one, are pending."""
     runs = study.runs
     others = [np.isfinite(v) for other, v in study.metrics.items() if other != name]
     has_other = np.logical_or.reduce(others) if others else np.zeros(len(runs), dtype=np.bool_)
@@ -124,7 +125,7 @@ def _measured(study: Study, name: str) -> Study:
 
 
 def learn(studies: Sequence[Study], prior: Prior = PUBLIC) -> Prior:
-    """A prior for a further study that is like ``studies``, for `answer_study` and `answer`."""
+    """A prior for a further study that is similar to ``studies``, for `answer_study`."""
     surfaces = {}
     with one_thread():
         for study in studies:
@@ -145,29 +146,25 @@ def answer_tasks(
     level: float = 0.95,
     hold_out: HeldOut | None = None,
 ) -> list[TaskAnswer]:
-    """The accuracy of each task to expect at ``targets``; of several, their average last.
+    """The accuracy of each task to expect at ``targets``; with several, their average comes last.
 
     study     read with ``ReadOptions(metrics=…)``, so that it has the tasks' columns
-    via       the name of the study's loss, for two steps; '' for the direct way alone
+    via       name of the study's loss, to predict accuracy from it too; '' for scale alone
     targets   as for `answer_study`
     """
     wanted = _wanted(study, targets)
-    held_out = None if hold_out is None else study.grid.split(hold_out)[1]
+    held_out = split(study.grid, hold_out)[1]
     loss = answer_study(study, wanted, level=level, hold_out=hold_out) if via else None
     columns = {task: _column(study, task) for task in tasks}
-    if len(tasks) > 1:
-        columns[_average(tasks)] = np.mean(list(columns.values()), axis=0)
-    found = []
+    if len(tasks) > 1:  # a run counts if all tasks were measured
+        chances = [task.chance for task in tasks if task.chance is not None]
+        chance = float(np.mean(chances)) if len(chances) == len(tasks) else None
+        columns[Task(AVERAGE, chance)] = np.mean(list(columns.values()), axis=0)
+    answers = []
     for task, accuracy in columns.items():
         scores = ScoredRuns(study.name, study.grid, study.runs, accuracy, via)
-        found.append(answer_task(scores, task, wanted, level=level, held_out=held_out, loss=loss))
-    return found
-
-
-def _average(tasks: Sequence[Task]) -> Task:
-    """The average as a task of its own; a run counts where all were measured."""
-    chances = [task.chance for task in tasks if task.chance is not None]
-    return Task(AVERAGE, float(np.mean(chances)) if len(chances) == len(tasks) else None)
+        answers.append(answer_task(scores, task, wanted, level=level, held_out=held_out, loss=loss))
+    return answers
 
 
 def _column(study: Study, task: Task) -> FloatArray:

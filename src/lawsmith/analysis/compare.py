@@ -1,4 +1,4 @@
-"""Laws beside each other and beside the surface: predictions, AICc, rolling hold-outs."""
+"""Laws compared with each other and with the surface: predictions, AICc, rolling hold-outs."""
 
 from __future__ import annotations
 
@@ -10,13 +10,13 @@ import numpy as np
 
 from lawsmith.analysis.analyse import above_observed, predict, predict_runs
 from lawsmith.analysis.fitting import fit_frontier, split
-from lawsmith.analysis.payload import Json, plain, prediction_payload, prediction_row
+from lawsmith.analysis.payload import Json, prediction_payload, prediction_row
 from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Prediction
 from lawsmith.answer.make import answer
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.arrays import saturating
 from lawsmith.datasets.records import Study, frame_of
-from lawsmith.digest import Columns, Digest
+from lawsmith.digest import Columns, Digest, plain
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import flops, formatted, number, percent
 from lawsmith.frontier import frontier
@@ -33,14 +33,14 @@ from lawsmith.threads import one_thread
 if TYPE_CHECKING:
     from lawsmith.datasets.records import Frame
 
-# The largest compute over that: what is below is fitted. Half a decade, almost one, and one and a
-# half, about evenly spaced in logs; the same as in `benchmarks/holdout.py`.
+# Runs below the largest compute divided by these are fitted. Half a decade, almost one, and one and
+# a half, about evenly spaced in logs; the same as in `benchmarks/holdout.py`.
 CUTS = (3.0, 8.0, 30.0)
 LEAST_BELOW = 6  # finished runs below a cut: twice the parameters of L(C), the smallest law
 
 
 def rolling_cuts(study: Study, options: FitOptions) -> tuple[Cut, ...]:
-    """The hold-out asked for, then those of the pool's largest runs, cut by cut."""
+    """The hold-out of the options, then one of the pool's largest runs for each of CUTS."""
     grid = study.grid
     loss = study.runs.config_loss(len(grid))
     pool, held = split(grid, options.hold_out)
@@ -59,7 +59,7 @@ def _cut(name: str, study: Study, loss: FloatArray, pool: IntArray, held: IntArr
 
 
 def laws_for(study: Study) -> tuple[Law, ...]:
-    """The built-in laws whose further inputs the study has."""
+    """The built-in laws that the study has the further inputs of."""
     return tuple(law for law in LAWS.values() if set(further_inputs(law)) <= set(study.grid.names))
 
 
@@ -68,9 +68,9 @@ def laws_for(study: Study) -> tuple[Law, ...]:
 def compare_laws(
     study: Study, options: FitOptions, laws: tuple[Law, ...] | None = None
 ) -> tuple[Comparison, ...]:
-    """Every law: its predictions at the targets, and on the best runs above each cut; best first.
+    """Every law's predictions at the targets and of the best runs above each cut; best law first.
 
-    ``options.law`` plays no part. By default the laws are those of `laws_for`.
+    ``options.law`` is ignored. By default the laws are those of `laws_for`.
     """
     laws = laws_for(study) if laws is None else laws
     cuts = rolling_cuts(study, options)
@@ -84,7 +84,7 @@ def _for_law(options: FitOptions, law: Law) -> FitOptions:
 
 
 def _rank(c: Comparison) -> tuple[bool, int, float]:
-    """Fitted laws first, then those judged on the most cuts, then by error."""
+    """Fitted laws first, then those that could be fitted at the most cuts, then by error."""
     missing = sum(cut is None for cut in c.cuts)
     return c.fit is None, missing, c.score.rmse if c.score else np.inf
 
@@ -109,20 +109,20 @@ def _compared(study: Study, options: FitOptions, cuts: Sequence[Cut]) -> Compari
 
 
 def _predictions(a: Analysis) -> tuple[Prediction, ...]:
-    """At the targets whose inputs the law has."""
+    """Predictions at the targets at which the law can be read."""
     found = []
     for target in a.options.targets:
         if not set(target.hp) <= set(a.law.inputs):
             continue
         try:
             found.append(predict(a, target))
-        except LawsmithError:  # L(N) has nothing to say of a compute
+        except LawsmithError:  # L(N) cannot be read at a compute
             continue
     return tuple(found)
 
 
 def _judged(study: Study, options: FitOptions, cut: Cut) -> HeldOutRuns | None:
-    """The law of the runs below a cut on the best ones above; None where it cannot be fitted."""
+    """The best runs above a cut, predicted by the law of those below; None if there is none."""
     try:
         return predict_runs(fit_frontier(study, cut.pool, options), cut.judged)
     except LawsmithError:
@@ -140,7 +140,7 @@ def _together(judged: Sequence[HeldOutRuns]) -> HeldOutRuns | None:
 def surface_on_cuts(
     study: Study, cuts: Sequence[Cut], level: float, prior: Prior = PUBLIC
 ) -> tuple[HeldOutRuns | None, ...]:
-    """The surface of the runs below each cut on the best ones above, as laws are judged."""
+    """The best runs above each cut, predicted by the surface of those below."""
     found: list[HeldOutRuns | None] = []
     for cut in cuts:
         kept = np.sort(np.concatenate([cut.pool, cut.held_out]))
@@ -155,10 +155,10 @@ def surface_on_cuts(
 
 
 def aicc(fit: LawFit) -> float:
-    """Akaike's criterion with its correction for few points, of least squares on log loss.
+    """Akaike's criterion with the correction for few points, of least squares on log loss.
 
-    n ln(RSS/n) + 2k + 2k(k + 1)/(n − k − 1), the variance counted among the k parameters (Burnham
-    and Anderson 2002); NaN with too few points for it.
+    n ln(RSS/n) + 2k + 2k(k + 1)/(n − k − 1), where the variance is one of the k parameters (Burnham
+    and Anderson 2002); NaN with too few points.
     """
     squares = refit(fit, LEAST_SQUARES_LOG)
     n, k = fit.n_points, int(fit.free.sum()) + 1
@@ -189,7 +189,7 @@ class Comparisons:
         return self._listing().text()
 
     def to_frame(self) -> Frame:
-        """One row a law and target: the error on held-out runs, AICc, the loss with intervals."""
+        """One row per law and target: the error on held-out runs, AICc, the loss with intervals."""
         return frame_of(row for one in self.laws for row in _rows(one))
 
     def to_dict(self) -> dict[str, Any]:

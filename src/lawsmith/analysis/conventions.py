@@ -1,8 +1,8 @@
-"""N counted in another way, such as with embeddings: how far the answer moves.
+"""How far the answer moves if N is counted in another way, such as with embeddings.
 
-A law of N without embeddings and one of N with them are different laws, and the smaller the models
-the more so. The same runs are answered twice, once with each N; C = 6ND is counted with either N,
-unless the table has a compute of its own.
+A law of N without embeddings differs from one of N with them, the more so the smaller the models.
+The same runs are answered twice, once with each N. C = 6ND follows from the N that is used, unless
+the table has a compute of its own.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from lawsmith.runs import Runs
 
 @dataclass(frozen=True)
 class Moved:
-    """One target by the two ways to count N: the forecast as the table counts, and the other."""
+    """The forecasts of one target: with N as the table counts it, and with the other N."""
 
     expression: str
     forecast: Forecast
@@ -31,17 +31,17 @@ class Moved:
 
     @property
     def loss(self) -> float:
-        """By what share the loss differs."""
+        """Relative difference of the loss."""
         return self.other.loss / self.forecast.loss - 1.0
 
     @property
     def matters(self) -> bool:
-        """Whether the loss by the other N lies outside the interval."""
+        """Whether the loss with the other N lies outside the interval."""
         return not self.forecast.low <= self.other.loss <= self.forecast.high
 
 
 def other_n(study: Study, expression: str) -> FloatArray:
-    """(n,) N of each run by an expression of N, D, hyperparameters and the study's metrics."""
+    """(n,) N of each run: an expression of N, D, hyperparameters and the study's metrics."""
     rows = study.runs.index
     columns = {name: study.grid.columns[name][rows] for name in study.grid.names}
     found = evaluate(expression, {**study.metrics, **columns})
@@ -52,7 +52,7 @@ def other_n(study: Study, expression: str) -> FloatArray:
 
 
 def recounted(study: Study, N: FloatArray) -> Study:
-    """The study with another N (n,) of each run; C follows unless the table has its own."""
+    """The study with another N (n,) of each run; C follows, unless the table has its own."""
     grid, rows = study.grid, study.runs.index
     columns = {name: grid.columns[name][rows] for name in grid.names} | {"N": N}
     first, index = distinct({axis.name: columns[axis.name] for axis in grid.axes})
@@ -67,6 +67,6 @@ def recounted(study: Study, N: FloatArray) -> Study:
 
 
 def moved(expression: str, answer: Answer, other: Answer) -> tuple[Moved, ...]:
-    """Each target by both answers."""
+    """The forecasts of each target by both answers."""
     pairs = zip(answer.forecasts, other.forecasts, strict=True)
     return tuple(Moved(expression, *pair) for pair in pairs)

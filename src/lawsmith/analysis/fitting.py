@@ -1,4 +1,4 @@
-"""The law of the frontier of a study's runs, and how uncertain it is."""
+"""The law of the frontier of a study's runs, and its uncertainty."""
 
 from __future__ import annotations
 
@@ -23,21 +23,21 @@ from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
 from lawsmith.runs import Runs
 
-# Cells that say how the best hyperparameters move: twice the parameters of their law. With fewer
-# runs than three a cell, nothing was tuned in it.
+# A law of the best hyperparameters needs twice as many cells as it has parameters. With fewer than
+# three runs per cell, nothing was tuned in it.
 LEAST_CELLS, LEAST_RUNS_A_CELL = 6, 3
 ENOUGH_REPLICATES = 10  # degrees of freedom: the noise is then known to 1/√20, 22 %
 
 
 def split(grid: Grid, hold_out: HeldOut | None) -> tuple[IntArray, IntArray]:
-    """(pool rows, held-out rows); all are in the pool without a rule."""
+    """(pool rows, held-out rows); without a rule all rows are in the pool."""
     if hold_out is None:
         return np.arange(len(grid)), np.arange(0)
     return grid.split(hold_out)
 
 
 def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
-    """The law of the frontier of the pool's runs, and how uncertain it is; nothing more."""
+    """An Analysis with the law of the frontier of the pool and its uncertainty, nothing more."""
     grid, law = study.grid, options.law
     loss = study.runs.config_loss(len(grid))
     rows = pool[frontier(grid.subset(pool), loss[pool], law.inputs)]
@@ -83,9 +83,9 @@ def _uncertainty(
     fit: LawFit,
     options: FitOptions,
 ) -> Uncertainty | None:
-    """Student's t on least squares; corrected for selection where there was any and it can be told.
+    """Student's t on least squares, corrected for the selection of the frontier if possible.
 
-    rows: those of the pool that were fitted, in the order of the fit's points.
+    rows   of the pool that were fitted, in the order of the fit's points
     """
     plain = law_uncertainty(fit)
     known = pool[np.isfinite(loss[pool])]
@@ -110,7 +110,7 @@ def _uncertainty(
     if surface is None:
         return plain
     sd, dof = study.runs.select(known).replicate_sd()
-    if dof >= ENOUGH_REPLICATES:  # they show the noise without the surface's misfit
+    if dof >= ENOUGH_REPLICATES:  # replicates show the noise without the surface's misfit
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
     at = fit.law.natural(plain.phi)
     return correct_selection(
@@ -125,11 +125,11 @@ def _uncertainty(
 
 
 def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit) -> Uncertainty:
-    """The noise of a run by replicates, and how far the law's residuals exceed it.
+    """The noise of a run from replicates, and how far the law's residuals exceed it.
 
-    The textbook's test of lack of fit: Σ nᵢ rᵢ² / (m − p), of means of nᵢ replicates, over the
-    replicates' pooled variance is F with m − p and Σ (nᵢ − 1) degrees of freedom.
-    rows (m,): of the grid, in the order of the points.
+    This is the textbook test of lack of fit: Σ nᵢ rᵢ² / (m − p), of means of nᵢ replicates, divided
+    by the replicates' pooled variance, is F with m − p and Σ (nᵢ − 1) degrees of freedom.
+    rows (m,): of the grid, in the order of the points
     """
     sd, dof = runs.select(rows).replicate_sd()
     if dof == 0 or not sd > 0.0:
@@ -141,7 +141,7 @@ def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit
 
 
 def _log_block(grid: Grid, names: list[str]) -> FloatArray:
-    """Logs of those columns, each scaled to the unit interval, (m, l)."""
+    """(m, l) logs of the columns ``names``, each scaled to the unit interval."""
     logs = np.log(np.stack([grid.numbers(name) for name in names], axis=1))
     spread = np.ptp(logs, axis=0)
     return np.asarray((logs - logs.min(axis=0)) / np.where(spread > 0, spread, 1.0))
@@ -151,7 +151,7 @@ def _log_block(grid: Grid, names: list[str]) -> FloatArray:
 def hyperparameter_laws(
     grid: Grid, pool: IntArray, loss: FloatArray
 ) -> tuple[HyperparameterLaw, ...]:
-    """λ*(N, D) for every positive numeric axis that is tuned in enough (N, D) cells."""
+    """λ*(N, D) of every positive numeric axis that was tuned in enough (N, D) cells."""
     if not {"N", "D"} <= set(grid.names):
         return ()
     rows = pool[frontier(grid.subset(pool), loss[pool], ("N", "D"))]
@@ -169,5 +169,5 @@ def hyperparameter_laws(
             continue
         inputs = HYPERPARAMETER.inputs_at(grid, rows)
         fit = fit_law(HYPERPARAMETER, inputs, values, fixed=fixed)
-        laws.append(HyperparameterLaw(axis.name, fit, law_uncertainty(fit), rows))
+        laws.append(HyperparameterLaw(axis.name, fit, law_uncertainty(fit)))
     return tuple(laws)

@@ -1,31 +1,32 @@
-"""An analysis as plain values: what ``--json`` prints of a law."""
+"""An analysis as plain values, which ``--json`` prints."""
 
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
-import numpy as np
-
-from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
-from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.text import warning_payload
-from lawsmith.laws.fit import LawFit
-from lawsmith.laws.uncertainty import Interval, Uncertainty
+from lawsmith.digest import plain
+from lawsmith.laws.uncertainty import Interval
+
+if TYPE_CHECKING:
+    from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
+    from lawsmith.answer.records import HeldOutRuns
+    from lawsmith.laws.fit import LawFit
+    from lawsmith.laws.uncertainty import Uncertainty
 
 Json = dict[str, Any]
 
 
 def payload(a: Analysis) -> Json:
-    """All of an analysis: the law, its warnings and the study it is of."""
-    warned = [warning_payload(w) for w in a.warnings]
-    made: Json = plain({"study": a.study.name, **law_payload(a), "warnings": warned})
-    return made
+    """All of an analysis: its study, its law and its warnings."""
+    warnings = [warning_payload(w) for w in a.warnings]
+    values: Json = plain({"study": a.study.name, **law_payload(a), "warnings": warnings})
+    return values
 
 
 def law_payload(a: Analysis) -> Json:
-    """The law, its intervals, its own predictions, and the points it was fitted to."""
+    """The law, its intervals and predictions, and the points it was fitted to."""
     return {
         **_fit(a.fit),
         "intervals": _intervals(a.uncertainty, a.options.level),
@@ -37,7 +38,7 @@ def law_payload(a: Analysis) -> Json:
 
 
 def prediction_row(p: Prediction) -> Json:
-    """A prediction as a flat row of a table; NaN where there is no interval."""
+    """A prediction as a flat row of a table; NaN if there is no interval."""
     none = Interval(p.loss, math.nan, math.nan)
     law, run = p.interval or none, p.run_interval or none
     row: Json = {"target": p.target.label, "C": p.target.C, "loss": p.loss}
@@ -45,24 +46,6 @@ def prediction_row(p: Prediction) -> Json:
     for name, found in (p.allocation or {}).items():
         row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
     return {**row, "decades": p.decades}
-
-
-def plain(value: Any) -> Any:
-    """Mappings, sequences and numpy values as JSON knows them; NaN and infinities are null."""
-    match value:
-        case Mapping():
-            return {str(key): plain(item) for key, item in value.items()}
-        case list() | tuple() | np.ndarray():
-            return [plain(item) for item in value]
-        case bool() | np.bool_():
-            return bool(value)
-        case int() | np.integer():
-            return int(value)
-        case float() | np.floating():
-            return float(value) if math.isfinite(value) else None
-        case None:
-            return None
-    return str(value)
 
 
 def _fit(fit: LawFit) -> Json:
@@ -86,7 +69,7 @@ def _fit(fit: LawFit) -> Json:
 
 
 def _intervals(u: Uncertainty | None, level: float) -> Json | None:
-    """None where as many parameters are free as there are points."""
+    """None with as many free parameters as points."""
     if u is None:
         return None
     params = u.params(level)
@@ -103,7 +86,7 @@ def _intervals(u: Uncertainty | None, level: float) -> Json | None:
 
 
 def _param(found: Interval) -> Json:
-    """A parameter that the runs do not tell has no interval (laws.uncertainty says when)."""
+    """A parameter that is not identified has no interval; see `laws.uncertainty`."""
     known = not math.isnan(found.low)
     return {"value": found.centre, "low": found.low, "high": found.high, "identified": known}
 
@@ -132,14 +115,11 @@ def _allocation(p: Prediction) -> Json | None:
 
 
 def _score(a: Analysis) -> Json | None:
-    if a.score is None or a.options.hold_out is None:
-        return None
     rule = a.options.hold_out
-    return {
-        "rule": str(rule),
-        "threshold": rule.threshold(a.study.grid),
-        **score_payload(a.score),
-    }
+    if a.score is None or rule is None:
+        return None
+    threshold = rule.threshold(a.study.grid)
+    return {"rule": str(rule), "threshold": threshold, **score_payload(a.score)}
 
 
 def score_payload(score: HeldOutRuns) -> Json:
@@ -162,7 +142,7 @@ def _hyperparameter(h: HyperparameterLaw, level: float) -> Json:
 
 
 def _frontier(a: Analysis) -> list[Json]:
-    """The points fitted; 'row' counts the study's configurations from 0."""
+    """The fitted points; 'row' counts the study's configurations from 0."""
     grid = a.study.grid
     names = [*grid.names, *(["C"] if "C" not in grid.names else [])]
     fitted = a.fit.predict({name: grid.numbers(name)[a.frontier] for name in a.law.inputs})

@@ -1,4 +1,4 @@
-"""What an analysis is asked and what it answers: options, predictions, scores, Analysis."""
+"""Records of an analysis: its options, predictions, comparisons of laws, Analysis itself."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
+from lawsmith.analysis import payload, text
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.records import Target as Target
 from lawsmith.datasets.records import Study, frame_of
@@ -39,12 +40,12 @@ class FitOptions:
 
 @dataclass(frozen=True)
 class Prediction:
-    """The loss that a law predicts at a target, with its interval and that of a further best run.
+    """The loss that a law predicts at a target, with intervals.
 
     inputs      where the law was evaluated; N and D may be its own optimum
     interval    of the law, ``run_interval`` of a further best run; None with too few points
     decades     beyond the largest compute in the data, below 0 inside it
-    allocation  N, D and D/N at this compute, of laws of N and D only
+    allocation  best N, D and D/N at this compute; only for laws of N and D
 
     >>> (prediction,) = analyse("synthetic-demo", targets=1e24, law="chinchilla").predictions
     >>> sorted(prediction.allocation)
@@ -67,12 +68,11 @@ class HyperparameterLaw:
     axis: str
     fit: LawFit
     uncertainty: Uncertainty | None
-    rows: IntArray  # grid rows of the cells' best configurations
 
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A split by compute: what is fitted, and the best runs above it that are predicted."""
+    """A split by compute: the rows to fit, those held out, and the best of these (``judged``)."""
 
     name: str
     pool: IntArray
@@ -82,14 +82,14 @@ class Cut:
 
 @dataclass(frozen=True)
 class Comparison:
-    """One law beside the others; or why it could not be fitted.
+    """One of several laws, or the reason why it could not be fitted.
 
-    fit          to all that is not held out
-    score        its predictions of the best runs above every cut, all cuts together
-    predictions  at the targets that the law can be read at
-    aicc         Akaike's criterion; to compare among laws fitted to the same points
-    cuts         the best runs above each cut beside their predictions; None where it has none
-    warnings     predictions above a loss that was reached
+    fit          to all runs that are not held out
+    score        predictions of the best runs above the cuts, all cuts together
+    predictions  at the targets at which the law can be read
+    aicc         Akaike's criterion; only compares laws that were fitted to the same points
+    cuts         predictions of the best runs above each cut; None if it could not be fitted below
+    warnings     of predictions above a loss that was reached
     """
 
     law: Law
@@ -104,12 +104,12 @@ class Comparison:
 
 @dataclass(frozen=True, repr=False)
 class Analysis:
-    """A study, its law, and all that is known of how far to trust it: the result of `analyse`.
+    """A study, its law, and how far to trust it: the result of `analyse`.
 
     fit           the fitted law: ``fit.params``, ``fit.predict``
     uncertainty   ``uncertainty.params(0.95)`` are intervals by name; None with too few points
     predictions   at the targets, in their order
-    score         how the law does on the held-out runs; None where none were held out
+    score         the law's predictions of the held-out runs; None if none were held out
     frontier, pool, held_out   rows of study.grid
 
     >>> study = load("synthetic-demo")
@@ -127,7 +127,7 @@ class Analysis:
     options: FitOptions
     pool: IntArray
     held_out: IntArray
-    loss: FloatArray  # (m,) per configuration, NaN where there is no done run
+    loss: FloatArray  # (m,) per configuration, NaN without a finished run
     frontier: IntArray
     fit: LawFit
     uncertainty: Uncertainty | None
@@ -147,29 +147,19 @@ class Analysis:
         return np.asarray(self.pool[np.isfinite(self.loss[self.pool])])
 
     def __repr__(self) -> str:
-        from lawsmith.analysis.text import lines, title
-
-        return short(title(self), lines(self))
+        return short(text.title(self), text.lines(self))
 
     def summary(self) -> str:
         """The law as text: parameters with intervals, predictions, warnings."""
-        from lawsmith.analysis.text import listing
-
-        return listing(self).text()
+        return text.listing(self).text()
 
     def to_frame(self) -> Frame:
-        """One row a target: the law's loss with its intervals, N, D and D/N."""
-        from lawsmith.analysis.payload import prediction_row
-
-        return frame_of(prediction_row(p) for p in self.predictions)
+        """One row per target: the law's loss with its intervals, N, D and D/N."""
+        return frame_of(payload.prediction_row(p) for p in self.predictions)
 
     def to_dict(self) -> dict[str, Any]:
-        """The analysis as plain values, as ``--json`` has it."""
-        from lawsmith.analysis.payload import payload
-
-        return payload(self)
+        """The analysis as plain values, as ``--json`` prints it."""
+        return payload.payload(self)
 
     def _repr_html_(self) -> str:
-        from lawsmith.analysis.text import listing
-
-        return listing(self).html()
+        return text.listing(self).html()

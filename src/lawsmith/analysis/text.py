@@ -1,19 +1,22 @@
-"""An analysis for people: a few lines, and a listing of parameters, predictions and warnings."""
+"""An analysis as text: a few lines, or a listing of parameters, predictions and warnings."""
 
 from __future__ import annotations
 
 import math
 from collections.abc import Sequence
+from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
-from lawsmith.digest import Columns, Digest, Part, as_warnings, warning_codes
-from lawsmith.formats import count, flops, formatted, interval, number, padded, percent, plural
+from lawsmith.digest import Columns, Digest, Part, as_remarks, codes
+from lawsmith.formats import count, digits, figure, flops, interval, number, percent, plural
 from lawsmith.laws.allocation import further_inputs
-from lawsmith.laws.fit import LawFit
-from lawsmith.laws.objective import Objective
-from lawsmith.laws.uncertainty import Interval
+
+if TYPE_CHECKING:
+    from lawsmith.analysis.records import Analysis, HyperparameterLaw, Prediction
+    from lawsmith.laws.fit import LawFit
+    from lawsmith.laws.objective import Objective
+    from lawsmith.laws.uncertainty import Interval
 
 
 def title(a: Analysis) -> str:
@@ -25,18 +28,21 @@ def title(a: Analysis) -> str:
 def lines(a: Analysis) -> list[str]:
     """Parameters, predictions, the held-out error and the codes of warnings."""
     params = ", ".join(f"{name} = {number(value)}" for name, value in a.fit.params.items())
-    said = [params, *(_headline(p, a.options.level) for p in a.predictions)]
-    return [*said, *_held_out(a), *warning_codes([w.code for w in a.warnings])]
+    found = [params, *(_headline(p, a.options.level) for p in a.predictions)]
+    if a.score is not None:
+        runs = plural(len(a.score.rows), "held-out best run")
+        found.append(f"{runs}: root mean square error {percent(a.score.rms_error)}")
+    return [*found, *codes([w.code for w in a.warnings])]
 
 
 def listing(a: Analysis) -> Digest:
-    """All that the law says."""
-    warned = as_warnings("Warnings about the law", a.warnings)
+    """The law with everything known about it."""
+    warned = as_remarks("Warnings about the law", [(w.code, w.message) for w in a.warnings])
     return Digest(title(a), [*parts(a), *warned])
 
 
 def _parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
-    """The interval of a parameter in words; 'fixed', 'none' or 'not identified' without one."""
+    """The interval of a parameter; 'fixed', 'none' or 'not identified' without one."""
     if name in fit.fixed:
         return "fixed"
     if found is None:
@@ -49,15 +55,8 @@ def _headline(p: Prediction, level: float) -> str:
     return f"{_loss(p.loss)} at {p.target.label}{ends}"
 
 
-def _held_out(a: Analysis) -> list[str]:
-    if a.score is None:
-        return []
-    judged = plural(len(a.score.rows), "held-out best run")
-    return [f"{judged}: root mean square error {percent(a.score.rms_error)}"]
-
-
 def parts(a: Analysis) -> list[Part]:
-    """The formula, the parameters with intervals, how they were found, what the law predicts."""
+    """The formula, parameters with intervals, how they were found, and predictions."""
     level = percent(a.options.level)
     known = a.uncertainty.params(a.options.level) if a.uncertainty else {}
     logs = a.fit.log_params
@@ -71,20 +70,19 @@ def parts(a: Analysis) -> list[Part]:
         for name, x in a.fit.params.items()
     ]
     title = f"Law: {a.law.formula}, fitted to {_points(a)}"
-    made: list[Part] = [Columns(title, ("", "fitted", "ln", f"{level} interval"), rows)]
-    made += [f"{_optimiser(a.fit)}\n{_about_intervals(a)}", *_predictions(a)]
+    shown: list[Part] = [Columns(title, ("", "fitted", "ln", f"{level} interval"), rows)]
+    shown += [f"{_optimiser(a.fit)}\n{_about_intervals(a)}", *_predictions(a)]
     if a.score is not None:
         rmse = f"RMSE {number(a.score.rmse, 3)} ({percent(a.score.rms_error, 3)} of loss)"
         points = plural(len(a.score.rows), "point")
-        said = f"{rmse}, MSE {number(a.score.mse, 3)}, over {points}."
-        made.append(Digest(f"The law {a.law.name} on the held-out frontier", [said]))
-    return [*made, *_hyperparameters(a)]
+        error = f"{rmse}, MSE {number(a.score.mse, 3)}, over {points}."
+        shown.append(Digest(f"The law {a.law.name} on the held-out frontier", [error]))
+    return [*shown, *_hyperparameters(a)]
 
 
 def _points(a: Analysis) -> str:
-    n_runs = int(np.isfinite(a.loss[a.pool]).sum())
     points = plural(a.fit.n_points, "point")
-    return f"all {points}" if n_runs == a.fit.n_points else f"the {points} of the frontier"
+    return f"all {points}" if len(a.done) == a.fit.n_points else f"the {points} of the frontier"
 
 
 def _optimiser(fit: LawFit) -> str:
@@ -110,30 +108,30 @@ def _objective(objective: Objective) -> str:
 
 
 def _about_intervals(a: Analysis) -> str:
-    """What the intervals are of, and how they were made."""
+    """What the intervals describe, and how they were made."""
     u = a.uncertainty
     if u is None:
         return "Intervals: none, as there are no more points than free parameters."
     dof = "1 degree" if u.dof == 1 else f"{u.dof} degrees"
-    said = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom"
-    return f"{said}; stretched to the fitted value where it lies outside."
+    intervals = f"Intervals: of {u.estimand}, by {u.method} with {dof} of freedom"
+    return f"{intervals}; stretched to the fitted value where it lies outside."
 
 
 def _predictions(a: Analysis) -> list[Part]:
-    """The loss at each target, and how to spend its compute."""
+    """The loss at each target, and the best N and D for its compute."""
     if not a.predictions:
         return []
     level = percent(a.options.level)
     rows = [(p.target.label, _loss(p.loss), *_ends(p), _beyond(p.decades)) for p in a.predictions]
     title = f"What the law {a.law.name} predicts, {level} intervals if it holds"
     heads = ("target", "loss", "interval", "of a further run", "decades beyond")
-    made: list[Part] = [Columns(title, heads, rows)]
+    tables: list[Part] = [Columns(title, heads, rows)]
     if any(p.allocation for p in a.predictions):
         title = f"Best N and D by {a.law.name} (C = 6ND), with {level} intervals"
         further = further_inputs(a.law)
         shares = [_allocated(p, further) for p in a.predictions]
-        made.append(Columns(title, ("C", *further, "N*", "D*", "D/N"), shares))
-    return made
+        tables.append(Columns(title, ("C", *further, "N*", "D*", "D/N"), shares))
+    return tables
 
 
 def _beyond(decades: float) -> str:
@@ -153,7 +151,7 @@ def _ends(p: Prediction) -> tuple[str, str]:
 
 
 def _allocated(p: Prediction, further: Sequence[str]) -> tuple[str, ...]:
-    """Where a law spends the compute of a target best."""
+    """A row of the table of best N and D."""
     cells = [flops(p.target.C), *(count(p.inputs[name]) for name in further)]
     for name, found in (p.allocation or {}).items():
         form = _short if name == "D/N" else count
@@ -167,7 +165,7 @@ def _short(x: float) -> str:
 
 
 def _hyperparameters(a: Analysis) -> list[Part]:
-    """The best value of each tuned axis as a power of N and D."""
+    """The best value of each tuned hyperparameter as a power of N and D."""
     if not a.hyperparameters:
         return []
     first, level = a.hyperparameters[0].fit, a.options.level

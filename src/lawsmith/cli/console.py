@@ -21,7 +21,7 @@ from rich.padding import Padding
 from rich.table import Table
 from rich.text import Text
 
-from lawsmith.digest import Columns, Digest, Part, Remarks
+from lawsmith.digest import Columns, Digest, Part, Remarks, plain
 from lawsmith.formats import flops, number
 
 if TYPE_CHECKING:
@@ -57,8 +57,6 @@ def print_json(value: Any) -> None:
 
 def json_text(value: Any) -> str:
     """A value as JSON; NaN and infinities are null."""
-    from lawsmith.analysis.payload import plain  # here, so that --help does not import numpy
-
     return json.dumps(plain(value), indent=2, ensure_ascii=False, allow_nan=False)
 
 

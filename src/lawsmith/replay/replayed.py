@@ -14,7 +14,6 @@ from typing import TYPE_CHECKING, Any, Literal
 import numpy as np
 
 from lawsmith import __version__
-from lawsmith.analysis.payload import plain
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import (
     NO_ANSWER,
@@ -25,7 +24,7 @@ from lawsmith.answer.text import (
     warning_payload,
 )
 from lawsmith.datasets.records import Study, frame_of
-from lawsmith.digest import Columns, Digest, Part, short
+from lawsmith.digest import Columns, Digest, Part, plain, short
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import number, percent, plural
 from lawsmith.laws.fit import LawFit

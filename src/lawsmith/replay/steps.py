@@ -18,8 +18,8 @@ from typing import Any, Literal
 
 import numpy as np
 
-from lawsmith.analysis.payload import plain
 from lawsmith.arrays import saturating
+from lawsmith.digest import plain
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
 from lawsmith.laws.many import PointSet, fit_many
