@@ -2,7 +2,7 @@
 
 The minimum of a law on ND = C/6 is found numerically, whatever its form. For a sum of a·N^-α and
 b·D^-β it is where α·a·N^-α = β·b·D^-β. A law may have further inputs (unique tokens, experts, a
-vocabulary), which are given, or chosen among values that were run.
+vocabulary); they are given, or chosen among the values that were run.
 Shapes: phi (B, p); C (n,); log N* (B, n).
 """
 
@@ -22,25 +22,25 @@ from lawsmith.laws.law import Law
 from lawsmith.laws.uncertainty import Interval, Uncertainty
 
 LOG6 = float(np.log(6.0))
-BISECTIONS = 60  # of log(C/6), some 60: to the last digit
-# Of log N, for a slope by differences of fourth order: their own error is about NEARBY⁴, and
-# rounding of the loss moves log N* by about 1e-11.
+BISECTIONS = 60  # of log(C/6), which is about 60: enough for the last digit
+# Step of log N for a slope by differences of fourth order. Their error is about NEARBY⁴; rounding
+# of the loss moves log N* by about 1e-11.
 NEARBY = 1e-3
 NOTHING: Mapping[str, float] = MappingProxyType({})
 
 
 def further_inputs(law: Law) -> tuple[str, ...]:
-    """Inputs of a law beside N, D and C."""
+    """The inputs of a law other than N, D and C."""
     return tuple(name for name in law.inputs if name not in ("N", "D", "C"))
 
 
 def divides(law: Law) -> bool:
-    """Whether the law has an N and a D to divide compute between."""
+    """Whether the law has N and D, so that compute can be divided between them."""
     return {"N", "D"} <= set(law.inputs) and "C" not in law.inputs
 
 
 def can_allocate(law: Law) -> bool:
-    """Whether it has these two inputs alone: no further one must be known to divide."""
+    """Whether N and D are its only inputs, so that no other one has to be given to divide."""
     return divides(law) and not further_inputs(law)
 
 
@@ -48,9 +48,9 @@ def can_allocate(law: Law) -> bool:
 def log_optimal_n(
     law: Law, phi: FloatArray, C: FloatArray, further: Mapping[str, float] = NOTHING
 ) -> FloatArray:
-    """log N*(C), (B, n), with the law's further inputs at the values given.
+    """log N*(C), (B, n), with the law's further inputs at the given values.
 
-    By bisection on the slope of log loss along the isoFLOP line.
+    Found by bisection on the slope of log loss along the isoFLOP line.
     """
     if not divides(law) or set(further_inputs(law)) - set(further):
         got, want = str((*further,)), f"inputs N and D, and values of {further_inputs(law)}"
@@ -78,7 +78,7 @@ def best_split(
 ) -> dict[str, float]:
     """N*, D* and D/N of the law phi (p,) at a compute."""
     log_n = log_optimal_n(law, phi[None], np.array([compute]), further)[0, 0]
-    # In logs: an N that is 0 or infinite to a float has a D all the same.
+    # In logs, so that D is finite even if N is 0 or infinite as a float.
     log_d = np.log(compute) - LOG6 - log_n
     logs = {"N": log_n, "D": log_d, "D/N": log_d - log_n}
     return {name: float(np.exp(value)) for name, value in logs.items()}
@@ -87,18 +87,19 @@ def best_split(
 def best_further(
     fit: LawFit, given: Mapping[str, float], at: Mapping[str, float]
 ) -> dict[str, float]:
-    """The further inputs of a law: as given, else those of its runs that have the least loss.
+    """The further inputs of a law: as given, else the values among its runs with the least loss.
 
-    at   N and D, or the compute C that they are to share in the best way
+    at   N and D, or the compute C that is divided between them
     """
     law = fit.law
     free = [name for name in further_inputs(law) if name not in given]
     values = {name: np.unique(fit.x[law.inputs.index(name)]) for name in free}
-    best, found = np.inf, {name: given[name] for name in further_inputs(law) if name in given}
+    chosen = known = {name: given[name] for name in further_inputs(law) if name in given}
     if not free:
-        return found
+        return known
+    best = np.inf
     for logs in product(*values.values()):
-        tried = {**found, **{n: float(np.exp(v)) for n, v in zip(free, logs, strict=True)}}
+        tried = {**known, **{n: float(np.exp(v)) for n, v in zip(free, logs, strict=True)}}
         sizes = at if "C" not in at else best_split(law, fit.phi, at["C"], tried)
         loss = float(fit.predict({**sizes, **tried})[0])
         if loss < best:

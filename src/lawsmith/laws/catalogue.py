@@ -32,7 +32,7 @@ from lawsmith.laws.law import Law, LogPoints, Param, asymptote, coefficient, exp
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, Objective
 from lawsmith.laws.starts import sum_of_powers_starts
 
-# Letters of formulae → names of parameters and inputs.
+# Letters in formulae → names of parameters and inputs.
 SYMBOLS = {"α": "alpha", "β": "beta", "γ": "gamma", "X": "experts", "V": "vocab"}
 _SQRT6 = "6^(b/2)"  # Gadre's factor, with C = 6ND: D counts as √6·D in the power b
 
@@ -40,7 +40,7 @@ _SQRT6 = "6^(b/2)"  # Gadre's factor, with C = 6ND: D counts as √6·D in the p
 def _sum_law(
     name: str, formula: str, params: tuple[Param, ...], objective: Objective = HUBER
 ) -> Law:
-    """A law whose terms are those of its formula: 'L(N, D) = E + A·N^-α + B·D^-β'."""
+    """A law with the terms of its formula: 'L(N, D) = E + A·N^-α + B·D^-β'."""
     head, _, terms = formula.partition(" = ")
     letters = head[head.index("(") + 1 : -1].split(", ")
     inputs = tuple(SYMBOLS.get(letter, letter) for letter in letters)
@@ -51,7 +51,7 @@ def _sum_law(
 
 
 def _term(parts: list[str], inputs: tuple[str, ...], names: tuple[str, ...]) -> Term:
-    """['A', 'N^-α'] → the term with those positions of parameters and inputs."""
+    """['A', 'N^-α'] → the term, with the positions of its parameters and inputs."""
     shift = 0.5 * float(np.log(6.0)) if _SQRT6 in parts else 0.0
     powers = []
     for part in parts[1:]:
@@ -81,13 +81,13 @@ GADRE = _sum_law(
 
 
 def _chinchilla_starts(at: LogPoints, log_e: float | None) -> FloatArray:
-    """Of a law of N and D that is near to Chinchilla's, (S, 5); with log E where it is fixed."""
+    """(S, 5) starts of a law of N and D similar to Chinchilla's; with log E if it is fixed."""
     assert CHINCHILLA.starts is not None
     return CHINCHILLA.starts(at, {} if log_e is None else {0: log_e})
 
 
 def _skaling_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
-    """Chinchilla's starts bent to several k: where one term dominates, (A N^-α)^k is exact."""
+    """Chinchilla's starts for several k; exact where one term dominates, by (A N^-α)^k."""
     base = _chinchilla_starts(at, fixed.get(0))
     powers = [fixed[5]] if 5 in fixed else [0.3, 0.5, 0.75, 1.0, 1.5]
     return np.array([[s[0], *(s[1:] / k), k] for s, k in product(base, powers)])
@@ -111,7 +111,7 @@ SKALING = Law(
 
 
 def _kaplan_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
-    """L^(1/α_D) is a sum of two powers: project it for several α_D and ratios α_N/α_D."""
+    """L^(1/α_D) is a sum of two powers, which is projected for several α_D."""
     form = SumOfPowers((Term(0, (Power(1, -1.0, 0),)), Term(2, (Power(3, -1.0, 1),))))
     params = (coefficient("a"), exponent("r", upper=10.0), coefficient("b"), exponent("one"))
     starts = []
@@ -148,7 +148,7 @@ def _farseer_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
 
 
 def _slopes(name: str) -> tuple[Param, Param]:
-    """How the log of a number moves with ln N, and how that slope bends."""
+    """The slope of a log in ln N, and how this slope bends."""
     return Param(f"{name}1", lower=-3.0, upper=3.0), Param(f"{name}2", lower=-2.0, upper=2.0)
 
 
@@ -188,7 +188,7 @@ REPEATED = Law(
     _repeated_starts,
 )
 
-# What experts do may also be nothing, or harm: their exponent has either sign.
+# Experts may help, harm or change nothing: their exponent may have either sign.
 EXPERTS = _sum_law(
     "experts",
     "L(N, X) = E + A·N^-α·X^-γ",
@@ -238,9 +238,9 @@ def get_law(name: str) -> Law:
 
 
 def read_law(text: str, folder: str | Path = ".") -> Law:
-    """The built-in law of that name, or a user's own: 'my_laws.py:law', made with `define`.
+    """The built-in law of that name, or one of the user: 'my_laws.py:law', made with `define`.
 
-    The file, of ``folder``, is run as Python: only name files you trust.
+    The file, in ``folder``, is run as Python: only use files that you trust.
     """
     file, colon, name = text.rpartition(":")
     if not colon:
@@ -262,13 +262,13 @@ def read_law(text: str, folder: str | Path = ".") -> Law:
 
 
 def _names_in(path: Path) -> dict[str, object]:
-    """What a file defines, after it was run."""
+    """The names that a file defines when it is run."""
     if not path.is_file():
         raise LawsmithError("law", got=f"no file {path}", want="a Python file")
     try:
         return runpy.run_path(str(path), run_name="lawsmith_own_law")
     except LawsmithError:
         raise
-    except Exception as error:  # whatever a user's file may raise
+    except Exception as error:  # a user's file may raise anything
         got = f"{type(error).__name__}: {error}"
         raise LawsmithError(f"law {path}", got=got, want="a file that runs") from None

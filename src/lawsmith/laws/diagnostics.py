@@ -1,6 +1,6 @@
-"""What a reader of a fit must be warned of: a code, a sentence that says what to do, its numbers.
+"""Warnings about a fit: a code, a sentence that says what to do, and its numbers.
 
-Every check is a function of finished fits and arrays that returns a Diagnostic or None.
+Every check is a function of finished fits and arrays, and returns a Diagnostic or None.
 Shapes as in :mod:`lawsmith.laws.law`.
 """
 
@@ -19,14 +19,14 @@ from lawsmith.laws.fit import LawFit
 from lawsmith.laws.noise import MOST_RUNS
 from lawsmith.laws.uncertainty import Influence, Interval, Uncertainty, lowest_loss
 
-# An error of 0.1 % in the losses may then be one of 1000 % in a combination of parameters.
+# With this an error of 0.1 % in the losses may be one of 1000 % in a combination of parameters.
 MAX_CONDITION = 1e4
-MIN_SPREAD = 0.05  # SD of log D at given log N below which N and D cannot be told apart
-FAR_DECADES = 1.0  # about as far as hold-outs judge a form (`analysis.compare.CUTS`)
-LEAST_MOVE = 0.005  # of the loss: what moves the prediction by less is not worth a warning
-LEAST_OPTIMISM = 2e-4  # of the loss: less does not show in the four digits of a loss
-SURE = 0.99  # of F tests: one false alarm in a hundred fits
-SAME_RATIO = 0.01  # tokens are rounded to whole batches: a D/N so near to one that was run is it
+MIN_SPREAD = 0.05  # SD of log D at given log N; below it N and D cannot be told apart
+FAR_DECADES = 1.0  # about as far as hold-outs test a form (`analysis.compare.CUTS`)
+LEAST_MOVE = 0.005  # of the loss: a smaller change of the prediction is not worth a warning
+LEAST_OPTIMISM = 2e-4  # of the loss: less is not visible in the four digits of a loss
+SURE = 0.99  # level of F tests: one false alarm in a hundred fits
+SAME_RATIO = 0.01  # tolerance of equal D/N, because tokens are rounded to whole batches
 
 
 @dataclass(frozen=True)
@@ -55,19 +55,22 @@ def at_bound(fit: LawFit) -> Diagnostic | None:
 
 
 def not_identified(uncertainty: Uncertainty | None, level: float) -> Diagnostic | None:
-    """Parameters whose size the data do not tell, those at the edge of their range left out."""
+    """Warn of parameters that are not identified, except those at the edge of their range."""
     if uncertainty is None:
         return None
-    found = uncertainty.params(level)
-    at_bounds = uncertainty.at_bounds
-    open_ = [n for n, i in found.items() if np.isnan(i.low) and n not in at_bounds]
-    if not open_:
+    params = uncertainty.params(level)
+    unknown = [
+        name
+        for name, interval in params.items()
+        if np.isnan(interval.low) and name not in uncertainty.at_bounds
+    ]
+    if not unknown:
         return None
     return Diagnostic(
         "not_identified",
-        f"the runs do not tell {', '.join(open_)}: quite other values fit as well. Do not quote "
+        f"the runs do not tell {', '.join(unknown)}: quite other values fit as well. Do not quote "
         "them; add runs over a wider range, fix one with --fix, or take a simpler law",
-        {name: found[name].centre for name in open_},
+        {name: params[name].centre for name in unknown},
     )
 
 
@@ -95,7 +98,7 @@ def too_few_levels(fit: LawFit, n_levels: int) -> Diagnostic | None:
 
 
 def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
-    """Whether tokens per parameter are so nearly fixed that N and D move as one."""
+    """Warn if D is nearly a function of N, so that their effects cannot be told apart."""
     n, d = np.log(N), np.log(D)
     if np.ptp(n) == 0 or np.ptp(d) == 0:
         which = "N" if np.ptp(n) == 0 else "D"
@@ -114,7 +117,7 @@ def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
 
 
 def influential_point(found: Influence, where: FloatArray, target: str) -> Diagnostic | None:
-    """``where`` (n,): the compute of each point, to name the point by."""
+    """Warn of a point that moves the prediction at the target; ``where`` (n,): their compute."""
     worst = found.largest
     shift = float(found.shift[worst])
     if abs(shift) < max(found.standard_error, LEAST_MOVE):
@@ -133,7 +136,7 @@ def influential_point(found: Influence, where: FloatArray, target: str) -> Diagn
 
 
 def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | None:
-    """Residuals larger than noise, or with a curve left in them."""
+    """Warn of residuals that are larger than noise, or that still curve with scale."""
     if uncertainty is None:
         return None
     if np.isfinite(uncertainty.misfit):
@@ -149,7 +152,7 @@ def lack_of_fit(fit: LawFit, uncertainty: Uncertainty | None) -> Diagnostic | No
 
 
 def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
-    """The ratio of variances against F at 99 %, with the degrees of freedom of both."""
+    """Compare the ratio of variances with the 99 % point of F."""
     limit = float(fdtri(max(u.dof, 1), max(u.noise_dof, 1), SURE))
     if u.misfit <= limit:
         return None
@@ -163,7 +166,7 @@ def _beyond_noise(u: Uncertainty) -> Diagnostic | None:
 
 
 def _curve_left(fit: LawFit) -> tuple[float, float] | None:
-    """F statistic, and its 99 % point, of squares of the log inputs added to the law."""
+    """The F statistic of adding squares of the log inputs to the law, and its 99 % point."""
     base = fit.jac[fit.free].T
     z = (fit.x - fit.x.mean(axis=1, keepdims=True)) / np.maximum(
         np.ptp(fit.x, axis=1)[:, None], 1e-12
@@ -175,7 +178,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
     if n - rank < 3 or added < 1:
         return None
 
-    # Outliers are not a curve: residuals beyond 2.5 robust SDs are pulled in.
+    # Outliers are no curvature: residuals beyond 2.5 robust SDs are clipped.
     limit = 2.5 * max(robust_sd(fit.residuals), 1e-12)
     residual = np.clip(fit.residuals, -limit, limit)
 
@@ -195,7 +198,7 @@ def extrapolation_decades(
     decades: float,
     meant: str = "the interval assumes that the form holds there. A run on the way would tell",
 ) -> Diagnostic | None:
-    """Whether a target lies far out; ``meant`` says what that means."""
+    """Warn if a target is a far extrapolation; ``meant`` says what that means."""
     if decades <= FAR_DECADES:
         return None
     far = (
@@ -207,14 +210,17 @@ def extrapolation_decades(
 def frontier_optimism(
     uncertainty: Uncertainty | None, n_runs: int, n_points: int
 ) -> Diagnostic | None:
-    """Say how optimistic the frontier is, or that this could not be told."""
+    """Say how optimistic the frontier is, or why this is unknown."""
     if n_runs <= n_points or uncertainty is None:
         return None
     if not np.isfinite(uncertainty.noise_sd):
+        why = "too few to tell noise from real differences"
+        if n_runs > MOST_RUNS:
+            why = f"more than {MOST_RUNS:,}, for which noise is not told from real differences"
         return Diagnostic(
             "frontier_optimism",
-            f"{n_points} frontier points are minima of {n_runs} runs; there are "
-            f"{_why_unknown(n_runs)}, so their optimism is not corrected",
+            f"{n_points} frontier points are minima of {n_runs} runs; there are {why}, so their "
+            "optimism is not corrected",
             {"n_runs": n_runs, "n_points": n_points},
         )
     if abs(uncertainty.shift) < LEAST_OPTIMISM:
@@ -228,40 +234,34 @@ def frontier_optimism(
     )
 
 
-def _why_unknown(n_runs: int) -> str:
-    if n_runs > MOST_RUNS:
-        return f"more than {MOST_RUNS:,}, for which noise is not told from real differences"
-    return "too few to tell noise from real differences"
-
-
 def isoflop_unbracketed(N: FloatArray, loss: FloatArray, level_of: IntArray) -> Diagnostic | None:
-    """IsoFLOP curves whose lowest point is at an end: their optimum lies outside what was run.
+    """Warn of isoFLOP curves with their minimum at an end, so that the optimum was not run.
 
-    One row per (N, D) cell; ``level_of`` numbers the compute levels.
+    One row per (N, D) cell; ``level_of`` is the number of its compute level.
     """
-    open_, curves = 0, 0
+    n_open, n_curves = 0, 0
     for level in np.unique(level_of):
         rows = np.flatnonzero(level_of == level)
         if len(rows) < 3:
             continue
-        curves += 1
+        n_curves += 1
         order = rows[np.argsort(N[rows])]
         if int(np.argmin(loss[order])) in (0, len(order) - 1):
-            open_ += 1
-    if open_ == 0:
+            n_open += 1
+    if n_open == 0:
         return None
     return Diagnostic(
         "isoflop_unbracketed",
-        f"{open_} of {curves} isoFLOP curves have their minimum at an end: the optimal N there "
+        f"{n_open} of {n_curves} isoFLOP curves have their minimum at an end: the optimal N there "
         "lies outside the sizes that were run. Add runs beyond that end",
-        {"n_open": open_, "n_curves": curves},
+        {"n_open": n_open, "n_curves": n_curves},
     )
 
 
 def law_above_observed(
     law: str, target: str, predicted: float, reached: float, compute: float
 ) -> Diagnostic | None:
-    """Whether a law predicts more than ``reached``, the lowest loss of runs no larger."""
+    """Warn if a law predicts more than ``reached``, the lowest loss of runs that are no larger."""
     if not predicted > reached:
         return None
     return Diagnostic(
@@ -274,7 +274,7 @@ def law_above_observed(
 
 
 def laws_disagree(target: str, claims: Mapping[str, Interval], level: float) -> Diagnostic | None:
-    """Whether intervals of the same loss are disjoint. claims: who says so → its interval."""
+    """Warn if intervals of the same loss do not overlap; ``claims``: name → its interval."""
     if len(claims) < 2:
         return None
     names = list(claims)
@@ -305,7 +305,7 @@ def laws_disagree(target: str, claims: Mapping[str, Interval], level: float) -> 
 
 
 def _gap(a: Interval, b: Interval) -> float:
-    """The distance between two intervals, below 0 where they overlap."""
+    """The distance between two intervals, below 0 if they overlap."""
     return float(max(a.low, b.low) - min(a.high, b.high))
 
 
@@ -321,7 +321,7 @@ def allocation_extrapolated(
     *,
     at_edge: bool = False,
 ) -> Diagnostic | None:
-    """Whether a D/N lies outside those of the runs, ``tried``.
+    """Warn if a D/N lies outside those of the runs, ``tried``.
 
     subject   'at 1e25 FLOPs the best D/N by chinchilla is'
     rely_on   what the reader should not rely on then

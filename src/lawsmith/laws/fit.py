@@ -1,8 +1,8 @@
-"""Fitting a law: cold starts, polishing, and many loss vectors at once.
+"""Fitting a law: cold starts, minimisation, and fits of many loss vectors at once.
 
-A cold fit (1) proposes starts, (2) brings them near the minimum by least squares on log loss,
-which has the widest basins, (3) keeps the distinct ones and (4) polishes the stated objective
-to a vanishing gradient, δ shrinking to its stated value on the way.
+A cold fit (1) proposes starts, (2) moves them towards a minimum by least squares on log loss,
+which has the widest basins, (3) keeps the distinct ones and (4) minimises the stated objective
+until its gradient vanishes, while δ shrinks to its stated value.
 Shapes as in :mod:`lawsmith.laws.law`.
 """
 
@@ -33,11 +33,11 @@ from lawsmith.laws.starts import spread_over_bounds
 
 @dataclass(frozen=True, repr=False)
 class LawFit:
-    """A finished fit: the law, its parameters, and how the optimiser got there.
+    """A finished fit: the law, its parameters, and the result of the optimiser.
 
     params     by name, in natural units
     status     'converged' or 'stalled'
-    at_bounds  names of parameters at the end of their range
+    at_bounds  names of parameters at an end of their range
 
     >>> found = fit_law(get_law("LC"), {"C": [1e18, 1e19, 1e20, 1e21]}, [3.9, 3.3, 2.9, 2.6])
     >>> found
@@ -95,7 +95,7 @@ class LawFit:
 
     @property
     def problem(self) -> Problem:
-        """What was minimised."""
+        """The problem that was minimised."""
         points = (self.x[:, None, :], self.loss[None], self.weights[None])
         return make_problem(self.law, self.objective, *points, self.fixed)
 
@@ -120,9 +120,9 @@ def fit_law(
     law        from `get_law`, or your own from `define`
     inputs     the law's inputs by name, (n,) each
     loss       (n,)
-    weights    (n,) multiply each point's share of the objective
+    weights    (n,) factors of each point's part of the objective
     objective  by default the one that the law's authors use
-    fixed      parameters held at a value
+    fixed      parameters that are fixed, with their values
     start      (p,) where to start; by default many starts are tried
 
     >>> C = [1e18, 1e19, 1e20, 1e21]
@@ -157,11 +157,11 @@ def fit_batch(
     fixed: Mapping[str, float] | None = None,
     tolerance: float = GRADIENT_TOLERANCE,
 ) -> Solution:
-    """Fit many loss vectors at once, warm from ``start`` ((p,) or (B, p)).
+    """Fit many loss vectors at once, starting from ``start`` ((p,) or (B, p)).
 
-    x (q, n) for one set of points shared by all, or (q, B, n) for a frontier each; pad shorter
-    frontiers with weight 0 (and any positive loss). losses (B, n). ``tolerance`` is on the scaled
-    gradient; resampled fits, whose spread is wanted and not their digits, can do with 1e-4.
+    x (q, n) for points shared by all, or (q, B, n) for a frontier each; shorter ones are padded with
+    weight 0 (and any positive loss). losses (B, n). ``tolerance`` is that of the scaled
+    gradient; 1e-4 is enough for resampled fits, of which only the spread is needed.
     """
     x3 = x[:, None, :] if x.ndim == 2 else x
     w = np.ones_like(losses) if weights is None else np.broadcast_to(weights, losses.shape)
@@ -173,7 +173,7 @@ def fit_batch(
 def refit_weighted(
     fit: LawFit, weights: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
-    """The same fit for each row of other weights (B, n) of its points."""
+    """The same fit with other weights of its points, one fit for each row of ``weights`` (B, n)."""
     return fit_batch(
         fit.law,
         fit.x,
@@ -219,9 +219,9 @@ def make_problem(
     w: FloatArray,
     fixed: Mapping[str, float],
 ) -> Problem:
-    """Losses (B, n) to fit. E is never above the lowest loss of its own problem.
+    """The problem of fitting losses (B, n). E is at most the lowest loss of its own problem.
 
-    fixed   parameters held at natural values: both their bounds
+    fixed   parameters with fixed natural values, which become both of their bounds
     """
     lower, upper = law.bounds()
     additive = np.array([param.additive for param in law.params])
@@ -237,7 +237,7 @@ def make_problem(
 
 
 def cold_starts(law: Law, problem: Problem) -> FloatArray:
-    """(S, p) where a fit that knows nothing begins; ``problem`` is a single one."""
+    """(S, p) starts of a fit without a given start; ``problem`` is a single one."""
     held = np.flatnonzero(~problem.free)
     if law.starts is None:
         start = spread_over_bounds(law.params)
@@ -250,22 +250,22 @@ def cold_starts(law: Law, problem: Problem) -> FloatArray:
 
 
 def minima(problem: Problem, start: FloatArray, owner: IntArray) -> tuple[Solution, IntArray]:
-    """The distinct local minima of each problem as one batch, and which problem each is of.
+    """The distinct local minima of each problem as one batch, and the problem of each.
 
-    start   (S, p), several for each problem; owner (S,) says for which
+    start   (S, p), several for each problem; ``owner`` (S,) is the problem of each start
     """
     rough = replace(problem, objective=LEAST_SQUARES_LOG).take(owner)
     near = minimise(rough, start, max_iterations=60, tolerance=1e-5)
     kept: list[int] = []
     for b in range(len(problem.y)):
         rows = np.flatnonzero(owner == b)
-        found = _distinct(problem.take(np.array([b])), near.phi[rows], near.value[rows])
-        kept += rows[found].tolist()
+        distinct = _distinct(problem.take(np.array([b])), near.phi[rows], near.value[rows])
+        kept += rows[distinct].tolist()
     return _continue_delta(problem.take(owner[kept]), near.phi[kept]), owner[kept]
 
 
 def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]:
-    """Rows of phi that predict differently, best value first."""
+    """Rows of phi that differ in their predictions, best value first."""
     f = problem.form.value(phi, problem.x)
     kept: list[int] = []
     for row in np.argsort(value, kind="stable"):
@@ -277,10 +277,10 @@ def _distinct(problem: Problem, phi: FloatArray, value: FloatArray) -> list[int]
 def _continue_delta(
     problem: Problem, start: FloatArray, tolerance: float = GRADIENT_TOLERANCE
 ) -> Solution:
-    """Minimise under δ; under larger ones first where the start's residuals are far beyond δ.
+    """Minimise, with larger δ first if the residuals at the start are far beyond δ.
 
-    Huber's Hessian has only the points within δ; far off there are none. Each stage ends near
-    the next one's minimum, where Newton's steps are right.
+    Only points within δ contribute to Huber's Hessian; far from the minimum there are none. Each
+    stage ends near the minimum of the next one, where Newton steps are good.
     """
     objective = problem.objective
     phi = start
@@ -295,7 +295,7 @@ def _continue_delta(
 
 
 def best_of(solution: Solution, rows: IntArray | None = None) -> int:
-    """The row of the lowest objective; of those that tie to rounding, the smallest gradient."""
+    """The row of the lowest objective; if several tie to rounding, the smallest gradient wins."""
     rows = np.arange(len(solution.value)) if rows is None else rows
     tied = solution.value[rows] <= solution.value[rows].min() * (1 + 1e-12)
     return int(rows[np.argmin(np.where(tied, solution.gradient[rows], np.inf))])
@@ -326,7 +326,7 @@ def _finish(law: Law, problem: Problem, solution: Solution, *, fixed: dict[str, 
 
 
 def _condition(law: Law, problem: Problem, phi: FloatArray) -> float:
-    """Condition number of the free columns of the weighted Jacobian, each scaled to unit length."""
+    """Condition number of the free columns of the weighted Jacobian, scaled to unit length."""
     _, jac = law.form.value_and_jac(phi[None], problem.x)
     columns = (jac[0] * np.sqrt(problem.w[0]))[problem.free]
     norm = np.linalg.norm(columns, axis=1, keepdims=True)

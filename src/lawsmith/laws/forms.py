@@ -1,4 +1,4 @@
-"""The built-in laws: formulae with analytic gradients, and the catalogue ``LAWS``.
+"""The formulae of the built-in laws, with analytic gradients.
 
 Most laws here are sums of power terms, L = Σ_k c_k Π_i x_i^(± e), whose logs are affine in
 phi: z_k = log c_k + Σ ± e·log x_i. Then f = log Σ exp z_k, and with softmax weights s_k
@@ -144,7 +144,7 @@ class Repeated(Form):
     """L = E + A·N^-α + B·D_eff^-β, phi = (log E, log A, α, log B, β, log R), x = (N, D, U).
 
     D_eff = U·(1 + R·(1 − exp(−(D/U − 1)/R))) is the number of fresh tokens that D tokens, drawn
-    from U unique ones, are worth: at most U·(1 + R). It is D where D ≤ U.
+    from U unique ones, are worth: at most U·(1 + R). It is D if D ≤ U.
     """
 
     base: Form
@@ -178,8 +178,8 @@ class Farseer(Form):
     """L = E·e^(e₁h(e₂)) + B·e^(b₁h(b₂))·D^(−β·e^(c₁h(c₂))), h(t) = (N^t − 1)/t.
 
     phi = (log E, e₁, e₂, log B, b₁, b₂, log β, c₁, c₂); N counts in 1e9, D in 1e10.
-    The authors write a·N^t + b for each of the three logs: the same family, but a, b and t are then
-    far from each other in size and cannot be told apart where t is near 0.
+    The authors write a·N^t + b for each of the three logs. This is the same family, but there a, b
+    and t have very different sizes, and cannot be told apart if t is near 0.
     """
 
     def _logs(self, phi: FloatArray, x: FloatArray, order: int) -> tuple[FloatArray, ...]:

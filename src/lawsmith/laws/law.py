@@ -1,4 +1,4 @@
-"""What a law is: a form, its gradient, and how its parameters are written in natural and log units.
+"""Laws: a form with its gradient, and parameters in natural and in log units.
 
 Notation and shapes
     p parameters, q inputs, n points, B independent problems solved side by side.
@@ -27,9 +27,9 @@ from lawsmith.laws.objective import HUBER, Objective
 class Param:
     """One parameter of a law: its name, whether it is positive (then fitted as a log), its bounds.
 
-    Bounds are in natural units; a positive parameter's lower bound stands for zero.
-    A positive parameter that the loss is linear in, and that may well be zero (E), is ``additive``:
-    the optimiser then steps in its natural units, where zero is near, and not in its log.
+    Bounds are in natural units; the lower bound of a positive parameter stands for zero. A positive
+    parameter in which the loss is linear, and which may be zero (E), is ``additive``: the optimiser
+    steps in its natural units, where zero is near, and not in its log.
     """
 
     name: str
@@ -46,7 +46,7 @@ class Param:
 
 
 def coefficient(name: str, *, lower: float = 1e-6, upper: float = 1e30) -> Param:
-    """A positive factor (A, B, …) of a law made with `define`, fitted as its log.
+    """A positive factor (A, B, …) of a law made with `define`; its log is fitted.
 
     name           of the parameter
     lower, upper   its bounds
@@ -58,7 +58,7 @@ def coefficient(name: str, *, lower: float = 1e-6, upper: float = 1e30) -> Param
 
 
 def asymptote(name: str = "E", *, lower: float = 1e-6, upper: float = 1e30) -> Param:
-    """A positive term of its own that may vanish, such as the irreducible loss E.
+    """A positive term that may vanish, such as the irreducible loss E.
 
     name           of the parameter
     lower, upper   its bounds
@@ -85,7 +85,7 @@ STEP = 1e-5  # of central differences of phi, which is of order 1
 
 
 class Form(Protocol):
-    """The mathematics of a law (see the module's notation); only the gradient must be given."""
+    """The formula of a law (see the module's notation); only `value_and_jac` is required."""
 
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]: ...
 
@@ -97,7 +97,7 @@ class Form(Protocol):
     ) -> FloatArray:
         """By central differences of the gradient.
 
-        The gradient is exact, so the error is O(STEP²), far below what a Newton step notices.
+        The gradient is exact, so the error is O(STEP²), which does not matter for a Newton step.
         """
         p = phi.shape[1]
         curv = np.empty((phi.shape[0], p, p))
@@ -109,7 +109,7 @@ class Form(Protocol):
 
 
 class LogPoints(NamedTuple):
-    """Points that a fit starts from: log inputs x (q, 1, n), log losses y (n,), weights w (n,)."""
+    """Points for finding starts: log inputs x (q, 1, n), log losses y (n,), weights w (n,)."""
 
     x: FloatArray
     y: FloatArray
@@ -125,9 +125,9 @@ class Law:
 
     inputs     names of what the loss depends on: C, N, D, …
     params     one Param each
-    objective  the one that the law's authors publish fits with; the fitter's default
-    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from; it need not
-               heed ``fixed`` (phi by position), for the fit puts these at their values
+    objective  of the fits that the law's authors publish; the default of fits
+    starts     ``starts(points, fixed)`` proposes parameters (S, p) to start a fit from; it may
+               ignore ``fixed`` (phi by position), because the fit sets these to their values
 
     >>> law = get_law("LC")
     >>> law.inputs, law.names
@@ -221,9 +221,8 @@ class Law:
 class _FormulaForm(Form):
     """A user's formula ``predict(inputs, **params) -> loss``, differentiated by complex step.
 
-    The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae made of
-    numpy's analytic functions; abs, maximum and comparisons would break it, and are refused by
-    the check in :func:`define`.
+    The complex step (imaginary part of f(φ + ih)/h) is exact to rounding for formulae of numpy's
+    analytic functions. It fails for abs, maximum and comparisons, which `define` refuses.
     """
 
     predict: Callable[..., Any]
@@ -263,8 +262,8 @@ def define(
 ) -> Law:
     """A law of your own: ``predict(inputs, **params)`` returns the loss.
 
-    predict   called with a mapping of each input's name to an array, and with the parameters as
-              arrays that broadcast against it
+    predict   called with the inputs (name → array), and with the parameters as arrays that
+              broadcast against them
     inputs    names of what the loss depends on
     params    made with `asymptote`, `coefficient` and `exponent`; each needs finite bounds, because
               fits start from points spread over them
@@ -285,16 +284,17 @@ def define(
 
 
 def _check_differentiable(law: Law) -> None:
-    """Compare the complex step with plain differences once, so that a broken formula is refused."""
+    """Refuse a formula whose complex step does not agree with plain differences."""
     lower, upper = law.bounds()
-    if not np.all(np.isfinite(lower) & np.isfinite(upper)):
-        open_ended = law.names[int(np.argmin(np.isfinite(lower) & np.isfinite(upper)))]
-        raise LawsmithError(f"{law.name}.{open_ended}", got="an open bound", want="finite bounds")
+    bounded = np.isfinite(lower) & np.isfinite(upper)
+    if not bounded.all():
+        name = law.names[int(np.argmin(bounded))]
+        raise LawsmithError(f"{law.name}.{name}", got="an open bound", want="finite bounds")
     phi = ((lower + upper) / 2)[None] + 0.01
     x = np.log(np.array([1e3, 1e6]))[None, None].repeat(len(law.inputs), axis=0)
     f, jac = law.form.value_and_jac(phi, x)
     if not np.all(np.isfinite(f)):
-        return  # the middle of the bounds need not be a sensible place
+        return  # the loss may be undefined in the middle of the bounds
     for k, h in enumerate(STEP * np.eye(law.n_params)):
         plain = (law.form.value(phi + h, x) - law.form.value(phi - h, x)) / (2 * STEP)
         if not np.allclose(jac[:, k], plain, rtol=1e-3, atol=1e-6):

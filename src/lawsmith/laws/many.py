@@ -1,7 +1,7 @@
-"""Cold fits of one law to many sets of points at once: what a replay needs after every run.
+"""Cold fits of one law to many sets of points at once, as a replay needs them after every run.
 
-The same steps as `fit_law`, each done for all sets together: numpy's cost is by the call, and a
-set of twenty points is little work. Shapes as in :mod:`lawsmith.laws.law`; S starts of all sets.
+The steps are those of `fit_law`, each done for all sets together: a set of twenty points is so
+little work that numpy's cost per call dominates. Shapes as in :mod:`lawsmith.laws.law`.
 """
 
 from __future__ import annotations
@@ -27,11 +27,11 @@ from lawsmith.laws.optimise import Problem
 
 
 class PointSet(NamedTuple):
-    """What one law is fitted to.
+    """The points that a law is fitted to.
 
-    inputs    the law's, by name, (n,) each
+    inputs    of the law by name, (n,) each
     loss      (n,) above 0
-    weights   (n,) each point's share of the objective; None where all count alike
+    weights   (n,) factors of each point's part of the objective; 1 if None
     """
 
     inputs: Mapping[str, Any]
@@ -41,12 +41,11 @@ class PointSet(NamedTuple):
 
 @saturating
 def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
-    """(B, p) phi of the law's own objective on each set, from cold starts.
+    """(B, p) phi of each set, fitted with the law's own objective from cold starts.
 
-    Every set needs as many points as the law has parameters. A set's answer agrees with
-    `fit_law` to the optimiser's tolerance; its last digits depend on what else is in the batch.
-    A set that does not converge in the batch, as a kink of Huber's through few points may not,
-    is given to `fit_law` alone.
+    Every set needs as many points as the law has parameters. The result agrees with `fit_law` to
+    the optimiser's tolerance; its last digits depend on the other sets of the batch. A set that
+    does not converge in the batch (a kink of Huber's through few points) is fitted by `fit_law`.
     """
     if not sets:
         return np.empty((0, law.n_params))
@@ -72,7 +71,7 @@ def _single(law: Law, points: PointSet) -> Problem:
 
 
 def _stack(problems: Sequence[Problem]) -> Problem:
-    """One problem of B rows."""
+    """The problems of the sets as one problem of B rows."""
     sets = np.arange(len(problems))
     owner = np.repeat(sets, [problem.y.shape[1] for problem in problems])
     index, real = pad(owner == sets[:, None])
@@ -84,7 +83,7 @@ def _stack(problems: Sequence[Problem]) -> Problem:
 def pad(chosen: BoolArray) -> tuple[IntArray, FloatArray]:
     """Masks (B, m) → column indices (B, n) and weights (B, n): 1 for real points, 0 for padding.
 
-    Padding repeats the last point of its row, so that what is made of it is as sound as that.
+    Padding repeats the last point of its row, so that it never has an invalid value.
     """
     sizes = chosen.sum(axis=1, keepdims=True)
     place = np.arange(int(sizes.max()))

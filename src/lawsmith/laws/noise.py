@@ -1,9 +1,9 @@
-"""The noise of single runs, and a smooth loss surface to tell it from real differences.
+"""The noise of single runs, and a smooth loss surface that separates it from real differences.
 
-A frontier is a minimum over noisy runs, so how optimistic it is depends on the noise of a run
-and on how many runs nearly tie. Both are read off a regression of log loss on all inputs: an
-intercept per (N, D) cell and a cubic bowl in the hyperparameters whose centre drifts with scale,
-fitted to the runs near the frontier, where a bowl is a fair description.
+A frontier is a minimum over noisy runs. How optimistic it is depends on the noise of a run and on
+how many runs nearly tie. Both follow from a regression of log loss on all inputs: an intercept per
+(N, D) cell and a cubic bowl in the hyperparameters, whose centre drifts with scale. It is fitted to
+the runs near the frontier, where a bowl describes the loss well.
 
 Notation and shapes: m runs; y (m,) log loss; h (m, k) hyperparameters and s (m, l) scale inputs,
 both in the unit cube; cells (m,) ids of equal scale inputs.
@@ -20,17 +20,17 @@ import numpy as np
 from lawsmith.arrays import robust_sd, saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
 
-# No number here was fitted to a study: coverage on drawn laws judged them (docs/coverage.md).
-# A run is near the frontier when its fitted loss is within this many noise SDs of it: of two runs
-# so far apart, noise makes the worse one look better in 2 of 10,000 cases.
+# No number here was fitted to a study; they were chosen by coverage on drawn laws
+# (docs/coverage.md). A run is near the frontier if its fitted loss is within this many noise SDs of
+# it: of two runs so far apart, noise makes the worse one look better in 2 of 10,000 cases.
 NEAR = 5.0
-FIRST_NEAR = 0.8  # share of runs that the first pass takes: the worst are those gone wrong
-MIN_NEAR = 6  # runs of a cell on the frontier that always count: twice the coefficients of a bowl
-CROWDED = 5  # runs a cell: with fewer, an intercept each would take over a fifth of the freedom
+FIRST_NEAR = 0.8  # share of runs in the first pass: the worst runs often went wrong
+MIN_NEAR = 6  # runs of a frontier cell that always count: twice the coefficients of a bowl
+CROWDED = 5  # runs per cell: with fewer, intercepts would use over a fifth of the freedom
 MIN_DOF = 8  # the noise is then known to a quarter: 1/√(2·8)
-OUTLIER = 3.5  # SDs beyond which a run went wrong: one good run in two thousand is
+OUTLIER = 3.5  # SDs beyond which a run went wrong; one good run in two thousand is so far off
 MOST_RUNS = 10_000  # an array of all inner redraws, 400 of each run, then has 32 MB
-# Passes of fitting and choosing the near runs. Only runs at the edge still come and go in the last:
+# Passes of fitting and choosing the near runs. In the last pass only few runs at the edge change:
 # 5 of 909 of OELLM-English, for L(C).
 PASSES = 6
 
@@ -42,12 +42,12 @@ Floor = Callable[[FloatArray], FloatArray]  # log losses (m,) → the frontier's
 class NoiseSurface:
     """A smooth estimate of log loss (m,), the runs it was fitted to, and the noise around it."""
 
-    mean: FloatArray  # (m,) only to be trusted where near
+    mean: FloatArray  # (m,) only reliable for near runs
     near: BoolArray  # (m,)
     noise_sd: float  # of log loss
     dof: int
     groups: FloatArray  # (n_near, g) 1 where a near run belongs to an intercept
-    span: FloatArray  # (n_near, r) orthonormal and orthogonal to the groups: shapes it can take
+    span: FloatArray  # (n_near, r) basis of its shapes, orthonormal and orthogonal to the groups
 
     def smooth(self, y: FloatArray) -> FloatArray:
         """The regression of other losses on the same near runs: (B, n_near) → (B, n_near)."""
@@ -59,10 +59,10 @@ class NoiseSurface:
 def smooth_surface(
     y: FloatArray, h: FloatArray, s: FloatArray, cells: IntArray, *, floor: Floor
 ) -> NoiseSurface | None:
-    """The surface near the frontier, or None when there are too few runs to tell noise from shape.
+    """The surface near the frontier; None with too few runs to separate noise from shape.
 
-    None as well of more than MOST_RUNS runs: their redrawn frontiers would not fit in memory.
-    ``floor(mean)`` is the frontier's own level at each run: the best of its cell, or the best at
+    Also None with more than MOST_RUNS runs, whose redrawn frontiers would not fit in memory.
+    ``floor(mean)`` is the level of the frontier at each run: the best of its cell, or the best of
     no more compute.
     """
     if len(y) > MOST_RUNS:
@@ -83,8 +83,8 @@ def smooth_surface(
 def _nearest(surface: NoiseSurface, cells: IntArray, floor: Floor) -> BoolArray:
     """The runs that noise could put on the frontier.
 
-    Chosen by *fitted* loss: choosing by observed loss would truncate the noise. A crowded cell
-    with any such run keeps its best few, so that a bowl can be seen.
+    They are chosen by *fitted* loss: choosing by observed loss would truncate the noise. A crowded
+    cell with any such run also keeps its best few, which show the bowl.
     """
     level = floor(surface.mean)
     excess = np.where(np.isfinite(surface.mean), surface.mean, 1e9) - level
@@ -99,7 +99,7 @@ def _nearest(surface: NoiseSurface, cells: IntArray, floor: Floor) -> BoolArray:
 
 
 def _plausible(surface: NoiseSurface, y: FloatArray) -> BoolArray:
-    """Not an outlier: a run that went wrong says nothing about the noise of those that did not."""
+    """Runs that are no outliers: a run that went wrong does not show the noise of good runs."""
     residual = y - surface.mean
     return np.asarray(np.abs(residual) <= OUTLIER * robust_sd(residual[surface.near]))
 
@@ -116,7 +116,7 @@ def _shapes(h: FloatArray, s: FloatArray, cells: IntArray, near: BoolArray) -> l
 
 
 def _groups(cells: IntArray) -> FloatArray:
-    """(m, g) which intercept each run has: its cell's where cells are crowded, else one for all."""
+    """(m, g) the intercept of each run: one per cell if cells are crowded, else one for all."""
     ids = cells if _crowded(cells) else np.zeros_like(cells)
     return np.asarray(ids[:, None] == np.unique(ids), dtype=float)
 
@@ -129,7 +129,7 @@ def _group_means(y: FloatArray, groups: FloatArray) -> FloatArray:
 def _best_regression(
     y: FloatArray, shapes: list[FloatArray], near: BoolArray, cells: IntArray
 ) -> NoiseSurface | None:
-    """The regression of least BIC: a rougher surface than the data ask for hides near ties."""
+    """The regression of least BIC: a surface that is too rough would hide near ties."""
     n = int(near.sum())
     fits = (_regress(y, shape, near, cells) for shape in shapes)
     found = [fit for fit in fits if fit is not None]
@@ -144,7 +144,7 @@ def _best_regression(
 
 
 def _crowded(cells: IntArray) -> bool:
-    """Whether cells have runs enough for an intercept each."""
+    """Whether cells have enough runs for an intercept each."""
     return len(cells) >= CROWDED * len(np.unique(cells))
 
 
@@ -160,7 +160,7 @@ def _polynomial(u: FloatArray, degree: int) -> FloatArray:
 def _regress(
     y: FloatArray, shape: FloatArray, near: BoolArray, cells: IntArray
 ) -> NoiseSurface | None:
-    """Least squares on intercepts and ``shape`` (m, b), the intercepts swept out first."""
+    """Least squares on intercepts and ``shape`` (m, b); the intercepts are removed first."""
     every = _groups(cells)
     groups = every[near][:, every[near].any(axis=0)]
     inside = shape[near]
@@ -181,5 +181,5 @@ def _regress(
 
 
 def _occupied(groups: FloatArray, near: BoolArray) -> BoolArray:
-    """Runs whose intercept was fitted: some near run shares it."""
+    """Runs whose intercept was fitted, because some near run has the same one."""
     return np.asarray(groups @ groups[near].any(axis=0) > 0)

@@ -1,4 +1,4 @@
-"""Objectives: what a fit minimises, always a *sum* over points (a mean stops optimisers early).
+"""Objectives, which fits minimise: a *sum* over points, because a mean stops optimisers early.
 
 Notation: r residual, (B, n); ρ(r) its penalty; ψ = ρ′; ρ″ the curvature used by Newton steps.
 """
@@ -19,10 +19,10 @@ class Objective:
     """Σ ρ(r), with r the residual of log loss (``on="log"``) or of loss (``on="loss"``).
 
     ρ is Huber's: r²/2 up to δ, linear beyond. δ = ∞ is least squares (half the sum of squares).
-    δ below any residual of interest is the mean absolute error in effect: ``mae`` uses
+    With δ below any residual of interest it is in effect the sum of absolute errors: ``mae`` uses
     δ = 1e-7 to stay differentiable, and reports Σ|r| (its ``scale`` is 1/δ).
-    A run above the law (r below 0, for r is law − run) counts ``above`` as much as one below it:
-    where some sizes were tuned less than others, runs are too high and seldom too low.
+    A run above the law (r = law − run is below 0) has the weight ``above`` of one below it: if some
+    sizes were tuned less than others, runs are often too high and rarely too low.
     """
 
     name: str
@@ -59,8 +59,8 @@ def huber(delta: float = 1e-3) -> Objective:
 HUBER = huber()
 LEAST_SQUARES_LOG = Objective("least-squares-log", "log", np.inf)
 LEAST_SQUARES_LOSS = Objective("least-squares", "loss", np.inf)
-MAE = Objective("mae", "log", 1e-7, 1e7)  # δ below any residual, yet above rounding
-# A tenth: with nine of ten runs above a law, both sides pull alike, so it follows the lower tenth.
+MAE = Objective("mae", "log", 1e-7, 1e7)  # δ below any residual, but above rounding
+# A tenth: with nine of ten runs above a law both sides balance, so it follows the lower tenth.
 ONE_SIDED = Objective("one-sided", "log", 1e-3, above=0.1)
 
 OBJECTIVES = {o.name: o for o in (HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE, ONE_SIDED)}

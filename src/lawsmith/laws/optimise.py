@@ -1,8 +1,8 @@
-"""A batched Newton / Levenberg–Marquardt minimiser for Σ w·ρ(residual) inside bounds.
+"""A batched Newton / Levenberg–Marquardt minimiser of Σ w·ρ(residual) inside bounds.
 
-B problems advance side by side, each with its own damping; those that converge leave the
-batch. Newton's Hessian is exact (ρ″ and the form's curvature), so a fit ends with a gradient
-that vanishes to rounding instead of a step that merely became small.
+B problems advance together, each with its own damping; those that converge leave the batch. The
+Hessian is exact (ρ″ and the form's curvature), so a fit ends with a gradient that vanishes to
+rounding, and not merely with a small step.
 
 Shapes as in :mod:`lawsmith.laws.law`.
 """
@@ -18,8 +18,8 @@ from lawsmith.grid import BoolArray, FloatArray
 from lawsmith.laws.law import Form
 from lawsmith.laws.objective import Objective
 
-# The scaled gradient is the cosine between residuals and what a parameter moves. The objective
-# could still fall by its square, 1e-18 of itself: less than rounding.
+# The scaled gradient is the cosine between the residuals and the effect of a parameter. The
+# objective could still fall by its square, 1e-18 of itself, which is less than rounding.
 GRADIENT_TOLERANCE = 1e-9
 CAREFUL_AFTER = 10  # iterations; the few problems left then are the ill-behaved ones
 _EPS = np.finfo(float).eps
@@ -27,7 +27,7 @@ _EPS = np.finfo(float).eps
 
 @dataclass(frozen=True)
 class Problem:
-    """What is minimised: the form on points x with log losses y and weights w."""
+    """A problem to minimise: the form on points x with log losses y and weights w."""
 
     form: Form
     objective: Objective
@@ -57,20 +57,20 @@ class Solution:
 
 
 class _Point(NamedTuple):
-    """Everything known at the current phi of a batch."""
+    """All values at the current phi of a batch."""
 
     value: FloatArray  # (B,)
     grad: FloatArray  # (B, p)
     hess: FloatArray  # (B, p, p)
-    scale: FloatArray  # (B, p) Gauss–Newton diagonal, the damping's metric
+    scale: FloatArray  # (B, p) Gauss–Newton diagonal, the metric of the damping
     cosine: FloatArray  # (B,) scaled gradient
     f: FloatArray  # (B, n) the form's values
     jac: FloatArray  # (B, p, n) their gradients
-    pull: FloatArray  # (B, n) what a change of each residual adds to the curvature: w·ρ″
+    pull: FloatArray  # (B, n) weight of each residual in the curvature: w·ρ″
 
 
 def residuals(problem: Problem, phi: FloatArray) -> FloatArray:
-    """Residuals (B, n) of log loss or loss, as the objective asks."""
+    """Residuals (B, n) of log loss or of loss, depending on the objective."""
     return _misses(problem, problem.form.value(phi, problem.x))
 
 
@@ -81,7 +81,7 @@ def _misses(problem: Problem, f: FloatArray) -> FloatArray:
 
 
 def objective_value(problem: Problem, phi: FloatArray) -> FloatArray:
-    """The objective (B,); +∞ where the form overflows."""
+    """The objective (B,); +∞ if the form overflows."""
     return _total(problem, residuals(problem, phi))
 
 
@@ -130,8 +130,8 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
     index = np.flatnonzero(problem.additive)
     hess[:, index, index] -= grad[:, index]
     grad, hess = _hold_at_bounds(problem, phi, grad, hess, _metric(scale))
-    # Curvature that mere rounding of phi could produce is not a gradient: losses known to
-    # 1e-15 make ψ as small as that in noise-free fits.
+    # In noise-free fits ψ is as small as rounding. A gradient that rounding alone could produce is
+    # no gradient, so the norm has a lower bound.
     norm = np.sqrt(np.maximum(scale, 1e-300)) * np.maximum(size, 1e-13 * sw.sum(axis=-1))[:, None]
     cosine = np.abs(grad / norm).max(axis=1)
     return _Point(_total(problem, r), grad, hess, scale, cosine, f, jac, rho2)
@@ -140,9 +140,9 @@ def _evaluate(problem: Problem, phi: FloatArray) -> _Point:
 def _hold_at_bounds(
     problem: Problem, phi: FloatArray, grad: FloatArray, hess: FloatArray, metric: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Take fixed parameters, and those pushed against a bound, out of the step.
+    """Exclude fixed parameters, and those that are pushed against a bound, from the step.
 
-    Each gets a curvature of its own, 1 in the metric of the steps, so that it hides no other's.
+    Each gets a curvature of 1 in the metric of the steps, so that it does not affect the others.
     """
     held = (phi <= problem.lower) & (grad > 0) | (phi >= problem.upper) & (grad < 0)
     held |= ~problem.free
@@ -171,7 +171,7 @@ def minimise(
     damping, growth = np.full(n_problems, 1e-3), np.full(n_problems, 2.0)
     point = _evaluate(part, here)
     stalled = np.zeros(n_problems, dtype=int)
-    # Residuals of 1e-13: a noise-free fit, where the gradient is rounding itself.
+    # The objective for residuals of 1e-13: a noise-free fit, where the gradient is only rounding.
     floor = 0.5e-26 * problem.objective.scale * problem.w.sum(axis=-1)
     for iteration in range(1, max_iterations + 1):
         careful = iteration > CAREFUL_AFTER
@@ -187,7 +187,7 @@ def minimise(
             quality = np.where(expected > 0, gain / np.maximum(expected, 1e-300), -1.0)
         damping, growth = _adapt(damping, growth, better, quality)
         here, point = np.where(better[:, None], trial, here), _choose(better, after, point)
-        # Steps that no longer change the objective: rounding has been reached.
+        # Steps no longer change the objective: it is exact to rounding.
         stalled = np.where(better & (gain > slack), 0, stalled + 1)
         exact = point.value <= floor[live]
         finished = (point.cosine <= tolerance) | (stalled >= 12) | ~np.isfinite(point.value)
@@ -207,7 +207,7 @@ def minimise(
 
 
 def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:
-    """phi after a step; relative for additive parameters: u·(1 + step), at least the bound."""
+    """phi after a step; steps of additive parameters are relative: u·(1 + step)."""
     if not problem.additive.any():
         return np.asarray(phi + step)
     relative = np.log1p(np.maximum(step, -1 + 1e-15))
@@ -217,11 +217,11 @@ def _move(problem: Problem, phi: FloatArray, step: FloatArray) -> FloatArray:
 def _bend(
     problem: Problem, phi: FloatArray, point: _Point, step: FloatArray, damping: FloatArray
 ) -> FloatArray:
-    """What brings a step back into the valley it leaves in a straight line, (B, p); 0 if too far.
+    """The correction (B, p) that returns a step to a curved valley; 0 if it would be too large.
 
-    Where Huber leaves fewer points within δ than there are parameters, the minimum lies along a
-    curved valley with walls of curvature 1: straight steps can only be short. The points within δ
-    say by how much the step misses them, and the same Newton matrix undoes that.
+    If fewer points are within Huber's δ than there are parameters, the minimum lies along a curved
+    valley with walls of curvature 1, in which straight steps must be short. The residuals of the
+    points within δ show how far a step leaves the valley, and the same Newton matrix corrects it.
     """
     ahead = np.clip(_move(problem, phi, step), problem.lower, problem.upper)
     miss = problem.form.value(ahead, problem.x) - point.f - (step[:, None, :] @ point.jac)[:, 0, :]
@@ -229,14 +229,14 @@ def _bend(
     root = np.sqrt(_metric(point.scale))
     hess = point.hess / (root[:, :, None] * root[:, None, :])
     grad = (point.jac @ (point.pull * miss)[:, :, None])[:, :, 0] / root
-    bend = _descent(hess, grad * (step != 0.0), damping)  # a held parameter takes no step
+    bend = _descent(hess, grad * (step != 0.0), damping)  # excluded parameters take no step
     size = np.linalg.norm(step * root, axis=1)
     small = np.linalg.norm(bend, axis=1) <= 0.5 * size
     return np.where(small[:, None], bend / root, 0.0)
 
 
 def _metric(scale: FloatArray) -> FloatArray:
-    """(B, p) the square of a unit step: phi's natural units differ by orders of magnitude."""
+    """(B, p) the squared scale of each parameter: their units differ by orders of magnitude."""
     return np.asarray(np.maximum(scale, 1e-12 * scale.max(axis=1, keepdims=True) + 1e-300))
 
 
@@ -266,10 +266,10 @@ def _step(point: _Point, damping: FloatArray, *, careful: bool) -> tuple[FloatAr
 
 
 def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatArray:
-    """Newton's step with the eigenvalues' absolute values, which is downhill for any Hessian.
+    """The Newton step with absolute eigenvalues, which is downhill for any Hessian.
 
-    Where Huber leaves fewer points within δ than there are parameters, the Hessian is nearly
-    singular or indefinite along a valley that damping alone would crawl through.
+    If fewer points are within Huber's δ than there are parameters, the Hessian is nearly singular
+    or indefinite along a valley, in which steps with damping alone would be very short.
     """
     values, vectors = np.linalg.eigh(hess)
     size = np.maximum(np.abs(values), 1e-9 * np.abs(values).max(axis=1, keepdims=True) + 1e-300)
@@ -280,7 +280,7 @@ def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatAr
 def _adapt(
     damping: FloatArray, growth: FloatArray, better: BoolArray, quality: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Nielsen's rule: shrink with the quality of the model, grow ever faster on failure."""
+    """Nielsen's rule: damping shrinks with the model's quality, and grows faster at each failure."""
     shrink = np.clip(1 - (2 * np.clip(quality, -1, 2) - 1) ** 3, 1 / 10, 2)
     damping = np.where(better, damping * shrink, damping * growth)
     return np.clip(damping, 1e-15, 1e12), np.where(better, 2.0, growth * 2)

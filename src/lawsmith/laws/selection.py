@@ -2,10 +2,10 @@
 
 The minimum of noisy losses lies below the loss of the best configuration, the more so the more
 runs nearly tie. Losses are redrawn around a smooth surface through the runs
-(:mod:`lawsmith.laws.noise`) with the noise of a run, each redraw goes through Π and the law's
-fit, and the mean shift of the parameters against the surface's own frontier is the bias that
-selection caused. Repeating that around each redraw (smoothing it first) gives the spread of the
-*corrected* parameters, the uncertainty of the correction included.
+(:mod:`lawsmith.laws.noise`) with the noise of a run. Each redraw goes through Π and the fit of the
+law. The mean shift of the parameters from those of the surface's own frontier is the bias of the
+selection. The same around each redraw (after smoothing it) gives the spread of the *corrected*
+parameters, which includes the uncertainty of the correction.
 
 Shapes as in :mod:`lawsmith.laws.law`; m candidates, B redraws, K redraws around each of them.
 """
@@ -31,16 +31,16 @@ from lawsmith.laws.uncertainty import Uncertainty, scatter_covariance
 
 Select = Callable[[FloatArray], BoolArray]  # losses (B, m) → on the frontier (B, m)
 SelectAmong = Callable[[IntArray], Select]  # rows (r,) → Π restricted to them, (B, r) → (B, r)
-# Means of 100 redraws err by a tenth of a redraw's SD, which `_spread` adds. Four inner redraws are
-# few; `_spread` subtracts their scatter. None of the numbers here was fitted to a study: they were
-# judged by coverage on drawn laws (docs/coverage.md).
+# The error of a mean of 100 redraws is a tenth of a redraw's SD, which `_spread` adds. Four inner
+# redraws are few; `_spread` subtracts their scatter. No number here was fitted to a study; they
+# were chosen by coverage on drawn laws (docs/coverage.md).
 N_REDRAWS, N_INNER = 100, 4
 LEAST_NOISE = 0.02  # of the redraws' residual variance: an estimate of the noise is never 0
-FAR_OUT = 3.0  # median lengths: of normal draws in three dimensions one in ten thousand is farther
+FAR_OUT = 3.0  # median lengths: one in ten thousand normal draws in three dimensions is farther
 
 
 class _ShortFrontierError(Exception):
-    """A redraw's frontier has no more points than the law has parameters."""
+    """The frontier of a redraw has no more points than the law has parameters."""
 
 
 class _Fits(NamedTuple):
@@ -53,7 +53,7 @@ class _Fits(NamedTuple):
 
 @dataclass(frozen=True)
 class _Fitter:
-    """A law fitted by least squares on log loss, from parameters (p,) near by."""
+    """Fits a law by least squares on log loss, starting from the parameters ``near`` (p,)."""
 
     law: Law
     fixed: Mapping[str, float]
@@ -64,7 +64,7 @@ class _Fitter:
         return self.law.free(self.fixed)
 
     def fit(self, x: FloatArray, losses: FloatArray, chosen: BoolArray) -> _Fits:
-        """A law of each frontier ``chosen`` (B, m) of losses (B, m), to 1e-4 of its spread."""
+        """The law of each frontier ``chosen`` (B, m) of losses (B, m)."""
         n_free = int(self.free.sum())
         if np.any(chosen.sum(axis=1) <= n_free):
             raise _ShortFrontierError
@@ -109,12 +109,12 @@ def correct_selection(
     rng: np.random.Generator,
     fixed: Mapping[str, float] = MappingProxyType({}),
 ) -> Uncertainty:
-    """What is known of a law of the frontier of ``losses`` (m,), the selection undone.
+    """The uncertainty of a law of the frontier of ``losses`` (m,), corrected for selection.
 
-    plain   the same as if the frontier were not selected; it is returned as it is when the frontier
-            of a redraw is too short for the law
+    plain   the uncertainty without the correction; returned if the frontier of a redraw has too few
+            points for the law
     x       (q, m) log inputs
-    fixed   parameters held at a value
+    fixed   parameters that are fixed, with their values
     """
     rows = np.flatnonzero(surface.near)
     select, near_x, mean = among(rows), x[:, rows], surface.mean[rows]
@@ -146,12 +146,12 @@ def correct_selection(
     around = _pull_in(plane, inner.phi, np.repeat(below, N_INNER, axis=0))
     around = around.reshape(N_REDRAWS, N_INNER, -1)
     bias = draws.mean(axis=0) - base
-    corrected = draws - (around.mean(axis=1) - below)  # (B, p) what correcting does to redraws
-    # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties:
-    # the bias it shows is too small, by as much as the redraws' own corrections fall short.
+    corrected = draws - (around.mean(axis=1) - below)  # (B, p) the redraws after correction
+    # The surface is fitted to noise, so it is rougher than the truth and has fewer near ties. Its
+    # bias is therefore too small, by as much as the corrections of the redraws are too small.
     remaining = corrected.mean(axis=0) - base
-    # What the redraws' own fits leave, less what the surface's frontier does, is noise alone;
-    # residuals beyond it are misfit of the law.
+    # The residuals of the redraws' fits, minus those of the surface's frontier, are noise alone.
+    # Residuals beyond it are misfit of the law.
     redrawn = float(np.mean(outer.variance))
     noise = max(redrawn - float(truth.variance[0]), LEAST_NOISE * redrawn)
     observed = float(raw.variance[0])
@@ -176,7 +176,7 @@ def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
     n_redraws, n_inner, p = inner.shape
     deviation = (inner - inner.mean(axis=1, keepdims=True)).reshape(-1, p)
     scatter = deviation.T @ deviation / (n_redraws * (n_inner - 1) * n_inner)
-    # The bias is a mean over the redraws, and a second one of what remains: their own error.
+    # The bias and what remains of it are both means over the redraws: 2/n is their own error.
     whole = np.cov(corrected.T) * (1 + 2 / n_redraws)
     less = whole - scatter
     unit = np.sqrt(np.maximum(np.diag(whole), 1e-300))
@@ -186,10 +186,10 @@ def _spread(corrected: FloatArray, inner: FloatArray) -> FloatArray:
 
 @dataclass(frozen=True)
 class _Tangent:
-    """The law linearised at the parameters near by, on the points x of the frontier.
+    """The law linearised at the fitter's parameters, on the points x of the frontier.
 
-    E, A and α trade off along a bent valley. Means and covariances of phi itself would carry that
-    bend into predictions, where it cancels; the tangent plane has none.
+    E, A and α trade off along a curved valley. The curvature cancels in predictions, but not in
+    means and covariances of phi itself; the tangent plane has no curvature.
     """
 
     fitter: _Fitter
@@ -206,7 +206,7 @@ class _Tangent:
         return cls(fitter, x, f, jac[0], inverse)
 
     def flat(self, draws: FloatArray) -> FloatArray:
-        """Draws (B, p) → where each would lie in the plane, by the curve it predicts."""
+        """Draws (B, p) → the point of the plane for the curve that each predicts."""
         curves = self.fitter.law.form.value(draws, self.x[:, None, :])
         return np.asarray(self.fitter.near + (curves - self.f) @ self.inverse)
 
@@ -216,7 +216,7 @@ class _Tangent:
 
 
 def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray:
-    """Draws (B, p) in the plane, those over FAR_OUT median lengths from their centre pulled in.
+    """Draws (B, p) in the plane, at most FAR_OUT median lengths from their centre.
 
     A redraw whose frontier lost an end point can bend away beyond it.
     """
@@ -227,10 +227,10 @@ def _pull_in(plane: _Tangent, phi: FloatArray, centre: FloatArray) -> FloatArray
 
 
 def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) -> FloatArray:
-    """The redraws' covariance brought to the residual variance that was observed.
+    """The covariance of the redraws, adjusted to the observed residual variance.
 
-    Misfit of the law is scatter on top of noise, so it adds least squares' own covariance; it does
-    not multiply what runs entering and leaving the frontier contribute.
+    Misfit of the law is scatter on top of noise, so it adds the covariance of least squares. It
+    does not multiply the part of runs that enter and leave the frontier.
     """
     if observed <= noise:
         return cov * (observed / noise)
@@ -241,11 +241,11 @@ def _widened(cov: FloatArray, observed: float, noise: float, plane: _Tangent) ->
 def _from_plane(plane: _Tangent, phi: FloatArray, cov: FloatArray) -> tuple[FloatArray, FloatArray]:
     """From the plane back to the law: the parameters of the corrected curve, and their covariance.
 
-    A large correction in the plane is far from the valley's floor; the law nearest to the curve it
-    stands for is on it, and its covariance is that of the curve.
+    After a large correction a point of the plane is far from the valley. The law nearest to its
+    curve is in the valley, and its covariance is that of the curve.
     """
     curve = np.exp(plane.f + (phi - plane.fitter.near) @ plane.jac)
-    found = plane.fitter.curve(plane.x, curve)
-    there = _Tangent.at(replace(plane.fitter, near=found), plane.x)
-    change = plane.jac @ there.inverse
-    return found, np.asarray(change.T @ cov @ change)
+    nearest = plane.fitter.curve(plane.x, curve)
+    tangent = _Tangent.at(replace(plane.fitter, near=nearest), plane.x)
+    change = plane.jac @ tangent.inverse
+    return nearest, np.asarray(change.T @ cov @ change)

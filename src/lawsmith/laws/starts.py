@@ -1,8 +1,8 @@
-"""Starting points for cold fits: variable projection on a grid of exponents.
+"""Starting points of cold fits: variable projection on a grid of exponents.
 
-Given its exponents, a sum of power terms is linear in its coefficients, which non-negative
-least squares on relative residuals then finds exactly; only the few exponents are searched
-on a grid. Shapes as in :mod:`lawsmith.laws.law`; G grid points, K terms.
+Given its exponents, a sum of power terms is linear in its coefficients. Non-negative least squares
+on relative residuals finds these exactly, so only the few exponents are searched on a grid.
+Shapes as in :mod:`lawsmith.laws.law`; G grid points, K terms.
 """
 
 from __future__ import annotations
@@ -16,15 +16,15 @@ from lawsmith.grid import BoolArray, FloatArray, IntArray
 from lawsmith.laws.forms import SumOfPowers
 from lawsmith.laws.law import LogPoints, Param
 
-# Candidate exponents, evenly spaced in logs. Published ones lie between 0.05 and 0.4. A law
-# with a single exponent has a list with steps of 25 %, up to 2.2; products of several have one with
-# steps of 55 %, up to 1.0, so that two exponents are 81 trials.
+# Candidate exponents, evenly spaced in logs. Published ones lie between 0.05 and 0.4. A single
+# exponent is searched in steps of 25 %, up to 2.2; several ones in steps of 55 %, up to 1.0, so
+# that two exponents take 81 trials.
 EXPONENTS_1D = 0.02 * 1.25 ** np.arange(22)
 EXPONENTS_2D = 0.03 * 1.55 ** np.arange(9)
-MAX_STARTS = 4  # local minima of the grid that are followed: the time of a fit grows with them
-# Steps of 35 %, between the spacings of the two lists, halved in logs five times: to 1 %.
+MAX_STARTS = 4  # local minima of the grid that become starts: the time of a fit grows with them
+# Steps of 35 %, between the spacings of the two lists, halved in logs five times, down to 1 %.
 ZOOMS, ZOOM_STEPS = 5, 1.35 ** np.array([-1.0, -0.5, 0.0, 0.5, 1.0])
-FAR_OFF = 0.04  # squared log residual, 20 % of loss, beyond which a point is as bad as any
+FAR_OFF = 0.04  # largest squared log residual that counts: 20 % of the loss
 
 
 def sum_of_powers_starts(
@@ -33,10 +33,10 @@ def sum_of_powers_starts(
     at: LogPoints,
     fixed: Mapping[int, float],
 ) -> FloatArray:
-    """The grid's local minima with projected coefficients, (S, p).
+    """(S, p) the local minima of the grid, with projected coefficients.
 
-    Where a term vanishes there the exponents are zoomed in on: the valley towards E = 0 is long
-    and bent in all parameters, and short in the exponents alone.
+    If a term vanishes at one of them, the exponents are refined: the valley towards E = 0 is long
+    and curved in all parameters, but short in the exponents alone.
     """
     phi, shape = _exponent_grid(form, params, fixed)
     score, dropped = _project(form, phi, at, fixed)
@@ -72,7 +72,7 @@ def _zoom(
 def _exponent_grid(
     form: SumOfPowers, params: tuple[Param, ...], fixed: Mapping[int, float]
 ) -> tuple[FloatArray, tuple[int, ...]]:
-    """phi (G, p) with exponents on the grid and coefficients 1; the grid's shape."""
+    """phi (G, p) with exponents on the grid and coefficients 1, and the shape of the grid."""
     used = _exponents(form)
     values = EXPONENTS_1D if len([j for j in used if j not in fixed]) < 2 else EXPONENTS_2D
     choices = []
@@ -89,7 +89,7 @@ def _exponent_grid(
 def _project(
     form: SumOfPowers, phi: FloatArray, at: LogPoints, fixed: Mapping[int, float]
 ) -> tuple[FloatArray, BoolArray]:
-    """Set the log coefficients of phi (G, p) to the non-negative least-squares ones, in place.
+    """Set the log coefficients of phi (G, p) to their non-negative least-squares values, in place.
 
     Returns a robust sum of squared log residuals, and whether any term was dropped, (G,) each.
     """
@@ -103,7 +103,7 @@ def _project(
     c = _nonnegative(relative[open_].transpose(1, 0, 2), target, at.w)
     ratio = np.array(1.0 - target)
     for column, k in enumerate(open_):
-        # A dropped term still needs a log: a thousandth of the loss, of no account.
+        # A dropped term still needs a log: it becomes a negligible thousandth of the loss.
         kept = np.maximum(c[:, column], 1e-3 / relative[k].mean(axis=-1))
         phi[:, form.terms[k].coefficient] = np.log(kept)
         ratio += kept[:, None] * relative[k]
@@ -112,9 +112,9 @@ def _project(
 
 
 def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> FloatArray:
-    """min Σ w(target − cᵀdesign)², c ≥ 0, for each g: (G, K). K ≤ 3, so try every support."""
+    """(G, K) the c ≥ 0 that minimises Σ w(target − cᵀdesign)². K ≤ 3, so every support is tried."""
     n_grid, n_terms, _ = design.shape
-    # By a power of two, which is exact: the squares of a term of 1e-170 would be lost.
+    # Scaled by a power of two, which is exact: the squares of a term of 1e-170 would underflow.
     scale = np.exp2(np.clip(np.frexp(design.max(axis=-1))[1], -1000, 1000))
     near = design / scale[:, :, None]
     norm = np.sqrt((w * near**2).sum(axis=-1)) + 1e-300
@@ -136,7 +136,7 @@ def _nonnegative(design: FloatArray, target: FloatArray, w: FloatArray) -> Float
 
 
 def _local_minima(score: FloatArray) -> IntArray:
-    """Flat positions of the grid's local minima (no axis neighbour is lower), best first."""
+    """Flat positions of the grid's local minima (no neighbour on an axis is lower), best first."""
     lowest = np.ones(score.shape, dtype=bool)
     for axis in range(score.ndim):
         ahead = np.diff(score, axis=axis) < 0  # the next one is lower
@@ -152,11 +152,11 @@ def _local_minima(score: FloatArray) -> IntArray:
 
 
 def spread_over_bounds(params: tuple[Param, ...]) -> FloatArray:
-    """A low-discrepancy cover of the bounds, for laws that bring no starts of their own, (S, p)."""
+    """(S, p) points that cover the bounds evenly, for laws without starts of their own."""
     p = len(params)
     lower = np.array([q.to_phi(q.lower) for q in params])
     upper = np.array([q.to_phi(q.upper) for q in params])
-    # Kronecker sequence with the generalised golden ratio: even cover in any dimension.
+    # A Kronecker sequence with the generalised golden ratio covers any dimension evenly.
     ratio = 1.5
     for _ in range(40):
         ratio = (1 + ratio) ** (1 / (p + 1))

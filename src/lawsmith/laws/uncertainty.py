@@ -1,21 +1,21 @@
-"""How uncertain a fitted law is: intervals on parameters, predictions and anything made of them.
+"""The uncertainty of a fitted law: intervals of parameters, predictions and functions of them.
 
 The interval method was chosen by measured coverage (docs/coverage.md): least squares on log loss
-with Student's t, whatever objective gave the point estimate; a case bootstrap where many
-residuals are heavy-tailed; and with the selection of the minimum undone
-(:mod:`lawsmith.laws.selection`) where a frontier was selected from more runs.
+with Student's t, whatever the objective of the point estimate; a case bootstrap if there are many
+points with heavy-tailed residuals; and a correction for selection (:mod:`lawsmith.laws.selection`)
+if the frontier was selected from more runs.
 
-Every interval holds the fitted law's own value, which is its centre: where the estimator behind
-the interval leaves it outside, the interval is stretched to it. So a law has one value of each
-thing, and no value lies outside its interval.
+The centre of an interval is the value of the fitted law. If the estimator behind the interval puts
+this value outside, the interval is stretched to hold it. So a law has one value of each quantity,
+and it always lies inside its interval.
 
-A parameter is *identified* when the data tell its size: its interval excludes zero, and its ends
-differ by at most a factor of FACTOR. A coefficient's may differ by FACTOR_COEFFICIENT: it is the
-size of its term at N = 1, some eight decades below the data, where ±0.17 in the exponent is a
-factor of 1000. One that its bounds allow to be zero may have any interval. A parameter at the
-edge of its range is not identified, and no other one is if that is an exponent: their intervals
-assume its edge. E is where the powers lead, so it is identified only if all exponents are. A
-parameter that is not identified has no interval.
+A parameter is *identified* if its interval excludes zero and its ends differ by at most a factor of
+FACTOR. For a coefficient it is FACTOR_COEFFICIENT: a coefficient is the size of its term at N = 1,
+some eight decades below the data, where ±0.17 in the exponent is a factor of 1000. A parameter
+whose bounds include zero may have any interval. A parameter at the edge of its range is not
+identified, and if it is an exponent no other parameter is, because their intervals assume this
+edge. E is the limit of the powers, so it is identified only if all exponents are. A parameter that
+is not identified has no interval.
 Shapes as in :mod:`lawsmith.laws.law`.
 """
 
@@ -38,12 +38,12 @@ from lawsmith.laws.optimise import Solution, leave_one_out
 LAW_OF_RUNS = "the law of the mean loss at these inputs"
 LAW_OF_FRONTIER = "the law of the noise-free frontier"
 
-FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # of identified parameters; the module says why
+FACTOR, FACTOR_COEFFICIENT = 10.0, 1000.0  # of identified parameters; see above
 MIN_DOF_BOOTSTRAP = 30  # the kurtosis of fewer normal residuals has an SD of 0.9 or more
-HEAVY = 4.0  # SDs of the kurtosis of normal residuals, beyond which tails are heavy
-N_BOOTSTRAP = 400  # SDs of so many draws err by 1/√800, 4 %
-# Refits cost n² points. With more points than MOST_REFITS all are linearised, and the most
-# influential REFITTED are refitted, because warnings name the largest move only.
+HEAVY = 4.0  # tails are heavy if the kurtosis is so many SDs (of normal residuals) too large
+N_BOOTSTRAP = 400  # the SD of so many draws has an error of 1/√800, 4 %
+# Leaving out each of n points costs n² in all. With more points than MOST_REFITS all are
+# linearised, and the most influential REFITTED are refitted: warnings name only the largest move.
 MOST_REFITS, REFITTED = 400, 20
 
 
@@ -57,11 +57,11 @@ class Interval(NamedTuple):
 
 @dataclass(frozen=True)
 class Uncertainty:
-    """A normal-theory summary of what is known of phi: centre, covariance, degrees of freedom.
+    """The uncertainty of phi by normal theory: centre, covariance, degrees of freedom.
 
-    ``residual_sd`` is the scatter of log loss about the law, what a further point would show.
+    ``residual_sd`` is the scatter of log loss about the law, as a further point would have it.
     ``fitted`` (p,) is the fitted law, which every interval holds; ``phi`` itself if not given.
-    ``lowest`` is the lowest loss that was fitted: E is not above it.
+    ``lowest`` is the lowest loss that was fitted; E is at most that.
     """
 
     law: Law
@@ -72,8 +72,8 @@ class Uncertainty:
     method: str
     estimand: str
     shift: float = 0.0  # optimism of the frontier that was corrected, in log loss (≤ 0)
-    noise_sd: float = float("nan")  # of one run's log loss, where it could be told
-    misfit: float = float("nan")  # residual variance over what that noise alone leaves
+    noise_sd: float = float("nan")  # of one run's log loss, if known
+    misfit: float = float("nan")  # residual variance, divided by that of noise alone
     noise_dof: int = 0  # degrees of freedom of that noise
     at_bounds: tuple[str, ...] = ()  # parameters at the edge of their range: no interval of theirs
     fitted: FloatArray | None = None
@@ -85,12 +85,12 @@ class Uncertainty:
         return self.phi if self.fitted is None else self.fitted
 
     def quantile(self, level: float) -> float:
-        """Student's t for a two-sided interval."""
+        """The quantile of Student's t for a two-sided interval."""
         return float(stdtrit(self.dof, 0.5 + level / 2))
 
     @saturating
     def of(self, function: Callable[[FloatArray], FloatArray], level: float = 0.95) -> Interval:
-        """Interval of a smooth function of phi, (B, p) → (B, k), by the delta method."""
+        """The interval of a smooth function of phi, (B, p) → (B, k), by the delta method."""
         middle = function(self.phi[None])[0]
         steps = 1e-5 * np.eye(self.law.n_params)
         gradient = (function(self.phi + steps) - function(self.phi - steps)) / 2e-5  # (p, k)
@@ -111,7 +111,7 @@ class Uncertainty:
     def _param(self, j: int, param: Param, level: float) -> Interval:
         half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
         ends = _holding(self.point[j], self.phi[j], half)
-        with np.errstate(over="ignore"):  # an end that is infinite tells nothing
+        with np.errstate(over="ignore"):  # an infinite end is not identified below
             centre, low, high = (float(param.to_natural(v)) for v in ends)
         if half > 0.0 and param.additive:
             low, high = min(low, self.lowest), min(high, self.lowest)
@@ -125,7 +125,7 @@ class Uncertainty:
         return self.cov[j, j] == 0.0 and param.name not in self.at_bounds
 
     def _on_an_edge(self, param: Param) -> bool:
-        """Whether it is at the edge of its range, or its interval assumes an exponent's edge."""
+        """Whether it, or an exponent that its interval depends on, is at the edge of its range."""
         edges = [p for p in self.law.params if p.name in self.at_bounds]
         return any(p.name == param.name or not p.additive for p in edges)
 
@@ -136,17 +136,17 @@ class Uncertainty:
 
     @saturating
     def run(self, inputs: Mapping[str, Any], level: float = 0.95) -> Interval:
-        """The loss of one further point (the best run there): the law's, and its own scatter."""
+        """The loss of one further point (the best run there), which includes its scatter."""
         return self._band(inputs, level, extra=self.residual_sd**2)
 
     @saturating
     def standard_error(self, inputs: Mapping[str, Any]) -> FloatArray:
-        """Of the law's log loss at the named inputs, (n,)."""
+        """(n,) the standard error of the law's log loss at the named inputs."""
         _, jac = self.law.form.value_and_jac(self.phi[None], self.law.log_inputs(inputs))
         return self._sd(jac[0])
 
     def _sd(self, gradient: FloatArray) -> FloatArray:
-        """(k,) of quantities with that gradient (p, k) in phi."""
+        """(k,) the SD of quantities with the gradient (p, k) in phi."""
         return np.asarray(np.sqrt(np.einsum("pk,pq,qk->k", gradient, self.cov, gradient)))
 
     def _band(self, inputs: Mapping[str, Any], level: float, extra: float) -> Interval:
@@ -163,7 +163,7 @@ def _holding(point: Any, middle: Any, half: Any) -> Interval:
 
 
 def identified(param: Param, low: float, high: float) -> bool:
-    """Whether an interval tells a parameter's size; the module says what that means."""
+    """Whether a parameter with this interval is identified, as the module defines it."""
     may_be_zero = param.lower < 0.0 < param.upper
     if low == high or may_be_zero:
         return True
@@ -174,13 +174,13 @@ def identified(param: Param, low: float, high: float) -> bool:
 
 
 @saturating
-def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Uncertainty | None:
-    """Least squares on log loss with Student's t; None with no degrees of freedom left.
+def law_uncertainty(fit: LawFit) -> Uncertainty | None:
+    """Least squares on log loss with Student's t; None without degrees of freedom.
 
-    Centred on the least-squares fit: a Huber fit's own covariance needs the density of the
-    residuals within δ, which a handful of points cannot give. With many points whose residuals
-    are heavy-tailed least squares would follow the outliers, and resampling has enough to draw
-    from: then the stated objective is bootstrapped (``rng`` draws, seed 0 if none is given).
+    It is centred on the least-squares fit. The covariance of a Huber fit needs the density of the
+    residuals within δ, which a few points cannot give. With many points and heavy-tailed residuals
+    least squares would follow the outliers, and there are enough points to resample: then the
+    stated objective is bootstrapped.
     """
     dof = int((fit.weights > 0).sum()) - int(fit.free.sum())
     if dof < 1:
@@ -204,7 +204,7 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
     return replace(
         found,
         phi=fit.phi,
-        cov=np.cov(case_bootstrap(fit, N_BOOTSTRAP, rng or np.random.default_rng(0)).phi.T),
+        cov=np.cov(case_bootstrap(fit, N_BOOTSTRAP, np.random.default_rng(0)).phi.T),
         residual_sd=robust_sd(fit.residuals),
         method=f"{fit.objective.name}, case bootstrap (heavy-tailed residuals)",
         at_bounds=fit.at_bounds,
@@ -212,12 +212,12 @@ def law_uncertainty(fit: LawFit, rng: np.random.Generator | None = None) -> Unce
 
 
 def lowest_loss(fit: LawFit) -> float:
-    """Of the points that count."""
+    """The lowest loss of the points with a weight above 0."""
     return float(fit.loss[fit.weights > 0].min())
 
 
 def refit(fit: LawFit, objective: Objective) -> LawFit:
-    """The same points, weights and pins under another objective."""
+    """The fit of the same points with another objective."""
     return fit_law(
         fit.law,
         {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)},
@@ -230,7 +230,7 @@ def refit(fit: LawFit, objective: Objective) -> LawFit:
 
 
 def _heavy_tailed(squares: LawFit, dof: int) -> bool:
-    """Whether many residuals have a kurtosis no normal sample would show (z > HEAVY)."""
+    """Whether there are many residuals with a kurtosis that normal ones do not have (z > HEAVY)."""
     if dof < MIN_DOF_BOOTSTRAP:
         return False
     r = (squares.residuals * np.sqrt(squares.weights))[squares.weights > 0]
@@ -240,22 +240,22 @@ def _heavy_tailed(squares: LawFit, dof: int) -> bool:
 
 @saturating
 def case_bootstrap(fit: LawFit, n_draws: int, rng: np.random.Generator) -> Solution:
-    """Refit to points drawn with replacement (as weights, so every draw shares the points)."""
+    """Refit to points drawn with replacement, as weights, so that all draws share the points."""
     n = fit.n_points
     counts = rng.multinomial(n, np.full(n, 1 / n), size=n_draws).astype(float)
     return refit_weighted(fit, counts * fit.weights, tolerance=1e-4)
 
 
 def covariance(fit: LawFit, variance: float) -> FloatArray:
-    """(p, p) covariance of phi for a residual variance; zero for parameters fixed or at a bound."""
+    """(p, p) covariance of phi for a residual variance; 0 for parameters fixed or at a bound."""
     free = fit.free & ~np.isin(fit.law.names, fit.at_bounds)
     return scatter_covariance(fit.jac * np.sqrt(fit.weights), variance, free)
 
 
 def scatter_covariance(jac: FloatArray, variance: float, free: BoolArray) -> FloatArray:
-    """(p, p) what scatter of that variance about a law leaves open of its free parameters.
+    """(p, p) covariance of a law's free parameters for scatter of that variance about the law.
 
-    The one place where noise and misfit of a law become uncertainty of its parameters.
+    This is the only place where noise and misfit become uncertainty of parameters.
     jac (p, n) of the log loss; free (p,).
     """
     rows = np.flatnonzero(free)
@@ -271,9 +271,9 @@ def scatter_covariance(jac: FloatArray, variance: float, free: BoolArray) -> Flo
 
 @dataclass(frozen=True)
 class Influence:
-    """How the log loss predicted at the target moves without each point, (n,).
+    """The change of the log loss predicted at the target without each point, (n,).
 
-    n_refitted   points whose move is of a refit without them; that of the others is linearised
+    n_refitted   points that were left out by a refit; for the others the change is linearised
     """
 
     shift: FloatArray
@@ -287,7 +287,7 @@ class Influence:
 
 @saturating
 def influence(fit: LawFit, target: Mapping[str, float], uncertainty: Uncertainty) -> Influence:
-    """The move of the prediction at the target, beside its standard error."""
+    """How the prediction at the target changes without each point, and its standard error."""
     x = fit.law.log_inputs(target)
     rows = np.arange(fit.n_points)
     phi = np.repeat(fit.phi[None], fit.n_points, axis=0)
@@ -302,6 +302,6 @@ def influence(fit: LawFit, target: Mapping[str, float], uncertainty: Uncertainty
 
 
 def _shift(fit: LawFit, phi: FloatArray, x: FloatArray) -> FloatArray:
-    """(B,) log loss of laws phi (B, p) at x (q, 1, 1), less the fit's."""
+    """(B,) log loss of laws phi (B, p) at x (q, 1, 1), minus that of the fit."""
     form = fit.law.form
     return np.asarray((form.value(phi, x) - form.value(fit.phi[None], x))[:, 0])
