@@ -159,7 +159,7 @@ def fit_batch(
 ) -> Solution:
     """Fit many loss vectors at once, starting from ``start`` ((p,) or (B, p)).
 
-    x (q, n) for points shared by all, or (q, B, n) for a frontier each; shorter ones are padded with
+    x (q, n) for points shared by all, or (q, B, n) for a frontier each, padded with points of
     weight 0 (and any positive loss). losses (B, n). ``tolerance`` is that of the scaled
     gradient; 1e-4 is enough for resampled fits, of which only the spread is needed.
     """

@@ -280,7 +280,7 @@ def _descent(hess: FloatArray, grad: FloatArray, damping: FloatArray) -> FloatAr
 def _adapt(
     damping: FloatArray, growth: FloatArray, better: BoolArray, quality: FloatArray
 ) -> tuple[FloatArray, FloatArray]:
-    """Nielsen's rule: damping shrinks with the model's quality, and grows faster at each failure."""
+    """Nielsen's rule: damping shrinks with the quality of the model, and grows on failure."""
     shrink = np.clip(1 - (2 * np.clip(quality, -1, 2) - 1) ** 3, 1 / 10, 2)
     damping = np.where(better, damping * shrink, damping * growth)
     return np.clip(damping, 1e-15, 1e12), np.where(better, 2.0, growth * 2)
