@@ -10,9 +10,8 @@ from scipy.optimize import curve_fit, least_squares, minimize
 
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import LAWS, get_law
-from lawsmith.laws.fit import fit_batch, fit_law
+from lawsmith.laws.fit import PointSet, fit_batch, fit_law, fit_many
 from lawsmith.laws.law import Law, coefficient, define, exponent
-from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.laws.objective import HUBER, LEAST_SQUARES_LOG, LEAST_SQUARES_LOSS, MAE, huber
 from tests.laws.test_forms import EXAMPLES
 

@@ -7,8 +7,7 @@ import pytest
 
 from lawsmith.errors import LawsmithError
 from lawsmith.laws.catalogue import get_law
-from lawsmith.laws.fit import fit_law
-from lawsmith.laws.many import PointSet, fit_many
+from lawsmith.laws.fit import PointSet, fit_law, fit_many
 
 
 def sets_of(law, rng, sizes):

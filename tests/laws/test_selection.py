@@ -7,8 +7,7 @@ import pytest
 
 from lawsmith.frontier import pareto_batch
 from lawsmith.laws.catalogue import get_law
-from lawsmith.laws.fit import fit_law
-from lawsmith.laws.many import pad
+from lawsmith.laws.fit import fit_law, pad
 from lawsmith.laws.noise import smooth_surface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.selection import correct_selection

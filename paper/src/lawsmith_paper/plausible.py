@@ -15,9 +15,8 @@ import numpy as np
 
 from lawsmith.frontier import frontier, frontier_batch, frontier_level
 from lawsmith.grid import BoolArray, FloatArray, Grid, IntArray
-from lawsmith.laws.fit import fit_batch
+from lawsmith.laws.fit import PointSet, fit_batch, fit_many
 from lawsmith.laws.law import Law
-from lawsmith.laws.many import PointSet, fit_many
 from lawsmith.replay.steps import mixed_losses
 from lawsmith.runs import Runs, State
 from lawsmith.surrogates.base import Posterior

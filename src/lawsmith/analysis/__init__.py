@@ -7,7 +7,17 @@ from __future__ import annotations
 
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.analyse import analyse, influence_target, isoflop_cells
-from lawsmith.analysis.answering import answer_losses, answer_study, answer_tasks, learn, reading_of
+from lawsmith.analysis.answering import (
+    Moved,
+    answer_losses,
+    answer_study,
+    answer_tasks,
+    learn,
+    moved,
+    other_n,
+    reading_of,
+    recounted,
+)
 from lawsmith.analysis.compare import (
     Comparisons,
     compare_laws,
@@ -15,6 +25,5 @@ from lawsmith.analysis.compare import (
     rolling_cuts,
     surface_on_cuts,
 )
-from lawsmith.analysis.conventions import Moved, moved, other_n, recounted
 from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Prediction
 from lawsmith.answer.records import Target

@@ -20,7 +20,6 @@ from lawsmith.datasets.curve_tables import Curves
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import percent, plural
-from lawsmith.grid import Grid
 from lawsmith.trajectory import Curve
 
 SAME = 1e-6  # relative tolerance of equal N or equal tokens
@@ -98,23 +97,20 @@ def _completed(
     study: Study, curves: Sequence[Curve], own: IntArray, parent: IntArray
 ) -> list[Curve]:
     """Curves with the N and the hyperparameters that the table of runs has for them."""
-    return [
-        _completed_by(study.grid, c, study.runs.index[(own == i) | (parent == i)])
-        for i, c in enumerate(curves)
-    ]
-
-
-def _completed_by(grid: Grid, curve: Curve, rows: IntArray) -> Curve:
-    N, hp = curve.N, dict(curve.hp)
-    if not np.isfinite(N) and len(rows):
-        N = float(np.median(grid.N[rows]))
-    for name, values in grid.hp.items():
-        seen = np.unique(values[rows])
-        if len(seen) == 1:
-            hp[name] = str(seen[0]) if seen.dtype.kind == "U" else float(seen[0])
-        elif name in RATES and np.isfinite(curve.rate):
-            hp.setdefault(name, curve.rate)
-    return replace(curve, N=N, hp=hp)
+    grid, completed = study.grid, []
+    for i, curve in enumerate(curves):
+        rows = study.runs.index[(own == i) | (parent == i)]
+        N, hp = curve.N, dict(curve.hp)
+        if not np.isfinite(N) and len(rows):
+            N = float(np.median(grid.N[rows]))
+        for name, values in grid.hp.items():
+            seen = np.unique(values[rows])
+            if len(seen) == 1:
+                hp[name] = seen[0].item()
+            elif name in RATES and np.isfinite(curve.rate):
+                hp.setdefault(name, curve.rate)
+        completed.append(replace(curve, N=N, hp=hp))
+    return completed
 
 
 def _by_size(study: Study, curves: Sequence[Curve], parent: IntArray, free: BoolArray) -> IntArray:

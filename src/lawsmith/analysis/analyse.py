@@ -114,19 +114,18 @@ def target_inputs(target: Target, fit: LawFit) -> dict[str, float]:
         further = best_further(fit, given, {"C": target.C})
         split = {**best_split(law, fit.phi, target.C, further), **further}
         return {name: split[name] for name in law.inputs}
-    at: dict[str, float | None] = {"C": target.C, "N": target.N, "D": target.D}
-    known = {name: value for name, value in at.items() if value is not None and name in law.inputs}
-    if len(known) + len(further_inputs(law)) == len(law.inputs):
-        at |= best_further(fit, given, known)
-    missing = [name for name in fit.law.inputs if at.get(name) is None]
+    at = {name: value for name, value in target.sizes.items() if name in law.inputs}
+    if len(at) + len(further_inputs(law)) == len(law.inputs):
+        at |= best_further(fit, given, at)
+    missing = [name for name in law.inputs if name not in at]
     if missing:
         raise LawsmithError(
             "--target",
             got=target.label,
-            want=f"{', '.join(fit.law.inputs)} for {fit.law.name}",
+            want=f"{', '.join(law.inputs)} for {law.name}",
             hint="give a pair such as 7e9,1.4e11" if missing != ["C"] else None,
         )
-    return {name: float(at[name] or 0.0) for name in fit.law.inputs}
+    return {name: at[name] for name in law.inputs}
 
 
 def above_observed(a: Analysis, p: Prediction) -> Diagnostic | None:

@@ -1,22 +1,29 @@
-"""The answers of a finished study: for its loss, for several losses, and for tasks."""
+"""The answers of a finished study: for its loss, several losses, tasks, and N counted differently.
+
+A law of N without embeddings differs from one of N with them, the more so the smaller the models.
+To see how far the answer moves, the same runs are answered with each N. C = 6ND follows from the N
+that is used, unless the table has a compute of its own.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from typing import Any
 
 import numpy as np
 
 from lawsmith.analysis.along import with_curves
 from lawsmith.analysis.fitting import split
-from lawsmith.answer import Answer, Origin, Target, answer, default_target
-from lawsmith.arrays import FloatArray
+from lawsmith.answer import Answer, Forecast, Origin, Target, answer, default_target
+from lawsmith.arrays import FloatArray, distinct
 from lawsmith.curves import Along
 from lawsmith.datasets.curve_tables import Curves
 from lawsmith.datasets.records import ReadOptions, Study
 from lawsmith.errors import LawsmithError, unknown
-from lawsmith.grid import HeldOut
+from lawsmith.expressions import evaluate
+from lawsmith.grid import Grid, HeldOut
+from lawsmith.plausible import SCALE
 from lawsmith.runs import Runs, State
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Prior, fit_surface, learn_from_surfaces
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
@@ -174,3 +181,54 @@ def _column(study: Study, task: Task) -> FloatArray:
         raise unknown(f"{study.name}: metric", task.name, study.metrics)
     hint = f"read it with ReadOptions(metrics=({task.name!r},))"
     raise LawsmithError(study.name, got="no metrics", want=task.name, hint=hint)
+
+
+@dataclass(frozen=True)
+class Moved:
+    """The forecasts of one target: with N as the table counts it, and with the other N."""
+
+    expression: str
+    forecast: Forecast
+    other: Forecast
+
+    @property
+    def loss(self) -> float:
+        """Relative difference of the loss."""
+        return self.other.loss / self.forecast.loss - 1.0
+
+    @property
+    def matters(self) -> bool:
+        """Whether the loss with the other N lies outside the interval."""
+        return not self.forecast.low <= self.other.loss <= self.forecast.high
+
+
+def other_n(study: Study, expression: str) -> FloatArray:
+    """(n,) N of each run: an expression of N, D, hyperparameters and the study's metrics."""
+    rows = study.runs.index
+    columns = {name: study.grid.columns[name][rows] for name in study.grid.names}
+    found = evaluate(expression, {**study.metrics, **columns})
+    if found.dtype.kind != "f" or not SCALE.contains(found).all():
+        got = f"{expression!r}, which is not above 0 for every run"
+        raise LawsmithError("--other-n", got=got, want="a number of parameters of each run")
+    return np.asarray(found, dtype=np.float64)
+
+
+def recounted(study: Study, N: FloatArray) -> Study:
+    """The study with another N (n,) of each run; C follows, unless the table has its own."""
+    grid, rows = study.grid, study.runs.index
+    columns = {name: grid.columns[name][rows] for name in grid.names} | {"N": N}
+    first, index = distinct({axis.name: columns[axis.name] for axis in grid.axes})
+    compute = "C" if "C" in grid.names else "6ND" if "D" in grid.names else None
+    recast = Grid.from_columns(
+        {name: values[first] for name, values in columns.items()},
+        axes={axis.name: axis.kind for axis in grid.axes},
+        compute=compute,
+    )
+    runs = Runs(index, study.runs.loss, study.runs.state)
+    return replace(study, grid=recast, runs=runs, target=study.target[rows][first])
+
+
+def moved(expression: str, answer: Answer, other: Answer) -> tuple[Moved, ...]:
+    """The forecasts of each target by both answers."""
+    pairs = zip(answer.forecasts, other.forecasts, strict=True)
+    return tuple(Moved(expression, *pair) for pair in pairs)

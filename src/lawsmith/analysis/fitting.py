@@ -16,12 +16,11 @@ from lawsmith.grid import FloatArray, Grid, HeldOut, IntArray
 from lawsmith.laws import diagnostics as checks
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import HYPERPARAMETER
-from lawsmith.laws.fit import LawFit, fit_law
+from lawsmith.laws.fit import fit_law
 from lawsmith.laws.law import Law
 from lawsmith.laws.noise import MOST_RUNS, smooth_surface
 from lawsmith.laws.selection import correct_selection
 from lawsmith.laws.uncertainty import LAW_OF_FRONTIER, Uncertainty, law_uncertainty
-from lawsmith.runs import Runs
 
 # A law of the best hyperparameters needs twice as many cells as it has parameters. With fewer than
 # three runs per cell, nothing was tuned in it.
@@ -49,8 +48,8 @@ def fit_frontier(study: Study, pool: IntArray, options: FitOptions) -> Analysis:
         objective=options.objective,
         fixed=options.fixed,
     )
-    uncertainty = _uncertainty(study, pool, rows, loss, fit, options)
-    return Analysis(study, options, pool, np.arange(0), loss, rows, fit, uncertainty)
+    a = Analysis(study, options, pool, np.arange(0), loss, rows, fit, None)
+    return replace(a, uncertainty=_uncertainty(a))
 
 
 def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None:
@@ -75,66 +74,56 @@ def check_design(study: Study, law: Law, rows: IntArray, *, force: bool) -> None
             )
 
 
-def _uncertainty(
-    study: Study,
-    pool: IntArray,
-    rows: IntArray,
-    loss: FloatArray,
-    fit: LawFit,
-    options: FitOptions,
-) -> Uncertainty | None:
-    """Student's t on least squares, corrected for the selection of the frontier if possible.
-
-    rows   of the pool that were fitted, in the order of the fit's points
-    """
+def _uncertainty(a: Analysis) -> Uncertainty | None:
+    """Student's t on least squares, corrected for the selection of the frontier if possible."""
+    study, law, fit, known = a.study, a.law, a.fit, a.done
     plain = law_uncertainty(fit)
-    known = pool[np.isfinite(loss[pool])]
     if plain is None:
         return None
     if len(known) == fit.n_points:
-        return _with_pure_error(plain, study.runs, rows, fit)
+        return _with_pure_error(plain, a)
     plain = replace(plain, estimand=LAW_OF_FRONTIER)
     if len(known) > MOST_RUNS:
         return plain
-    grid = study.grid.subset(known)
+    grid, loss = study.grid.subset(known), a.loss[known]
     scale: list[str] = [name for name in ("N", "D") if name in grid.names] or ["C"]
     tuned = [name not in scale for name in study.grid.unit_names]
     h = study.grid.unit()[known][:, tuned]
     surface = smooth_surface(
-        np.log(loss[known]),
+        np.log(loss),
         np.ascontiguousarray(h[:, np.ptp(h, axis=0) > 0]),
         _log_block(grid, scale),
         grid.cells(scale),
-        floor=lambda mean: frontier_level(grid, mean, fit.law.inputs),
+        floor=lambda mean: frontier_level(grid, mean, law.inputs),
     )
     if surface is None:
         return plain
     sd, dof = study.runs.select(known).replicate_sd()
     if dof >= ENOUGH_REPLICATES:  # replicates show the noise without the surface's misfit
         surface = replace(surface, noise_sd=min(sd, surface.noise_sd), dof=dof)
-    at = fit.law.natural(plain.phi)
+    at = law.natural(plain.phi)
     return correct_selection(
         plain,
-        fit.law.log_inputs(fit.law.inputs_at(grid, np.arange(len(known))))[:, 0, :],
-        loss[known],
+        law.log_inputs(law.inputs_at(grid, np.arange(len(known))))[:, 0, :],
+        loss,
         surface,
-        lambda rows: partial(frontier_batch, grid.subset(rows), inputs=fit.law.inputs),
-        rng=np.random.default_rng(options.seed),
+        lambda rows: partial(frontier_batch, grid.subset(rows), inputs=law.inputs),
+        rng=np.random.default_rng(a.options.seed),
         fixed={**fit.fixed, **{name: at[name] for name in plain.at_bounds}},
     )
 
 
-def _with_pure_error(plain: Uncertainty, runs: Runs, rows: IntArray, fit: LawFit) -> Uncertainty:
-    """The noise of a run from replicates, and how far the law's residuals exceed it.
+def _with_pure_error(plain: Uncertainty, a: Analysis) -> Uncertainty:
+    """``plain`` with the noise of a run from replicates, and how far the law's residuals exceed it.
 
     This is the textbook test of lack of fit: Σ nᵢ rᵢ² / (m − p), of means of nᵢ replicates, divided
     by the replicates' pooled variance, is F with m − p and Σ (nᵢ − 1) degrees of freedom.
-    rows (m,): of the grid, in the order of the points
     """
-    sd, dof = runs.select(rows).replicate_sd()
+    fit, runs = a.fit, a.study.runs.select(a.frontier)  # in the order of the points
+    sd, dof = runs.replicate_sd()
     if dof == 0 or not sd > 0.0:
         return plain
-    counts = runs.select(rows).replicate_counts(len(rows))
+    counts = runs.replicate_counts(fit.n_points)
     residual = plain.law.form.value(plain.phi[None], fit.x[:, None, :])[0] - np.log(fit.loss)
     misfit = float((counts * residual**2).sum() / plain.dof) / sd**2
     return replace(plain, noise_sd=sd, noise_dof=dof, misfit=misfit)

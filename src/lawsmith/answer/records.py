@@ -56,28 +56,28 @@ class Target:
     def label(self) -> str:
         sizes = {"N": self.N, "D": self.D}
         parts = [f"{name} = {count(value)}" for name, value in sizes.items() if value is not None]
-        if not self.sized:
-            parts = [f"{flops(self.C)} FLOPs"]
+        parts = parts or [f"{flops(self.C)} FLOPs"]
         parts += [f"{k} = {v if isinstance(v, str) else number(v)}" for k, v in self.hp.items()]
         return ", ".join(parts)
 
+    @property
+    def sizes(self) -> dict[str, float]:
+        """C, N and D by name, those that are known."""
+        sizes = {"C": self.C, "N": self.N, "D": self.D}
+        return {name: v for name, v in sizes.items() if v is not None and np.isfinite(v)}
+
     def scales(self, names: Sequence[str]) -> dict[str, float]:
         """The scales of those names; an error if it does not give one of them."""
-        sizes = {"N": self.N, "D": self.D, "C": self.C}
-        given = {name: v for name in names if (v := sizes[name]) is not None and not np.isnan(v)}
-        if len(given) < len(names):
+        sizes = self.sizes
+        if not set(names) <= set(sizes):
             want = f"{', '.join(names)}, the scales of this study"
             raise LawsmithError("target", got=self.label, want=want)
-        return given
+        return {name: sizes[name] for name in names}
 
     @property
     def plain(self) -> float | dict[str, float | str]:
         """As plain values: the compute, or what it gives by name; `target_of` reads them back."""
-        if not self.sized and not self.hp:
-            return self.C
-        sizes = {"C": self.C, "N": self.N, "D": self.D}
-        known = {k: v for k, v in sizes.items() if v is not None and np.isfinite(v)}
-        return {**known, **self.hp}
+        return {**self.sizes, **self.hp} if self.sized or self.hp else self.C
 
 
 def target_of(plain: float | str | Mapping[str, float | str]) -> Target:

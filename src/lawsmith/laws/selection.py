@@ -21,9 +21,8 @@ import numpy as np
 
 from lawsmith.arrays import saturating
 from lawsmith.grid import BoolArray, FloatArray, IntArray
-from lawsmith.laws.fit import fit_batch
+from lawsmith.laws.fit import fit_batch, pad
 from lawsmith.laws.law import Law
-from lawsmith.laws.many import pad
 from lawsmith.laws.noise import NoiseSurface
 from lawsmith.laws.objective import LEAST_SQUARES_LOG
 from lawsmith.laws.optimise import GRADIENT_TOLERANCE

@@ -22,7 +22,7 @@ from lawsmith.arrays import saturating
 from lawsmith.digest import plain
 from lawsmith.frontier import frontier
 from lawsmith.grid import FloatArray, IntArray
-from lawsmith.laws.many import PointSet, fit_many
+from lawsmith.laws.fit import PointSet, fit_many
 from lawsmith.metrics import difference_percent, regret
 from lawsmith.replay.task import Task, law_errors
 from lawsmith.runs import Runs, State
