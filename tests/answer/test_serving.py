@@ -73,5 +73,5 @@ def test_more_tokens_to_serve_make_a_smaller_model(surface):
 def test_a_study_of_one_d_for_each_n_cannot_tell():
     n = np.geomspace(3e7, 3e9, 12)
     flat = fit({"N": n, "D": 20 * n}, loss_at(n, 20 * n))
-    with pytest.raises(LawsmithError, match="not told apart"):
+    with pytest.raises(LawsmithError, match="cannot be told apart"):
         serve(flat, 1e21, TOKENS)

@@ -55,32 +55,32 @@ def answer_study(
     along = curves if isinstance(curves, Along) else None
     if isinstance(curves, Curves):
         study, along = with_curves(study, curves)
-    return _answered(study, _wanted(study, targets), level, hold_out, prior=prior, along=along)
+    targets = _targets(study, targets)
+    return _answered(study, targets, level, hold_out, prior=prior, along=along)
 
 
 def _answered(
-    study: Study, wanted: Sequence[Target], level: float, hold_out: HeldOut | None, **beside: Any
+    study: Study, targets: Sequence[Target], level: float, hold_out: HeldOut | None, **options: Any
 ) -> Answer:
     """The answer of the study's runs, with its origin."""
     held_out = split(study.grid, hold_out)[1]
-    made = answer(
+    result = answer(
         study.grid,
         study.runs,
-        wanted,
+        targets,
         study=study.name,
         level=level,
         held_out=held_out,
-        **beside,
+        **options,
     )
-    return replace(made, origin=Origin(study, hold_out, beside.get("along")))
+    return replace(result, origin=Origin(study, hold_out, options.get("along")))
 
 
-def _wanted(study: Study, targets: Sequence[float | Target]) -> list[Target]:
+def _targets(study: Study, targets: Sequence[float | Target]) -> list[Target]:
     """The targets as `Target`; the default one if there are none."""
-    wanted = [t if isinstance(t, Target) else Target(float(t)) for t in targets]
-    if not wanted and study.has_compute:
-        wanted = [default_target(study.grid, study.runs)]
-    return wanted
+    if len(targets) == 0 and study.has_compute:
+        return [default_target(study.grid, study.runs)]
+    return [t if isinstance(t, Target) else Target(float(t)) for t in targets]
 
 
 def reading_of(name: str, names: Sequence[str], options: ReadOptions) -> ReadOptions:
@@ -105,9 +105,9 @@ def answer_losses(
     It is inferred if another loss predicts it well (`lawsmith.answer.related`).
     """
     measured = {name: _measured(study, name) for name, study in studies.items()}
-    wanted = [_wanted(study, targets) for study in measured.values()]
     # Without targets each loss has its own default: the largest is used for all.
-    shared = max(wanted, key=lambda one: one[0].C if one else 0.0, default=[])
+    of_each = [_targets(study, targets) for study in measured.values()]
+    shared = max(of_each, key=lambda one: one[0].C if one else 0.0, default=[])
     return {
         name: _answered(study, shared, level, hold_out, others=_others(study, name))
         for name, study in measured.items()
@@ -159,9 +159,9 @@ def answer_tasks(
     via       name of the study's loss, to predict accuracy from it too; '' for scale alone
     targets   as for `answer_study`
     """
-    wanted = _wanted(study, targets)
+    targets = _targets(study, targets)
     held_out = split(study.grid, hold_out)[1]
-    loss = answer_study(study, wanted, level=level, hold_out=hold_out) if via else None
+    loss = answer_study(study, targets, level=level, hold_out=hold_out) if via else None
     columns = {task: _column(study, task) for task in tasks}
     if len(tasks) > 1:  # a run counts if all tasks were measured
         chances = [task.chance for task in tasks if task.chance is not None]
@@ -170,7 +170,9 @@ def answer_tasks(
     answers = []
     for task, accuracy in columns.items():
         scores = ScoredRuns(study.name, study.grid, study.runs, accuracy, via)
-        answers.append(answer_task(scores, task, wanted, level=level, held_out=held_out, loss=loss))
+        answers.append(
+            answer_task(scores, task, targets, level=level, held_out=held_out, loss=loss)
+        )
     return answers
 
 

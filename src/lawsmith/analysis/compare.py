@@ -194,8 +194,8 @@ class Comparisons:
 
     def to_dict(self) -> dict[str, Any]:
         """The laws as plain values."""
-        made: Json = plain({"study": self.study, "laws": [_values(one) for one in self.laws]})
-        return made
+        values: Json = plain({"study": self.study, "laws": [_values(one) for one in self.laws]})
+        return values
 
     def _repr_html_(self) -> str:
         return self._listing().html()

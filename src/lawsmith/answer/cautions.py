@@ -59,8 +59,8 @@ def few_runs(n: int) -> Diagnostic | None:
         return None
     return Diagnostic(
         "few_runs",
-        f"{plural(n, 'run')} with a loss: most of the answer comes from what other studies are "
-        f"like. With {FEW_RUNS} or more it follows from the runs themselves",
+        f"{plural(n, 'run')} with a loss: most of the answer comes from other studies. With "
+        f"{FEW_RUNS} or more it comes from these runs",
         {"n_runs": n},
     )
 
@@ -70,7 +70,7 @@ def odd_run(run: OddRun) -> Diagnostic:
     return Diagnostic(
         "odd_run",
         f"a run of {flops(run.C)} FLOPs has a loss of {number(run.loss)}, "
-        f"{percent(1.0 - run.loss / run.expected, 2)} below what the others say, and moves the "
+        f"{percent(1.0 - run.loss / run.expected, 2)} below what the others predict, and moves the "
         "answer. Check it, and leave it out if it was trained in another way",
         {"compute": run.C, "loss": run.loss, "expected": run.expected},
     )
@@ -81,7 +81,7 @@ def thinned(n_kept: int, n_runs: int) -> Diagnostic:
     return Diagnostic(
         "thinned",
         f"the answer rests on {n_kept:,} of {n_runs:,} runs, those of largest compute and others "
-        "spread evenly below: all of them would take minutes and say little more",
+        "spread evenly below: all of them would take minutes and hardly change the answer",
         {"n_kept": n_kept, "n_runs": n_runs},
     )
 

@@ -65,7 +65,7 @@ class Serving:
 def serve(surface: Surface, C: float, tokens: float) -> Serving:
     """The cheapest N and D with the best loss to expect at C, for ``tokens`` served."""
     if surface.scale_names != ("N", "D") or surface.frame.collinear:
-        got = "a study whose N and D are not told apart"
+        got = "a study in which N and D cannot be told apart"
         raise LawsmithError("--inference-tokens", got=got, want="runs that vary D at some N")
     if any(axis.price for axis in surface.frame.further):
         got = "experts that runs are paid for"

@@ -148,7 +148,7 @@ def others_text(found: OtherLosses) -> str:
         return ""
     lacking = f"{plural(found.n_without, 'run')} without this loss"
     if not found.relations:
-        return f"{lacking} left out, for no other loss says enough of it"
+        return f"{lacking} left out, because no other loss predicts it well enough"
     inferred = [
         f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
         f"scatter by {percent(one.scatter, 2)})"

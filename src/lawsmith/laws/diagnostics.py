@@ -68,8 +68,8 @@ def not_identified(uncertainty: Uncertainty | None, level: float) -> Diagnostic 
         return None
     return Diagnostic(
         "not_identified",
-        f"the runs do not tell {', '.join(unknown)}: quite other values fit as well. Do not quote "
-        "them; add runs over a wider range, fix one with --fix, or take a simpler law",
+        f"the runs do not identify {', '.join(unknown)}: very different values fit as well. Do not "
+        "quote them; add runs over a wider range, fix one with --fix, or use a simpler law",
         {name: params[name].centre for name in unknown},
     )
 
@@ -91,8 +91,8 @@ def too_few_levels(fit: LawFit, n_levels: int) -> Diagnostic | None:
         return None
     return Diagnostic(
         "too_few_levels",
-        f"{fit.n_points} points at {n_levels} levels for {n_free} free parameters: hardly anything "
-        "is left to judge the fit by. Add runs, or fix a parameter with --fix",
+        f"{fit.n_points} points at {n_levels} levels for {n_free} free parameters: too few to "
+        "judge the fit. Add runs, or fix a parameter with --fix",
         {"n_points": fit.n_points, "n_levels": n_levels, "n_free": n_free},
     )
 
@@ -196,7 +196,7 @@ def _curve_left(fit: LawFit) -> tuple[float, float] | None:
 def extrapolation_decades(
     target: str,
     decades: float,
-    meant: str = "the interval assumes that the form holds there. A run on the way would tell",
+    meant: str = "the interval assumes that the form holds there. A larger run would test this",
 ) -> Diagnostic | None:
     """Warn if a target is a far extrapolation; ``meant`` says what that means."""
     if decades <= FAR_DECADES:
@@ -214,9 +214,9 @@ def frontier_optimism(
     if n_runs <= n_points or uncertainty is None:
         return None
     if not np.isfinite(uncertainty.noise_sd):
-        why = "too few to tell noise from real differences"
+        why = "too few to separate noise from real differences"
         if n_runs > MOST_RUNS:
-            why = f"more than {MOST_RUNS:,}, for which noise is not told from real differences"
+            why = f"more than {MOST_RUNS:,}, for which noise is not separated from real differences"
         return Diagnostic(
             "frontier_optimism",
             f"{n_points} frontier points are minima of {n_runs} runs; there are {why}, so their "

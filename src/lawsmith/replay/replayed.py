@@ -123,8 +123,8 @@ class Replayed:
 
     def to_dict(self) -> dict[str, Any]:
         """The replay as plain values, as ``--json`` prints it."""
-        made: dict[str, Any] = plain(_payload(self))
-        return made
+        values: dict[str, Any] = plain(_payload(self))
+        return values
 
     def _repr_html_(self) -> str:
         return self._listing().html()
