@@ -172,26 +172,26 @@ def _influence(a: Analysis) -> Influence | None:
 def _warnings(a: Analysis) -> list[Diagnostic]:
     grid, fit, rows = a.study.grid, a.fit, a.frontier
     n_levels = len(np.unique(grid.cells(list(fit.law.inputs))[rows]))
-    found: list[Diagnostic | None] = [
+    warnings: list[Diagnostic | None] = [
         checks.at_bound(fit),
         checks.not_identified(a.uncertainty, a.options.level),
         checks.ill_conditioned(fit),
         checks.too_few_levels(fit, n_levels),
     ]
     if can_allocate(fit.law):
-        found.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
+        warnings.append(checks.collinear_design(grid.N[rows], grid.D[rows]))
     if a.influence is not None:
         label, _ = influence_target(a)
-        found.append(checks.influential_point(a.influence, grid.C[rows], label))
-    found.append(checks.lack_of_fit(fit, a.uncertainty))
+        warnings.append(checks.influential_point(a.influence, grid.C[rows], label))
+    warnings.append(checks.lack_of_fit(fit, a.uncertainty))
     for p in a.predictions:
-        found.append(checks.extrapolation_decades(p.target.label, p.decades))
-        found += [above_observed(a, p), _beyond_tried(a, p)]
-    found.append(checks.frontier_optimism(a.uncertainty, len(a.done), fit.n_points))
+        warnings.append(checks.extrapolation_decades(p.target.label, p.decades))
+        warnings += [above_observed(a, p), _beyond_tried(a, p)]
+    warnings.append(checks.frontier_optimism(a.uncertainty, len(a.done), fit.n_points))
     if {"N", "D"} <= set(grid.names):
         best, level_of = isoflop_cells(grid, a.pool, a.loss)
-        found.append(checks.isoflop_unbracketed(grid.N[best], a.loss[best], level_of))
-    return [d for d in found if d is not None]
+        warnings.append(checks.isoflop_unbracketed(grid.N[best], a.loss[best], level_of))
+    return [d for d in warnings if d is not None]
 
 
 def _beyond_tried(a: Analysis, p: Prediction) -> Diagnostic | None:

@@ -208,11 +208,11 @@ def other_n(study: Study, expression: str) -> FloatArray:
     """(n,) N of each run: an expression of N, D, hyperparameters and the study's metrics."""
     rows = study.runs.index
     columns = {name: study.grid.columns[name][rows] for name in study.grid.names}
-    found = evaluate(expression, {**study.metrics, **columns})
-    if found.dtype.kind != "f" or not SCALE.contains(found).all():
+    values = evaluate(expression, {**study.metrics, **columns})
+    if values.dtype.kind != "f" or not SCALE.contains(values).all():
         got = f"{expression!r}, which is not above 0 for every run"
         raise LawsmithError("--other-n", got=got, want="a number of parameters of each run")
-    return np.asarray(found, dtype=np.float64)
+    return np.asarray(values, dtype=np.float64)
 
 
 def recounted(study: Study, N: FloatArray) -> Study:

@@ -44,14 +44,14 @@ def rolling_cuts(study: Study, options: FitOptions) -> tuple[Cut, ...]:
     grid = study.grid
     loss = study.runs.config_loss(len(grid))
     pool, held = split(grid, options.hold_out)
-    found = [_cut(str(options.hold_out), study, loss, pool, held)] if len(held) else []
+    cuts = [_cut(str(options.hold_out), study, loss, pool, held)] if len(held) else []
     done = pool[np.isfinite(loss[pool])]
     top = float(grid.C[done].max(initial=0.0))
     for ratio in CUTS:
         large = grid.C[done] * ratio * (1 + 1e-9) >= top
         name = f"C < {flops(top / ratio, 2)}"
-        found.append(_cut(name, study, loss, done[~large], done[large]))
-    return tuple(cut for cut in found if len(cut.pool) >= LEAST_BELOW and len(cut.judged))
+        cuts.append(_cut(name, study, loss, done[~large], done[large]))
+    return tuple(cut for cut in cuts if len(cut.pool) >= LEAST_BELOW and len(cut.judged))
 
 
 def _cut(name: str, study: Study, loss: FloatArray, pool: IntArray, held: IntArray) -> Cut:
@@ -74,8 +74,8 @@ def compare_laws(
     """
     laws = laws_for(study) if laws is None else laws
     cuts = rolling_cuts(study, options)
-    found = [_compared(study, _for_law(options, law), cuts) for law in laws]
-    return tuple(sorted(found, key=_rank))
+    compared = [_compared(study, _for_law(options, law), cuts) for law in laws]
+    return tuple(sorted(compared, key=_rank))
 
 
 def _for_law(options: FitOptions, law: Law) -> FitOptions:
@@ -110,15 +110,15 @@ def _compared(study: Study, options: FitOptions, cuts: Sequence[Cut]) -> Compari
 
 def _predictions(a: Analysis) -> tuple[Prediction, ...]:
     """Predictions at the targets at which the law can be read."""
-    found = []
+    predictions = []
     for target in a.options.targets:
         if not set(target.hp) <= set(a.law.inputs):
             continue
         try:
-            found.append(predict(a, target))
+            predictions.append(predict(a, target))
         except LawsmithError:  # L(N) cannot be read at a compute
             continue
-    return tuple(found)
+    return tuple(predictions)
 
 
 def _judged(study: Study, options: FitOptions, cut: Cut) -> HeldOutRuns | None:
@@ -141,17 +141,17 @@ def surface_on_cuts(
     study: Study, cuts: Sequence[Cut], level: float, prior: Prior = PUBLIC
 ) -> tuple[HeldOutRuns | None, ...]:
     """The best runs above each cut, predicted by the surface of those below."""
-    found: list[HeldOutRuns | None] = []
+    of_cuts: list[HeldOutRuns | None] = []
     for cut in cuts:
         kept = np.sort(np.concatenate([cut.pool, cut.held_out]))
         runs, held = study.runs.select(kept), np.searchsorted(kept, cut.held_out)
         try:
             made = answer(study.grid.subset(kept), runs, level=level, held_out=held, prior=prior)
         except LawsmithError:
-            found.append(None)
+            of_cuts.append(None)
             continue
-        found.append(made.held_out and replace(made.held_out, rows=kept[made.held_out.rows]))
-    return tuple(found)
+        of_cuts.append(made.held_out and replace(made.held_out, rows=kept[made.held_out.rows]))
+    return tuple(of_cuts)
 
 
 def aicc(fit: LawFit) -> float:

@@ -43,8 +43,8 @@ def prediction_row(p: Prediction) -> Json:
     law, run = p.interval or none, p.run_interval or none
     row: Json = {"target": p.target.label, "C": p.target.C, "loss": p.loss}
     row |= {"low": law.low, "high": law.high, "run_low": run.low, "run_high": run.high}
-    for name, found in (p.allocation or {}).items():
-        row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
+    for name, share in (p.allocation or {}).items():
+        row |= {name: share.centre, f"{name}_low": share.low, f"{name}_high": share.high}
     return {**row, "decades": p.decades}
 
 
@@ -85,10 +85,10 @@ def _intervals(u: Uncertainty | None, level: float) -> Json | None:
     }
 
 
-def _param(found: Interval) -> Json:
+def _param(ends: Interval) -> Json:
     """A parameter that is not identified has no interval; see `laws.uncertainty`."""
-    known = not math.isnan(found.low)
-    return {"value": found.centre, "low": found.low, "high": found.high, "identified": known}
+    known = not math.isnan(ends.low)
+    return {"value": ends.centre, "low": ends.low, "high": ends.high, "identified": known}
 
 
 def _ends(interval: Interval | None) -> list[float] | None:

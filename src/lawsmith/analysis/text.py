@@ -28,11 +28,11 @@ def title(a: Analysis) -> str:
 def lines(a: Analysis) -> list[str]:
     """Parameters, predictions, the held-out error and the codes of warnings."""
     params = ", ".join(f"{name} = {number(value)}" for name, value in a.fit.params.items())
-    found = [params, *(_headline(p, a.options.level) for p in a.predictions)]
+    shown = [params, *(_headline(p, a.options.level) for p in a.predictions)]
     if a.score is not None:
         runs = plural(len(a.score.rows), "held-out best run")
-        found.append(f"{runs}: root mean square error {percent(a.score.rms_error)}")
-    return [*found, *codes([w.code for w in a.warnings])]
+        shown.append(f"{runs}: root mean square error {percent(a.score.rms_error)}")
+    return [*shown, *codes([w.code for w in a.warnings])]
 
 
 def listing(a: Analysis) -> Digest:
@@ -41,13 +41,13 @@ def listing(a: Analysis) -> Digest:
     return Digest(title(a), [*parts(a), *warned])
 
 
-def _parameter_interval(fit: LawFit, name: str, found: Interval | None) -> str:
+def _parameter_interval(fit: LawFit, name: str, known: Interval | None) -> str:
     """The interval of a parameter; 'fixed', 'none' or 'not identified' without one."""
     if name in fit.fixed:
         return "fixed"
-    if found is None:
+    if known is None:
         return "none"
-    return "not identified" if math.isnan(found.low) else interval(found.low, found.high, padded)
+    return "not identified" if math.isnan(known.low) else interval(known.low, known.high, figure)
 
 
 def _headline(p: Prediction, level: float) -> str:
@@ -153,10 +153,10 @@ def _ends(p: Prediction) -> tuple[str, str]:
 def _allocated(p: Prediction, further: Sequence[str]) -> tuple[str, ...]:
     """A row of the table of best N and D."""
     cells = [flops(p.target.C), *(count(p.inputs[name]) for name in further)]
-    for name, found in (p.allocation or {}).items():
+    for name, share in (p.allocation or {}).items():
         form = _short if name == "D/N" else count
-        ends = "" if np.isnan(found.low) else f" {interval(found.low, found.high, form)}"
-        cells.append(f"{form(found.centre)}{ends}")
+        ends = "" if np.isnan(share.low) else f" {interval(share.low, share.high, form)}"
+        cells.append(f"{form(share.centre)}{ends}")
     return tuple(cells)
 
 
@@ -184,7 +184,7 @@ def _power(h: HyperparameterLaw, name: str, level: float) -> str:
         return f"{value}, fixed: D follows N"
     if h.uncertainty is None:
         return value
-    found = h.uncertainty.params(level)[name]
-    if math.isnan(found.low):
+    known = h.uncertainty.params(level)[name]
+    if math.isnan(known.low):
         return f"{value}, not identified"
-    return f"{value} {interval(found.low, found.high, lambda x: formatted(x, '.3f'))}"
+    return f"{value} {interval(known.low, known.high, lambda x: digits(x, '.3f'))}"

@@ -75,10 +75,10 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
     batches = np.exp(np.linspace(*axis.tried, N_BATCHES) + axis.middle)
     drawn = _draws(surface, axis, batches, N, D)
     at, longer = drawn[:, :N_BATCHES], drawn[:, N_BATCHES:]
-    found = np.array([_crossing(*pair) for pair in zip(at, longer, strict=True)])
-    values = np.append(batches, np.inf)[np.minimum(np.ceil(found), N_BATCHES).astype(int)]
+    crossings = np.array([_crossing(*pair) for pair in zip(at, longer, strict=True)])
+    values = np.append(batches, np.inf)[np.minimum(np.ceil(crossings), N_BATCHES).astype(int)]
     inside = np.isfinite(values)
-    values[inside] = np.exp(np.interp(found[inside], np.arange(N_BATCHES), np.log(batches)))
+    values[inside] = np.exp(np.interp(crossings[inside], np.arange(N_BATCHES), np.log(batches)))
     tail = 0.5 * (1.0 - level)
     # Nearest ranks: the mean of a batch and infinity is no batch.
     low, centre, high = np.quantile(values, [tail, 0.5, 1.0 - tail], method="nearest").tolist()

@@ -34,21 +34,21 @@ def warnings(
     level: float,
 ) -> list[Diagnostic]:
     """Every warning about an answer, without repeats."""
-    found = [few_runs(n_runs), few_held_out(held_out), missed(held_out, level)]
+    candidates = [few_runs(n_runs), few_held_out(held_out), missed(held_out, level)]
     for forecast in forecasts:
-        found += [
+        candidates += [
             checks.extrapolation_decades(forecast.target.label, forecast.decades, FAR),
             allocation_extrapolated(forecast, grid, loss),
             best_at_edge(forecast),
             above_observed(forecast, grid, loss),
         ]
-    return each_once(found)
+    return each_once(candidates)
 
 
-def each_once(found: Sequence[Diagnostic | None]) -> list[Diagnostic]:
+def each_once(candidates: Sequence[Diagnostic | None]) -> list[Diagnostic]:
     """The warnings without None and without repeats."""
     kept: dict[tuple[str, str], Diagnostic] = {}
-    for warning in found:
+    for warning in candidates:
         if warning is not None:
             kept.setdefault((warning.code, warning.message), warning)
     return list(kept.values())
@@ -201,18 +201,18 @@ OF_LOSS = Doubts(
 )
 
 
-def verdict(forecasts: Sequence[Forecast], found: Sequence[Diagnostic], level: float) -> str:
+def verdict(forecasts: Sequence[Forecast], warnings: Sequence[Diagnostic], level: float) -> str:
     """How far to trust the first forecast, and why."""
     if not forecasts:
         return ""
     width = percent(forecasts[0].half_width, 2)
     known = f"the loss there is known to ±{width} at {percent(level)}"
-    return verdict_line(forecasts[0], known, found, OF_LOSS)
+    return verdict_line(forecasts[0], known, warnings, OF_LOSS)
 
 
-def verdict_line(forecast: Any, known: str, found: Sequence[Diagnostic], doubts: Doubts) -> str:
+def verdict_line(forecast: Any, known: str, warnings: Sequence[Diagnostic], doubts: Doubts) -> str:
     """How far to trust a forecast, how precisely it is known (``known``), and why not further."""
-    codes, width = {warning.code for warning in found}, forecast.half_width
+    codes, width = {warning.code for warning in warnings}, forecast.half_width
     word = "Firm" if width <= doubts.firm else "Rough" if width <= doubts.rough else "Open"
     if word == "Firm" and codes & doubts.grave:
         word = "Rough"

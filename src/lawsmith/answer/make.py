@@ -76,10 +76,10 @@ def answer(
         finding = None if model is None else model.finding(level)
     n_diverged = len(used.of(State.DIVERGED))
     loss = used.config_loss(len(grid))
-    found = cautions.warnings(forecasts, judged, grid, loss, len(done), level)
-    found += [cautions.odd_run(run) for run in surface.odd_runs()]
+    warned = cautions.warnings(forecasts, judged, grid, loss, len(done), level)
+    warned += [cautions.odd_run(run) for run in surface.odd_runs()]
     if len(some) < len(used):
-        found.append(cautions.thinned(len(some), len(used)))
+        warned.append(cautions.thinned(len(some), len(used)))
     return Answer(
         study=study,
         level=level,
@@ -89,8 +89,8 @@ def answer(
         forecasts=forecasts,
         left_out=held,
         held_out=judged,
-        warnings=tuple(found),
-        verdict=cautions.verdict(forecasts, found, level),
+        warnings=tuple(warned),
+        verdict=cautions.verdict(forecasts, warned, level),
         surface=surface,
         public=prior.public,
         learnt_from=prior.learnt_from,
@@ -157,10 +157,10 @@ def _model(
 
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:
     if target.sized:
-        found = surface.at(level=level, hp=target.hp, **target.scales(surface.scale_names))
+        estimate = surface.at(level=level, hp=target.hp, **target.scales(surface.scale_names))
     else:
-        found = surface.best(target.C, level=level, hp=target.hp)
-    forecast = Forecast(**vars(found), target=target)
+        estimate = surface.best(target.C, level=level, hp=target.hp)
+    forecast = Forecast(**vars(estimate), target=target)
     return forecast if model is None else from_curves(model, surface, forecast, level)
 
 

@@ -49,7 +49,7 @@ def headline(answer: Answer, forecast: Forecast) -> str:
 
 def lines(forecast: Forecast) -> list[Line]:
     """The loss, a further run, N, D, D/N and every hyperparameter of a forecast."""
-    found = [
+    rows = [
         Line("best loss", *loss_cells(forecast)),
         Line(
             "one further run",
@@ -58,11 +58,11 @@ def lines(forecast: Forecast) -> list[Line]:
         ),
     ]
     if not forecast.target.sized:
-        found += [_line(name, r, FORMS.get(name, _short)) for name, r in forecast.scales.items()]
+        rows += [_line(name, r, FORMS.get(name, _short)) for name, r in forecast.scales.items()]
     given = forecast.target.hp
-    found += [_line(name, r, _short) for name, r in forecast.hp.items() if name not in given]
-    found += [Line(name, value, "") for name, value in forecast.levels.items() if name not in given]
-    return found
+    rows += [_line(name, r, _short) for name, r in forecast.hp.items() if name not in given]
+    rows += [Line(name, value, "") for name, value in forecast.levels.items() if name not in given]
+    return rows
 
 
 def _short(value: float) -> str:
@@ -72,12 +72,12 @@ def _short(value: float) -> str:
 FORMS: dict[str, Callable[[float], str]] = {"N": count, "D": count, "C": flops}
 
 
-def _line(name: str, found: Range, form: Callable[[float], str]) -> Line:
+def _line(name: str, value: Range, form: Callable[[float], str]) -> Line:
     return Line(
         name,
-        form(found.centre),
-        interval(found.low, found.high, form),
-        interval(found.near_low, found.near_high, form),
+        form(value.centre),
+        interval(value.low, value.high, form),
+        interval(value.near_low, value.near_high, form),
     )
 
 
@@ -124,8 +124,8 @@ def curves_text(found: CurveFinding) -> str:
         learnt = f"{plural(found.n_branches, 'run')} of {plural(found.n_trunks, 'trunk')}"
         parts.append(f"a decay takes {percent(found.gain, 2)} off the loss of a trunk, by {learnt}")
     elif any(end.kind == "trunk" for end in found.ends):
-        taken = f"taken to take {percent(found.gain, 2)} ± {percent(GAIN_SD, 2)} off the loss"
-        parts.append(f"no run is a branch of a trunk, so a decay is {taken}")
+        assumed = f"assumed to take {percent(found.gain, 2)} ± {percent(GAIN_SD, 2)} off the loss"
+        parts.append(f"no run is a branch of a trunk, so a decay is {assumed}")
     if found.n_rows:
         parts.append(f"the surface has {plural(found.n_rows, 'row')} from curves")
     return "; ".join([*parts, *found.notes]) or "none of them was used"
@@ -142,19 +142,19 @@ def basis(answer: Answer) -> dict[str, str]:
     return {name: text for name, text in texts.items() if text}
 
 
-def others_text(found: OtherLosses) -> str:
+def others_text(others: OtherLosses) -> str:
     """What the answer learnt from other losses of its runs; '' if every run has this one."""
-    if not found.n_without:
+    if not others.n_without:
         return ""
-    lacking = f"{plural(found.n_without, 'run')} without this loss"
-    if not found.relations:
+    lacking = f"{plural(others.n_without, 'run')} without this loss"
+    if not others.relations:
         return f"{lacking} left out, because no other loss predicts it well enough"
     inferred = [
         f"{one.n_rows} inferred from {one.name} ({plural(one.n_shared, 'run')} with both, which "
         f"scatter by {percent(one.scatter, 2)})"
-        for one in found.relations
+        for one in others.relations
     ]
-    left = found.n_without - sum(one.n_rows for one in found.relations)
+    left = others.n_without - sum(one.n_rows for one in others.relations)
     inferred += [f"{left} left out"] if left else []
     return f"{lacking}: {'; '.join(inferred)}"
 
@@ -250,16 +250,16 @@ def forecast_row(forecast: Forecast) -> Json:
     """One forecast as a flat row of a table; ends of intervals are NAME_low and NAME_high."""
     row: Json = {"target": forecast.target.label, "C": forecast.compute}
     row |= {name: getattr(forecast, name) for name in NUMBERS}
-    for name, found in {**forecast.scales, **forecast.hp}.items():
-        row |= {name: found.centre, f"{name}_low": found.low, f"{name}_high": found.high}
+    for name, value in {**forecast.scales, **forecast.hp}.items():
+        row |= {name: value.centre, f"{name}_low": value.low, f"{name}_high": value.high}
     return {**row, **forecast.levels}
 
 
-def _range(found: Range) -> Json:
+def _range(values: Range) -> Json:
     return {
-        "value": found.centre,
-        "interval": [found.low, found.high],
-        "near": [found.near_low, found.near_high],
+        "value": values.centre,
+        "interval": [values.low, values.high],
+        "near": [values.near_low, values.near_high],
     }
 
 

@@ -138,13 +138,13 @@ KAPLAN = Law(
 
 def _farseer_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts: log(E + A·N^-α) by its value, slope and bend at FARSEER_N."""
-    found = []
+    rows = []
     for log_e, log_a, alpha, log_b, beta in _chinchilla_starts(at, None):
         E, term = np.exp(log_e), np.exp(log_a - alpha * np.log(FARSEER_N))
         floor = [np.log(E + term), -alpha * term / (E + term), -alpha * E / (E + term)]
         reducible = [log_b - beta * np.log(FARSEER_D), 0.0, -0.1]
-        found.append([*floor, *reducible, np.log(beta), 0.0, -0.1])
-    return np.array(found)
+        rows.append([*floor, *reducible, np.log(beta), 0.0, -0.1])
+    return np.array(rows)
 
 
 def _slopes(name: str) -> tuple[Param, Param]:
@@ -172,11 +172,11 @@ FARSEER = Law(
 
 def _repeated_starts(at: LogPoints, fixed: Mapping[int, float]) -> FloatArray:
     """Chinchilla's starts in N and D_eff, for several R."""
-    form, found = Repeated(CHINCHILLA.form), []
+    form, rows = Repeated(CHINCHILLA.form), []
     for log_r in [fixed[5]] if 5 in fixed else np.log([2.0, 10.0, 50.0]):
         inner = form.warped(np.array([[0.0, 0.0, 0.0, 0.0, 0.0, log_r]]), at.x)[0]
-        found += [[*s, log_r] for s in _chinchilla_starts(at._replace(x=inner), None)]
-    return np.array(found)
+        rows += [[*s, log_r] for s in _chinchilla_starts(at._replace(x=inner), None)]
+    return np.array(rows)
 
 
 REPEATED = Law(
@@ -250,11 +250,11 @@ def read_law(text: str, folder: str | Path = ".") -> Law:
     if not file.endswith(".py"):
         want = "FILE.py:NAME, or one of " + ", ".join(LAWS)
         raise LawsmithError("law", got=repr(text), want=want)
-    found = _names_in(Path(folder) / file)
-    laws = {key: value for key, value in found.items() if isinstance(value, Law)}
+    defined = _names_in(Path(folder) / file)
+    laws = {key: value for key, value in defined.items() if isinstance(value, Law)}
     if name not in laws:
-        if name in found or not laws:
-            got = f"{name} in {file}, which is no law" if name in found else f"no law in {file}"
+        if name in defined or not laws:
+            got = f"{name} in {file}, which is no law" if name in defined else f"no law in {file}"
             hint = "make one with lawsmith.define"
             raise LawsmithError("law", got=got, want=f"a law called {name}", hint=hint)
         raise unknown(f"law in {file}", name, laws)

@@ -49,8 +49,8 @@ def at_bound(fit: LawFit) -> Diagnostic | None:
         text = f"{capped[0]} is held at {number(lowest)}, the lowest loss in the data: left free, "
         text += f"{fit.law.name} would not go below a loss that was reached. Try another form"
     else:
-        found = ", ".join(f"{name} = {number(value, 3)}" for name, value in values.items())
-        text = f"{found} sits at the edge of its range; read it as 'no limit', or fix it with --fix"
+        edges = ", ".join(f"{name} = {number(value, 3)}" for name, value in values.items())
+        text = f"{edges} sits at the edge of its range; read it as 'no limit', or fix it with --fix"
     return Diagnostic("at_bound", text, {**values, "lowest_loss": lowest})
 
 
@@ -116,11 +116,11 @@ def collinear_design(N: FloatArray, D: FloatArray) -> Diagnostic | None:
     )
 
 
-def influential_point(found: Influence, where: FloatArray, target: str) -> Diagnostic | None:
+def influential_point(influence: Influence, where: FloatArray, target: str) -> Diagnostic | None:
     """Warn of a point that moves the prediction at the target; ``where`` (n,): their compute."""
-    worst = found.largest
-    shift = float(found.shift[worst])
-    if abs(shift) < max(found.standard_error, LEAST_MOVE):
+    worst = influence.largest
+    shift = float(influence.shift[worst])
+    if abs(shift) < max(influence.standard_error, LEAST_MOVE):
         return None
     return Diagnostic(
         "influential_point",
@@ -129,8 +129,8 @@ def influential_point(found: Influence, where: FloatArray, target: str) -> Diagn
         {
             "compute": float(where[worst]),
             "change": float(np.expm1(shift)),
-            "standard_error": found.standard_error,
-            "n_refitted": found.n_refitted,
+            "standard_error": influence.standard_error,
+            "n_refitted": influence.n_refitted,
         },
     )
 

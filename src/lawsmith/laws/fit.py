@@ -172,10 +172,10 @@ def fit_many(law: Law, sets: Sequence[PointSet]) -> FloatArray:
     problems = [_single(law, points) for points in sets]
     starts = [cold_starts(law, problem) for problem in problems]
     owner = np.repeat(np.arange(len(sets)), [len(start) for start in starts])
-    found, owner = minima(_stack(problems), np.concatenate(starts), owner)
-    best = [best_of(found, np.flatnonzero(owner == b)) for b in range(len(sets))]
-    phi = found.phi[best]
-    for b in np.flatnonzero(~found.converged[best]).tolist():
+    solution, owner = minima(_stack(problems), np.concatenate(starts), owner)
+    best = [best_of(solution, np.flatnonzero(owner == b)) for b in range(len(sets))]
+    phi = solution.phi[best]
+    for b in np.flatnonzero(~solution.converged[best]).tolist():
         phi[b] = fit_law(law, sets[b].inputs, sets[b].loss, weights=sets[b].weights).phi
     return phi
 

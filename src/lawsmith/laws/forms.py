@@ -185,8 +185,8 @@ class Farseer(Form):
     def _logs(self, phi: FloatArray, x: FloatArray, order: int) -> tuple[FloatArray, ...]:
         """The three logs (3, B, n), and h of each with its derivatives up to an order."""
         levels = phi.T.reshape(3, 3, -1, 1)
-        found = _box_cox(x[0] - np.log(FARSEER_N), levels[:, 2], order)
-        return levels[:, 0] + levels[:, 1] * found[0], *found
+        values = _box_cox(x[0] - np.log(FARSEER_N), levels[:, 2], order)
+        return levels[:, 0] + levels[:, 1] * values[0], *values
 
     def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
         logs, _ = self._logs(phi, x, 0)
@@ -236,13 +236,13 @@ def _box_cox(n: FloatArray, t: FloatArray, order: int) -> list[FloatArray]:
     z = t * n
     small = np.abs(z) < 1e-2
     safe = np.where(small, 1.0, z)
-    found, power, grown = [np.expm1(safe) / safe], n, np.exp(safe) if order else safe
+    values, power, grown = [np.expm1(safe) / safe], n, np.exp(safe) if order else safe
     for k in range(1, order + 1):
-        found.append((grown - k * found[-1]) / safe)
-    for k, exact in enumerate(found):
-        found[k] = power * np.where(small, _series(z, k + 1), exact)
+        values.append((grown - k * values[-1]) / safe)
+    for k, exact in enumerate(values):
+        values[k] = power * np.where(small, _series(z, k + 1), exact)
         power = power * n
-    return found
+    return values
 
 
 def _series(z: FloatArray, k: int) -> FloatArray:

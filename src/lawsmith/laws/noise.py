@@ -132,15 +132,15 @@ def _best_regression(
     """The regression of least BIC: a surface that is too rough would hide near ties."""
     n = int(near.sum())
     fits = (_regress(y, shape, near, cells) for shape in shapes)
-    found = [fit for fit in fits if fit is not None]
-    if not found:
+    possible = [fit for fit in fits if fit is not None]
+    if not possible:
         return None
 
     def bic(r: NoiseSurface) -> float:
         rank = n - r.dof
         return n * float(np.log(max(r.noise_sd**2 * r.dof / n, 1e-300))) + rank * float(np.log(n))
 
-    return min(found, key=bic)
+    return min(possible, key=bic)
 
 
 def _crowded(cells: IntArray) -> bool:

@@ -145,10 +145,10 @@ def _local_minima(score: FloatArray) -> IntArray:
         lowest &= ~np.pad(ahead, pad)
         pad[axis] = (1, 0)
         lowest &= np.pad(ahead, pad, constant_values=True) | (score <= 0)
-    found = np.flatnonzero(lowest)
-    if found.size == 0:
-        found = np.array([int(np.argmin(score))])
-    return found[np.argsort(score.ravel()[found], kind="stable")][:MAX_STARTS]
+    places = np.flatnonzero(lowest)
+    if places.size == 0:
+        places = np.array([int(np.argmin(score))])
+    return places[np.argsort(score.ravel()[places], kind="stable")][:MAX_STARTS]
 
 
 def spread_over_bounds(params: tuple[Param, ...]) -> FloatArray:

@@ -101,12 +101,12 @@ class Uncertainty:
     def params(self, level: float = 0.95) -> dict[str, Interval]:
         """Natural parameters with their intervals, by name; NaN ends if it is not identified."""
         params = self.law.params
-        found = {param.name: self._param(j, param, level) for j, param in enumerate(params)}
-        if any(np.isnan(found[p.name].low) for p in params if not p.positive):
+        by_name = {param.name: self._param(j, param, level) for j, param in enumerate(params)}
+        if any(np.isnan(by_name[p.name].low) for p in params if not p.positive):
             for param in params:
                 if param.additive and not self._is_fixed(param):
-                    found[param.name] = Interval(found[param.name].centre, np.nan, np.nan)
-        return found
+                    by_name[param.name] = Interval(by_name[param.name].centre, np.nan, np.nan)
+        return by_name
 
     def _param(self, j: int, param: Param, level: float) -> Interval:
         half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
@@ -187,7 +187,7 @@ def law_uncertainty(fit: LawFit) -> Uncertainty | None:
         return None
     squares = refit(fit, LEAST_SQUARES_LOG)
     variance = float((fit.weights * squares.residuals**2).sum() / dof)
-    found = Uncertainty(
+    by_squares = Uncertainty(
         law=fit.law,
         phi=squares.phi,
         cov=covariance(squares, variance),
@@ -200,9 +200,9 @@ def law_uncertainty(fit: LawFit) -> Uncertainty | None:
         lowest=lowest_loss(fit),
     )
     if not (np.isfinite(fit.objective.delta) and _heavy_tailed(squares, dof)):
-        return found
+        return by_squares
     return replace(
-        found,
+        by_squares,
         phi=fit.phi,
         cov=np.cov(case_bootstrap(fit, N_BOOTSTRAP, np.random.default_rng(0)).phi.T),
         residual_sd=robust_sd(fit.residuals),

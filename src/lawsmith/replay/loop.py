@@ -196,8 +196,8 @@ class _Progress:
         if not is_due(n, self.n_checked):
             return False
         self.n_checked = n
-        found = answer_after(self.task, self.runs, [Target(rule.compute)])
-        return found is not None and rule.met(found)
+        result = answer_after(self.task, self.runs, [Target(rule.compute)])
+        return result is not None and rule.met(result)
 
     def judge(self, made: Sequence[_MadeRun]) -> list[Step]:
         """The steps of these runs, with their laws fitted together."""
