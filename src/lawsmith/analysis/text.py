@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING
 
 import numpy as np
 
-from lawsmith.digest import Columns, Digest, Part, as_remarks, codes
-from lawsmith.formats import count, digits, figure, flops, interval, number, percent, plural
+from lawsmith.digest import Columns, Digest, Part, as_warnings, warning_codes
+from lawsmith.formats import count, flops, formatted, interval, number, padded, percent, plural
 from lawsmith.laws.allocation import further_inputs
 
 if TYPE_CHECKING:
@@ -32,12 +32,12 @@ def lines(a: Analysis) -> list[str]:
     if a.score is not None:
         runs = plural(len(a.score.rows), "held-out best run")
         shown.append(f"{runs}: root mean square error {percent(a.score.rms_error)}")
-    return [*shown, *codes([w.code for w in a.warnings])]
+    return [*shown, *warning_codes([w.code for w in a.warnings])]
 
 
 def listing(a: Analysis) -> Digest:
     """The law with everything known about it."""
-    warned = as_remarks("Warnings about the law", [(w.code, w.message) for w in a.warnings])
+    warned = as_warnings("Warnings about the law", a.warnings)
     return Digest(title(a), [*parts(a), *warned])
 
 
@@ -47,7 +47,7 @@ def _parameter_interval(fit: LawFit, name: str, known: Interval | None) -> str:
         return "fixed"
     if known is None:
         return "none"
-    return "not identified" if math.isnan(known.low) else interval(known.low, known.high, figure)
+    return "not identified" if math.isnan(known.low) else interval(known.low, known.high, padded)
 
 
 def _headline(p: Prediction, level: float) -> str:
@@ -187,4 +187,4 @@ def _power(h: HyperparameterLaw, name: str, level: float) -> str:
     known = h.uncertainty.params(level)[name]
     if math.isnan(known.low):
         return f"{value}, not identified"
-    return f"{value} {interval(known.low, known.high, lambda x: digits(x, '.3f'))}"
+    return f"{value} {interval(known.low, known.high, lambda x: formatted(x, '.3f'))}"

@@ -33,7 +33,7 @@ class Line(NamedTuple):
 
 def loss_text(value: float) -> str:
     """A loss with four digits, including zeros: 1.740."""
-    return digits(value, "#.4g")
+    return formatted(value, "#.4g")
 
 
 def loss_cells(forecast: Forecast) -> tuple[str, str]:
