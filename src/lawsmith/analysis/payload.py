@@ -96,6 +96,8 @@ def _ends(interval: Interval | None) -> list[float] | None:
 
 
 def prediction_payload(p: Prediction) -> Json:
+    shares = (p.allocation or {}).items()
+    allocation = {name: {"value": i.centre, "interval": _ends(i)} for name, i in shares}
     return {
         "target": {"C": p.target.C, "N": p.target.N, "D": p.target.D},
         "inputs": p.inputs,
@@ -103,15 +105,8 @@ def prediction_payload(p: Prediction) -> Json:
         "interval": _ends(p.interval),
         "run_interval": _ends(p.run_interval),
         "decades": p.decades,
-        "allocation": _allocation(p),
+        "allocation": allocation or None,
     }
-
-
-def _allocation(p: Prediction) -> Json | None:
-    """N*, D* and D/N of the law at the target's compute C = 6ND."""
-    if p.allocation is None:
-        return None
-    return {name: {"value": i.centre, "interval": _ends(i)} for name, i in p.allocation.items()}
 
 
 def _score(a: Analysis) -> Json | None:

@@ -57,8 +57,10 @@ def answer(
         raise LawsmithError("answer", got=got, want=f"at least {LEAST_RUNS}")
     with one_thread():
         model = None
-        if along is not None:
-            model = _model(along.of(kept), grid, used, targets, held, level)
+        if along is not None:  # with the trunks that targets and held-out runs need
+            sizes = [float(target.N) for target in targets if target.N is not None]
+            sizes += np.unique(grid.N[held]).tolist()
+            model = fit_curves(along.of(kept), grid, used, sizes, level)
         some = used if along is not None else thin(grid, used)
         inferred = None if model is None else model.inferred
         surface = fit_surface(*_candidates(grid, some, held), prior, inferred=inferred)
@@ -127,32 +129,13 @@ def _spread_over(grid: Grid, index: IntArray, most: int) -> BoolArray:
     configs = np.unique(index)
     if len(configs) <= most:
         return np.ones(len(index), dtype=np.bool_)
-    ranked = configs[np.lexsort((_scattered(configs), grid.C[configs]))]
+    scattered = (configs * 0.6180339887498949) % 1.0  # rows of equal compute in no fixed order
+    ranked = configs[np.lexsort((scattered, grid.C[configs]))]
     n_top = most // 4
     spread = np.linspace(0, len(ranked) - n_top - 1, most - n_top).astype(np.int64)
     rows = np.zeros(len(grid), dtype=np.bool_)
     rows[np.concatenate([ranked[-n_top:], ranked[spread]])] = True
     return np.asarray(rows[index])
-
-
-def _scattered(rows: IntArray) -> FloatArray:
-    """A pseudo-random number for each row, so that rows of equal compute are in no fixed order."""
-    return np.asarray((rows * 0.6180339887498949) % 1.0)
-
-
-def _model(
-    along: Along,
-    grid: Grid,
-    used: Runs,
-    targets: Sequence[Target],
-    held_out: IntArray,
-    level: float,
-) -> CurveModel:
-    """The model of the curves, including the trunks that targets and held-out runs need."""
-    wanted = [float(target.N) for target in targets if target.N is not None]
-    if len(held_out):
-        wanted += np.unique(grid.N[held_out]).tolist()
-    return fit_curves(along, grid, used, wanted, level)
 
 
 def _forecast(surface: Surface, model: CurveModel | None, target: Target, level: float) -> Forecast:

@@ -161,7 +161,9 @@ def relate(
         able = lacking & np.isfinite(a) & (a <= a[done & np.isfinite(a)].max())
         if _typical(curve.left_out) >= bar or not able.any():
             continue
-        rows = _some(able, grid.C[runs.index])
+        rows = np.flatnonzero(able)
+        rows = rows[np.argsort(grid.C[runs.index][rows], kind="stable")]
+        rows = rows[evenly_spaced(len(rows), MOST_ROWS)]
         n_shared = int((done & np.isfinite(a)).sum())
         relations.append(Relation(name, n_shared, int(able.sum()), curve.scatter))
         parts.append((rows, *curve.predict(a[rows], at.take(rows))))
@@ -184,11 +186,6 @@ def _curves(
 
 def _typical(left_out: FloatArray) -> float:
     return float(np.median(np.abs(left_out)))
-
-
-def _some(able: BoolArray, C: FloatArray) -> IntArray:
-    rows = np.flatnonzero(able)
-    return rows[np.argsort(C[rows], kind="stable")][evenly_spaced(len(rows), MOST_ROWS)]
 
 
 def _rows(parts: list[tuple[IntArray, FloatArray, FloatArray]], grid: Grid, runs: Runs) -> Inferred:
