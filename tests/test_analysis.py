@@ -254,17 +254,17 @@ def test_each_cut_is_a_fit_of_the_runs_below_it() -> None:
     top = made.grid.C.max()
     assert len(cuts) == 3
     for cut, ratio in zip(cuts, (3, 8, 30), strict=True):
-        assert made.grid.C[cut.pool].max() < top / ratio <= made.grid.C[cut.judged].min()
+        assert made.grid.C[cut.pool].max() < top / ratio <= made.grid.C[cut.best].min()
     (found,) = compare_laws(made, options, (CHINCHILLA,))
     loss = made.runs.config_loss(len(made.grid))
     below = cuts[1].pool
     rows = below[frontier(made.grid.subset(below), loss[below], ("N", "D"))]
     alone = fit_law(CHINCHILLA, {"N": made.grid.N[rows], "D": made.grid.D[rows]}, loss[rows])
-    judged = cuts[1].judged
+    judged = cuts[1].best
     want = alone.predict({"N": made.grid.N[judged], "D": made.grid.D[judged]})
-    np.testing.assert_allclose(found.cuts[1].predicted, want, rtol=1e-9)
-    np.testing.assert_array_equal(found.cuts[1].measured, loss[judged])
-    assert len(found.score.measured) == sum(len(cut.judged) for cut in cuts)
+    np.testing.assert_allclose(found.on_cuts[1].predicted, want, rtol=1e-9)
+    np.testing.assert_array_equal(found.on_cuts[1].measured, loss[judged])
+    assert len(found.score.measured) == sum(len(cut.best) for cut in cuts)
 
 
 def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:
@@ -273,9 +273,9 @@ def test_the_surface_is_judged_on_the_same_runs_as_the_laws() -> None:
     cuts = rolling_cuts(made, options)
     assert cuts[0].name == "0.5"
     for cut, runs in zip(cuts, surface_on_cuts(made, cuts, 0.95), strict=True):
-        np.testing.assert_array_equal(runs.rows, cut.judged)
+        np.testing.assert_array_equal(runs.rows, cut.best)
         np.testing.assert_array_equal(
-            runs.measured, made.runs.config_loss(len(made.grid))[cut.judged]
+            runs.measured, made.runs.config_loss(len(made.grid))[cut.best]
         )
         assert runs.rms_error < 0.02
 

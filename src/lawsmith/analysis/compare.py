@@ -51,7 +51,7 @@ def rolling_cuts(study: Study, options: FitOptions) -> tuple[Cut, ...]:
         large = grid.C[done] * ratio * (1 + 1e-9) >= top
         name = f"C < {flops(top / ratio, 2)}"
         cuts.append(_cut(name, study, loss, done[~large], done[large]))
-    return tuple(cut for cut in cuts if len(cut.pool) >= LEAST_BELOW and len(cut.judged))
+    return tuple(cut for cut in cuts if len(cut.pool) >= LEAST_BELOW and len(cut.best))
 
 
 def _cut(name: str, study: Study, loss: FloatArray, pool: IntArray, held: IntArray) -> Cut:
@@ -85,7 +85,7 @@ def _for_law(options: FitOptions, law: Law) -> FitOptions:
 
 def _rank(c: Comparison) -> tuple[bool, int, float]:
     """Fitted laws first, then those that could be fitted at the most cuts, then by error."""
-    missing = sum(cut is None for cut in c.cuts)
+    missing = sum(runs is None for runs in c.on_cuts)
     return c.fit is None, missing, c.score.rmse if c.score else np.inf
 
 
@@ -103,7 +103,7 @@ def _compared(study: Study, options: FitOptions, cuts: Sequence[Cut]) -> Compari
         _together([runs for runs in judged if runs is not None]),
         predictions=predictions,
         aicc=aicc(a.fit),
-        cuts=judged,
+        on_cuts=judged,
         warnings=tuple(warning for warning in above if warning is not None),
     )
 
@@ -124,7 +124,7 @@ def _predictions(a: Analysis) -> tuple[Prediction, ...]:
 def _judged(study: Study, options: FitOptions, cut: Cut) -> HeldOutRuns | None:
     """The best runs above a cut, predicted by the law of those below; None if there is none."""
     try:
-        return predict_runs(fit_frontier(study, cut.pool, options), cut.judged)
+        return predict_runs(fit_frontier(study, cut.pool, options), cut.best)
     except LawsmithError:
         return None
 

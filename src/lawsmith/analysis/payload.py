@@ -50,6 +50,7 @@ def prediction_row(p: Prediction) -> Json:
 
 def _fit(fit: LawFit) -> Json:
     delta = fit.objective.delta
+    optimiser = ("status", "gradient", "n_basins", "condition", "at_bounds", "fixed")
     return {
         "law": fit.law.name,
         "formula": fit.law.formula,
@@ -59,12 +60,7 @@ def _fit(fit: LawFit) -> Json:
         "objective": fit.value,
         "objective_name": fit.objective.name,
         "delta": delta if fit.objective.name == "huber" else None,
-        "status": fit.status,
-        "gradient": fit.gradient,
-        "n_basins": fit.n_basins,
-        "condition": fit.condition,
-        "at_bounds": fit.at_bounds,
-        "fixed": fit.fixed,
+        **{name: getattr(fit, name) for name in optimiser},
     }
 
 

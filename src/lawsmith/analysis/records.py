@@ -72,11 +72,11 @@ class HyperparameterLaw:
 
 @dataclass(frozen=True, eq=False)
 class Cut:
-    """A split by compute: the rows to fit, those held out, and the best of these (``judged``)."""
+    """A split by compute: the rows to fit, those held out, and the best of these."""
 
     name: str
     pool: IntArray
-    judged: IntArray
+    best: IntArray
     held_out: IntArray
 
 
@@ -88,7 +88,7 @@ class Comparison:
     score        predictions of the best runs above the cuts, all cuts together
     predictions  at the targets at which the law can be read
     aicc         Akaike's criterion; only compares laws that were fitted to the same points
-    cuts         predictions of the best runs above each cut; None if it could not be fitted below
+    on_cuts      predictions of the best runs above each cut; None if it could not be fitted below
     warnings     of predictions above a loss that was reached
     """
 
@@ -98,7 +98,7 @@ class Comparison:
     reason: str = ""
     predictions: tuple[Prediction, ...] = ()
     aicc: float = float("nan")
-    cuts: tuple[HeldOutRuns | None, ...] = ()
+    on_cuts: tuple[HeldOutRuns | None, ...] = ()
     warnings: tuple[Diagnostic, ...] = ()
 
 

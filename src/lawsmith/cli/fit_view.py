@@ -178,7 +178,7 @@ def _comparison_payload(one: Comparison, cuts: Sequence[Cut]) -> Json:
         "fitted_points": one.fit.n_points,
         "aicc": one.aicc,
         "predictions": [prediction_payload(p) for p in one.predictions],
-        "hold_outs": _hold_outs_payload(cuts, one.cuts),
+        "hold_outs": _hold_outs_payload(cuts, one.on_cuts),
         **(score_payload(one.score) if one.score is not None else {}),
         "reason": None,
     }
@@ -315,11 +315,11 @@ def _hold_outs(result: FitResult, fitted: Sequence[Comparison]) -> Part:
     cuts, level = result.cuts, percent(result.request.level)
     if not cuts:
         return Digest(title, ["No hold-outs: too few runs, or all of one compute."])
-    counts = [len(cut.judged) for cut in cuts]
+    counts = [len(cut.best) for cut in cuts]
     rows = [
         ("best runs", *map(str, counts), str(sum(counts)), ""),
         (SURFACE, *_errors(result.surface_cuts)),
-        *((one.law.name, *_errors(one.cuts)) for one in fitted),
+        *((one.law.name, *_errors(one.on_cuts)) for one in fitted),
     ]
     return Columns(title, ("", *(cut.name for cut in cuts), "all", f"inside {level}"), rows)
 

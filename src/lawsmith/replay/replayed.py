@@ -240,15 +240,9 @@ def _pool(done: Replayed) -> Json:
 
 def _reference(task: Task) -> Json:
     reference = task.reference
-    return {
-        **_law(reference.validation),
-        "held_out_mse": reference.held_out_mse,
-        "held_out_mse_beyond": reference.held_out_mse_beyond,
-        "pool_mse": reference.pool_mse,
-        "envelope": reference.envelope,
-        "losses": reference.losses,
-        "global": _law(reference.everything),
-    }
+    names = ("held_out_mse", "held_out_mse_beyond", "pool_mse", "envelope", "losses")
+    values = {name: getattr(reference, name) for name in names}
+    return {**_law(reference.validation), **values, "global": _law(reference.everything)}
 
 
 def _law(fit: LawFit) -> Json:
