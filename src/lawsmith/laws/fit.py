@@ -308,7 +308,7 @@ def cold_starts(law: Law, problem: Problem) -> FloatArray:
     """(S, p) starts of a fit without a given start; ``problem`` is a single one."""
     held = np.flatnonzero(~problem.free)
     if law.starts is None:
-        start = spread_over_bounds(law.params)
+        start = spread_over_bounds(*law.bounds())
         start[:, held] = problem.lower[held]
         rough = replace(problem, objective=LEAST_SQUARES_LOG)
         value = objective_value(rough.take(np.zeros(len(start), dtype=np.int64)), start)

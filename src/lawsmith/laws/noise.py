@@ -174,12 +174,8 @@ def _regress(
     slope = right[:rank].T @ ((span.T @ y[near]) / singular[:rank])
     level = (y[near] - inside @ slope) @ every[near] / np.maximum(every[near].sum(axis=0), 1)
     mean = shape @ slope + every @ level
-    mean = np.where(_occupied(every, near), mean, np.inf)
+    fitted = every @ every[near].any(axis=0) > 0  # runs that share their intercept with a near run
+    mean = np.where(fitted, mean, np.inf)
     residual = y[near] - mean[near]
     noise_sd = float(np.sqrt((residual**2).sum() / dof))
     return NoiseSurface(mean, near, noise_sd, dof, groups, span)
-
-
-def _occupied(groups: FloatArray, near: BoolArray) -> BoolArray:
-    """Runs whose intercept was fitted, because some near run has the same one."""
-    return np.asarray(groups @ groups[near].any(axis=0) > 0)

@@ -151,11 +151,9 @@ def _local_minima(score: FloatArray) -> IntArray:
     return places[np.argsort(score.ravel()[places], kind="stable")][:MAX_STARTS]
 
 
-def spread_over_bounds(params: tuple[Param, ...]) -> FloatArray:
-    """(S, p) points that cover the bounds evenly, for laws without starts of their own."""
-    p = len(params)
-    lower = np.array([q.to_phi(q.lower) for q in params])
-    upper = np.array([q.to_phi(q.upper) for q in params])
+def spread_over_bounds(lower: FloatArray, upper: FloatArray) -> FloatArray:
+    """(S, p) points that cover the bounds (p,) evenly, for laws without starts of their own."""
+    p = len(lower)
     # A Kronecker sequence with the generalised golden ratio covers any dimension evenly.
     ratio = 1.5
     for _ in range(40):
