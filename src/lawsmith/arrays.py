@@ -16,18 +16,18 @@ IntArray = npt.NDArray[np.int64]
 BoolArray = npt.NDArray[np.bool_]
 AnyArray = npt.NDArray[Any]
 
-# For functions whose numbers may run off the scale (a law fitted to runs that do not tell it): what
-# overflows is unbounded and what has no value is NaN, without a warning on a user's terminal.
+# For functions whose numbers may overflow, such as a law fitted to runs that do not determine it:
+# they give infinity or NaN, without a warning on the user's terminal.
 saturating = np.errstate(all="ignore")
 
 
 def robust_sd(residuals: FloatArray) -> float:
-    """The SD of normal residuals by their median size: outliers do not move it."""
+    """The SD of normal residuals from their median size, which is robust to outliers."""
     return 1.4826 * float(np.median(np.abs(residuals)))
 
 
 def evenly_spaced(n: int, most: int) -> IntArray:
-    """Positions of at most ``most`` of n things, spread evenly, both ends included."""
+    """Indices of at most ``most`` of n items, evenly spaced, both ends included."""
     if n <= most:
         return np.arange(n)
     return np.linspace(0, n - 1, most).round().astype(np.int64)
@@ -49,7 +49,7 @@ def as_column(name: str, values: npt.ArrayLike) -> AnyArray:
                 raise LawsmithError(f"column {name}", got=got, want="text in every row")
         return array.astype(np.str_)
     try:
-        # Only objects are cast: numpy would also make numbers of dates.
+        # Only objects are cast: numpy would also turn dates into numbers.
         return array.astype(np.float64, casting="unsafe" if array.dtype.kind == "O" else "no")
     except (TypeError, ValueError, OverflowError):
         raise LawsmithError(f"column {name}", got=array.dtype, want="numbers or text") from None
@@ -65,7 +65,7 @@ def check_lengths(columns: Mapping[str, AnyArray]) -> None:
 
 
 def check_numbers(name: str, values: AnyArray, *, positive: bool) -> None:
-    """Finite, plausible numbers, and positive ones where a logarithm or a cost is meant."""
+    """Refuse numbers that are not finite and plausible, or not above 0 if ``positive``."""
     want = "finite numbers above 0" if positive else "finite numbers"
     if values.dtype != np.float64:
         hint = None if name in ("N", "D", "C") else "make it a categorical axis"
@@ -86,7 +86,7 @@ def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
         values, code = np.unique(column, return_inverse=True)
         ids, n_ids = ids * len(values) + code, n_ids * len(values)
         # Renumbering after each column keeps ids below m², far from overflow.
-        if n_ids <= 4 * m:  # by counting, which is quicker than sorting
+        if n_ids <= 4 * m:  # counting is faster than sorting
             rank = np.cumsum(np.bincount(ids, minlength=n_ids) > 0) - 1
             ids, n_ids = rank[ids], int(rank[-1]) + 1
         else:
@@ -96,9 +96,9 @@ def cell_ids(columns: Sequence[AnyArray], m: int) -> IntArray:
 
 
 def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
-    """(first, index): a table's distinct configurations, and which of them each row repeats.
+    """(first, index): a table's distinct configurations, and the configuration of each row.
 
-    ``first`` holds the row where each configuration first appears, ascending: the rows of a
+    ``first`` has the row where each configuration first appears, ascending: the rows of a
     `Grid`. ``index`` (m,) numbers each row's configuration in that order: the index of `Runs`.
     """
     table = {name: as_column(name, values) for name, values in columns.items()}
@@ -112,9 +112,9 @@ def distinct(columns: Mapping[str, npt.ArrayLike]) -> tuple[IntArray, IntArray]:
 
 
 def first_rows(ids: IntArray) -> IntArray:
-    """The first row of each of the ids 0, 1, …, all of which must be there."""
+    """The first row of each of the ids 0, 1, …, all of which must occur."""
     first = np.empty(int(ids.max()) + 1, dtype=np.int64)
-    first[ids[::-1]] = np.arange(len(ids))[::-1]  # of equal ids the last one written stays
+    first[ids[::-1]] = np.arange(len(ids))[::-1]  # of equal ids the last one written remains
     return first
 
 

@@ -1,10 +1,10 @@
-"""What runs cost: each its own compute, or only what a trunk they share has not paid yet.
+"""The cost of runs: each its own compute, or less if runs share trunks.
 
-Runs of one (N, λ) that differ in D alone can branch from one stable trunk of a warmup–stable–decay
-schedule, each with a decay of its own over the last share δ of its tokens. After a run to D', a run
-to D pays the trunk from (1 − δ)·D' on, which is where the longer branch left it, and its own decay:
+Runs that differ in D alone can branch from one stable trunk of a warmup–stable–decay schedule. Each
+has its own decay over the last share δ of its tokens. After a run to D', a run to D pays for the
+trunk from (1 − δ)·D' on, where the earlier branch left it, and for its own decay:
 
-    C(D) · ((1 − δ)·(1 − D'/D) + δ)   where D > D';   C(D) · δ   where the trunk is long enough
+    C(D) · ((1 − δ)·(1 − D'/D) + δ)   if D > D';   C(D) · δ   if the trunk is long enough
 
 Shapes: m rows of the grid; cost is proportional to D for given N and λ, as C = 6ND is.
 """
@@ -21,7 +21,7 @@ import numpy as np
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import FloatArray, Grid, IntArray
 
-DECAY = 0.2  # share of a run's tokens that its decay takes, where none is said: the usual 10–20 %
+DECAY = 0.2  # default share of a run's tokens in its decay: 10–20 % is usual
 
 Rows = Sequence[int] | IntArray
 
@@ -31,16 +31,16 @@ class Pricing(ABC):
 
     @abstractmethod
     def added(self, grid: Grid, asked: Rows) -> FloatArray:
-        """(m,) what asking for each row adds after the rows ``asked``."""
+        """(m,) the cost that each row would add after the rows ``asked``."""
 
     @abstractmethod
     def total(self, grid: Grid, rows: Rows) -> float:
-        """What all of ``rows`` cost; their order does not matter."""
+        """The cost of all ``rows``, in any order."""
 
 
 @dataclass(frozen=True, eq=False)
 class FixedPrices(Pricing):
-    """Rows at given prices (m,), whatever was asked before."""
+    """Rows at given prices (m,), which do not depend on earlier runs."""
 
     price: FloatArray
 
@@ -48,13 +48,13 @@ class FixedPrices(Pricing):
         return self.price
 
     def total(self, grid: Grid, rows: Rows) -> float:
-        # Rounded once, so that the whole pool costs exactly all of it.
+        # Rounded once, so that the whole pool costs exactly its total.
         return fsum(self.price[np.asarray(rows, dtype=np.int64)].tolist())
 
 
 @dataclass(frozen=True)
 class SeparateRuns(Pricing):
-    """Every run pays its own compute."""
+    """Every run pays for all of its compute."""
 
     def added(self, grid: Grid, asked: Rows) -> FloatArray:
         return grid.C
@@ -65,7 +65,7 @@ class SeparateRuns(Pricing):
 
 @dataclass(frozen=True)
 class Trunks(Pricing):
-    """Runs that differ in D alone share a trunk; each pays its extension and its own decay."""
+    """Runs that differ in D alone share a trunk; each pays for its extension and its decay."""
 
     decay: float = DECAY
 
@@ -77,9 +77,9 @@ class Trunks(Pricing):
         trunk, rows = trunks(grid), np.asarray(asked, dtype=np.int64)
         longest = np.zeros(int(trunk.max()) + 1)
         np.maximum.at(longest, trunk[rows], grid.D[rows])
-        # The trunk goes on from where the longest run's decay began.
-        walked = np.minimum(longest[trunk] / grid.D, 1.0)
-        return np.asarray(grid.C * ((1.0 - self.decay) * (1.0 - walked) + self.decay))
+        # The trunk continues from where the decay of the longest run began.
+        done = np.minimum(longest[trunk] / grid.D, 1.0)
+        return np.asarray(grid.C * ((1.0 - self.decay) * (1.0 - done) + self.decay))
 
     def total(self, grid: Grid, rows: Rows) -> float:
         at = np.asarray(rows, dtype=np.int64)
@@ -93,10 +93,10 @@ class Trunks(Pricing):
 
 @dataclass(frozen=True, eq=False)
 class Continued(Pricing):
-    """Prices of a study under way: of the runs ``made`` before, only those ``paid`` left a trunk.
+    """Prices in a running study: of the runs ``made`` so far, only those ``paid`` left a trunk.
 
-    A run that was imported was paid elsewhere, and one that failed left nothing to go on from.
-    What rows cost is what they add to what is paid; a run that was made adds nothing.
+    An imported run was paid for elsewhere, and a failed run left no trunk to continue. Rows cost
+    what they add to the paid ones; a run that was made adds nothing.
     """
 
     pricing: Pricing
@@ -116,7 +116,7 @@ class Continued(Pricing):
 
 
 def trunks(grid: Grid) -> IntArray:
-    """(m,) which trunk each row branches from: rows alike in everything but D share one."""
+    """(m,) the trunk that each row branches from: rows that differ in D alone share one."""
     if "D" not in grid.names:
         raise LawsmithError("trunk-aware cost", got="no D", want="a study with tokens D")
     others = tuple(axis.name for axis in grid.axes if axis.name != "D")

@@ -1,9 +1,8 @@
-"""Files as lawsmith reads and writes them: only regular ones, whole or not at all, never through a
-link out of the folder they belong to.
+"""Safe reading and writing of files.
 
-A named pipe, a device or a socket where a file should be would make a reader wait for ever, so
-they are refused. A file is written beside its place, synced and renamed into it: a link that lies
-there is replaced and not followed.
+Only regular files are read: a named pipe, a device or a socket would make a reader wait for ever.
+A file is written under a temporary name, synced and renamed into place, so it is whole or absent;
+a link at that place is replaced, not followed. No link leads out of the folder of a study.
 """
 
 from __future__ import annotations
@@ -23,8 +22,8 @@ LINK_HINT = "move the whole study instead: its folder may be a link itself"
 
 @contextmanager
 def open_file(path: str | Path, flags: int = os.O_RDONLY) -> Iterator[IO[bytes]]:
-    """A regular file, unbuffered; OSError for anything else, at once and without waiting."""
-    # Without O_NONBLOCK a named pipe waits for its other end before it can be looked at.
+    """A regular file, unbuffered; OSError at once for anything else."""
+    # Without O_NONBLOCK, opening a named pipe waits for its other end.
     descriptor = os.open(path, flags | os.O_CLOEXEC | os.O_NONBLOCK, 0o666)
     try:
         kind = os.fstat(descriptor).st_mode
@@ -41,7 +40,7 @@ def open_file(path: str | Path, flags: int = os.O_RDONLY) -> Iterator[IO[bytes]]
 
 
 def read_bytes(path: str | Path, *, limit: int, offset: int = 0) -> bytes:
-    """At most ``limit`` + 1 bytes of a regular file, so that a caller sees that there are more."""
+    """At most ``limit`` + 1 bytes of a regular file: the extra byte shows that there are more."""
     parts: list[bytes] = []
     left = limit + 1
     with open_file(path) as file:
@@ -60,12 +59,12 @@ def read_tail(path: str | Path, *, limit: int) -> bytes:
 
 
 def write_file(path: str | Path, data: str | bytes) -> None:
-    """Put a file in place: as a whole or not at all, on disk when this returns."""
+    """Write a file, whole or not at all; it is on disk when this returns."""
     path = Path(path)
     new = path.with_name(path.name + ".new")
     content = data.encode("utf-8") if isinstance(data, str) else data
     with suppress(FileNotFoundError):
-        new.unlink()  # of a writer that died, or a link that somebody put there
+        new.unlink()  # left by a writer that died, or a link
     flags = os.O_WRONLY | os.O_CREAT | os.O_EXCL | os.O_CLOEXEC
     descriptor = os.open(new, flags, 0o666)
     try:
@@ -81,7 +80,7 @@ def write_file(path: str | Path, data: str | bytes) -> None:
 
 
 def write_output(path: str | Path, data: str | bytes, *, where: str) -> Path:
-    """Write a file that a person named, in a folder that is made if need be; ``where`` names it."""
+    """Write a file that the user named, and its folder; ``where`` is the option in errors."""
     file = Path(path)
     try:
         file.parent.mkdir(parents=True, exist_ok=True)
@@ -103,7 +102,7 @@ def check_inside(path: Path, folder: Path) -> Path:
 
 
 def check_disk_space(folder: Path) -> None:
-    """Raise where the disk of ``folder`` takes no more: a block is written and taken back."""
+    """Raise an error if the disk of ``folder`` is full: a block is written and deleted."""
     probe = folder / f".room.{os.getpid()}"
     try:
         write_file(probe, b"\0" * 4096)
@@ -125,6 +124,6 @@ def reason(error: Exception) -> str:
 
 
 def file_kind(mode: int) -> str:
-    """What a file that is no regular one is, from its mode."""
+    """The kind of a file that is not regular, from its mode."""
     kinds = {stat.S_ISFIFO: "a named pipe", stat.S_ISSOCK: "a socket"}
     return next((name for is_kind, name in kinds.items() if is_kind(mode)), "a device")

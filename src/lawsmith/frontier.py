@@ -2,18 +2,18 @@
 
 Notation and shapes
     C       (m,) compute of each row
-    loss    (m,) one loss per configuration (`Runs.config_loss`); not finite where unknown
+    loss    (m,) one loss per configuration (`Runs.config_loss`); not finite if unknown
     cells   (m,) integer cell of each row (`Grid.cells`)
     losses  (B, m) a batch of loss vectors on the same grid: bootstrap draws, posterior samples
 
 For L(C), Π is the strict compute–loss Pareto frontier, not the minimum per compute level. For any
-other law it is the minimum over the axes the law does not model: one row per cell of its inputs.
+other law it is the minimum over the axes that the law does not model: one row per cell of its
+inputs.
 
-Replicates are averaged before Π. The least of several replicates would be a minimum over noise as
-well as over configurations, more optimistic the more often a configuration was repeated.
+Replicates are averaged before Π. The least of several replicates would also be a minimum over
+noise: the more replicates, the more optimistic.
 
-Ties have one order: less compute first, then the lower row. A loss that is not finite is never on
-the frontier.
+Ties go to less compute, then to the lower row. A loss that is not finite is never on the frontier.
 """
 
 from __future__ import annotations
@@ -38,7 +38,7 @@ def frontier_batch(grid: Grid, losses: FloatArray, inputs: tuple[str, ...]) -> B
 
 
 def best_row(loss: FloatArray, allowed: BoolArray | None = None) -> int | None:
-    """The row of least loss among those allowed; None where none of them has a loss."""
+    """The allowed row of least loss; None if no allowed row has a loss."""
     seen = np.isfinite(loss) if allowed is None else np.isfinite(loss) & allowed
     return int(np.argmin(np.where(seen, loss, np.inf))) if seen.any() else None
 
@@ -62,7 +62,7 @@ def pareto(C: FloatArray, loss: FloatArray) -> IntArray:
 
 
 def cell_minima(cells: IntArray, loss: FloatArray) -> IntArray:
-    """The row of least loss in each cell, ascending in cell; cells without a loss are absent."""
+    """The row of least loss in each cell, ascending in cell; cells without a loss are left out."""
     rows = np.flatnonzero(np.isfinite(loss))
     rows = rows[np.lexsort((loss[rows], cells[rows]))]  # stable: the lower row first
     return rows[np.unique(cells[rows], return_index=True)[1]]
@@ -78,7 +78,7 @@ def pareto_batch(C: FloatArray, losses: FloatArray) -> BoolArray:
 
 
 def cell_minima_batch(cells: IntArray, losses: FloatArray) -> IntArray:
-    """(B, n_cells) row of least loss in each distinct cell, ascending in cell; −1 where none."""
+    """(B, n_cells) row of least loss in each distinct cell, ascending in cell; −1 if none."""
     n_rows = losses.shape[1]
     order = np.argsort(cells, kind="stable")  # stable: within a cell the lower row comes first
     _, starts, sizes = np.unique(cells[order], return_index=True, return_counts=True)
@@ -92,7 +92,7 @@ def cell_minima_batch(cells: IntArray, losses: FloatArray) -> IntArray:
 
 
 def _membership(rows: IntArray, shape: tuple[int, ...]) -> BoolArray:
-    """(B, m) masks from rows (B, n), where −1 stands for no row."""
+    """(B, m) masks from rows (B, n); −1 means no row."""
     on = np.zeros((shape[0], shape[1] + 1), dtype=np.bool_)
-    np.put_along_axis(on, rows, True, axis=1)  # −1 is the spare last column
+    np.put_along_axis(on, rows, True, axis=1)  # −1 sets the extra last column
     return on[:, :-1]

@@ -1,4 +1,4 @@
-"""Grid: the candidate runs of a study, their compute, levels, windows, unit cube and held-out part.
+"""Grid: the candidate runs of a study, with compute, levels, windows, unit cube and held-out part.
 
 Notation and shapes
     m           candidates (rows), in a fixed order
@@ -50,7 +50,7 @@ class Axis:
 
 @dataclass(frozen=True)
 class HeldOut:
-    """Which runs are held out to judge by; text such as '50%' or 'largest-N' does as well.
+    """Which runs are held out to judge predictions; as text: '50%' or 'largest-N'.
 
     kind       'nothing', 'compute' or 'largest'
     fraction   of compute: 0.5 holds out the runs above half of the largest compute
@@ -73,7 +73,7 @@ class HeldOut:
 
     @classmethod
     def nothing(cls) -> HeldOut:
-        """Hold out no row."""
+        """Hold out nothing."""
         return cls(kind="nothing", fraction=0.0, name="C")
 
     @classmethod
@@ -88,7 +88,7 @@ class HeldOut:
 
     @classmethod
     def parse(cls, text: str) -> HeldOut:
-        """The split written as '0.5' or '50%' (of compute), 'largest-N' (a column) or '0'."""
+        """From '0.5' or '50%' (of compute), 'largest-N' (a column) or '0'."""
         word = text.strip()
         if word.startswith("largest-") and len(word) > len("largest-"):
             return cls.largest(word.removeprefix("largest-"))
@@ -108,7 +108,7 @@ class HeldOut:
         if self.kind == "nothing":
             return float("inf")
         top = float(np.max(grid.numbers(self.name)))
-        # 1 − 0.7 is 0.30000000000000004: rounding keeps a run at exactly 0.3·max C held out.
+        # 1 − 0.7 is 0.30000000000000004: rounded, so that a run at exactly 0.3·max C is held out.
         return round(1.0 - self.fraction, 12) * top if self.kind == "compute" else top
 
 
@@ -116,9 +116,9 @@ class HeldOut:
 class Grid:
     """The candidates of a study: named columns, the axes of a configuration, and the cost C.
 
-    columns    m rows each; float64, or str for text. Columns that are not axes are carried along.
+    columns    m rows each; float64, or str for text. Columns that are not axes are kept unused.
     axes       the columns that make a configuration, in order; configurations are distinct
-    slice_by   'C' or a column: the variable that slices, separate from the cost
+    slice_by   'C' or a column: the variable that slices, which need not be the cost
 
     >>> Grid.from_columns({"N": [1e8, 3e8], "D": [2e9, 6e9], "lr": [1e-3, 1e-3]})
     Grid of 2 configurations: N (2), D (2), lr (1); 1.2e18 to 1.08e19 FLOPs
@@ -150,9 +150,9 @@ class Grid:
     ) -> Grid:
         """A grid of a table's distinct configurations.
 
-        axes     scale of each axis by name; without it every column is an axis: categorical if
-                 text, log if all values are positive, else linear (a shrink factor of 0)
-        compute  '6ND', the name of a column, or a callable of the columns;
+        axes     scale of each axis by name; by default every column is an axis: categorical if
+                 text, log if all values are positive, else linear (such as a factor of 0)
+        compute  '6ND', the name of a column, or a function of the columns;
                  None for a table without compute: every run costs 1, so there is one level
         """
         table = {name: as_column(name, values) for name, values in columns.items()}
@@ -202,7 +202,7 @@ class Grid:
         return self.columns[name]
 
     def numbers(self, name: str) -> FloatArray:
-        """(m,) the column ``name``, which must hold numbers."""
+        """(m,) the column ``name``, which must be numeric."""
         values = self.column(name)
         if values.dtype != np.float64:
             raise LawsmithError(f"column {name}", got="text", want="numbers")
@@ -229,14 +229,14 @@ class Grid:
         limit = float(self.levels[min(n_reached, len(self.levels) - 1)])
         if reach is not None:
             limit = max(limit, reach * frontier)
-        # Grids are often spaced by just the reach: a level on the edge must not fall to rounding.
+        # Grids are often spaced by exactly the reach: rounding must not lose a level on the edge.
         return np.less_equal(self.slicer, limit * (1.0 + 1e-12))
 
     def unit(self) -> FloatArray:
         """(m, d) the unit cube: log and linear axes min–max scaled, categorical axes one-hot.
 
-        A constant numeric axis is 0.5 throughout. Scales are those of this grid, so take a
-        subset's coordinates as ``grid.unit()[rows]`` where the two must agree.
+        A constant numeric axis is 0.5 everywhere. The scales are those of this grid: the same
+        coordinates for a subset are ``grid.unit()[rows]``.
         """
         blocks = [_unit_axis(self.columns[axis.name], axis.kind) for axis in self.axes]
         return np.concatenate([np.empty((len(self), 0)), *blocks], axis=1)
@@ -250,7 +250,7 @@ class Grid:
     def cells(self, names: Sequence[str]) -> IntArray:
         """(m,) cell of each row: rows equal in all of ``names`` share one.
 
-        Cells are numbered from 0 in ascending order of the columns, whatever the order of rows.
+        Cells are numbered from 0 in ascending order of the columns, for any order of rows.
         """
         return cell_ids([self.column(name) for name in names], len(self))
 
@@ -260,15 +260,15 @@ class Grid:
         columns = {name: values[index] for name, values in self.columns.items()}
         given = (columns, self.axes, self.C[index], self.slice_by)
         if not len(index) or np.bincount(index).max() > 1:
-            return Grid(*given)  # which says what is wrong
+            return Grid(*given)  # raises the error
         for values in (*columns.values(), given[2]):
             values.setflags(write=False)
-        some = object.__new__(Grid)  # rows of a grid were checked when it was made
-        vars(some).update(zip(Grid.__dataclass_fields__, given, strict=True))
-        return some
+        subset = object.__new__(Grid)  # no checks: these rows have passed them
+        vars(subset).update(zip(Grid.__dataclass_fields__, given, strict=True))
+        return subset
 
     def split(self, hold_out: HeldOut) -> tuple[IntArray, IntArray]:
-        """(pool rows, held-out rows), both ascending; only `HeldOut.nothing` leaves one empty."""
+        """(pool rows, held-out rows), both ascending; empty only for `HeldOut.nothing`."""
         if hold_out.kind == "nothing":
             return np.arange(len(self)), np.arange(0)
         # τ is a product: a run at exactly the threshold must not fall below it by rounding.
@@ -327,7 +327,7 @@ def _compute(table: Mapping[str, AnyArray], compute: str | ComputeFormula | None
         if compute not in table:
             raise unknown("compute", compute, ["6ND", *table])
         return table[compute]
-    with np.errstate(over="ignore"):  # an infinite cost is refused by name, without a warning
+    with np.errstate(over="ignore"):  # an infinite cost is an error later, not a warning here
         return as_column("C", _six_n_d(table) if isinstance(compute, str) else compute(table))
 
 

@@ -1,8 +1,7 @@
-"""Text and JSON to numbers: every reader of a number goes through here, and none can raise another
-error than the one that says where.
+"""Text and JSON to numbers. Every number from outside is read here.
 
-A number of 5,000 digits, an integer too large for a float, a lone half of a surrogate pair: Python
-has an exception of its own for each. Here they are "no number" or "no JSON".
+Python raises different exceptions for a number of 5,000 digits, an integer too large for a float
+and a lone surrogate. Here they are just "not a number" or "not JSON".
 """
 
 from __future__ import annotations
@@ -16,12 +15,12 @@ from lawsmith.errors import LawsmithError
 
 
 def as_float(value: object) -> float | None:
-    """The number that ``value`` is, or is as text; None where it is none. NaN and inf are numbers.
+    """``value``, a number or text, as a float; None if it is not a number. NaN and inf are numbers.
 
-    An integer too large for a float is infinite, as 1e400 is. True and False are no numbers.
+    An integer too large for a float is infinite, like 1e400. True and False are not numbers.
     """
     if isinstance(value, bool) or (hasattr(value, "__len__") and not isinstance(value, str)):
-        return None  # an array of one number is no number
+        return None  # an array with one number is not a number
     if isinstance(value, str) and "_" in value:
         return None  # float() reads 1_000, which no other reader of tables does
     try:
@@ -44,9 +43,9 @@ _AMOUNT = re.compile(r"(.*[\d.])\s*([a-z]+)(?:\s*(?:params|parameters|tokens|tok
 
 
 def as_amount(value: object) -> float | None:
-    """As `as_float`, and with a unit or grouped digits: 125M, 1.3 billion, 1,300,000, 20B tokens.
+    """Like `as_float`, but also 125M, 1.3 billion, 20B tokens and 1,300,000.
 
-    A comma that does not group three digits is no number: 2,31 may be 2.31 and may be 231.
+    A comma that does not group three digits is refused: 2,31 may be 2.31 or 231.
     """
     number = as_float(value)
     if number is not None or not isinstance(value, str) or len(value) > 100:
@@ -61,13 +60,13 @@ def as_amount(value: object) -> float | None:
     number = as_float(word)
     if number is None or math.isnan(scale):
         return None
-    # 1.1B is 1100000000, not 1100000000.0000001: the decimal point is moved in the text.
+    # 1.1B is 1100000000, not 1100000000.0000001, so the exponent is added to the text.
     exact = as_float(f"{word}e{round(math.log10(scale))}") if "e" not in word else None
     return number * scale if exact is None else exact
 
 
 def as_finite(value: object, *, where: str, want: str = "a finite number") -> float:
-    """The number that ``value`` is, or the error that says where it should be."""
+    """``value`` as a finite number, or an error that names the place."""
     number = as_float(value)
     if number is None or not math.isfinite(number):
         raise LawsmithError(where, got=short_repr(value), want=want)
@@ -75,7 +74,7 @@ def as_finite(value: object, *, where: str, want: str = "a finite number") -> fl
 
 
 def short_repr(value: object, limit: int = 60) -> str:
-    """A value for a person, cut short; 'nothing' for None."""
+    """A value as shown in messages, shortened; 'nothing' for None."""
     if value is None:
         return "nothing"
     if isinstance(value, int) and not isinstance(value, bool) and abs(value) >= 10**limit:
@@ -85,7 +84,7 @@ def short_repr(value: object, limit: int = 60) -> str:
 
 
 def read_json(text: str | bytes) -> Any:
-    """The value of a JSON text; ValueError for whatever is not JSON that can be written again."""
+    """The value of a JSON text; ValueError if it is not JSON that can be written again."""
     try:
         value = json.loads(text)
     except RecursionError:
@@ -97,7 +96,7 @@ def read_json(text: str | bytes) -> Any:
     except ValueError:  # Python reads no integer of more than 4,300 digits
         raise ValueError("a whole number of thousands of digits") from None
     if (b"\\u" in text) if isinstance(text, bytes) else ("\\u" in text):
-        try:  # no file, terminal or page can show a lone half of a surrogate pair
+        try:  # no file, terminal or page can show a lone surrogate
             json.dumps(value, ensure_ascii=False).encode("utf-8")
         except UnicodeEncodeError:
             raise ValueError("text with a lone surrogate, \\ud800 to \\udfff") from None

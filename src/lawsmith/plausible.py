@@ -1,7 +1,7 @@
-"""Which losses and scales a training run can have: what is outside is refused before it is used.
+"""Bounds of plausible losses, scales and settings; values outside are refused before use.
 
 The bounds are wide enough for any unit (parameters in billions, compute in PF-days, perplexities)
-and narrow enough that products, squares and logarithms of them stay far from the ends of float64.
+and narrow enough that products, squares and logarithms stay far from the limits of float64.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import numpy.typing as npt
 class Bounds:
     """Numbers from ``low`` to ``high``; with ``signed``, of either sign, and 0.
 
-    name    what kind of number it is, and ``of`` what has it
+    name    what kind of number it is; ``of`` is what has it
     """
 
     name: str
@@ -26,7 +26,7 @@ class Bounds:
     signed: bool = False
 
     def contains(self, values: npt.ArrayLike) -> npt.NDArray[np.bool_]:
-        """Where ``values`` are inside; NaN is not."""
+        """Which ``values`` are inside; NaN is not."""
         x = np.asarray(values, dtype=np.float64)
         size = np.abs(x) if self.signed else x
         inside = (size >= self.low) & (size <= self.high)
@@ -34,14 +34,14 @@ class Bounds:
 
     @property
     def want(self) -> str:
-        """What an error says is wanted."""
+        """The text of an error: what is wanted."""
         ends = f"{self.low:g} to {self.high:g}".replace("e+0", "e").replace("e+", "e")
         ends = ends.replace("e-0", "e-")
         size = " in size" if self.signed else ""
         return f"{self.name} that a {self.of} can have, {ends}{size}"
 
     def want_for(self, value: float) -> str:
-        """The same for ``value``: with the range only if the range is what it misses."""
+        """The same for ``value``: with the range only if ``value`` is out of range."""
         kind = np.isfinite(value) and (self.signed or value > 0.0)
         return self.want if kind else self.name
 

@@ -1,10 +1,10 @@
-"""Runs: what was observed on a grid, which rows, their losses and states, replicates included.
+"""Runs: the observations on a grid, with their losses and states, replicates included.
 
 Notation and shapes
-    k       runs, in the order they were asked; several may share a row (replicates)
+    k       runs, in the order they were requested; several may share a row (replicates)
     m       rows of the grid
     index   (k,) grid row of each run
-    loss    (k,) loss of each run, finite where done; NaN where there is none
+    loss    (k,) loss of each run, finite if done; NaN if there is none
     state   (k,) done, diverged, failed or pending, as text
 """
 
@@ -85,7 +85,7 @@ class Runs:
 
     @property
     def finished(self) -> BoolArray:
-        """(k,) runs that have ended and tell something: done or diverged."""
+        """(k,) runs that ended with information: done or diverged."""
         ended: BoolArray = (self.state == State.DONE.value) | (self.state == State.DIVERGED.value)
         return ended
 
@@ -98,7 +98,7 @@ class Runs:
         return self.take(slice(n))
 
     def begins_with(self, other: Runs) -> bool:
-        """Whether the runs of ``other`` are the first of these."""
+        """Whether the first of these runs are those of ``other``."""
         mine = self.first(len(other))
         return (
             np.array_equal(mine.index, other.index)
@@ -111,17 +111,17 @@ class Runs:
         return {state.value: int((self.state == state.value).sum()) for state in State}
 
     def config_loss(self, m: int) -> FloatArray:
-        """(m,) mean loss over the done replicates of each row, NaN where there is none."""
+        """(m,) mean loss over the done replicates of each row, NaN if there are none."""
         done = self.of(State.DONE)
         done._check_rows(m)
         n_done = np.bincount(done.index, minlength=m)
-        # Summed in order of loss, so that the order of runs cannot change the last digit.
+        # Summed in order of loss, so that the order of runs does not change the last digit.
         order = np.lexsort((done.loss, done.index)) if n_done.max(initial=0) > 1 else slice(None)
         total = np.bincount(done.index[order], weights=done.loss[order], minlength=m)
         return np.where(n_done > 0, total, np.nan) / np.maximum(n_done, 1)
 
     def replicate_counts(self, m: int) -> IntArray:
-        """(m,) how many done runs each row has."""
+        """(m,) the number of done runs of each row."""
         done = self.of(State.DONE)
         done._check_rows(m)
         return np.bincount(done.index, minlength=m).astype(np.int64)
@@ -159,8 +159,8 @@ class Runs:
         )
 
     def take(self, which: BoolArray | slice) -> Runs:
-        """Some of these runs; they were checked when these were made."""
-        some = object.__new__(Runs)
+        """Some of these runs."""
+        some = object.__new__(Runs)  # no checks: these runs have passed them
         for name in ("index", "loss", "state"):
             values = getattr(self, name)[which]
             values.setflags(write=False)
@@ -180,7 +180,7 @@ def _check_runs(runs: Runs) -> None:
     if k and runs.index.min() < 0:
         raise LawsmithError("runs", got=f"row {runs.index.min()}", want="rows from 0")
     known = [state.value for state in State]
-    # Compared one by one: sorting text, as a set difference does, would cost a replay a tenth.
+    # Compared one by one: a set difference sorts text, which would take a tenth of a replay.
     if not np.logical_or.reduce([runs.state == word for word in known]).all():
         raise unknown("runs.state", str(np.setdiff1d(runs.state, known)[0]), known)
     bad = (runs.state == State.DONE.value) & ~np.isfinite(runs.loss)

@@ -1,7 +1,7 @@
-"""CSV that is safe to open in a spreadsheet: no text of a study is read as a formula.
+"""CSV that is safe to open in a spreadsheet: no text of a study becomes a formula.
 
-A cell that begins with = + - @ (or a tab, or a carriage return) may be run by a spreadsheet. Such
-text gets an apostrophe in front, which spreadsheets hide. Numbers stay as they are.
+A spreadsheet may run a cell that begins with = + - @, a tab or a carriage return. Such text gets an
+apostrophe in front, which spreadsheets hide. Numbers stay as they are.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ _RISKY = ("=", "+", "-", "@", "\t", "\r")
 
 
 def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
-    """The rows under a header, a missing value blank."""
+    """The rows under a header; missing values are blank."""
     file = io.StringIO()
     writer = csv.writer(file, lineterminator="\n")
     writer.writerow([guarded(name) for name in names])
@@ -27,13 +27,13 @@ def csv_text(names: Sequence[str], rows: Iterable[Mapping[str, object]]) -> str:
 
 
 def guarded(value: object) -> object:
-    """A cell that no spreadsheet takes for a formula."""
+    """A cell that no spreadsheet reads as a formula."""
     if not isinstance(value, str) or not value.lstrip("'").startswith(_RISKY):
         return value
     return value if as_float(value) is not None else f"'{value}"
 
 
 def unguarded(text: str) -> str:
-    """What `guarded` was given."""
+    """The text before `guarded`."""
     risky = text.startswith("'") and text.lstrip("'").startswith(_RISKY)
     return text[1:] if risky else text

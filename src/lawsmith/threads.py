@@ -1,7 +1,7 @@
 """One thread for linear algebra, so that the number of threads cannot change a digit of a result.
 
-The order in which a product is summed depends on how many threads share it. The matrices here are
-small enough that one thread is also the quickest way on a machine that has other work.
+The order of summation in a matrix product depends on the number of threads. The matrices here are
+so small that one thread is also fastest on a busy machine.
 """
 
 from __future__ import annotations
@@ -16,9 +16,9 @@ from threadpoolctl import ThreadpoolController
 
 
 class _Inside:
-    """Blocks under way, in all threads of Python: the limit is one of the whole process.
+    """The number of open blocks in all Python threads: the limit holds for the whole process.
 
-    before   threads of each library when the first of them began
+    before   threads of each library before the first block
     """
 
     lock = Lock()
@@ -30,8 +30,8 @@ class _Inside:
 def one_thread() -> Iterator[None]:
     """A block in which numpy's and scipy's linear algebra uses one thread.
 
-    The first block that begins sets the limit, and the last that ends lifts it. A page that is
-    drawn in one thread does not lift it for an answer that is made in another.
+    The first block sets the limit and the last one lifts it: a page drawn in one Python thread does
+    not lift it for an answer computed in another.
     """
     with _Inside.lock:
         if _Inside.n == 0:
@@ -49,14 +49,14 @@ def one_thread() -> Iterator[None]:
 
 def _set(counts: Sequence[int]) -> None:
     for library, n in zip(_libraries(), counts, strict=True):
-        # Since threadpoolctl 3.8 a limit that is set in any thread but the first one that ever set
-        # one is ignored, silently. The blocks here agree on one limit, so all threads may set it.
+        # Since threadpoolctl 3.8, only the first thread that ever set a limit can set one; others
+        # are silently ignored. All blocks here set the same limit, so every thread may set it.
         getattr(library, "_real_set_num_threads", library.set_num_threads)(n)
 
 
 @cache
 def _libraries() -> tuple[Any, ...]:
-    # Looking for the libraries takes milliseconds, so it is done once, when both are loaded.
+    # Finding the libraries takes milliseconds, so it is done once, after both are loaded.
     import numpy.linalg  # noqa: F401
     import scipy.linalg  # noqa: F401
 

@@ -1,9 +1,9 @@
-"""Curve: the losses along one run, thinned, with its learning rate where it is known.
+"""Curve: the losses along one run, thinned, with its learning rate if known.
 
 Notation and shapes
     D, loss   (n,) tokens, ascending, and the loss there
-    kind      'trunk' (no decay yet) or 'scheduled' (towards a horizon)
-    path      the learning rate by tokens, which may go beyond the last loss: that is the plan
+    kind      'trunk' (no decay yet) or 'scheduled' (a schedule to a fixed end)
+    path      the learning rate by tokens; beyond the last loss it is the plan
     S         (k,) ∫ lr dD from the first row on, at the k knots of a path
 
 A curve is thinned in ln D: losses are averaged in bins of equal width, as logs.
@@ -22,7 +22,7 @@ from lawsmith.errors import LawsmithError, unknown
 
 Kind = Literal["trunk", "scheduled"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
-MOST_POINTS = 48  # of a curve that are kept: 16 a decade of tokens, over three decades
+MOST_POINTS = 48  # of a curve: 16 per decade of tokens, over three decades
 MOST_KNOTS = 400  # of a learning rate's path: a cosine is then exact to 2e-5 of its peak
 
 
@@ -39,7 +39,7 @@ class RatePath:
 class Curve:
     """Losses along one run; see the module's notation.
 
-    N     parameters of the run, NaN where it is not known
+    N     parameters of the run, NaN if not known
     hp    other columns of the run by name, such as a batch size
     """
 
@@ -63,12 +63,12 @@ class Curve:
 
     @property
     def reached(self) -> float:
-        """Tokens at the last loss, 0 without any."""
+        """Tokens at the last loss, 0 without one."""
         return float(self.D[-1]) if len(self.D) else 0.0
 
     @property
     def end(self) -> float:
-        """Tokens at the end of the run: of the plan where there is one, else of the last loss."""
+        """Tokens at the end of the run: of the plan if there is one, else at the last loss."""
         return self.reached if self.path is None else max(self.reached, float(self.path.D[-1]))
 
     @property
@@ -78,7 +78,7 @@ class Curve:
 
     @property
     def rate(self) -> float:
-        """The learning rate that most of the run has; NaN where it is not known."""
+        """The median learning rate; NaN if not known."""
         return np.nan if self.path is None else float(np.median(self.path.lr))
 
 
@@ -92,7 +92,7 @@ def curve(
     N: float = np.nan,
     hp: Mapping[str, float | str] | None = None,
 ) -> Curve:
-    """The thinned curve of a run's rows, in any order; a loss is NaN where there is none yet."""
+    """The thinned curve of a run's rows, in any order; a loss is NaN if there is none yet."""
     order = np.argsort(D, kind="stable")
     D, loss = D[order], loss[order]
     known = np.isfinite(loss)
@@ -106,7 +106,7 @@ def curve(
 
 
 def _merged(D: FloatArray, values: FloatArray) -> tuple[FloatArray, FloatArray]:
-    """Distinct D, ascending, and the mean of the values at each: a resumed run repeats some."""
+    """Distinct D, ascending, and the mean of the values at each: resumed runs repeat some."""
     at, which = np.unique(D, return_inverse=True)
     return at, np.bincount(which, weights=values, minlength=len(at)) / np.bincount(which)
 
@@ -116,22 +116,22 @@ def thin(
 ) -> tuple[FloatArray, FloatArray]:
     """Means of ln D (as D) and of ``values`` in at most ``most`` bins of ln D; D ascending.
 
-    The last row stays as it is: what a curve says beyond its end begins there.
+    The last row is kept exactly, because extrapolation starts there.
     """
     if len(D) <= most:
         return D, values
     x = np.log(D)
     edges = np.linspace(x[0], x[-1], most)
-    where = np.searchsorted(edges, x, side="right") - 1  # the last row has a bin of its own
+    where = np.searchsorted(edges, x, side="right") - 1  # the last row has its own bin
     n = np.bincount(where, minlength=most)
     some = n > 0
     at, mean = (np.bincount(where, weights=v, minlength=most)[some] / n[some] for v in (x, values))
-    # To the last bit: a branch that leaves where the curve ends must not lie beyond it.
+    # Exact to the last bit: a branch at the end of a curve must not lie beyond it.
     return np.append(np.exp(at[:-1]), D[-1]), mean
 
 
 def rate_path(D: FloatArray, lr: FloatArray, most: int = MOST_KNOTS) -> RatePath:
-    """The path through all rows, kept at knots that are close where the rate changes."""
+    """The path through all rows, with knots that are dense where the rate changes."""
     S = np.concatenate([[0.0], np.cumsum(0.5 * (lr[1:] + lr[:-1]) * np.diff(D))])
     if len(D) > most:
         way = np.concatenate([[0.0], np.cumsum(np.abs(np.diff(lr)))]) / max(np.ptp(lr), 1e-300)

@@ -1,4 +1,4 @@
-"""Arch: the shape of a decoder-only transformer, as a study file or a command line gives it."""
+"""Arch: the shape of a decoder-only transformer, from a study file or the command line."""
 
 from __future__ import annotations
 
@@ -14,27 +14,26 @@ Norm = Literal["rms", "layer", "none"]
 _CHOICES = {"attention": get_args(Attention), "biases": get_args(Biases), "norm": get_args(Norm)}
 _FROM_ZERO = ("kv_heads", "head_dim", "ffn", "positions", "shared")
 _REQUIRED = ("layers", "width", "heads", "vocab")
-LARGEST = 10**9  # of any size: more is a mistake
+LARGEST = 10**9  # for any size: more is a mistake
 
 
 @dataclass(frozen=True)
 class Arch:
     """A decoder-only transformer.
 
-    layers, width, heads, vocab   as everywhere
+    layers, width, heads, vocab   as usual
     kv_heads    heads of keys and values; 0: as many as heads
     head_dim    width of a head; 0: width / heads
-    ffn         inner width of the feed-forward block, of one expert where there are several;
-                0: 4 × width
+    ffn         inner width of the feed-forward block, or of one expert; 0: 4 × width
     gated       whether that block has a gate, a third matrix (SwiGLU, GeGLU)
     tied        whether the output shares the matrix of the input embedding
-    experts     feed-forward blocks to choose from, and ``active`` how many a token uses
-    shared      experts that every token uses besides
-    context     tokens of a sequence in training; attention costs by it
-    attention   'causal' counts the keys a token may see, 'full' all of the context
+    experts     feed-forward blocks to choose from; ``active`` is how many a token uses
+    shared      further experts that every token uses
+    context     tokens of a training sequence; it determines the cost of attention
+    attention   'causal' counts the keys that a token sees, 'full' the whole context
     biases      of linear maps: 'none', 'qkv' or 'all' (the output matrix never has one)
     norm        'rms' (a scale), 'layer' (a scale and a shift) or 'none' (no parameters)
-    positions   learned positions; 0 for rotary and other ones without parameters
+    positions   learned positions; 0 for rotary and others without parameters
 
     >>> Arch(layers=12, width=768, heads=12, vocab=50257).inner
     3072

@@ -1,7 +1,7 @@
 """A model's public config.json, as Hugging Face's transformers write it, to an Arch.
 
-A config says sizes; what a family of models has besides (gates, biases, norms) is known by its
-``model_type``. A type that is not known is refused: a guess would give a wrong count.
+A config has the sizes. Its ``model_type`` tells the rest: gates, biases, norms. An unknown type is
+refused, because a guess would give a wrong count.
 """
 
 from __future__ import annotations
@@ -25,7 +25,7 @@ FAMILIES: dict[str, dict[str, Any]] = {
     "mixtral": {**_GATED, "experts": 8, "active": 2},
     "qwen2": {**_GATED, "biases": "qkv"},
 }
-# Key of an Arch → its names in configs, the first found wins.
+# Key of an Arch → its names in configs; the first one found is used.
 _NAMES = {
     "layers": ("num_hidden_layers", "n_layer"),
     "width": ("hidden_size", "n_embd"),
@@ -42,7 +42,7 @@ _NAMES = {
 
 
 def read_config(path: str | Path) -> Arch:
-    """The architecture in a config.json; its context is the longest the model takes."""
+    """The architecture in a config.json; its context is the longest that the model supports."""
     try:
         raw = read_bytes(path, limit=MAX_BYTES)
     except OSError as error:

@@ -1,4 +1,4 @@
-"""What an architecture has and costs: parameters by part, and FLOPs a token.
+"""Parameters of an architecture by part, and FLOPs per token.
 
 Notation
     w, v, d   width, vocabulary, width of a head
@@ -7,9 +7,9 @@ Notation
     T         context; a token sees (T + 1)/2 keys on average (causal) or T (full)
 
 Parameters of a layer: attention w·d·(2h + 2k), each expert m·w·f, router w·experts, biases, norms.
-A matrix of P parameters costs 2P FLOPs a token forward. Attention costs 4·h·d for each key seen:
-the product with the keys, and the product with the values. Norms, activations, biases and softmax
-are not counted, as is usual. The backward pass costs twice the forward pass.
+A matrix of P parameters costs 2P FLOPs per token in the forward pass. Attention costs 4·h·d per
+key: the product with the keys, and the product with the values. As usual, norms, activations,
+biases and softmax are not counted. The backward pass costs twice the forward pass.
 """
 
 from __future__ import annotations
@@ -19,7 +19,7 @@ from dataclasses import dataclass
 from lawsmith.counting.arch import Arch, Attention
 
 _NORM_WIDTHS = {"none": 0, "rms": 1, "layer": 2}
-TRAINING = 3  # forward and backward, in forward passes
+TRAINING = 3  # forward and backward pass, in units of a forward pass
 
 
 @dataclass(frozen=True)
@@ -27,10 +27,10 @@ class Count:
     """Parameters and FLOPs of an architecture.
 
     embedding           input embedding with learned positions
-    unembedding         the output matrix; 0 where it is tied to the input embedding
-    without_embeddings  all the rest, with every expert; ``active_without_embeddings`` with those
-                        that a token uses
-    matrices            parameters that a token is multiplied by, the output matrix among them
+    unembedding         the output matrix; 0 if it is tied to the input embedding
+    without_embeddings  all the rest, with every expert; ``active_without_embeddings`` with only
+                        those that a token uses
+    matrices            parameters that multiply a token, the output matrix included
     """
 
     arch: Arch
@@ -51,18 +51,18 @@ class Count:
         return self.active_without_embeddings + self.embedding + self.unembedding
 
     def forward(self, attention: Attention | None = None) -> float:
-        """FLOPs a token of one forward pass; attention as the architecture says, or as given."""
+        """FLOPs per token of one forward pass; ``attention`` overrides the architecture's."""
         return 2.0 * self.matrices + self.attention(attention)
 
     def attention(self, attention: Attention | None = None) -> float:
-        """FLOPs a token of the products with keys and with values, forward."""
+        """FLOPs per token of the products with keys and values in the forward pass."""
         arch = self.arch
         kind = attention or arch.attention
         keys = 0.5 * (arch.context + 1) if kind == "causal" else float(arch.context)
         return 4.0 * arch.layers * arch.heads * arch.head_width * keys
 
     def training(self, attention: Attention | None = None) -> float:
-        """FLOPs a token of training: the forward and the backward pass."""
+        """FLOPs per token of training: the forward and the backward pass."""
         return TRAINING * self.forward(attention)
 
 
@@ -97,13 +97,13 @@ def count(arch: Arch) -> Count:
 
 
 def _attention_biases(arch: Arch) -> int:
-    """Of queries, keys, values and the output of attention."""
+    """Biases of queries, keys, values and the output of attention."""
     qkv = arch.head_width * (arch.heads + 2 * arch.key_heads)
     return {"none": 0, "qkv": qkv, "all": qkv + arch.width}[arch.biases]
 
 
 def _expert_biases(arch: Arch) -> int:
-    """Of one feed-forward block."""
+    """Biases of one feed-forward block."""
     if arch.biases != "all":
         return 0
     return (2 if arch.gated else 1) * arch.inner + arch.width
