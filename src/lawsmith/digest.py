@@ -103,10 +103,14 @@ def as_warnings(title: str, warnings: Iterable[Any]) -> list[Part]:
     return as_remarks(title, [(warning.code, warning.message) for warning in warnings])
 
 
+def sentence(text: str) -> str:
+    """The text with a capital letter at the start and a full stop at the end."""
+    return f"{text[:1].upper()}{text[1:].rstrip('.')}."
+
+
 def as_notes(notes: Sequence[str], title: str = "Notes on this study") -> list[Part]:
     """Notes as a section of sentences, in a list of one; empty where there are none."""
-    said = [f"{note[:1].upper()}{note[1:]}." for note in notes]
-    return [Digest(title, said)] if said else []
+    return [Digest(title, [sentence(note) for note in notes])] if notes else []
 
 
 def plain(value: Any) -> Any:

@@ -82,6 +82,13 @@ def listed(items: Sequence[object], most: int) -> str:
     return ", ".join(map(str, items[:most])) + (f" and {more} more" if more > 0 else "")
 
 
+def gpu_hours(compute: float, flops_per_second: float | None) -> str:
+    """' (12.5 GPU-hours)'; '' if the speed is not known."""
+    if flops_per_second is None:
+        return ""
+    return f" ({number(compute / flops_per_second / 3600, 3)} GPU-hours)"
+
+
 def interval(low: float, high: float, form: Callable[[float], str] = number) -> str:
     """Two ends written by ``form``: [1.62, 1.81]."""
     return f"[{form(low)}, {form(high)}]"

@@ -113,4 +113,4 @@ def test_the_region_holds_the_best_and_its_excess_is_that_of_the_formula(study, 
     least = loss_of(np.array(panel.best[0]), np.array(1e22 / (6 * panel.best[0])), panel.best[1])
     assert np.median(np.abs(exact / least - 1.0)) < 0.01
     spec = region(AnswerWithRuns("drawn", found, grid, runs)).to_dict()  # validates
-    assert "What is as good as the best" in spec["title"]["text"][0]
+    assert "Settings close to the best" in spec["title"]["text"][0]

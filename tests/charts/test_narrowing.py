@@ -38,7 +38,7 @@ def test_with_fewer_than_two_spends_there_is_no_chart(n, words):
 def test_the_subtitle_says_how_far_it_narrowed():
     title = narrowing([moment(0.1, 5, 0.1), moment(1.0, 50, 0.012)], name="s").to_dict()["title"]
     assert "±10% after 5 runs, ±1.2% after 50" in " ".join([*title["subtitle"]])
-    assert "What is known of the loss at 1e22 FLOPs: s" in " ".join([*title["text"]])
+    assert "Prediction of the loss at 1e22 FLOPs: s" in " ".join([*title["text"]])
 
 
 def test_a_wide_interval_does_not_dwarf_the_line():

@@ -95,8 +95,10 @@ def test_a_replay_stands_beside_the_whole_pool_and_the_runs_held_out(replay):
     ours, whole = replay.answer.forecasts[0], replay.findings.answered.pool_answer.forecasts[0]
     off = 100 * abs(ours.loss / whole.loss - 1)
     (beside,) = [text for text in told if text.startswith("The whole pool (")]
-    assert f"says {whole.loss:#.4g} [{whole.low:#.4g}, {whole.high:#.4g}]" in beside
-    assert float(beside.partition("are ")[2].partition("%")[0]) == pytest.approx(off, rel=0.06)
+    assert f"gives {whole.loss:#.4g} [{whole.low:#.4g}, {whole.high:#.4g}]" in beside
+    assert float(beside.partition("differs by ")[2].partition("%")[0]) == pytest.approx(
+        off, rel=0.06
+    )
 
 
 def test_a_replay_says_what_was_spent_and_what_the_dense_grid_costs(replay, folder):

@@ -94,7 +94,7 @@ def test_a_replay_knows_the_order_of_its_runs_and_no_clock(replay):
 def test_captions_name_only_what_is_drawn(replay, table):
     shown = figures(replay)["answer"].caption
     assert "Stars are the best of the runs held out" in shown
-    assert "grey line is what all runs of the pool say" in shown
+    assert "grey line is the answer from all runs of the pool" in shown
     own = replace(
         replay.findings.answered, pool_answer=None, answer=replace(replay.answer, held_out=None)
     )

@@ -43,13 +43,14 @@ class BestData:
 def best_data(answered: AnswerWithRuns) -> BestData:
     """The numbers of both charts, computed once."""
     answer = answered.answer
-    kept = (*SIZES, *(axis.name for axis in answer.surface.frame.numeric if axis.kind == "log"))
+    axes = answer.surface.frame.numeric
+    quantities = (*SIZES, *(axis.name for axis in axes if axis.kind == "log"))
     rows = []
     computes = _computes(answer)
     for C in computes.tolist():
         best = answer.surface.best(C, level=answer.level)
-        found = {**best.scales, **best.hp}
-        rows += [(name, C, *found[name]) for name in kept if name in found]
+        ranges = {**best.scales, **best.hp}
+        rows += [(name, C, *ranges[name]) for name in quantities if name in ranges]
     names = ["quantity", "C", "value", "low", "high", "near_low", "near_high"]
     lines = pd.DataFrame(rows, columns=names)
     lines = lines.assign(**{name: rounded(lines[name]) for name in names[1:]})

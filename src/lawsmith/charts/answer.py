@@ -134,16 +134,14 @@ def _targets(answer: Answer) -> pd.DataFrame:
     return pd.DataFrame(rows, columns=["C", "loss", "low", "high", "label"])
 
 
-def _computes(
-    made: FloatArray, held_out: pd.Series[float], targets: pd.Series[float]
-) -> FloatArray:
+def _computes(run: FloatArray, held_out: pd.Series[float], targets: pd.Series[float]) -> FloatArray:
     """From the smallest compute to the nearest target beyond the runs, or a decade beyond them.
 
     With a line to a far target, the runs would fill only a corner of the chart.
     """
-    most = float(max([made.max(), *held_out]))
-    beyond = [C for C in targets if most < C]
-    return np.geomspace(made.min(), min(beyond, default=10 * most), N_LINE)
+    largest = float(max([run.max(), *held_out]))
+    beyond = [C for C in targets if largest < C]
+    return np.geomspace(run.min(), min(beyond, default=10 * largest), N_LINE)
 
 
 def _line(answer: Answer, C: FloatArray) -> pd.DataFrame:

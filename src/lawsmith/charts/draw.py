@@ -323,14 +323,14 @@ def entries_of(layers: Iterable[alt.Chart]) -> list[KeyEntry]:
 
     For marks coloured by a scale, keys have a style of their own: 'key-cell' for 'cell'.
     """
-    found = []
+    entries = []
     for one in with_rows(layers):
         if isinstance(one.description, str):
             scaled = "key-" if one.encoding.color is not alt.Undefined else ""
             symbol = SYMBOLS[one.mark["type"]]
-            found.append(KeyEntry(symbol, f"{scaled}{one.mark['style']}", one.description))
+            entries.append(KeyEntry(symbol, f"{scaled}{one.mark['style']}", one.description))
     order = list(dict.fromkeys(SYMBOLS.values()))
-    return sorted(dict.fromkeys(found), key=lambda entry: order.index(entry.mark))
+    return sorted(dict.fromkeys(entries), key=lambda entry: order.index(entry.mark))
 
 
 def key(entries: Sequence[KeyEntry], *, pixels: int) -> list[alt.Chart]:

@@ -177,7 +177,7 @@ def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     means = {
         FITTED: f"fitted: {point}",
         HELD_OUT: f"held out: {point}",
-        "line": "law, as fitted" if one else "law at its best N and D",
+        "line": "fitted law" if one else "law at its best N and D",
         "band": f"{percent(analysis.options.level)} interval",
     }
     heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)

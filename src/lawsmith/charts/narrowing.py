@@ -77,7 +77,7 @@ def narrowing(
         layer(points, LINE, "best loss to expect", **where),
         layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
     ]
-    heading = draw.with_study(f"What is known of the loss at {data.label}", name)
+    heading = draw.with_study(f"Prediction of the loss at {data.label}", name)
     return room.chart(layers, heading, [_subtitle(data)])
 
 

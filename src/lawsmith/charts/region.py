@@ -121,9 +121,11 @@ def region(answered: AnswerWithRuns, *, width: int = WIDE) -> alt.VConcatChart:
     """Where the loss is at most 0.5, 1 and 2 % above the best, over N and hyperparameters."""
     label, panels = region_data(answered)
     room = draw.panels_of(width, len(panels), height=HEIGHT)
-    lines = [f"at {label}; D follows from N, what a panel does not show is at its best"]
+    lines = [
+        f"at {label}; D follows from N, and settings that a panel does not show are at their best"
+    ]
     drawn = [_layers(panel, room.width) for panel in panels]
-    return room.side_by_side(drawn, f"What is as good as the best: {answered.name}", lines)
+    return room.side_by_side(drawn, f"Settings close to the best: {answered.name}", lines)
 
 
 def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:

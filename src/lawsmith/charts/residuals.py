@@ -45,10 +45,11 @@ def residuals_data(analysis: Analysis) -> ResidualsData:
     x = "C" if np.ptp(grid.C) > 0 else analysis.law.inputs[0]
     inputs = {name: np.exp(fit.x[i]) for i, name in enumerate(fit.law.inputs)}
     points = _points(analysis, x, analysis.frontier, fit.predict(inputs)).assign(kind=FITTED)
-    found, target = analysis.influence, ""
+    influence, target = analysis.influence, ""
     change, error = np.full(len(points), np.nan), float("nan")
-    if found is not None:
-        change, error = 100 * np.expm1(found.shift), 100 * float(np.expm1(found.standard_error))
+    if influence is not None:
+        change = 100 * np.expm1(influence.shift)
+        error = 100 * float(np.expm1(influence.standard_error))
         target, _ = influence_target(analysis)
     points = points.assign(change=change)
     if analysis.score is not None:

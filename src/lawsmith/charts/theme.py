@@ -225,12 +225,12 @@ def _area(color: str, opacity: float) -> Style:
 
 def _series(theme: Theme) -> dict[str, Style]:
     """Compared series: 'series-0' is a line, 'series-0-dashed' too, 'series-0-band' an area."""
-    found: dict[str, Style] = {}
+    styles: dict[str, Style] = {}
     for k, color in enumerate(theme.series):
-        found[f"series-{k}"] = _line(color, 1.8)
-        found[f"series-{k}-dashed"] = _line(color, 1.6, strokeDash=[4, 3])
-        found[f"series-{k}-band"] = _area(color, 0.1)
-    return found
+        styles[f"series-{k}"] = _line(color, 1.8)
+        styles[f"series-{k}-dashed"] = _line(color, 1.6, strokeDash=[4, 3])
+        styles[f"series-{k}-band"] = _area(color, 0.1)
+    return styles
 
 
 def _texts(theme: Theme) -> dict[str, Style]:

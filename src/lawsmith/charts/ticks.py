@@ -84,15 +84,15 @@ def loss_ticks(low: float, high: float, *, pixels: int) -> list[float]:
         return linear_ticks(low, high, n_max=max(pixels // 45, 4))
     per_log = pixels / math.log(high / low)
     size = 10.0 ** math.floor(math.log10(high))
-    found: list[float] = []
+    values: list[float] = []
     steps = [size, size / 2, size / 5, size / 10, *([size / 20] if low < size / 5 else [])]
     for step in steps:
         first = max(math.ceil(low / step - 1e-9), 1)
         last = min(math.floor(high / step + 1e-9), ROUND)
         for tick in (float(f"{k * step:.10g}") for k in range(first, last + 1)):
-            if all(abs(math.log(tick / other)) * per_log >= LOSS_GAP for other in found):
-                found.append(tick)
-    return sorted(found)
+            if all(abs(math.log(tick / other)) * per_log >= LOSS_GAP for other in values):
+                values.append(tick)
+    return sorted(values)
 
 
 def count_label(value: str) -> str:

@@ -135,13 +135,13 @@ def lanes(begun: FloatArray, ended: FloatArray) -> IntArray:
     """(k,) the lowest lane that is free when each attempt begins; ``begun`` is ascending."""
     busy: list[tuple[float, int]] = []  # (when it becomes free, lane)
     free: list[int] = []
-    found = np.zeros(len(begun), dtype=np.int64)
+    lane_of = np.zeros(len(begun), dtype=np.int64)
     for i, (start, end) in enumerate(zip(begun, ended, strict=True)):
         while busy and busy[0][0] <= start:
             heapq.heappush(free, heapq.heappop(busy)[1])
-        found[i] = heapq.heappop(free) if free else len(busy)
-        heapq.heappush(busy, (float(end), int(found[i])))
-    return found
+        lane_of[i] = heapq.heappop(free) if free else len(busy)
+        heapq.heappush(busy, (float(end), int(lane_of[i])))
+    return lane_of
 
 
 def _apart(C: FloatArray, lane: IntArray) -> FloatArray:

@@ -78,10 +78,11 @@ def _some(rows: list[int], curves: tuple[Curve, ...]) -> list[int]:
     sizes: dict[float, list[int]] = {}
     for i in sorted(rows, key=lambda i: (curves[i].N, float(curves[i].loss[-1]), i)):
         sizes.setdefault(curves[i].N, []).append(i)
-    kept = list(sizes.values())
-    if len(kept) > MAX_CURVES:
-        kept = [kept[i] for i in np.linspace(0, len(kept) - 1, MAX_CURVES).round().astype(int)]
-    ranked = [i for rank in zip_longest(*kept) for i in rank if i is not None]
+    groups = list(sizes.values())
+    if len(groups) > MAX_CURVES:
+        picked = np.linspace(0, len(groups) - 1, MAX_CURVES).round().astype(int)
+        groups = [groups[i] for i in picked]
+    ranked = [i for rank in zip_longest(*groups) for i in rank if i is not None]
     return sorted(ranked[:MAX_CURVES], key=lambda i: (curves[i].N, i))
 
 
@@ -92,8 +93,8 @@ def _line(curve: Curve, longest: float) -> pd.DataFrame:
 
 
 def _branches(curved: AnswerWithCurves, shown: list[int], longest: float) -> pd.DataFrame:
-    along, runs, found = curved.along, curved.runs, curved.answer.curves
-    share = 0.0 if found is None else found.share
+    along, runs, finding = curved.along, curved.runs, curved.answer.curves
+    share = 0.0 if finding is None else finding.share
     done = (runs.state == State.DONE.value) & np.isin(along.parent, shown)
     parts = []
     for k in np.flatnonzero(done).tolist():
@@ -111,10 +112,10 @@ def _branches(curved: AnswerWithCurves, shown: list[int], longest: float) -> pd.
 
 
 def _end_rows(curved: AnswerWithCurves, names: set[str]) -> pd.DataFrame:
-    found = curved.answer.curves
+    finding = curved.answer.curves
     rows = [
         (end.run, end.N, end.D, end.loss, end.run_low, end.run_high)
-        for end in (found.ends if found is not None else ())
+        for end in (finding.ends if finding is not None else ())
         if end.run in names
     ]
     return pd.DataFrame(rows, columns=["run", "N", "D", "loss", "low", "high"])

@@ -22,7 +22,7 @@ from rich.table import Table
 from rich.text import Text
 
 from lawsmith.digest import Columns, Digest, Part, Remarks, plain
-from lawsmith.formats import flops, number
+from lawsmith.formats import flops, gpu_hours
 
 if TYPE_CHECKING:
     from lawsmith.datasets.fetch import Progress as Report
@@ -166,10 +166,8 @@ def table(
 def spent(study: LiveStudy, compute: float) -> str:
     """FLOPs, and GPU-hours if the study file gives a throughput."""
     throughput = study.spec.throughput
-    text = f"{flops(compute)} FLOPs"
-    if throughput is None:
-        return text
-    return f"{text} ({number(compute / throughput.flops_per_second / 3600, 3)} GPU-hours)"
+    speed = None if throughput is None else throughput.flops_per_second
+    return f"{flops(compute)} FLOPs{gpu_hours(compute, speed)}"
 
 
 @contextmanager

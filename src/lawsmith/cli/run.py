@@ -190,8 +190,7 @@ def _show_failures(failures: Sequence[Failure]) -> None:
     out.heading("Failures")
     for failure in failures[-MAX_LISTED:]:
         trial = failure.trial
-        reason = ": ".join(part for part in (trial.reason, trial.detail) if part)
-        out.item(trial.name, f"{trial.stage.value}, {reason} ({config_text(trial.config)})")
+        out.item(trial.name, f"{trial.stage.value}, {trial.remark} ({config_text(trial.config)})")
         for line in [*failure.tail.splitlines(), failure.log] if failure.tail else []:
             out.stdout().print(Text(f"      {line}", style="dim"), soft_wrap=True)
 

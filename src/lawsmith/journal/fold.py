@@ -100,6 +100,11 @@ class Trial:
         return self.stage in OPEN
 
     @property
+    def remark(self) -> str:
+        """Its reason and detail, if it has any."""
+        return ": ".join(filter(None, (self.reason, self.detail)))
+
+    @property
     def report(self) -> tuple[float, float] | None:
         """The last loss reported on the way, (tokens, loss)."""
         return self.reports[-1] if self.reports else None

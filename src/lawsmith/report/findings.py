@@ -6,6 +6,7 @@ The answer has a function of its own, because people wait for it.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from contextlib import suppress
 from dataclasses import replace
 
 import numpy as np
@@ -18,7 +19,6 @@ from lawsmith.charts.trunks import AnswerWithCurves
 from lawsmith.datasets.records import Study
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import formatted, number, percent
-from lawsmith.grid import Grid
 from lawsmith.journal import Ledger
 from lawsmith.laws.allocation import can_allocate
 from lawsmith.laws.catalogue import CHINCHILLA
@@ -44,7 +44,7 @@ def find_all(
     n_next: int = N_NEXT,
     keep_going: Callable[[], bool] = lambda: True,
 ) -> Findings:
-    """All results of the runs of a ledger."""
+    """All results of the runs of a ledger, one after the other."""
     findings = find_answer(study, ledger, Findings())
     findings = find_next(study, ledger, findings, n_next=n_next)
     findings = find_laws(study, ledger, findings)
@@ -132,25 +132,17 @@ def moments(
     spend   cost of runs as a share of the dense grid
     memory  keeps what was computed; nothing is added once ``keep_going()`` returns False
     """
-    found, grid, runs = [], made.grid, made.runs
+    grid, runs, keys = made.grid, made.runs, []
     for n in run_counts(LEAST_RUNS, len(runs)):
         part = runs.take(slice(n))
         key = part.index.tobytes() + part.loss.tobytes() + grid.C[part.index].tobytes()
         if key not in memory and keep_going():
-            memory[key] = _moment(grid, part, target, spend(part), level, prior)
-        found.append(memory.get(key))
-    return tuple(known for known in found if known is not None)
-
-
-def _moment(
-    grid: Grid, runs: Runs, target: Target, spend: float, level: float, prior: Prior
-) -> Moment | None:
-    """The forecast after ``runs``; None if they are too few."""
-    try:
-        found = answer(grid, runs, [target], level=level, prior=prior)
-    except LawsmithError:
-        return None
-    return Moment(spend, len(runs), found.forecasts[0])
+            memory[key] = None
+            with suppress(LawsmithError):  # too few runs
+                forecast = answer(grid, part, [target], level=level, prior=prior).forecasts[0]
+                memory[key] = Moment(spend(part), n, forecast)
+        keys.append(key)
+    return tuple(known for key in keys if (known := memory.get(key)) is not None)
 
 
 def run_counts(first: int, last: int) -> list[int]:

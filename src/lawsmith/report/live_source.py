@@ -91,19 +91,19 @@ def _attempts(
 
 
 def _runs(study: LiveStudy, placed: list[tuple[int, Trial]], law: Analysis | None) -> RunTable:
-    kept = [trial for _, trial in placed]
+    trials = [trial for _, trial in placed]
     first: dict[str, Column] = {
-        "run": [t.name for t in kept],
-        "state": [t.stage.value for t in kept],
-        "model": [str(t.config.get("model", "")) for t in kept],
+        "run": [t.name for t in trials],
+        "state": [t.stage.value for t in trials],
+        "model": [str(t.config.get("model", "")) for t in trials],
     }
     last: dict[str, Column] = {
-        "by": [t.by for t in kept],
-        "attempt": [t.attempt for t in kept],
-        "remark": [": ".join(filter(None, (t.reason, t.detail))) for t in kept],
+        "by": [t.by for t in trials],
+        "attempt": [t.attempt for t in trials],
+        "remark": [t.remark for t in trials],
     }
     rows = np.array([row for row, _ in placed], dtype=np.int64)
-    loss = np.array([_loss(t) for t in kept], dtype=np.float64)
+    loss = np.array([_loss(t) for t in trials], dtype=np.float64)
     return run_table(study.grid, rows, loss, law, first=first, last=last)
 
 

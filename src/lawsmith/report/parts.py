@@ -188,8 +188,8 @@ def part_html(part: Part) -> str:
         case Paragraph(text):
             return f"<p>{escape(text)}</p>"
         case Links(text, links):
-            found = ", ".join(link_html(name, label) for label, name in links)
-            return f"<p>{escape(text)} {found}.</p>"
+            joined = ", ".join(link_html(name, label) for label, name in links)
+            return f"<p>{escape(text)} {joined}.</p>"
         case Notes(items):
             return f'<ul class="notes">{_each("<li>{}</li>", items)}</ul>'
         case Tiles(tiles):

@@ -18,7 +18,7 @@ from lawsmith.charts.trunks import AnswerWithCurves
 from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import number, percent
+from lawsmith.formats import percent
 from lawsmith.journal import Ledger, Stage, Trial
 from lawsmith.laws.law import Law
 from lawsmith.report.parts import RunTable
@@ -177,12 +177,12 @@ class Source:
 
 def files_of(paths: Iterable[Path]) -> tuple[File, ...]:
     """The files that can be read, with their checksums."""
-    found = []
+    files = []
     for path in paths:
         with suppress(OSError):
             data = path.read_bytes()
-            found.append(File(path.name, hashlib.sha256(data).hexdigest(), len(data)))
-    return tuple(found)
+            files.append(File(path.name, hashlib.sha256(data).hexdigest(), len(data)))
+    return tuple(files)
 
 
 def study_files(source: str) -> tuple[File, ...]:
@@ -196,13 +196,6 @@ def study_files(source: str) -> tuple[File, ...]:
     with suppress(LawsmithError):
         return files_of(locate(known))
     return ()
-
-
-def hours_text(spend: Spend, compute: float) -> str:
-    """' (12.5 GPU-hours)' if the speed is known, else ''."""
-    if spend.flops_per_second is None:
-        return ""
-    return f" ({number(compute / spend.flops_per_second / 3600, 3)} GPU-hours)"
 
 
 def share_text(share: float) -> str:

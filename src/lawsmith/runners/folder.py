@@ -28,7 +28,7 @@ def status_from_exit(values: dict[str, Any]) -> Status:
     """The status of a run from the values of its exit.json."""
     code, why = values.get("code"), values.get("why")
     if not isinstance(code, int):
-        return Status(Phase.ENDED, Ending.FAILED, "an exit.json that is not ours")
+        return Status(Phase.ENDED, Ending.FAILED, "exit.json was not written by lawsmith")
     ending = _STOPS.get(str(why), Ending.COMPLETED if code == 0 else Ending.FAILED)
     detail = (
         "stopped at its time limit" if why == "timeout" else exit_code_text(code) if code else ""

@@ -117,8 +117,8 @@ class ReplayRunner:
                 where = f"runner.table: column {axis.name}"
                 raise LawsmithError(where, got="an axis the study does not have", want=want)
             match &= _same(grid.columns[axis.name], values[axis.name])
-        found = np.flatnonzero(match)
-        return int(found[0]) if len(found) else None
+        rows = np.flatnonzero(match)
+        return int(rows[0]) if len(rows) else None
 
 
 def _same(column: AnyArray, value: float | int | str) -> AnyArray:

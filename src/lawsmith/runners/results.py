@@ -220,12 +220,12 @@ def _from_log(path: Path, spec: ResultsSpec, config: Mapping[str, Value]) -> Res
     text = read_tail(path, limit=TAIL_BYTES).decode("utf-8", "replace")
     # Line by line from the end: a user's pattern could take very long on megabytes at once.
     for line in reversed(text.splitlines()):
-        found = re.search(spec.pattern, line[:10_000])
-        if found:
-            loss = as_float(found.group(1))
+        match = re.search(spec.pattern, line[:10_000])
+        if match:
+            loss = as_float(match.group(1))
             if loss is None:
                 return Result(
-                    ResultKind.UNREADABLE, detail=f"{found.group(1)[:60]!r} is not a number"
+                    ResultKind.UNREADABLE, detail=f"{match.group(1)[:60]!r} is not a number"
                 )
             return judge_loss(loss, spec)
     return Result(ResultKind.UNREADABLE, detail=f"no line matches {spec.pattern!r}")

@@ -35,8 +35,8 @@ def with_common_values(values: Mapping[str, Value], folder: Path) -> dict[str, V
 def fill(text: str, values: Mapping[str, Value], *, where: str = "command") -> str:
     """``text`` with its placeholders replaced."""
 
-    def replaced(found: re.Match[str]) -> str:
-        token, name = found.group(0), found.group(1)
+    def replaced(match: re.Match[str]) -> str:
+        token, name = match.group(0), match.group(1)
         if token in ("{{", "}}"):
             return token[0]
         if name is None:

@@ -1,5 +1,5 @@
-// A live page: asks for cards newer than those it has; the answer comes when there are some, or
-// after half a minute without. A card that changed is put in the place of the old one.
+// A live page asks for cards that are newer than its own. The reply comes when there are some, or
+// after twenty seconds. A card that changed replaces the old one.
 const RETRY_MS = 2000;
 
 const FOCUS = "a, button, input, summary, [tabindex]";
@@ -17,7 +17,7 @@ function put(card, order) {
   fresh.querySelectorAll(".chart").forEach(wait);
 }
 
-// What a reader has done to a card stays: its focus, the text typed, how far its tables are scrolled.
+// Keeps what the reader did to a card: its focus, the text typed, the scroll positions of its tables.
 function replace(old, fresh) {
   const at = [...old.querySelectorAll(FOCUS)].indexOf(document.activeElement);
   const typed = at >= 0 ? document.activeElement.selectionStart : null;
@@ -32,8 +32,8 @@ function replace(old, fresh) {
   if (focus && typeof typed === "number") focus.setSelectionRange(typed, typed);
 }
 
-// The places of charts move to the new card with what is drawn in them, so that nothing flickers or
-// changes its height; the charts that are to be drawn anew.
+// Moves the drawn charts to the new card, so that nothing flickers or changes its height. Returns the
+// charts to be drawn again.
 function keepCharts(old, fresh) {
   const data = (place) => place.parentNode.querySelector("script.data").textContent;
   const due = [];
@@ -47,21 +47,21 @@ function keepCharts(old, fresh) {
   return due;
 }
 
-function take(told) {
-  for (const card of told.cards) put(card, told.order);
+function update(news) {
+  for (const card of news.cards) put(card, news.order);
   for (const card of document.querySelectorAll(".card")) {
-    if (told.order.includes(card.id.slice("card-".length))) continue;
+    if (news.order.includes(card.id.slice("card-".length))) continue;
     card.querySelectorAll(".chart").forEach(forget);
     card.remove();
   }
-  if (contents.told !== told.links) {
-    contents.innerHTML = contents.told = told.links;
+  if (contents.links !== news.links) {
+    contents.innerHTML = contents.links = news.links;
     marked = null;
   }
   mark();
 }
 
-// Cards newer than a revision; null where nobody answers.
+// Cards that are newer than a revision; null if the server does not respond.
 async function ask(since) {
   try {
     const answer = await fetch("cards?since=" + encodeURIComponent(since), {cache: "no-store"});
@@ -75,12 +75,12 @@ async function live() {
   const state = document.getElementById("state");
   let since = state.dataset.revision;
   for (;;) {
-    const told = await ask(since);
-    state.classList.toggle("lost", !told);
-    state.textContent = told?.state ?? "no answer from lawsmith serve: what is shown may be old";
-    if (told) {
-      since = told.revision;
-      steady(() => take(told));
+    const news = await ask(since);
+    state.classList.toggle("lost", !news);
+    state.textContent = news?.state ?? "lawsmith serve does not respond: this page may be old";
+    if (news) {
+      since = news.revision;
+      steady(() => update(news));
     } else await new Promise((done) => setTimeout(done, RETRY_MS));
   }
 }

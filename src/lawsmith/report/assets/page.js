@@ -1,9 +1,9 @@
-// Charts: drawn when they come near the screen, since a page has a dozen, and drawn again when the
-// theme or the width of the page changes, and before printing. Drawing waits for nothing outside the
-// page, so it is done before a browser goes on to print.
+// Charts are drawn when they come near the screen, because a page has a dozen. They are drawn again
+// when the theme or the width of the page changes, and before printing. Drawing loads nothing, so it
+// is done before the browser prints.
 const dark = matchMedia("(prefers-color-scheme: dark)");
 const narrow = matchMedia("(max-width: 640px)");
-const views = new Map(); // place of a chart → the view that is drawn there
+const views = new Map(); // place of a chart → its view
 const theme = () => (dark.matches ? "dark" : "light");
 
 function rows({n, columns}) {
@@ -12,20 +12,20 @@ function rows({n, columns}) {
 }
 
 function specOf(place, which) {
-  if (!place.told) {
-    const told = JSON.parse(place.parentNode.querySelector("script.data").textContent);
+  if (!place.data) {
+    const data = JSON.parse(place.parentNode.querySelector("script.data").textContent);
     const datasets = {};
-    for (const name in told.datasets) datasets[name] = rows(told.datasets[name]);
-    place.told = {specs: told.specs, datasets};
+    for (const name in data.datasets) datasets[name] = rows(data.datasets[name]);
+    place.data = {specs: data.specs, datasets};
   }
   const size = narrow.matches && which !== "print" ? "narrow" : "wide";
   const description = place.parentNode.querySelector("figcaption p").textContent; // for screen readers
-  return {...place.told.specs[size], description, datasets: place.told.datasets,
+  return {...place.data.specs[size], description, datasets: place.data.datasets,
     config: configs[which]};
 }
 
-// What the reader looks at stays where it is while something above it changes its height: the last
-// part that begins above the line where links land. Browsers' own way loses it when it is replaced.
+// Keeps the reader's place while something above it changes its height: the last part that begins
+// above the line to which links scroll. The browser's own scroll anchoring fails for replaced parts.
 const PARTS = ".card[id], figure[id], table[id]";
 const line = () => parseFloat(getComputedStyle(document.querySelector(".card") ?? document.body)
   .scrollMarginTop) + 2;
@@ -39,7 +39,7 @@ function steady(change) {
   if (after) scrollBy({top: topOf(after) - before, behavior: "instant"});
 }
 
-// A chart is one picture to a screen reader, described by its caption; its runs are in the table.
+// For a screen reader, a chart is one picture with its caption; the runs are in the table.
 function label(holder) {
   const chart = holder.querySelector(".chart-wrapper");
   chart.setAttribute("role", "img");
@@ -47,7 +47,7 @@ function label(holder) {
   holder.querySelector("summary")?.setAttribute("aria-label", "Save this chart");
 }
 
-// Drawn apart and put in place as a whole: a chart never collapses while it is drawn again.
+// Draws off screen and puts the chart in place as a whole, so that it never collapses.
 async function draw(place, which = theme()) {
   place.due = false;
   const turn = place.turn = (place.turn ?? 0) + 1;
@@ -61,7 +61,7 @@ async function draw(place, which = theme()) {
       tooltip: {theme: which === "dark" ? "dark" : "light"},
     });
     label(holder);
-    if (turn !== place.turn) return view.finalize(); // drawn again, or gone, in the meantime
+    if (turn !== place.turn) return view.finalize(); // drawn again or removed in the meantime
     views.get(place)?.finalize();
     views.set(place, view);
   } catch (error) {
@@ -87,10 +87,10 @@ for (const media of [dark, narrow]) media.addEventListener("change", redraw);
 addEventListener("beforeprint", () => places().forEach((place) => draw(place, "print")));
 addEventListener("afterprint", () => places().forEach((place) => draw(place)));
 
-// To be drawn, anew if it was drawn before, once it is near the screen.
+// Draws a chart (again) once it is near the screen.
 function wait(place) {
   place.due = true;
-  delete place.told;
+  delete place.data;
   delete place.dataset.drawn;
   near.unobserve(place);
   near.observe(place);
@@ -102,7 +102,7 @@ function forget(place) {
   views.delete(place);
 }
 
-// The link of the card that is being read is marked, and on a telephone in sight.
+// Marks the link of the card that is being read, and scrolls it into view on a phone.
 const contents = document.querySelector("nav.contents");
 let marked = null;
 function mark() {

@@ -1,5 +1,5 @@
-// The table of runs: a page of it at a time, sorted by a column, filtered by words (in any cell) and
-// by comparisons such as lr>=0.001, N<1B or state=done.
+// The table of runs: shown page by page, sorted by a column, filtered by words (in any cell) and by
+// comparisons such as lr>=0.001, N<1B or state=done.
 const PAGE_OF_RUNS = 50;
 const SUFFIXES = {K: 1e3, M: 1e6, B: 1e9, T: 1e12};
 
@@ -34,7 +34,7 @@ function number(word) {
   return match ? Number(match[1]) * (SUFFIXES[match[2].toUpperCase()] ?? 1) : NaN;
 }
 
-// A test of row i for each word of the filter; all must hold.
+// A test of row i for each word of the filter; a row is shown if it passes all.
 function tests(text, columns) {
   return text.trim().split(/\s+/).filter(Boolean).map((word) => {
     const match = /^(.+?)(<=|>=|!=|<|>|=)(.+)$/.exec(word);
@@ -65,7 +65,7 @@ function comparison(column, sign, word) {
   };
 }
 
-// Order of two values: numbers by size, text by letters, what is missing last either way.
+// Order of two values: numbers by size, text alphabetically, missing values always last.
 function before(a, b, way) {
   if (a === null || b === null) return (a === null) - (b === null);
   if (typeof a === "number" && typeof b === "number") return way * (a - b);
@@ -78,7 +78,7 @@ function startRuns(part, kept = {}) {
   const columns = JSON.parse(box.querySelector("script.data").textContent);
   const n = columns[0].values.length;
   const [head, body] = [box.querySelector("thead"), box.querySelector("tbody")];
-  const [input, told] = [box.querySelector("input"), box.querySelector("output")];
+  const [input, summary] = [box.querySelector("input"), box.querySelector("output")];
   const state = {text: "", by: null, way: 1, page: 0, ...kept};
   let order = [];
 
@@ -104,7 +104,7 @@ function startRuns(part, kept = {}) {
       return row;
     }));
     const all = n.toLocaleString("en");
-    told.textContent = order.length < n
+    summary.textContent = order.length < n
       ? order.length.toLocaleString("en") + " of " + all + " runs" : all + " runs";
     const last = Math.min(first + PAGE_OF_RUNS, order.length);
     const pages = box.querySelector(".pages");

@@ -9,12 +9,13 @@ from lawsmith.answer import Answer, Forecast
 from lawsmith.answer import text as words
 from lawsmith.charts.answer import AnswerWithRuns
 from lawsmith.datasets import Study
-from lawsmith.formats import flops, interval, number, percent, plural
+from lawsmith.digest import sentence
+from lawsmith.formats import flops, gpu_hours, interval, number, percent, plural
 from lawsmith.report import parts
 from lawsmith.report.cards.figures import of_answer, place_of
 from lawsmith.report.cards.progress import journal_warnings
 from lawsmith.report.parts import Card, Listing, Paragraph, Part, Tile, Tiles
-from lawsmith.report.source import Live, Source, hours_text, share_text
+from lawsmith.report.source import Live, Source, share_text
 
 AT_EDGE = "at the edge"
 UNITS = {"N": "parameters", "D": "tokens", "D/N": "tokens per parameter", "C": "FLOPs"}
@@ -27,24 +28,24 @@ CAPTION = (
 
 def answer(source: Source) -> Card:
     """The answer of the study, in the numbers that a decision needs."""
-    found, answered = source.answer, source.findings.answered
+    known, answered = source.answer, source.findings.answered
     shown: list[Part] = []
-    if found is None or not found.forecasts:
+    if known is None or not known.forecasts:
         shown.append(parts.Absent("answer", source.findings.why_no_answer or "no target was named"))
     else:
-        shown += [Paragraph(found.verdict), Tiles(tuple(_tiles(found, source)))]
+        shown += [Paragraph(known.verdict), Tiles(tuple(_tiles(known, source)))]
     shown.append(Tiles(tuple(_cost_tiles(source))))
-    if found is not None:
-        shown += [_listing(found, i) for i in range(1, len(found.forecasts))]
+    if known is not None:
+        shown += [_listing(known, i) for i in range(1, len(known.forecasts))]
     shown += _links_to_warnings(source)
     if answered is not None:
         shown.append(of_answer(source, "answer", _caption(answered), charts.answer))
         shown += _checks(answered)
-    if found is not None and (learnt := words.learnt_text(found)):
+    if known is not None and (learnt := words.learnt_text(known)):
         shown.append(Paragraph(f"Learnt from: {learnt}."))
-    notes = tuple(f"{note[:1].upper()}{note[1:].rstrip('.')}." for note in source.study.notes)
+    notes = tuple(map(sentence, source.study.notes))
     shown += [parts.Notes(notes)] if notes else []
-    warnings = (*source.study.warnings, *(() if found is None else found.warnings))
+    warnings = (*source.study.warnings, *(() if known is None else known.warnings))
     return Card("answer", "The answer", _lead(source), tuple(shown), warnings)
 
 
@@ -61,14 +62,14 @@ def _lead(source: Source) -> str:
     return f"{whole}: the best loss to expect is {summary}."
 
 
-def _tiles(found: Answer, source: Source) -> list[Tile]:
+def _tiles(known: Answer, source: Source) -> list[Tile]:
     """A tile for the loss, then one for N, D and each hyperparameter."""
-    first = found.forecasts[0]
-    level = percent(found.level)
+    first = known.forecasts[0]
+    level = percent(known.level)
     loss, run, *others = words.lines(first)
     detail = [f"{level} interval {loss.interval}", f"of one further run {run.interval}"]
     detail += [words.beyond(first)]
-    detail += [] if source.live is None else [_runs_used(found, source.live)]
+    detail += [] if source.live is None else [_runs_used(known, source.live)]
     tiles = [Tile(f"Best loss at {first.target.label}", loss.value, "\n".join(detail))]
     return tiles + [_tile(line, level, first, source.study) for line in others]
 
@@ -93,9 +94,9 @@ def _unit(name: str, study: Study) -> str:
     return f"tried {number(float(tried.min()), 3)} to {number(float(tried.max()), 3)}{named}"
 
 
-def _runs_used(found: Answer, live: Live) -> str:
+def _runs_used(known: Answer, live: Live) -> str:
     """The number of runs in the answer of a live study, which may lack the newest."""
-    n = found.n_runs - found.n_diverged
+    n = known.n_runs - known.n_diverged
     n_newer = live.n_finished - n
     if n_newer <= 0:
         return f"from all {plural(n, 'finished run')}"
@@ -103,11 +104,11 @@ def _runs_used(found: Answer, live: Live) -> str:
     return f"from {n} of {live.n_finished} finished runs, {what} being added"
 
 
-def _listing(found: Answer, i: int) -> Listing:
+def _listing(known: Answer, i: int) -> Listing:
     """The table of a further target."""
-    forecast = found.forecasts[i]
+    forecast = known.forecasts[i]
     head = f"{forecast.target.label}, {words.beyond(forecast)}"
-    columns = [head, words.HEADS[1], f"{percent(found.level)} {words.HEADS[2]}", words.HEADS[3]]
+    columns = [head, words.HEADS[1], f"{percent(known.level)} {words.HEADS[2]}", words.HEADS[3]]
     rows = [tuple(line) for line in words.lines(forecast)]
     if any(row[0] in forecast.at_edge for row in rows):
         columns.append("note")
@@ -130,9 +131,9 @@ def _caption(answered: AnswerWithRuns) -> str:
     text = f"Grey: every run. {CAPTION}"
     if answered.pool_answer is not None:
         text = f"Pale blue: runs. Grey: runs of the pool not made. {CAPTION}"
-        text += " The grey line is what all runs of the pool say."
+        text += " The grey line is the answer from all runs of the pool."
     if answered.answer.held_out is not None:
-        text += " Stars are the best of the runs held out, which the answer has not seen."
+        text += " Stars are the best of the runs held out, which the answer does not use."
     if len(answered.answer.forecasts) > 1:
         text += " The line ends at the nearest target beyond the runs."
     return text
@@ -140,17 +141,17 @@ def _caption(answered: AnswerWithRuns) -> str:
 
 def _checks(answered: AnswerWithRuns) -> list[Part]:
     """The answer compared with held-out runs, and with the answer of the whole pool."""
-    found, pool_answer, shown = answered.answer, answered.pool_answer, list[Part]()
-    if found.held_out is not None:
-        shown.append(Paragraph(f"Held out: {words.held_out_text(found)}."))
-    if pool_answer is not None and found.forecasts:
-        shown.append(Paragraph(_pool_text(found.forecasts[0], pool_answer)))
-    return [*shown, *_held_out(found)]
+    known, pool_answer, shown = answered.answer, answered.pool_answer, list[Part]()
+    if known.held_out is not None:
+        shown.append(Paragraph(f"Held out: {words.held_out_text(known)}."))
+    if pool_answer is not None and known.forecasts:
+        shown.append(Paragraph(_pool_text(known.forecasts[0], pool_answer)))
+    return [*shown, *_held_out(known)]
 
 
-def _held_out(found: Answer) -> list[Part]:
+def _held_out(known: Answer) -> list[Part]:
     """The largest held-out runs, each with its prediction."""
-    judged = found.held_out
+    judged = known.held_out
     if judged is None or not len(judged.rows):
         return []
     rows = []
@@ -159,14 +160,14 @@ def _held_out(found: Answer) -> list[Part]:
         ends = interval(float(judged.low[i]), float(judged.high[i]), words.loss_text)
         off, held = percent(abs(predicted / loss - 1.0), 2), "yes" if judged.inside[i] else "no"
         rows.append((flops(C), words.loss_text(loss), words.loss_text(predicted), off, ends, held))
-    level = f"{percent(found.level)} interval of a run"
+    level = f"{percent(known.level)} interval of a run"
     heads = (
-        "FLOPs of a run not seen",
-        "its loss",
+        "FLOPs of a held-out run",
+        "loss",
         "predicted",
         "error",
         level,
-        "interval holds it",
+        "inside",
     )
     return [Listing("unseen", heads, tuple(rows))]
 
@@ -177,14 +178,16 @@ def _pool_text(chosen: Forecast, pool_answer: Answer) -> str:
     off = percent(abs(chosen.loss / whole.loss - 1.0), 2)
     ends = interval(whole.low, whole.high, words.loss_text)
     return (
-        f"The whole pool ({words.rests_on(pool_answer)}) says {words.loss_text(whole.loss)} {ends} "
-        f"at {chosen.target.label}: the runs chosen are {off} from it."
+        f"The whole pool ({words.rests_on(pool_answer)}) gives {words.loss_text(whole.loss)} "
+        f"{ends} at {chosen.target.label}; the answer from the chosen runs differs by {off}."
     )
 
 
 def _cost_tiles(source: Source) -> list[Tile]:
     spend = source.spend
-    detail = [f"FLOPs{hours_text(spend, spend.spent)}, {plural(spend.n_runs, 'run')}"]
+    detail = [
+        f"FLOPs{gpu_hours(spend.spent, spend.flops_per_second)}, {plural(spend.n_runs, 'run')}"
+    ]
     whole = f"FLOPs for all {spend.n_dense} candidates"
     if source.kind == "table":
         whole = f"FLOPs: the {spend.n_dense} configurations run here, once each"

@@ -11,6 +11,7 @@ from lawsmith import charts
 from lawsmith.analysis import Analysis
 from lawsmith.answer.text import curves_text, loss_text
 from lawsmith.charts.titles import EVERY, objective_text, point_name
+from lawsmith.digest import sentence
 from lawsmith.formats import count, flops, interval, number, percent, plural, symbol
 from lawsmith.journal import Trial
 from lawsmith.laws.diagnostics import Diagnostic
@@ -94,7 +95,7 @@ def tuning(source: Source) -> Card:
 
 def residuals(source: Source) -> Card:
     """The residuals of the law, and the influence of its points."""
-    lead = "What the law misses, and which points its prediction depends on."
+    lead = "How far the points are from the law, and how much its prediction depends on each."
     caption = (
         "Above: how far each point lies from the law. Below: how the prediction moves when the "
         "point is left out, beside one standard error."
@@ -106,13 +107,13 @@ def residuals(source: Source) -> Card:
 def isoflop(source: Source) -> Card:
     """The best loss against size at equal compute, and against tokens at equal size."""
     lead = (
-        "The runs that were made: which size is best at equal compute, and what more tokens bring "
-        "at equal size."
+        "Which size is best at equal compute, and what more tokens bring at equal size, in the "
+        "runs that were made."
     )
     caption = (
         "Each curve joins runs of about the same compute, each the best of its size and tokens. "
-        "Its lowest point, a diamond, is the best size for that compute. A hollow one lies at an "
-        "end of its curve: a size beyond it may be better still."
+        "Its lowest point, a diamond, is the best size for that compute. A hollow diamond is at an "
+        "end of its curve: a size beyond it may be better."
     )
     parts: list[Part] = [of_law(source, "isoflop", caption, charts.isoflop)]
     if source.findings.analysis is not None and source.findings.sizes is not None:
@@ -138,7 +139,7 @@ def law(source: Source) -> Card:
     form = source.law
     known = [f"{name} {LETTERS[name]}" for name in form.inputs if name in LETTERS]
     letters = f", where L is the best loss, {', '.join(known)}" if known else ""
-    floor = " E is the loss that no scale gets below." if "E" in form.names else ""
+    floor = " E is the irreducible loss." if "E" in form.names else ""
     caption = (
         "Grey: every run. Blue: those that the law is fitted to. The band is the law's own "
         "interval, which assumes that its form is right; the answer above does not. Hover over a "
@@ -151,10 +152,10 @@ def law(source: Source) -> Card:
     return Card("law", "A law that describes the runs", lead, tuple(parts))
 
 
-def _fit(found: Analysis) -> list[Part]:
+def _fit(analysis: Analysis) -> list[Part]:
     """The parameters of the law, and how they were fitted."""
-    level, fit = found.options.level, found.fit
-    known = {} if found.uncertainty is None else found.uncertainty.params(level)
+    level, fit = analysis.options.level, analysis.fit
+    known = {} if analysis.uncertainty is None else analysis.uncertainty.params(level)
     rows = tuple(
         (symbol(name), number(value, 5), _interval(known.get(name)))
         for name, value in fit.params.items()
@@ -166,17 +167,17 @@ def _fit(found: Analysis) -> list[Part]:
     return [Listing("parameters", columns, rows), Facts(tuple(facts))]
 
 
-def _interval(found: Interval | None) -> str:
-    if found is None:
+def _interval(known: Interval | None) -> str:
+    if known is None:
         return "–"
-    return "not identified" if isnan(found.low) else interval(found.low, found.high, number)
+    return "not identified" if isnan(known.low) else interval(known.low, known.high, number)
 
 
 def along(source: Source) -> Card | None:
     """Losses along runs and the predicted ends; None if there are no curves."""
     if source.findings.curved is None or source.findings.curved.answer.curves is None:
         return None
-    found = source.findings.curved.answer.curves
+    finding = source.findings.curved.answer.curves
     caption = (
         "Lines: losses along runs. Dots: runs after a decay, joined to where they left their "
         "trunk. Stars: predicted ends, of trunks if they were decayed now and of unfinished runs "
@@ -192,15 +193,14 @@ def along(source: Source) -> Card | None:
             loss_text(end.loss),
             interval(end.run_low, end.run_high, loss_text),
         )
-        for end in found.ends[:MAX_ROWS]
+        for end in finding.ends[:MAX_ROWS]
     )
     columns = ("run", "kind", "N", "D at the end", "loss", f"{percent(source.level)} interval")
     if rows:
         parts.append(Listing("ends", columns, rows, n_words=2))
-    if len(found.ends) > MAX_ROWS:
-        parts.append(Notes((f"{len(found.ends) - MAX_ROWS} more are not listed.",)))
-    text = curves_text(found)
-    words = f"{text[:1].upper()}{text[1:]}."
+    if len(finding.ends) > MAX_ROWS:
+        parts.append(Notes((f"{len(finding.ends) - MAX_ROWS} more are not listed.",)))
+    words = sentence(curves_text(finding))
     if source.live is not None and (stopped := source.live.stopped):
         saved, budget = sum(trial.cost - trial.spend for trial in stopped), source.spend.budget
         share = f", {percent(saved / budget)} of the budget" if budget else ""
@@ -223,7 +223,7 @@ def _stopped(stopped: Sequence[Trial]) -> Listing:
         )
         for trial in stopped[:MAX_ROWS]
     )
-    columns = ("stopped", "N", "D planned", "last seen at", "loss there", "FLOPs saved")
+    columns = ("stopped", "N", "D planned", "last report at", "loss there", "FLOPs saved")
     return Listing("stopped", columns, rows, n_words=1)
 
 
@@ -262,10 +262,10 @@ def _task_figures(answer: TaskAnswer, study: str) -> list[Part]:
     drawn = {"compute": charts.accuracy_by_compute}
     if answer.via:
         drawn["loss"] = charts.accuracy_by_loss
-    found: list[Part] = [
+    figures: list[Part] = [
         figure(
             f"{answer.task.name} by {kind}", TASK_CAPTIONS[kind], partial(draw, answer, study=study)
         )
         for kind, draw in drawn.items()
     ]
-    return [*found, Notes(tuple(f"{remark}." for remark in remarks(answer)))]
+    return [*figures, Notes(tuple(f"{remark}." for remark in remarks(answer)))]

@@ -8,17 +8,17 @@ from math import isfinite, nan
 
 from lawsmith import charts
 from lawsmith.answer.text import loss_text
-from lawsmith.formats import count, flops, plural
+from lawsmith.formats import count, flops, gpu_hours, plural
 from lawsmith.journal import Trial
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import parts
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
-from lawsmith.report.source import Live, Source, hours_text, share_text
+from lawsmith.report.source import Live, Source, share_text
 from lawsmith.study.answer import ENDED, best_of, config_text, failures_of, window_of
 
 NO_ORDER = (
-    "a table does not say in which order its runs were made; lawsmith replay shows what fewer runs "
-    "would have told"
+    "a table does not tell in which order its runs were made; lawsmith replay shows the answer "
+    "from fewer runs"
 )
 MAX_LISTED = 12  # runs under way, and failures
 LOG_LINES = 12  # of a failed run
@@ -30,7 +30,10 @@ def progress(source: Source) -> Card | None:
     if live is None or spend.budget is None:
         return None
     committed = share_text(spend.spent / spend.budget)
-    amounts = [f"{flops(C)} FLOPs{hours_text(spend, C)}" for C in (spend.spent, spend.budget)]
+    amounts = [
+        f"{flops(C)} FLOPs{gpu_hours(C, spend.flops_per_second)}"
+        for C in (spend.spent, spend.budget)
+    ]
     tiles = [Tile("Budget committed", committed, " of ".join(amounts))]
     counts = live.ledger.counts()
     tiles += [Tile(stage.capitalize(), str(n)) for stage, n in counts.items() if n]
@@ -55,16 +58,16 @@ def _facts(live: Live) -> list[tuple[str, str]]:
     text = "no run has a result yet"
     if reached is not None:
         text = f"up to {flops(reached)} FLOPs so far; candidates have up to {flops(largest)}"
-    found = [("window", text)]
+    facts = [("window", text)]
     best, n_excluded = best_of(live.ledger), int(live.history.excluded.sum())
     if best is not None and best.loss is not None:
         config = config_text(best.config)
-        found.append(("best run", f"{loss_text(best.loss)} by {best.name} ({config})"))
-    return found + ([("excluded", plural(n_excluded, "candidate"))] if n_excluded else [])
+        facts.append(("best run", f"{loss_text(best.loss)} by {best.name} ({config})"))
+    return facts + ([("excluded", plural(n_excluded, "candidate"))] if n_excluded else [])
 
 
 def _under_way(trials: Sequence[Trial]) -> Listing:
-    columns = ("under way", "stage", "configuration", "on the way", "FLOPs")
+    columns = ("under way", "stage", "configuration", "last report", "FLOPs")
     rows = tuple(
         (t.name, t.stage.value, config_text(t.config), _report(t), flops(t.cost))
         for t in trials[:MAX_LISTED]
@@ -81,16 +84,16 @@ def _report(trial: Trial) -> str:
 
 def journal_warnings(live: Live) -> tuple[Diagnostic, ...]:
     """Warnings about the journal of a live study."""
-    found = []
+    warnings = []
     if live.study.journal.torn:
         text = "the last line of the journal is incomplete after a crash and is ignored"
-        found.append(Diagnostic("incomplete_journal", text))
+        warnings.append(Diagnostic("incomplete_journal", text))
     if live.history.unmatched:
         text = (
             f"{plural(live.history.unmatched, 'run')} match no candidate: not in the fit, not drawn"
         )
-        found.append(Diagnostic("unmatched_runs", text))
-    return tuple(found)
+        warnings.append(Diagnostic("unmatched_runs", text))
+    return tuple(warnings)
 
 
 def next_runs(source: Source) -> Card | None:
@@ -108,21 +111,20 @@ def next_runs(source: Source) -> Card | None:
         (config_text(p.config), p.why, flops(p.cost), *(p.values.get(n, "–") for n in names))
         for p in proposals
     ]
-    heads = ("configuration", "chosen", "FLOPs", *names)
+    heads = ("configuration", "reason", "FLOPs", *names)
     return Card("next", title, lead, (Listing("next", heads, tuple(rows), n_words=2),))
 
 
 def failures(source: Source) -> Card | None:
     """Runs that failed, with the ends of their logs; None if there are none."""
     live = source.live
-    found = () if live is None else failures_of(live.study, live.ledger, lines=LOG_LINES)
-    if not found:
+    failed = () if live is None else failures_of(live.study, live.ledger, lines=LOG_LINES)
+    if not failed:
         return None
     shown: list[Part] = []
-    for one in found[-MAX_LISTED:]:
+    for one in failed[-MAX_LISTED:]:
         trial = one.trial
-        reason = ": ".join(filter(None, (trial.reason, trial.detail)))
-        title = f"{trial.name}, {trial.stage.value}: {reason} ({config_text(trial.config)})"
+        title = f"{trial.name}, {trial.stage.value}: {trial.remark} ({config_text(trial.config)})"
         shown.append(parts.Log(title, one.tail or "no log"))
     lead = "Runs that failed or will be tried again, with the end of each log."
     return Card("failures", "What failed", lead, tuple(shown))

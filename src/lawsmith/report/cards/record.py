@@ -100,13 +100,13 @@ def record(source: Source) -> Card:
 
 
 def _versions(made: str) -> tuple[tuple[str, str], ...]:
-    found = [("lawsmith", __version__), ("Python", platform.python_version())]
+    versions = [("lawsmith", __version__), ("Python", platform.python_version())]
     for name in PACKAGES:
         try:
-            found.append((name, version(name)))
+            versions.append((name, version(name)))
         except PackageNotFoundError:
             continue
-    return (*found, *((("made", made),) if made else ()))
+    return (*versions, *((("made", made),) if made else ()))
 
 
 def _text(value: object) -> str:

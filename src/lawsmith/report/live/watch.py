@@ -94,7 +94,7 @@ class Watch:
     def _redraw(self) -> None:
         """Redraw the quick cards when the journal, the study file or the findings change."""
         opened = Opened(self.file)
-        seen: tuple[object, ...] = ()
+        shown: tuple[object, ...] = ()
         while not self._stop.is_set():
             self._news.wait(PAUSE)
             self._news.clear()
@@ -103,9 +103,9 @@ class Watch:
                 ledger, findings = study.read(), self._findings
                 self._latest = _inputs(study, ledger)
                 now = (ledger.n_events, study.digest(), findings)
-                if now != seen:
+                if now != shown:
                     self._show(study, ledger, QUICK)
-                    seen = now
+                    shown = now
                 self.board.set_state(_state(ledger) + self._error)
             except LawsmithError as error:
                 opened = Opened(self.file)
@@ -120,17 +120,17 @@ class Watch:
         The rest is done piece by piece; the piece that has waited longest comes first.
         """
         opened, memory = Opened(self.file), Memory()
-        seen: tuple[object, ...] | None = None
+        answered: tuple[object, ...] | None = None
         waiting: list[str] = []
         while not self._stop.is_set():
             try:
                 study = opened.study()
                 ledger = study.read()
                 now = _inputs(study, ledger)
-                if seen is None or now[0] != seen[0]:
+                if answered is None or now[0] != answered[0]:
                     memory = Memory()  # the study file was edited: targets, prices, …
-                if now != seen:
-                    seen = now  # before it may fail, as it would fail again
+                if now != answered:
+                    answered = now  # before it may fail, as it would fail again
                     self._publish(find_answer(study, ledger, self._findings))
                     self._error = ""
                     waiting += [name for name in REST if name not in waiting]

@@ -19,7 +19,7 @@ from lawsmith.errors import LawsmithError
 from lawsmith.runners import wrapper
 from lawsmith.runners.base import Ending, Job, Phase, Status
 from lawsmith.runners.folder import has_mark, leave_mark, read_json_object, status_from_exit
-from lawsmith.runners.ray import keeper
+from lawsmith.runners.ray import run_actor
 from lawsmith.runners.template import Value, fill, with_common_values
 from lawsmith.spec.models import Seconds
 from lawsmith.spec.reading import Table
@@ -124,14 +124,14 @@ class RayRunner:
             raise LawsmithError(where, got=got, want="a running cluster", hint=hint) from None
         _quieten(ray)
         # The actor and what it calls are sent by value: nodes do not need lawsmith.
-        for module in (keeper, wrapper):
+        for module in (run_actor, wrapper):
             ray.cloudpickle.register_pickle_by_value(module)
         return ray
 
     def _start(self, job: Job, command: Sequence[str]) -> str:
         """Start the job's actor unless it exists; its id."""
         ray, options = self._connect(), self.options
-        actor = ray.remote(keeper.Keeper).options(
+        actor = ray.remote(run_actor.RunActor).options(
             name=job.name,
             namespace=options.namespace,
             lifetime="detached",

@@ -74,7 +74,7 @@ class SlurmClient:
         self, *, ids: Iterable[str] = (), names: Iterable[str] = ()
     ) -> list[JobEntry] | None:
         """Jobs in accounting, by id or by name, old ones first; None if accounting is off."""
-        found: list[JobEntry] = []
+        entries: list[JobEntry] = []
         wanted = [("jobs", sorted(set(ids))), ("name", sorted(set(names)))]
         for option, values in wanted:
             if not values:
@@ -90,14 +90,14 @@ class SlurmClient:
                 raise SlurmUnavailable(_message(done))
             for line in done.stdout.splitlines():
                 if line.count("|") >= 3:
-                    found += _of_sacct(line)
-        return found
+                    entries += _of_sacct(line)
+        return entries
 
     def restarts(self, id_: str) -> int:
         """How often Slurm has restarted a job; 0 if Slurm no longer knows it."""
         done = self._call(["scontrol", "--oneliner", "show", "job", id_])
-        found = re.search(r"\bRestarts=(\d+)", done.stdout)
-        return int(found.group(1)) if done.returncode == 0 and found else 0
+        match = re.search(r"\bRestarts=(\d+)", done.stdout)
+        return int(match.group(1)) if done.returncode == 0 and match else 0
 
     def cancel(self, ids: Sequence[str]) -> None:
         """Stop jobs; it is no error if they have ended."""
@@ -151,15 +151,15 @@ def _of_sacct(line: str) -> list[JobEntry]:
 
 def _expanded(id_: str) -> list[str]:
     """'7_1', '7_2', '7_5' for 7_[1-2,5%4], the form in which sacct shows tasks that never began."""
-    found = re.fullmatch(r"(\d+)_\[([\d,-]+)(?:%\d+)?\]", id_)
-    if found is None:
+    array = re.fullmatch(r"(\d+)_\[([\d,-]+)(?:%\d+)?\]", id_)
+    if array is None:
         return [id_]
     tasks: list[int] = []
-    for part in found.group(2).split(","):
+    for part in array.group(2).split(","):
         first, _, last = part.partition("-")
         if first.isdigit() and (last or first).isdigit():
             tasks += range(int(first), min(int(last or first), int(first) + _MAX_TASKS) + 1)
-    return [f"{found.group(1)}_{task}" for task in tasks]
+    return [f"{array.group(1)}_{task}" for task in tasks]
 
 
 def _message(done: subprocess.CompletedProcess[str]) -> str:

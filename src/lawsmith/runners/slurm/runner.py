@@ -87,7 +87,7 @@ class SlurmRunner:
                 handles |= self._submit_batch(batch, scripts)
         except SlurmUnavailable as error:
             # It may have accepted a job all the same: the next call looks it up by its name.
-            _log.warning("Slurm takes no job now: %s", error)
+            _log.warning("Slurm accepts no jobs now: %s", error)
         return handles
 
     def poll(self, jobs: Sequence[Job]) -> dict[str, Status]:
@@ -95,16 +95,16 @@ class SlurmRunner:
 
         For a job that ended badly, one more call tells how often Slurm restarted it.
         """
-        found: dict[str, Status] = {}
+        statuses: dict[str, Status] = {}
         try:
             queue = entries_by_name(self.client.queue() if jobs else [])
             for job in jobs:
                 if (entry := entry_of(queue, job)) is not None:
                     restarts = self.client.restarts(entry.id) if ended_badly(job, entry) else 0
-                    found[job.name] = status_of(job, entry, restarts=restarts)
+                    statuses[job.name] = status_of(job, entry, restarts=restarts)
         except SlurmUnavailable as error:
             return {job.name: status_unknown(job, str(error)) for job in jobs}
-        return found | self._poll_accounting([job for job in jobs if job.name not in found])
+        return statuses | self._poll_accounting([job for job in jobs if job.name not in statuses])
 
     def cancel(self, jobs: Sequence[Job]) -> None:
         """Cancel the jobs that wait or run; if Slurm does not answer, nothing happens."""
@@ -118,7 +118,7 @@ class SlurmRunner:
             if ids:
                 self.client.cancel(ids)
         except SlurmUnavailable as error:
-            _log.warning("Slurm cancels nothing now: %s", error)
+            _log.warning("Slurm cannot cancel jobs now: %s", error)
 
     def preview(self, values: Mapping[str, Value]) -> list[str]:
         """The command that submits a run with these values, once its script could be rendered."""
@@ -131,12 +131,12 @@ class SlurmRunner:
     def _submitted(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Handles of jobs submitted by a driver that died before it put them on record."""
         queue = entries_by_name(self.client.queue())
-        found = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
-        rest = [job for job in jobs if job.name not in found]
+        handles = {job.name: id_ for job in jobs if (id_ := _handle(job, queue))}
+        rest = [job for job in jobs if job.name not in handles]
         # A job without an intent in its folder was never submitted.
         names = {intent.name for job in rest if (intent := read_intent(job))}
         known = entries_by_name(self.client.accounting(names=names) or [])
-        return found | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
+        return handles | {job.name: id_ for job in rest if (id_ := _handle(job, known))}
 
     def _poll_accounting(self, jobs: Sequence[Job]) -> dict[str, Status]:
         """The status of jobs that the controller does not know."""
@@ -146,14 +146,14 @@ class SlurmRunner:
         except SlurmUnavailable as error:
             ended = {job.name: status_from_folder(job) for job in jobs if read_exit(job)}
             return {job.name: status_unknown(job, str(error)) for job in jobs} | ended
-        found: dict[str, Status] = {}
+        statuses: dict[str, Status] = {}
         for job in jobs:
             entry = entry_of(known, job)
             status = None if entry is None else status_of(job, entry)
             if status is None or (not status.over and read_exit(job)):  # accounting missed its end
                 status = status_from_folder(job)
-            found[job.name] = status
-        return found
+            statuses[job.name] = status
+        return statuses
 
     def _batches(
         self, jobs: Sequence[Job], scripts: Mapping[str, Rendered]

@@ -31,7 +31,7 @@ MAX_BYTES = 2**20  # of a template; Slurm itself takes scripts of at most 4 MB
 PLACEHOLDER = re.compile(r"\{\{\s*([A-Za-z_][A-Za-z0-9_]*)\s*\}\}")
 _VARIABLE = re.compile(r"[A-Za-z_][A-Za-z0-9_]*")
 _SHELLS = ("sh", "bash", "dash")  # `bare_places` does not know the syntax of others
-_OURS = re.compile(r"#SBATCH(?:\s.*)?\s(--array|-a)(?=[\s=\d]|$)")
+_ARRAY_OPTION = re.compile(r"#SBATCH(?:\s.*)?\s(--array|-a)(?=[\s=\d]|$)")
 # One piece of a script: escaped, quoted or commented text, or one bare character. There is no match
 # at the end, and at anything with a grammar of its own: here-documents, arithmetic, $(…) in quotes,
 # and commands that read their words a second time.
@@ -114,11 +114,11 @@ class Template:
                 self.name, got="DOS line endings", want="lines that end in \\n alone"
             )
         for number, line in enumerate(_head(self.text), start=1):
-            if (found := _OURS.match(line)) is not None:
+            if (option := _ARRAY_OPTION.match(line)) is not None:
                 hint = "lawsmith makes arrays itself: see runner.array"
                 want = "a script for one run"
                 raise LawsmithError(
-                    f"{self.name}, line {number}", got=found.group(1), want=want, hint=hint
+                    f"{self.name}, line {number}", got=option.group(1), want=want, hint=hint
                 )
 
     @classmethod
@@ -145,13 +145,13 @@ class Template:
     def _filled(self, values: Mapping[str, Value]) -> str:
         bare = bare_places(self.text)
 
-        def replaced(found: re.Match[str]) -> str:
-            name = found.group(1)
-            where = f"{self.name}, line {self.text.count(chr(10), 0, found.start()) + 1}"
+        def replaced(match: re.Match[str]) -> str:
+            name = match.group(1)
+            where = f"{self.name}, line {self.text.count(chr(10), 0, match.start()) + 1}"
             value = placeholder_text(name, values, where=where, written=f"{{{{{name}}}}}")
             if PLAIN.fullmatch(value):
                 return value
-            if found.start() not in bare:
+            if match.start() not in bare:
                 want = f"{PLAIN_TEXT} in a place where quotes do not hold"
                 hint = "give it a place of its own above them, or read $LAWSMITH_CONFIG"
                 raise LawsmithError(where, got=f"{name} = {value!r}", want=want, hint=hint)
@@ -183,13 +183,13 @@ def _word(name: str, value: str) -> str:
 
 def bare_places(script: str) -> set[int]:
     """Positions of ``script`` where a quoted word is safe."""
-    found: set[int] = set()
+    places: set[int] = set()
     at = 0
     while (piece := _PIECE.match(script, at)) is not None:
         if piece.lastgroup == "bare":
-            found.add(at)
+            places.add(at)
         at = piece.end()
-    return found
+    return places
 
 
 def batch_script(folders: Sequence[Path], rendered: Rendered) -> str:

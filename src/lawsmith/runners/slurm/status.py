@@ -125,8 +125,10 @@ def _why_stopped(job: Job) -> str:
 
     'CANCELLED' if the output gives no reason; '' if it does not tell that the job was stopped.
     """
-    found = _STOPPED.findall(_output_tail(job))
-    return (found[-1].decode("ascii", "replace").strip().upper() or "CANCELLED") if found else ""
+    reasons = _STOPPED.findall(_output_tail(job))
+    if not reasons:
+        return ""
+    return reasons[-1].decode("ascii", "replace").strip().upper() or "CANCELLED"
 
 
 def _failure(job: Job) -> Ending:
@@ -158,10 +160,10 @@ _STOPS = {
 
 def entries_by_name(entries: Iterable[JobEntry]) -> Entries:
     """The entries by name and task."""
-    found: dict[tuple[str, int | None], list[JobEntry]] = {}
+    named: dict[tuple[str, int | None], list[JobEntry]] = {}
     for entry in entries:
-        found.setdefault((entry.name, entry.task), []).append(entry)
-    return found
+        named.setdefault((entry.name, entry.task), []).append(entry)
+    return named
 
 
 def entries_of(entries: Entries, job: Job) -> Sequence[JobEntry]:

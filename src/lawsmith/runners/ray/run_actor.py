@@ -19,7 +19,7 @@ from typing import Any
 from lawsmith.runners.wrapper import launch, put
 
 
-class Keeper:
+class RunActor:
     """One run, in ``folder``.
 
     wrapper   source of the program that supervises the run, see `lawsmith.runners.wrapper`
