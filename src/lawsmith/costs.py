@@ -30,8 +30,8 @@ class Pricing(ABC):
     """The price of runs, in FLOPs."""
 
     @abstractmethod
-    def added(self, grid: Grid, asked: Rows) -> FloatArray:
-        """(m,) the cost that each row would add after the rows ``asked``."""
+    def added(self, grid: Grid, earlier: Rows) -> FloatArray:
+        """(m,) the cost that each row would add after the rows ``earlier``."""
 
     @abstractmethod
     def total(self, grid: Grid, rows: Rows) -> float:
@@ -44,7 +44,7 @@ class FixedPrices(Pricing):
 
     price: FloatArray
 
-    def added(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, earlier: Rows) -> FloatArray:
         return self.price
 
     def total(self, grid: Grid, rows: Rows) -> float:
@@ -56,7 +56,7 @@ class FixedPrices(Pricing):
 class SeparateRuns(Pricing):
     """Every run pays for all of its compute."""
 
-    def added(self, grid: Grid, asked: Rows) -> FloatArray:
+    def added(self, grid: Grid, earlier: Rows) -> FloatArray:
         return grid.C
 
     def total(self, grid: Grid, rows: Rows) -> float:
@@ -73,8 +73,8 @@ class Trunks(Pricing):
         if not 0.0 < self.decay < 1.0:
             raise LawsmithError("decay", got=f"{self.decay:g}", want="a share between 0 and 1")
 
-    def added(self, grid: Grid, asked: Rows) -> FloatArray:
-        trunk, rows = trunks(grid), np.asarray(asked, dtype=np.int64)
+    def added(self, grid: Grid, earlier: Rows) -> FloatArray:
+        trunk, rows = trunks(grid), np.asarray(earlier, dtype=np.int64)
         longest = np.zeros(int(trunk.max()) + 1)
         np.maximum.at(longest, trunk[rows], grid.D[rows])
         # The trunk continues from where the decay of the longest run began.
@@ -103,15 +103,15 @@ class Continued(Pricing):
     made: IntArray
     paid: IntArray
 
-    def added(self, grid: Grid, asked: Rows) -> FloatArray:
-        return self.pricing.added(grid, self._trunks(asked))
+    def added(self, grid: Grid, earlier: Rows) -> FloatArray:
+        return self.pricing.added(grid, self._trunks(earlier))
 
     def total(self, grid: Grid, rows: Rows) -> float:
         before = self.pricing.total(grid, self.paid)
         return self.pricing.total(grid, self._trunks(rows)) - before
 
-    def _trunks(self, asked: Rows) -> IntArray:
-        new = np.setdiff1d(np.asarray(asked, dtype=np.int64), self.made)
+    def _trunks(self, earlier: Rows) -> IntArray:
+        new = np.setdiff1d(np.asarray(earlier, dtype=np.int64), self.made)
         return np.concatenate([self.paid, new]).astype(np.int64)
 
 

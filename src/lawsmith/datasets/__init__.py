@@ -73,7 +73,7 @@ def _load_entry(
     frame = _read_sources(known, locate(known, progress=progress))
     if variant.prepare is not None:
         frame = variant.prepare(frame)
-    # The whole table is checked, whatever the caller then leaves out.
+    # The whole table is checked, before the caller leaves out rows.
     own = replace(variant.options, ignore=(EVERY,))  # the entry names all columns that matter
     study = study_from_frame(frame, own, name=name)
     if found := differences(count_study(study), variant.expected):

@@ -66,7 +66,7 @@ class Source:
     """One file of a study.
 
     file     its name in the study's folder of $LAWSMITH_DATA and of the cache
-    url      the public address, None where there is none
+    url      the public address, None if there is none
     sha256   of the original file, if known; ``n_bytes`` is its length
     convert  makes the file from what the address serves, if that is something else
     tag      the value of the column 'split' for its rows, if the study has several files

@@ -1,4 +1,4 @@
-"""Columns that were not asked for: settings become axes, and a warning names those not used.
+"""Columns without a role: settings become axes, and a warning names those that are not used.
 
 A column that varies is one of four kinds. It is metadata: a name, a seed, a time, a host. Or it
 follows from the columns in use: the width from N, the steps from D and batch size. Or it is a
@@ -27,7 +27,7 @@ _FOLLOWS = 0.02  # largest residual in logs: widths and steps are rounded number
 
 @dataclass(frozen=True)
 class ExtraColumns:
-    """The columns that were not asked for, in the order of the table.
+    """The columns without a role, in the order of the table.
 
     axes      settings that become axes: name → column
     unused    settings that are not used, each with the reason

@@ -38,7 +38,7 @@ def cache_dir() -> Path:
 
 
 def data_dir() -> Path | None:
-    """$LAWSMITH_DATA, None where it is not set."""
+    """$LAWSMITH_DATA, None if it is not set."""
     folder = os.environ.get("LAWSMITH_DATA")
     return Path(folder).expanduser() if folder else None
 

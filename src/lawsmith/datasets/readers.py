@@ -179,7 +179,11 @@ def _read_sheet(path: Path, sheet: str) -> pd.DataFrame:
 
     with library("excel", str(path), "an .xlsx file"), warnings.catch_warnings():
         warnings.simplefilter("ignore")  # about the styles of cells
-        _check_unpacked(path)
+        with zipfile.ZipFile(path) as archive:
+            size = sum(part.file_size for part in archive.infolist())
+        if size > MAX_UNPACKED:
+            want = f"at most {MAX_UNPACKED / 2**20:,.0f} MB"
+            raise LawsmithError(str(path), got=f"{size / 2**20:,.0f} MB when unpacked", want=want)
         with pd.ExcelFile(path, engine="openpyxl") as book:
             if sheet and sheet not in book.sheet_names:
                 raise unknown(f"{path}: sheet", sheet, map(str, book.sheet_names))
@@ -191,15 +195,6 @@ def _read_sheet(path: Path, sheet: str) -> pd.DataFrame:
     names = cells.iloc[start].dropna().astype(str).str.strip()
     names = names[names != ""]
     return cells.loc[start + 1 :, names.index].set_axis(names.tolist(), axis=1).infer_objects()
-
-
-def _check_unpacked(path: Path) -> None:
-    """Refuse a small file that unpacks to a huge one."""
-    with zipfile.ZipFile(path) as archive:
-        size = sum(part.file_size for part in archive.infolist())
-    if size > MAX_UNPACKED:
-        want = f"at most {MAX_UNPACKED / 2**20:,.0f} MB"
-        raise LawsmithError(str(path), got=f"{size / 2**20:,.0f} MB when unpacked", want=want)
 
 
 def _read_text(path: Path, max_bytes: int) -> str:

@@ -249,7 +249,7 @@ def _derive(
     match given := [name for name in roles.SCALES if name in table]:
         case ["N", "D"]:
             formula, values = "C = 6ND", 6.0 * table["N"] * table["D"]
-        # A compute column that was asked for may be any cost; one found as FLOPs is 6ND.
+        # A compute column that the user names may be any cost; one found by its name is 6ND.
         case ["N", "C"] if options.compute == "auto":
             formula, values = "D = C/6N", table["C"] / (6.0 * table["N"])
             table["D"] = values
@@ -332,11 +332,11 @@ def _repeat_note(others: pd.DataFrame, repeats: Sequence[IntArray]) -> str:
     part = others.iloc[runs].astype(str)
     group = np.repeat(np.arange(len(repeats)), [len(rows) for rows in repeats])
     within = part.groupby(group).nunique().max() > 1
-    # A column with another value in every run (a job's name, a loss) says nothing.
-    telling = [str(c) for c in part.columns if within[c] and part[c].nunique() < len(part)]
+    # A column with another value in every run (a job's name, a loss) is no explanation.
+    differing = [str(c) for c in part.columns if within[c] and part[c].nunique() < len(part)]
     n = "1 configuration was" if len(repeats) == 1 else f"{len(repeats)} configurations were"
     note = f"{n} run more than once ({len(runs)} runs)"
-    if not telling:
+    if not differing:
         return note
-    listed = ", ".join(telling[:_MAX_LISTED])
+    listed = ", ".join(differing[:_MAX_LISTED])
     return f"{note}; these runs differ in {listed}: an axis if it matters, else replicates"

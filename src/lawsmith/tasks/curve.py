@@ -4,7 +4,7 @@ Notation and shapes
     x         what accuracy depends on, lower is better: log loss, or minus a log scale
     c, t      floor (chance) and ceiling
     k, m      slope and middle:  g(x) = c + (t − c)·expit(k·(m − x))
-    s, e      how far runs lie from the curve: everywhere, and along x
+    s, e      how far runs are from the curve: everywhere, and along x
     Q         questions; 0 if not known
     u         (b, 6) parameter vectors as standard normals, see `priors`
 

@@ -60,9 +60,10 @@ def read_tracked(source: str, *, histories: bool) -> list[TrackedRun]:
 
 
 def _read(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
+    if not is_remote(place):
+        return _read_path(Path(place), part, histories=histories)
     kind, _, rest = place.partition(":")
-    path = Path(place)
-    match kind if is_remote(place) else "":
+    match kind:
         case "wandb":
             return wandb.read_runs(rest, histories=histories)
         case "mlflow":
@@ -71,11 +72,7 @@ def _read(place: str, part: str, *, histories: bool) -> list[TrackedRun]:
             return mlflow.read_runs(place, part, source=place, histories=histories)
         case "file":
             return _read(place.removeprefix("file://"), part, histories=histories)
-        case "optuna":
-            return optuna.read_runs(rest, part)
-        case "":
-            return _read_path(path, part, histories=histories)
-    return optuna.read_runs(place, part)
+    return optuna.read_runs(rest if kind == "optuna" else place, part)
 
 
 def _read_path(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
@@ -83,12 +80,10 @@ def _read_path(path: Path, part: str, *, histories: bool) -> list[TrackedRun]:
     if store := mlflow.find(path):
         address = store.resolve().as_uri()
         return mlflow.read_runs(address, part, source=str(store), histories=histories)
-    if wandb.find(path):
-        return wandb.read_folder(path)
-    if neps.find(path):
-        return neps.read_folder(path)
-    if tensorboard.find(path):
-        return tensorboard.read_folder(path)
+    for tracker in (wandb, neps, tensorboard):
+        if tracker.find(path):
+            runs: list[TrackedRun] = tracker.read_folder(path)
+            return runs
     if path.is_dir():
         raise LawsmithError(str(path), got="a folder without runs", want=KINDS)
     if not path.is_file():
