@@ -18,7 +18,6 @@ from typing import Literal, get_args
 import numpy as np
 
 from lawsmith.arrays import FloatArray
-from lawsmith.errors import LawsmithError, unknown
 
 Kind = Literal["trunk", "scheduled"]
 KINDS: tuple[Kind, ...] = get_args(Kind)
@@ -50,16 +49,6 @@ class Curve:
     path: RatePath | None = None
     N: float = np.nan
     hp: Mapping[str, float | str] = field(default_factory=dict)
-
-    def __post_init__(self) -> None:
-        if self.kind not in KINDS:
-            raise unknown(f"curve {self.run}: kind", self.kind, KINDS)
-        if len(self.D) != len(self.loss):
-            got = f"{len(self.D)} tokens, {len(self.loss)} losses"
-            raise LawsmithError(f"curve {self.run}", got=got, want="as many losses as tokens")
-        if not len(self.D) and self.path is None:
-            want = "losses, or the learning rate of a plan"
-            raise LawsmithError(f"curve {self.run}", got="neither", want=want)
 
     @property
     def reached(self) -> float:

@@ -14,7 +14,6 @@ import warnings
 import zipfile
 import zlib
 from collections import Counter
-from collections.abc import Callable
 from io import StringIO
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -50,9 +49,8 @@ def read_frame(source: str | Path, *, max_bytes: int = MAX_BYTES) -> pd.DataFram
         return runs_table(sources.read_tracked(str(source), histories=False), source=str(source))
     path = Path(source)
     _check_file(path, max_bytes=max_bytes)
-    read = _reader(path)
     try:
-        frame = read(path, max_bytes)
+        frame = _read_file(path, max_bytes)
     except OSError as error:
         raise LawsmithError(str(path), got=reason(error), want="a readable file") from None
     if not len(frame.columns):
@@ -69,18 +67,20 @@ def read_curve_frame(source: str | Path) -> pd.DataFrame:
     return read_frame(source)
 
 
-def _reader(path: Path) -> Callable[[Path, int], pd.DataFrame]:
-    """The reader for the file's extension."""
+def _read_file(path: Path, max_bytes: int) -> pd.DataFrame:
+    """The table in a file, read according to its extension."""
+    import pandas as pd
+
     suffixes = [s.lower() for s in path.suffixes]
     if suffixes and suffixes[-1] == ".gz":
         suffixes.pop()
     match suffixes[-1] if suffixes else "":
         case ".csv" | ".tsv" | ".txt" | ".dat":
-            return _read_csv
+            return _parse_csv(path, _read_text(path, max_bytes))
         case ".jsonl" | ".ndjson" | ".json":
-            return _read_json
+            return pd.DataFrame(read_rows(_read_text(path, max_bytes), source=str(path)))
         case ".parquet" | ".pq":
-            return _read_parquet
+            return _read_parquet(path)
         case suffix if suffix in _PICKLES or ".pickle" in suffixes or ".pkl" in suffixes:
             hint = "a pickle can run code, so it is never opened: convert it to CSV yourself"
             raise LawsmithError(str(path), got="a pickle", want=FORMATS, hint=hint)
@@ -105,10 +105,10 @@ def _check_file(path: Path, *, max_bytes: int) -> None:
         raise _too_big(path, f"a file of {size / 2**20:,.0f} MB", max_bytes)
 
 
-def _read_csv(path: Path, max_bytes: int) -> pd.DataFrame:
+def _parse_csv(path: Path, text: str) -> pd.DataFrame:
     import pandas as pd
 
-    text, skipped = _without_comments(_read_text(path, max_bytes))
+    text, skipped = _without_comments(text)
     header = text.split("\n", 1)[0]
     separator = max(",\t;", key=header.count)
     if separator not in header and len(header.split()) > 1:
@@ -156,13 +156,7 @@ def _check_fields(path: Path, text: str, separator: str, skipped: int) -> None:
         raise LawsmithError(where, got=reason(error), want="a row of a CSV table") from None
 
 
-def _read_json(path: Path, max_bytes: int) -> pd.DataFrame:
-    import pandas as pd
-
-    return pd.DataFrame(read_rows(_read_text(path, max_bytes), source=str(path)))
-
-
-def _read_parquet(path: Path, max_bytes: int) -> pd.DataFrame:
+def _read_parquet(path: Path) -> pd.DataFrame:
     import pandas as pd
     import pyarrow as pa
 
