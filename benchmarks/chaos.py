@@ -84,6 +84,7 @@ values = [2e8, 4e8, 8e8, 1.6e9]
 lr = [1e-3, 2e-3, 4e-3]
 [trunks]
 use = true
+[policy]
 stop = false
 [budget]
 flops = {budget}

@@ -16,6 +16,8 @@ import typer
 from tests.runners.contract import until_file
 from tests.study.studies import N_CANDIDATES, shell, small_study, study_text
 
+from lawsmith.journal import Kind, make
+
 
 @pytest.fixture
 def file(tmp_path: Path) -> Path:
@@ -75,6 +77,22 @@ def test_status_of_a_study_that_has_not_begun_writes_nothing(lawsmith, file: Pat
     assert "No answer yet" in result.out
     assert "Next, if no further result comes in" in result.out
     assert list(file.parent.iterdir()) == [file]
+
+
+def test_status_tells_what_stopping_saved(lawsmith, tmp_path: Path):
+    study = small_study(tmp_path, ("flops = 1e30", "flops = 1e21"))
+    study.begin()
+    asked = {"config": dict(study.candidates.configs[0]), "by": "run", "cost": 1e20}
+    study.journal.update(
+        lambda _: [
+            make(Kind.ASKED, "t0001", **asked),
+            make(Kind.SUBMITTED, "t0001", attempt=1, handle="local"),
+            make(Kind.CANCELLING, "t0001", reason="stopped"),
+            make(Kind.CANCELLED, "t0001", trained=2.5e7),
+        ]
+    )
+    said = "stopped 1 run stopped before the end: 7.5e19 FLOPs saved, 7.5% of the budget"
+    assert said in lawsmith("status", study.layout.file).text
 
 
 def test_watch_ends_with_the_study(lawsmith, file: Path):

@@ -297,7 +297,8 @@ def test_a_decay_on_a_trunk_that_is_there_costs_the_decay_alone(played):
     ("changes", "message"),
     [
         ([("use = true", "use = true\ndecay = 1.5")], "trunks.decay"),
-        ([("use = true", "use = true\nstops = true")], "stop"),
+        ([("use = true", "use = true\nstops = true")], "stops"),
+        ([("use = true", "use = true\nstop = true")], "trunks.stop: .* stop in \\[policy\\]"),
         ([("[law]", "[policy]\nname = 'full'\n[law]")], "trunks.use: got policy full"),
         ([("[law]", "[policy]\nsurrogate = 'gp'\n[law]")], "frontier with surface"),
         ([("[law]", "[cost]\ntrunk = true\n[law]")], "cost.trunk"),
@@ -398,7 +399,7 @@ def judged(study: LiveStudy, name: str, lr: float) -> list[dict]:
 def test_a_trunk_is_not_stopped_where_the_study_says_so_or_its_loss_is_good(tmp_path: Path):
     told = trunk_study(tmp_path / "a", *WITH_HOPELESS)
     assert judged(told, with_hopeless_trunk(told), HOPELESS) != []
-    off = trunk_study(tmp_path / "b", *WITH_HOPELESS, ("use = true", "use = true\nstop = false"))
+    off = trunk_study(tmp_path / "b", *WITH_HOPELESS, ("[law]", "[policy]\nstop = false\n[law]"))
     assert judged(off, with_hopeless_trunk(off), HOPELESS) == []
     good = trunk_study(tmp_path / "c", *WITH_HOPELESS)
     assert judged(good, with_hopeless_trunk(good), 2.9e-3) == []

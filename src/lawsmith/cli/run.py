@@ -27,12 +27,16 @@ from lawsmith.study.answer import (
     Summary,
     answered,
     config_text,
+    saved_by,
+    saved_text,
     stop_rule,
+    stopped_of,
     summarise,
 )
 from lawsmith.study.changing import retry_failed
 from lawsmith.study.live import LiveStudy, open_study
 from lawsmith.study.loop import Driver, drive
+from lawsmith.study.prefixes import STOPPED
 from lawsmith.tasks.text import payload as task_payload
 
 # The events that end a trial.
@@ -72,10 +76,12 @@ def _show_ended(study: LiveStudy, events: Sequence[Event]) -> None:
         if event["event"] in ENDS:
             trial = study.journal.ledger.trials[event["trial"]]
             config = config_text(trial.config)
-            _say(f"{trial.name} {_outcome(event)} ({config}; {spend} of the budget committed)")
+            _say(
+                f"{trial.name} {_outcome(event, trial)} ({config}; {spend} of the budget committed)"
+            )
 
 
-def _outcome(event: Event) -> str:
+def _outcome(event: Event, trial: Trial) -> str:
     match event["event"]:
         case "finished":
             return f"loss {event['loss']:.4f}"
@@ -83,6 +89,8 @@ def _outcome(event: Event) -> str:
             return f"{event['reason']}, will be run again"
         case "failed":
             return f"failed: {event['reason']}"
+        case "cancelled" if trial.reason == STOPPED:
+            return "stopped: another run is worth more"
     return str(event["event"])
 
 
@@ -154,6 +162,7 @@ def _facts(s: Summary) -> dict[str, object]:
     window = f"{flops(reached or 0.0)} FLOPs reached, of {flops(top)}"
     share = percent(s.spend / study.budget, 3)
     loss = None if best is None or best.loss is None else f"{best.loss:.4f} by {best.name}"
+    stopped = stopped_of(s.ledger)
     unmatched = f"{plural(s.unmatched, 'run')} that match no candidate, not in the fit"
     return {
         "runs": ", ".join(runs) or "none yet",
@@ -162,6 +171,7 @@ def _facts(s: Summary) -> dict[str, object]:
         "best": best and loss and f"{loss} ({config_text(best.config)})",
         "driven by": s.driver,
         "ended": ended and ENDED.get(ended, ended),
+        "stopped": stopped and saved_text(stopped, study.budget),
         "excluded": s.n_excluded and plural(s.n_excluded, "candidate"),
         "unmatched": s.unmatched and unmatched,
         "journal": s.torn and "its last line was cut off by a crash and is ignored",
@@ -197,7 +207,7 @@ def _show_failures(failures: Sequence[Failure]) -> None:
 
 def status_payload(s: Summary) -> dict[str, Any]:
     """What `lawsmith status --json` prints."""
-    study = s.study
+    study, stopped = s.study, stopped_of(s.ledger)
     return {
         "version": __version__,
         "study": study.spec.name,
@@ -211,6 +221,7 @@ def status_payload(s: Summary) -> dict[str, Any]:
             "finished": s.finished,
             "share": s.spend / study.budget,
         },
+        "stopped": {"runs": len(stopped), "flops_saved": saved_by(stopped)},
         "window": {"reached": s.window[0], "largest": s.window[1]},
         "candidates": len(study.grid),
         "excluded": s.n_excluded,

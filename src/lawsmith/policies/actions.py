@@ -171,7 +171,9 @@ def judge_rest(
 
     runs   without the run itself
     """
-    other = _weigh(policy, grid, runs, costs, costs.free & unasked(grid, runs), left)
+    payable = costs.price <= (left + rest.cost) * SLACK  # its rest would return to the budget
+    free = costs.free & unasked(grid, runs) & payable
+    other = _weigh(policy, grid, runs, costs, free, left) if free.any() else None
     if other is None or "answer" not in other.scores:
         return False, {}
     level = _level(grid, runs, other.posterior, rest.row)

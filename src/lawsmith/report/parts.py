@@ -10,12 +10,16 @@ from dataclasses import dataclass
 from html import escape
 from typing import Any
 
+from lawsmith.answer.text import loss_text
 from lawsmith.charts import NARROW, WIDE, Chart, ChartUnavailable, spec_of
 from lawsmith.charts.page import Spec, script_json, shared
+from lawsmith.formats import count, flops
+from lawsmith.journal import Trial
 from lawsmith.laws.diagnostics import Diagnostic
 
 Rows = tuple[tuple[str, ...], ...]
 ABSENT = "absent"
+MAX_STOPPED = 20  # runs that were stopped and are listed
 
 
 @dataclass(frozen=True)
@@ -95,6 +99,23 @@ class Listing:
     columns: tuple[str, ...]
     rows: Rows
     n_words: int = 1
+
+
+def stopped_listing(stopped: Sequence[Trial]) -> Listing:
+    """The runs that were stopped: how far they had trained, and the FLOPs saved."""
+    rows = tuple(
+        (
+            trial.name,
+            count(float(trial.config["N"])),
+            count(trial.D),
+            "n/a" if trial.report is None else count(trial.report[0]),
+            "n/a" if trial.report is None else loss_text(trial.report[1]),
+            flops(trial.cost - trial.spend),
+        )
+        for trial in stopped[:MAX_STOPPED]
+    )
+    columns = ("stopped", "N", "D planned", "last report at", "loss there", "FLOPs saved")
+    return Listing("stopped", columns, rows, n_words=1)
 
 
 @dataclass(frozen=True)

@@ -19,10 +19,10 @@ from lawsmith.datasets import entry, locate, names
 from lawsmith.datasets.records import Study, study_name
 from lawsmith.errors import LawsmithError
 from lawsmith.formats import percent
-from lawsmith.journal import Ledger, Stage, Trial
+from lawsmith.journal import Ledger, Trial
 from lawsmith.laws.law import Law
 from lawsmith.report.parts import RunTable
-from lawsmith.study.asking import STOPPED
+from lawsmith.study.answer import stopped_of
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
 from lawsmith.tasks import TaskAnswer
@@ -108,9 +108,8 @@ class Live:
 
     @property
     def stopped(self) -> tuple[Trial, ...]:
-        """Trunks that lawsmith stopped because they were hopeless."""
-        trials = self.ledger.trials.values()
-        return tuple(t for t in trials if t.stage is Stage.CANCELLED and t.reason == STOPPED)
+        """Trunks and runs that lawsmith stopped, because they were hopeless."""
+        return stopped_of(self.ledger)
 
 
 @dataclass(frozen=True, eq=False)

@@ -87,11 +87,19 @@ class CostSpec(Table):
 
 
 class TrunksSpec(Table):
-    """Whether runs are decays that branch from trunks, and whether hopeless ones are stopped."""
+    """Whether runs are decays that branch from trunks."""
 
     use: bool = False
     decay: Annotated[float, Field(gt=0, lt=1)] = 0.2
-    stop: bool = True
+
+    @model_validator(mode="before")
+    @classmethod
+    @checking
+    def _stop_has_moved(cls, values: Any) -> Any:
+        if isinstance(values, dict) and "stop" in values:
+            want = "stop in [policy], which is for runs of every kind"
+            raise LawsmithError("stop", got="a key that has moved", want=want)
+        return values
 
 
 class ThroughputSpec(Table):
@@ -143,6 +151,7 @@ class PolicySpec(Table):
     surrogate: Literal["surface", "gp"] = "surface"
     n_init: Annotated[int, Field(ge=0)] | None = None
     replicates: bool = False
+    stop: bool = True
     acquisition: Literal["lcb", "ei", "pi"] = "lcb"
     kappa: Positive | None = None
     reach: Annotated[float, Field(ge=1, allow_inf_nan=False)] | None = None

@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from lawsmith.answer import Answer, Target, answer
 from lawsmith.answer.text import FORMS
 from lawsmith.curves.trunks import usable
 from lawsmith.errors import LawsmithError
-from lawsmith.formats import number
+from lawsmith.formats import flops, number, percent, plural
 from lawsmith.journal import Event, Ledger, Stage, Trial, driver_of
 from lawsmith.runners.results import log_tail
 from lawsmith.runs import State
@@ -17,6 +17,7 @@ from lawsmith.stopping import StopRule, parse_rule
 from lawsmith.study.asking import propose
 from lawsmith.study.history import History
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.prefixes import STOPPED
 from lawsmith.study.trunks import along_of
 from lawsmith.tasks import ScoredRuns, Task, TaskAnswer, answer_task
 
@@ -195,6 +196,24 @@ def best_of(ledger: Ledger) -> Trial | None:
     finished = (t for t in ledger.trials.values() if t.stage is Stage.FINISHED)
     runs = [t for t in finished if t.kind != "trunk" and t.loss is not None]
     return min(runs, key=lambda t: t.loss or 0.0, default=None)
+
+
+def stopped_of(ledger: Ledger) -> tuple[Trial, ...]:
+    """Trunks and runs that lawsmith stopped, since they were hopeless."""
+    trials = ledger.trials.values()
+    return tuple(t for t in trials if t.stage is Stage.CANCELLED and t.reason == STOPPED)
+
+
+def saved_by(stopped: Sequence[Trial]) -> float:
+    """FLOPs that stopping returned to the budget."""
+    return sum(trial.cost - trial.spend for trial in stopped)
+
+
+def saved_text(stopped: Sequence[Trial], budget: float | None) -> str:
+    """'2 runs stopped before the end: 3e18 FLOPs saved, 1% of the budget'."""
+    saved, what = saved_by(stopped), plural(len(stopped), stopped[0].kind)
+    share = f", {percent(saved / budget)} of the budget" if budget else ""
+    return f"{what} stopped before the end: {flops(saved)} FLOPs saved{share}"
 
 
 def failures_of(study: LiveStudy, ledger: Ledger, *, lines: int = 5) -> tuple[Failure, ...]:

@@ -1,8 +1,8 @@
 """What to do next: the runs that the policy wants, as far as the budget goes, and trunks to stop.
 
 A prefix of a trunk is believed only where branches have shown what a decay takes off
-(`TrunkCurves.trusted`) and the trunk has LEAST_SHARE of its way behind it. Runs with a schedule of
-their own are never stopped: their prefixes mislead.
+(`TrunkCurves.trusted`), that of a run with a schedule of its own where the ends of finished runs
+were predicted as well as claimed (`PredictedEnd.trusted`), and both from LEAST_SHARE of the way on.
 """
 
 from __future__ import annotations
@@ -15,14 +15,16 @@ from typing import Any, NamedTuple
 import numpy as np
 
 from lawsmith.costs import Continued
+from lawsmith.curves.prefix import DF
 from lawsmith.grid import Grid, IntArray
 from lawsmith.journal import Event, Kind, Ledger, Stage, Trial, make
 from lawsmith.policies import Choice, with_pending
-from lawsmith.policies.actions import Action, Rest, choose_action, judge_rest
+from lawsmith.policies.actions import Action, Rest, TrunkCosts, choose_action, judge_rest
 from lawsmith.policies.frontier import Frontier
 from lawsmith.runs import Runs, State
 from lawsmith.study.history import row_of_trunk
 from lawsmith.study.live import LiveStudy
+from lawsmith.study.prefixes import STOPPED, predict_end, stopped_ends
 from lawsmith.study.trunks import (
     Cell,
     Stem,
@@ -35,13 +37,14 @@ from lawsmith.study.trunks import (
     trunk_costs,
     trunk_curves,
 )
+from lawsmith.surrogates.base import Hinted
 from lawsmith.threads import one_thread
 
 MOST_CANDIDATES = 10_000  # that are weighed for one proposal, which takes a second or two
 # Share of a trunk's tokens. Before the first a curve says little of its end; after the second there
 # is little left to save.
 LEAST_SHARE, MOST_SHARE = 0.25, 0.9
-STOPPED = "stopped"  # the reason on record
+LOOKS = {"trunk": 4, "run": 8}  # at how many points of its way a run is judged
 
 
 class PolicyInput(NamedTuple):
@@ -73,7 +76,8 @@ def _runs(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
     history = study.history(ledger)
     pricing = Continued(study.pricing, runs.index, np.searchsorted(rows, history.paid))
     rng = np.random.default_rng([study.spec.seed, ledger.n_asked])
-    policy, before = study.policy(pool, pricing), runs.index.tolist()
+    hints = stopped_ends(study, ledger, rows)
+    policy, before = study.policy(pool, pricing, hints), runs.index.tolist()
     chosen = policy.choose(pool, runs, n, rng, left=left, budget=study.budget)
     for name, choice in zip(_names(ledger), chosen, strict=False):
         if len(rows) < len(history.pool):
@@ -180,16 +184,24 @@ def exhausted(study: LiveStudy, ledger: Ledger) -> str:
     return "budget" if free.any() else "candidates"
 
 
+def looks(trial: Trial, tokens: float) -> int:
+    """How many of the points at which a run is judged lie behind it after so many tokens."""
+    return int(LOOKS.get(trial.kind, 0) * tokens / trial.D) if trial.D > 0.0 else 0
+
+
 def stops(study: LiveStudy, ledger: Ledger, names: list[str]) -> list[Event]:
-    """The wishes to stop those of the trials that are hopeless."""
-    able = [trial for name in names if _may_be_judged(trial := ledger.trials[name])]
-    if not able or not study.spec.trunks.stop:
+    """The events that stop those of the trials that are hopeless."""
+    if not study.spec.policy.stop:
         return []
-    curves = trunk_curves(study, ledger)
-    if not curves.trusted:
-        return []
+    trials = [ledger.trials[name] for name in names]
+    verdicts: dict[str, tuple[bool, dict[str, float]]] = {}
     with one_thread():
-        verdicts = {trial.name: _verdict(study, ledger, curves, trial) for trial in able}
+        trunks = [t for t in trials if t.kind == "trunk" and _may_be_judged(t)]
+        if trunks and (curves := trunk_curves(study, ledger)).trusted:
+            verdicts |= {t.name: _judge_trunk(study, ledger, curves, t) for t in trunks}
+        runs = [t for t in trials if t.kind == "run" and _may_be_judged(t)]
+        if runs and _runs_may_be_stopped(study, ledger):
+            verdicts |= {t.name: _judge_run(study, ledger, t) for t in runs}
     why = "its end is not on the envelope, and another run is worth more"
     return [
         make(Kind.CANCELLING, name, reason=STOPPED, why=why, values=rounded(values))
@@ -199,30 +211,67 @@ def stops(study: LiveStudy, ledger: Ledger, names: list[str]) -> list[Event]:
 
 
 def _may_be_judged(trial: Trial) -> bool:
-    if trial.kind != "trunk" or trial.stage is not Stage.RUNNING or trial.report is None:
+    if trial.stage is not Stage.RUNNING or trial.report is None:
         return False
     return LEAST_SHARE * trial.D <= trial.report[0] <= MOST_SHARE * trial.D
 
 
-def _verdict(
+def _runs_may_be_stopped(study: LiveStudy, ledger: Ledger) -> bool:
+    """Whether each run is of its own: none leaves a trunk or results on its way."""
+    apart = not study.spec.cost.trunk and not any(t.passed for t in ledger.trials.values())
+    policy = study.spec.policy
+    return apart and (policy.name, policy.surrogate) == ("frontier", "surface")
+
+
+def _judge_trunk(
     study: LiveStudy, ledger: Ledger, curves: TrunkCurves, trial: Trial
 ) -> tuple[bool, dict[str, float]]:
     """Whether a trunk is to be stopped, and why; its curve may say nothing yet."""
     index = curves.index(roots_of(ledger)[trial.name])
     row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
-    if index is None or row is None or curves.trunks is None or trial.report is None:
+    if index is None or row is None or curves.trunks is None:
         return False, {}
-    rows, pool, runs, left = _policy_input(study, ledger)
-    place = int(np.searchsorted(rows, row))
     D = float(study.grid.D[row])
     foretold = curves.trunks.foretell(np.array([index]), np.array([D]))
-    rest = Rest(
-        row=place,
-        cost=(D - trial.report[0]) * float(study.grid.C[row]) / D,
-        mean=float(foretold.mean[0]),
-        scale=float(np.sqrt(foretold.cov[0, 0] + foretold.noise[0])),
-        df=float(foretold.df[0]),
-    )
-    others = runs.take((runs.index != place) | (runs.state != State.PENDING.value))
+    mean, df = float(foretold.mean[0]), float(foretold.df[0])
+    scale = float(np.sqrt(foretold.cov[0, 0] + foretold.noise[0]))
+    rows, pool, runs, left = _policy_input(study, ledger)
+    rest = _rest(study, rows, trial, row, (mean, scale, df))
+    others = runs.take((runs.index != rest.row) | (runs.state != State.PENDING.value))
     costs = trunk_costs(study, ledger, rows, curves, trial.by)
     return judge_rest(_frontier(study, pool), pool, others, costs, rest, left=left)
+
+
+def _judge_run(study: LiveStudy, ledger: Ledger, trial: Trial) -> tuple[bool, dict[str, float]]:
+    """Whether a run with a schedule of its own is to be stopped, and why.
+
+    Its prefix says whether it is hopeless, and not what its rest is worth: the answer is made of
+    finished runs, so all that its loss says would be lost.
+    """
+    end = predict_end(study, ledger, trial)
+    if end is None or not end.trusted:
+        return False, {}
+    rows, pool, runs, left = _policy_input(study, ledger)
+    rest = _rest(study, rows, trial, end.row, (end.mean, end.scale, DF))
+    others = runs.take((runs.index != rest.row) | (runs.state != State.PENDING.value))
+    policy, hints = _frontier(study, pool), stopped_ends(study, ledger, rows)
+    posterior = Hinted(policy.surrogate, hints).fit(pool, others)
+    # The more hopeful of what the prefix says alone and together with what other runs say.
+    variance = float(posterior.run_variance[rest.row])
+    share = variance / (variance + end.variance)
+    both = float(posterior.mean[rest.row]) * (1.0 - share) + end.mean * share
+    rest = replace(rest, mean=min(rest.mean, both))
+    free = np.arange(len(pool)) != rest.row
+    none, unknown = np.zeros(len(pool)), np.full(len(pool), np.inf)
+    costs = TrunkCosts(none, study.pricing.added(pool, others.index), free, unknown, hints)
+    return judge_rest(policy, pool, others, costs, rest, left=left)
+
+
+def _rest(
+    study: LiveStudy, rows: IntArray, trial: Trial, row: int, end: tuple[float, float, float]
+) -> Rest:
+    """What is left of a run: its loss at a row after the tokens that it has still to train."""
+    assert trial.report is not None
+    D = float(study.grid.D[row])
+    cost = (D - trial.report[0]) * float(study.grid.C[row]) / D
+    return Rest(int(np.searchsorted(rows, row)), cost, *end)

@@ -25,7 +25,7 @@ from lawsmith.runs import State
 from lawsmith.spec import Candidates, StudySpec, build_candidates, load_spec
 from lawsmith.study.history import History, history_of
 from lawsmith.surface import PUBLIC, Prior
-from lawsmith.surrogates.base import Surrogate
+from lawsmith.surrogates.base import Hinted, Hints, Surrogate
 
 
 @dataclass(frozen=True)
@@ -98,7 +98,7 @@ class LiveStudy:
     def method(self) -> Method:
         """How runs are chosen."""
         policy, targets = self.spec.policy, self.spec.law.targets
-        settings = policy.model_dump(exclude={"name"})
+        settings = policy.model_dump(exclude={"name", "stop"})
         target = targets[0] if targets else None
         return Method(policy.name, **settings, target=target, pricing=self.pricing)
 
@@ -114,12 +114,17 @@ class LiveStudy:
             return PUBLIC
         return _prior_of(self)
 
-    def policy(self, pool: Grid, pricing: Pricing | None = None) -> Policy:
+    def policy(
+        self, pool: Grid, pricing: Pricing | None = None, hints: Hints | None = None
+    ) -> Policy:
         """The policy on a pool, whose initial design is no larger than the pool."""
         options = self.method.options()
         options["n_init"] = min(options["n_init"], len(pool))
         options["pricing"] = pricing or self.pricing
-        return make_policy(self.method.policy, self.surrogate, **options)
+        surrogate = self.surrogate
+        if surrogate is not None and hints is not None:
+            surrogate = Hinted(surrogate, hints)
+        return make_policy(self.method.policy, surrogate, **options)
 
     def history(self, ledger: Ledger) -> History:
         """The ledger on the grid; the last one is kept, since much is asked of the same moment."""

@@ -22,7 +22,7 @@ from lawsmith.journal.events import time_of
 from lawsmith.journal.fold import CRASHES
 from lawsmith.runners.base import Ending, Job, Phase, Runner, Status
 from lawsmith.runners.results import read_progress
-from lawsmith.study.asking import exhausted, propose, stops
+from lawsmith.study.asking import exhausted, looks, propose, stops
 from lawsmith.study.history import excluded_rows
 from lawsmith.study.jobs import job_of, prepare
 from lawsmith.study.live import LiveStudy
@@ -121,14 +121,14 @@ class Driver:
         return time.monotonic() - since < patience(self.study.spec)
 
     def _stop(self, news: list[Event]) -> list[Event]:
-        """Wishes to stop trunks that are hopeless, judged at every quarter of their way."""
+        """Stop runs that are hopeless, judged at some points of their way."""
         due: list[str] = []
         for event in news:
             if event["event"] == Kind.REPORTED:
                 trial = self.ledger.trials[event["trial"]]
-                quarter = int(4.0 * event["tokens"] / trial.D) if trial.D > 0.0 else 0
-                if quarter > self._judged_at.get(trial.name, 0):
-                    self._judged_at[trial.name] = quarter
+                behind = looks(trial, event["tokens"])
+                if behind > self._judged_at.get(trial.name, 0):
+                    self._judged_at[trial.name] = behind
                     due.append(trial.name)
         return self._record(stops(self.study, self.ledger, list(dict.fromkeys(due))))
 

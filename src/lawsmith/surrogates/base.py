@@ -161,6 +161,24 @@ class Surrogate(Protocol):
 
 
 @dataclass(frozen=True, eq=False)
+class Hinted:
+    """A surrogate that is always given the same hints; one that takes none stays as it is."""
+
+    surrogate: Surrogate
+    hints: Hints
+
+    @property
+    def name(self) -> str:
+        return self.surrogate.name
+
+    def fit(self, grid: Grid, runs: Runs) -> Posterior:
+        posterior = self.surrogate.fit(grid, runs)
+        if posterior.with_hints is None or not len(self.hints.rows):
+            return posterior
+        return posterior.with_hints(self.hints)
+
+
+@dataclass(frozen=True, eq=False)
 class Observations:
     """Data of a surrogate: distinct rows, their targets, and rows still pending.
 

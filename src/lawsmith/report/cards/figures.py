@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from dataclasses import replace
 from functools import partial
 from math import isnan
@@ -12,12 +12,22 @@ from lawsmith.analysis import Analysis
 from lawsmith.answer.text import curves_text, loss_text
 from lawsmith.charts.titles import EVERY, objective_text, point_name
 from lawsmith.digest import sentence
-from lawsmith.formats import count, flops, interval, number, percent, plural, symbol
-from lawsmith.journal import Trial
+from lawsmith.formats import count, interval, number, percent, plural, symbol
 from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.laws.uncertainty import Interval
-from lawsmith.report.parts import Absent, Card, Facts, Figure, Listing, Notes, Part, figure
+from lawsmith.report.parts import (
+    Absent,
+    Card,
+    Facts,
+    Figure,
+    Listing,
+    Notes,
+    Part,
+    figure,
+    stopped_listing,
+)
 from lawsmith.report.source import Source
+from lawsmith.study.answer import saved_text
 from lawsmith.tasks import TaskAnswer
 from lawsmith.tasks.text import accuracy_text, beyond, remarks
 
@@ -34,7 +44,7 @@ PLACES = {
     "lack_of_fit": "residuals",
 }
 
-MAX_ROWS = 20  # of the tables of predicted ends and of stopped trunks
+MAX_ROWS = 20  # of the table of predicted ends
 MAX_TASKS = 4  # with charts
 TASK_CAPTIONS = {
     "compute": "Dots: runs. The line is the accuracy to expect at the best N and D of a compute; "
@@ -201,30 +211,11 @@ def along(source: Source) -> Card | None:
     if len(finding.ends) > MAX_ROWS:
         parts.append(Notes((f"{len(finding.ends) - MAX_ROWS} more are not listed.",)))
     words = sentence(curves_text(finding))
-    if source.live is not None and (stopped := source.live.stopped):
-        saved, budget = sum(trial.cost - trial.spend for trial in stopped), source.spend.budget
-        share = f", {percent(saved / budget)} of the budget" if budget else ""
-        what = f"{plural(len(stopped), 'trunk')} stopped before the end"
-        words += f" {what}: {flops(saved)} FLOPs saved{share}."
-        parts.append(_stopped(stopped))
+    stopped = () if source.live is None else source.live.stopped
+    if stopped and stopped[0].kind == "trunk":
+        words += f" {saved_text(stopped, source.spend.budget)}."
+        parts.append(stopped_listing(stopped))
     return Card("along", "Losses along runs", words, tuple(parts))
-
-
-def _stopped(stopped: Sequence[Trial]) -> Listing:
-    """The trunks that were stopped: how far they had trained, and the FLOPs saved."""
-    rows = tuple(
-        (
-            trial.name,
-            count(float(trial.config["N"])),
-            count(trial.D),
-            "n/a" if trial.report is None else count(trial.report[0]),
-            "n/a" if trial.report is None else loss_text(trial.report[1]),
-            flops(trial.cost - trial.spend),
-        )
-        for trial in stopped[:MAX_ROWS]
-    )
-    columns = ("stopped", "N", "D planned", "last report at", "loss there", "FLOPs saved")
-    return Listing("stopped", columns, rows, n_words=1)
 
 
 def tasks(source: Source) -> Card | None:

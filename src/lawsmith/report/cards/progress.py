@@ -14,7 +14,14 @@ from lawsmith.laws.diagnostics import Diagnostic
 from lawsmith.report import parts
 from lawsmith.report.parts import Absent, Card, Figure, Listing, Part, Tile, Tiles, figure
 from lawsmith.report.source import Live, Source, share_text
-from lawsmith.study.answer import ENDED, best_of, config_text, failures_of, window_of
+from lawsmith.study.answer import (
+    ENDED,
+    best_of,
+    config_text,
+    failures_of,
+    saved_text,
+    window_of,
+)
 
 NO_ORDER = (
     "a table does not tell in which order its runs were made; lawsmith replay shows the answer "
@@ -40,6 +47,8 @@ def progress(source: Source) -> Card | None:
     shown: list[Part] = [Tiles(tuple(tiles)), parts.Facts(tuple(_facts(live)))]
     if under_way := live.ledger.open():
         shown.append(_under_way(under_way))
+    if live.stopped and live.stopped[0].kind == "run":  # trunks are shown with their curves
+        shown.append(parts.stopped_listing(live.stopped))
     ended = live.ledger.ended
     lead = f"Ended: {ENDED.get(ended, ended)}" if ended else _going(live)
     return Card("progress", "Where it stands", f"{lead}.", tuple(shown), journal_warnings(live))
@@ -63,6 +72,8 @@ def _facts(live: Live) -> list[tuple[str, str]]:
     if best is not None and best.loss is not None:
         config = config_text(best.config)
         facts.append(("best run", f"{loss_text(best.loss)} by {best.name} ({config})"))
+    if live.stopped:
+        facts.append(("stopped", saved_text(live.stopped, live.study.budget)))
     return facts + ([("excluded", plural(n_excluded, "candidate"))] if n_excluded else [])
 
 
