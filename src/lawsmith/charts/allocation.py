@@ -99,9 +99,9 @@ def hyperparameters(
 def _draw(
     answered: AnswerWithRuns, names: Sequence[str], heading: str, width: int
 ) -> alt.VConcatChart:
-    room = draw.panels_of(width, len(names), height=HEIGHT)
-    panels = [_panel(answered, name, room.width) for name in names]
-    return room.side_by_side(panels, heading, [f"from {rests_on(answered.answer)}"])
+    view = draw.panels_of(width, len(names), height=HEIGHT)
+    panels = [_panel(answered, name, view.width) for name in names]
+    return view.side_by_side(panels, heading, [f"from {rests_on(answered.answer)}"])
 
 
 def _panel(answered: AnswerWithRuns, name: str, pixels: int) -> list[alt.Chart]:
@@ -126,4 +126,4 @@ def _domain(lines: pd.DataFrame, runs: pd.DataFrame) -> tuple[float, float]:
     low = [*lines["low"], *lines["near_low"]]
     high = [*lines["high"], *lines["near_high"]]
     drawn = [*lines["value"], *runs["value"]]
-    return padded(draw.band_range(drawn, low, high, room=lambda ratio: max(ratio**0.5, 4.0)))
+    return padded(draw.band_range(drawn, low, high, reach=lambda ratio: max(ratio**0.5, 4.0)))

@@ -161,7 +161,7 @@ def answer(result: AnswerWithRuns | Answer | Replayed, *, width: int = WIDE) -> 
     """Loss against compute: all runs, and the best loss to expect with its interval."""
     answered = as_answer_with_runs(result)
     held_out = held_out_text(answered.answer)
-    means = {
+    labels = {
         NOT_RUN: "not run",
         FITTED: "best run so far",
         HELD_OUT: "best run held out",
@@ -171,4 +171,4 @@ def answer(result: AnswerWithRuns | Answer | Replayed, *, width: int = WIDE) -> 
     }
     lines = [f"from {rests_on(answered.answer)}", *([held_out] if held_out else [])]
     heading = f"Best loss by compute: {answered.name}"
-    return draw_losses(answer_data(answered), means, heading, lines, width=width)
+    return draw_losses(answer_data(answered), labels, heading, lines, width=width)

@@ -85,11 +85,11 @@ def _line(analysis: Analysis, points: pd.DataFrame, sizes: FloatArray, k: int) -
 def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against tokens, one curve per model size; only for laws of N and D."""
     data = curves_data(analysis)
-    room = draw.view_of(width, legend=True)
+    view = draw.view_of(width, legend=True)
     where = {
-        "x": room.log_x("D", data.points["D"]),
-        "y": room.loss_y([*data.points["loss"], *data.lines["loss"]]),
-        "color": draw.scale_color("N", data.points["N"], beside=room.legend > 0),
+        "x": view.log_x("D", data.points["D"]),
+        "y": view.loss_y([*data.points["loss"], *data.lines["loss"]]),
+        "color": draw.scale_color("N", data.points["N"], beside=view.legend > 0),
     }
     lines = {
         False: (mark("line", "curve"), "law"),
@@ -109,4 +109,4 @@ def curves(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     subtitle, n_sizes = [titles.basis(analysis)], data.points["N"].nunique()
     if len(data.sizes) < n_sizes:
         subtitle.append(f"lines at {len(data.sizes)} of {n_sizes} sizes")
-    return room.chart(layers, heading, subtitle)
+    return view.chart(layers, heading, subtitle)

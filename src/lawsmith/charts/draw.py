@@ -144,7 +144,7 @@ def span(y: Channel) -> dict[str, Channel]:
 def layer(
     frame: pd.DataFrame,
     what: Channel,
-    means: str = "",
+    label: str = "",
     /,
     *,
     tooltip: Mapping[str, str] | None = None,
@@ -152,12 +152,12 @@ def layer(
 ) -> alt.Chart:
     """A mark for each row of ``frame``; a view leaves out layers without rows.
 
-    means     text of the marks in the key; '' if they are not in it
+    label     text of the marks in the key; '' if they are not in it
     tooltip   column → name
     """
     more: dict[str, Any] = {"mark": what}
-    if means:
-        more["description"] = means
+    if label:
+        more["description"] = label
     if tooltip is not None:
         more["transform"], channels["tooltip"] = tooltip_parts(frame, tooltip)
     return alt.Chart(frame, encoding=alt.FacetedEncoding(**channels), **more)
@@ -172,8 +172,8 @@ def layers_by(
     """
     unused = [] if column in (channels.get("tooltip") or ()) else [column]
     return [
-        layer(frame[frame[column] == value].drop(columns=unused), what, means, **channels)
-        for value, (what, means) in marks.items()
+        layer(frame[frame[column] == value].drop(columns=unused), what, label, **channels)
+        for value, (what, label) in marks.items()
     ]
 
 
@@ -268,15 +268,15 @@ def band_range(
     low: Iterable[float],
     high: Iterable[float],
     *,
-    room: Callable[[float], float] = lambda ratio: ratio**0.35,
+    reach: Callable[[float], float] = lambda ratio: ratio**0.35,
 ) -> tuple[float, float]:
     """The range of all that is drawn, and of as much of a band around it as fits.
 
-    room   the factor by which the band may exceed the range of what is drawn, from its ratio
+    reach  from the ratio of that range, the factor by which the band may exceed it
     """
     values = [float(value) for value in drawn if value == value]
     least, most = min(values), max(values)
-    factor = room(most / least)
+    factor = reach(most / least)
     bottom = min([least, *(float(value) for value in low if value == value)])
     top = max([most, *(float(value) for value in high if value == value)])
     return max(bottom, least / factor), min(top, most * factor)

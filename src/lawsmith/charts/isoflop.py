@@ -72,11 +72,11 @@ def isoflop(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
 
 def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.LayerChart:
     """The chart of these numbers; docs/tinylm.py has numbers of its own."""
-    room = draw.view_of(width, legend=True)
+    view = draw.view_of(width, legend=True)
     where = {
-        "x": room.log_x("N", data.cells["N"]),
-        "y": room.loss_y(data.cells["loss"]),
-        "color": draw.scale_color("level", data.cells["level"], beside=room.legend > 0),
+        "x": view.log_x("N", data.cells["N"]),
+        "y": view.loss_y(data.cells["loss"]),
+        "color": draw.scale_color("level", data.cells["level"], beside=view.legend > 0),
     }
     each = {"field": "level", "type": "ordinal"}
     names = runs.tooltip_names(analysis.study.grid)
@@ -95,4 +95,4 @@ def draw_isoflop(data: IsoflopData, analysis: Analysis, *, width: int) -> alt.La
     text = f"{plural(len(data.minima), 'compute level')}, {len(data.cells)} (N, D) cells"
     if data.n_thin:
         text += f" · {data.n_thin} levels with fewer than {MIN_SIZES} sizes not drawn"
-    return room.chart(layers, heading, [text])
+    return view.chart(layers, heading, [text])

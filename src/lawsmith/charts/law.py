@@ -174,26 +174,26 @@ def law(analysis: Analysis, *, width: int = WIDE) -> alt.LayerChart:
     """Loss against the law's input (compute for laws of N and D), with runs, band and targets."""
     data, point = law_data(analysis), titles.point_name(analysis)
     one = len(analysis.law.inputs) == 1
-    means = {
+    labels = {
         FITTED: f"fitted: {point}",
         HELD_OUT: f"held out: {point}",
         "line": "fitted law" if one else "law at its best N and D",
         "band": f"{percent(analysis.options.level)} interval",
     }
     heading = titles.heading(f"Loss against {NOUNS.get(data.x, data.x)}", analysis)
-    return draw_losses(data, means, heading, [titles.basis(analysis)], width=width)
+    return draw_losses(data, labels, heading, [titles.basis(analysis)], width=width)
 
 
 def draw_losses(
-    data: LossData, means: Mapping[str, str], heading: str, lines: Sequence[str], *, width: int
+    data: LossData, labels: Mapping[str, str], heading: str, lines: Sequence[str], *, width: int
 ) -> alt.LayerChart:
-    """The chart; ``means`` has the texts of the key by kind of run, 'line', 'band', 'reference'."""
-    room = draw.view_of(width)
+    """The chart; ``labels`` has the texts of the key for kinds of runs and the lines."""
+    view = draw.view_of(width)
     along = data.line[data.column]
-    x = room.log_x(data.x, along, column=data.column)
+    x = view.log_x(data.x, along, column=data.column)
     targets = data.targets[data.targets[data.column] <= along.max() * (1 + 1e-6)]
     domain = _loss_domain(data, targets)
-    y = draw.loss_axis(domain, pixels=room.height)
+    y = draw.loss_axis(domain, pixels=view.height)
     where = {"x": x, "y": field("loss", y)}
     off = data.off_scale
     off = off.iloc[runs.thin(np.arange(len(off)), off["C"].to_numpy(), MAX_RUNS)]
@@ -205,29 +205,29 @@ def draw_losses(
         HELD_OUT: "held-out",
     }
     names = data.runs.names
-    marks = {kind: (mark("point", style), means.get(kind, kind)) for kind, style in styles.items()}
+    marks = {kind: (mark("point", style), labels.get(kind, kind)) for kind, style in styles.items()}
     *points, held_out = draw.layers_by(data.runs.frame, "kind", marks, tooltip=names, **where)
     tick = mark("tick", "off-scale", orient="vertical", size=9)
     edge = {"tooltip": {**names, "state": "state"}, "x": x, "y": {"value": 4}}
     unseen = {"C": "C", "loss": "loss of the run", "predicted": "predicted"}
-    unseen |= {"low": f"{means['band']} from", "high": "to"}
+    unseen |= {"low": f"{labels['band']} from", "high": "to"}
     behind, star = mark("line", "law-behind", clip=True), mark("point", "held-out")
     layers = [
-        layer(data.line.dropna(), BAND, means["band"], x=x, **span(y)),
-        layer(data.reference, behind, means.get("reference", ""), **where),
+        layer(data.line.dropna(), BAND, labels["band"], x=x, **span(y)),
+        layer(data.reference, behind, labels.get("reference", ""), **where),
         *_threshold_layers(data, x),
         layer(off, tick, off_scale_text(data), **edge),
         *points,
-        layer(data.line, LINE, means["line"], **where),
+        layer(data.line, LINE, labels["line"], **where),
         held_out,
-        layer(data.held_out, star, means.get(HELD_OUT, ""), tooltip=unseen, **where),
+        layer(data.held_out, star, labels.get(HELD_OUT, ""), tooltip=unseen, **where),
         *draw.target_layers(targets, x, y),
         _label_layer(targets, x, y, domain),
     ]
     if data.runs.thinned:
         shown = f"{len(data.runs.frame)} of {data.runs.n_known} configurations drawn"
         lines = [*lines, f"{shown}, grey ones thinned evenly"]
-    return room.chart(layers, heading, lines)
+    return view.chart(layers, heading, lines)
 
 
 def _loss_domain(data: LossData, targets: pd.DataFrame) -> tuple[float, float]:

@@ -63,12 +63,12 @@ def narrowing(
 ) -> alt.LayerChart:
     """The prediction at the target with its interval, against the compute spent."""
     data = narrowing_data(moments, reference=reference)
-    room, points = draw.view_of(width), data.points
-    x = {**room.log_x("spent", points["spent"]), "title": "Compute spent (% of the dense grid)"}
+    view, points = draw.view_of(width), data.points
+    x = {**view.log_x("spent", points["spent"]), "title": "Compute spent (% of the dense grid)"}
     known = [data.reference] if np.isfinite(data.reference) else []
     drawn, ends = [*points["loss"], *known], (points["low"], points["high"])
-    domain = draw.band_range(drawn, *ends, room=lambda ratio: 1.12 * ratio**0.35)
-    y = draw.loss_axis(padded(domain), pixels=room.height)
+    domain = draw.band_range(drawn, *ends, reach=lambda ratio: 1.12 * ratio**0.35)
+    y = draw.loss_axis(padded(domain), pixels=view.height)
     pool, rule = pd.DataFrame({"loss": known}), mark("rule", "threshold")
     where = {"x": x, "y": field("loss", y)}
     layers = [
@@ -78,7 +78,7 @@ def narrowing(
         layer(points, mark("point", "fitted-many"), tooltip=NAMES, **where),
     ]
     heading = draw.with_study(f"Prediction of the loss at {data.label}", name)
-    return room.chart(layers, heading, [_subtitle(data)])
+    return view.chart(layers, heading, [_subtitle(data)])
 
 
 def _subtitle(data: NarrowingData) -> str:

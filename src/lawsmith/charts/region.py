@@ -120,12 +120,12 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
 def region(answered: AnswerWithRuns, *, width: int = WIDE) -> alt.VConcatChart:
     """Where the loss is at most 0.5, 1 and 2 % above the best, over N and hyperparameters."""
     label, panels = region_data(answered)
-    room = draw.panels_of(width, len(panels), height=HEIGHT)
+    view = draw.panels_of(width, len(panels), height=HEIGHT)
     lines = [
         f"at {label}; D follows from N, and settings that a panel does not show are at their best"
     ]
-    drawn = [_layers(panel, room.width) for panel in panels]
-    return room.side_by_side(drawn, f"Settings close to the best: {answered.name}", lines)
+    drawn = [_layers(panel, view.width) for panel in panels]
+    return view.side_by_side(drawn, f"Settings close to the best: {answered.name}", lines)
 
 
 def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:
@@ -138,8 +138,8 @@ def _layers(panel: RegionPanel, pixels: int) -> list[alt.Chart]:
     layers, least = [], 0.0
     for top in sorted(LEVELS):
         part = cells[(cells["excess"] <= top) & (cells["excess"] >= least)]
-        means = f"at most {top:g}% more loss"
-        layers.append(layer(part, mark("rect", LEVELS[top]), means, tooltip=names, **ends))
+        label = f"at most {top:g}% more loss"
+        layers.append(layer(part, mark("rect", LEVELS[top]), label, tooltip=names, **ends))
         least = float(np.nextafter(top, np.inf))
     dot = pd.DataFrame([panel.best], columns=["a", "b"])
     where = {"x": field("a", x), "y": field("b", y)}

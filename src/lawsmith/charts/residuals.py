@@ -71,19 +71,19 @@ def _points(analysis: Analysis, x: str, rows: np.ndarray, predicted: FloatArray)
 def residuals(analysis: Analysis, *, width: int = WIDE) -> alt.VConcatChart:
     """Residuals and leave-one-out influence against compute, one above the other."""
     data = residuals_data(analysis)
-    room = draw.view_of(width)
-    x = room.log_x(data.x, data.points["x"], column="x")
-    panels = [_influence_panel(data, analysis, x, room)] if data.has_influence else []
+    view = draw.view_of(width)
+    x = view.log_x(data.x, data.points["x"], column="x")
+    panels = [_influence_panel(data, analysis, x, view)] if data.has_influence else []
     above = {**x, "title": None} if panels else x  # the lower panel has the title
-    panels.insert(0, _residual_panel(data, analysis, above, room))
+    panels.insert(0, _residual_panel(data, analysis, above, view))
     heading, lines = titles.heading("Residuals and influence", analysis), [titles.basis(analysis)]
     if not data.has_influence:
         lines.append("influence is not known: too few or too many points to leave each out")
-    return room.stack(panels, heading, lines, spacing=16)
+    return view.stack(panels, heading, lines, spacing=16)
 
 
 def _residual_panel(
-    data: ResidualsData, analysis: Analysis, x: Channel, room: draw.View
+    data: ResidualsData, analysis: Analysis, x: Channel, view: draw.View
 ) -> alt.LayerChart:
     y = _signed_axis("Loss above the law (%)", data.points["residual"])
     fitted = "fitted-many" if len(data.points) > draw.MANY else "fitted"
@@ -96,11 +96,11 @@ def _residual_panel(
     names |= {"predicted": "law", "residual": "residual (%)"}
     where = {"x": x, "y": field("residual", y)}
     layers = draw.layers_by(data.points, "kind", marks, tooltip=names, **where)
-    return room.panel([_zero(y), *layers], HEIGHT)
+    return view.panel([_zero(y), *layers], HEIGHT)
 
 
 def _influence_panel(
-    data: ResidualsData, analysis: Analysis, x: Channel, room: draw.View
+    data: ResidualsData, analysis: Analysis, x: Channel, view: draw.View
 ) -> alt.LayerChart:
     frame = data.points[data.points["kind"] == FITTED].drop(columns="kind")
     error, most = data.standard_error, float(frame["change"].abs().max())
@@ -117,7 +117,7 @@ def _influence_panel(
         layer(frame, mark("rule", "stem"), x=x, y=change, y2={"datum": 0}),
         layer(frame, mark("point", "fitted-many"), out, tooltip=names, x=x, y=change),
     ]
-    return room.panel(layers, HEIGHT)
+    return view.panel(layers, HEIGHT)
 
 
 def _zero(y: Channel) -> alt.Chart:

@@ -114,28 +114,28 @@ def accuracy_by_loss(
     answer: TaskAnswer, *, study: str = "", width: int = draw.WIDE
 ) -> alt.LayerChart:
     """Accuracy against the loss it is predicted from."""
-    data, room = by_loss(answer), draw.view_of(width)
+    data, view = by_loss(answer), draw.view_of(width)
     ends = padded([*data.line["loss"], *data.targets["loss"]])
-    axis = {**draw.loss_axis(ends, pixels=room.width), "title": answer.via}
+    axis = {**draw.loss_axis(ends, pixels=view.width), "title": answer.via}
     words = f"{answer.task.name} by {answer.via}"
-    return _draw_task(data, answer, axis, draw.with_study(words, study), room)
+    return _draw_task(data, answer, axis, draw.with_study(words, study), view)
 
 
 def accuracy_by_compute(
     answer: TaskAnswer, *, study: str = "", width: int = draw.WIDE
 ) -> alt.LayerChart:
     """Accuracy against compute, at the best N and D."""
-    data, room = by_compute(answer), draw.view_of(width)
-    axis = draw.log_axis("C", padded([*data.line["C"]]), pixels=room.width)
+    data, view = by_compute(answer), draw.view_of(width)
+    axis = draw.log_axis("C", padded([*data.line["C"]]), pixels=view.width)
     words = f"{answer.task.name} by compute"
-    return _draw_task(data, answer, axis, draw.with_study(words, study), room)
+    return _draw_task(data, answer, axis, draw.with_study(words, study), view)
 
 
 def _draw_task(
-    data: TaskData, answer: TaskAnswer, axis: Channel, heading: str, room: draw.View
+    data: TaskData, answer: TaskAnswer, axis: Channel, heading: str, view: draw.View
 ) -> alt.LayerChart:
     x = field(data.x, axis)
-    y = _accuracy_axis(data, room.height)
+    y = _accuracy_axis(data, view.height)
     where = {"x": x, "y": field("accuracy", y)}
     names = {data.x: "C" if data.x == "C" else answer.via, "accuracy": "accuracy"}
     layers = [
@@ -146,7 +146,7 @@ def _draw_task(
         *draw.target_layers(data.targets, x, y, "accuracy"),
     ]
     lines = [f"from {rests_on(answer)}", chance_text(answer)]
-    return room.chart(layers, heading, lines)
+    return view.chart(layers, heading, lines)
 
 
 def _accuracy_axis(data: TaskData, pixels: int) -> Channel:

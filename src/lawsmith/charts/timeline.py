@@ -198,9 +198,9 @@ def timeline(
 ) -> alt.VConcatChart:
     """The compute of each run over time or in order, and below it the spend."""
     data = timeline_data(attempts, until=until)
-    room = draw.view_of(width)
+    view = draw.view_of(width)
     ends = (0.0, 1.01 * float(data.spent["x"].iloc[-1]))
-    axis = draw.linear_axis(data.axis, ends, n_ticks=max(room.width // 70, 3))
+    axis = draw.linear_axis(data.axis, ends, n_ticks=max(view.width // 70, 3))
     total = float(data.spent["spent"].iloc[-1])
     line = f"{plural(data.n_runs, 'run')}, {flops(total)} FLOPs"
     if data.n_lanes > 1:
@@ -208,12 +208,12 @@ def timeline(
     heights = draw.log_axis("C", padded([*data.spent["spent"]], share=0.06), pixels=LOW, gap=24)
     y = field("spent", {**heights, "title": "Spent (FLOPs)"})
     stairs = mark("line", "law", interpolate="step-after")
-    spent = room.panel([layer(data.spent, stairs, x=field("x", axis), y=y)], LOW)
-    panels = [_runs_panel(data, {**axis, "title": None}, room), spent]
-    return room.stack(panels, draw.with_study("Runs over time", name), [line])
+    spent = view.panel([layer(data.spent, stairs, x=field("x", axis), y=y)], LOW)
+    panels = [_runs_panel(data, {**axis, "title": None}, view), spent]
+    return view.stack(panels, draw.with_study("Runs over time", name), [line])
 
 
-def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.LayerChart:
+def _runs_panel(data: TimelineData, axis: Channel, view: draw.View) -> alt.LayerChart:
     heights = padded([*data.runs["at"], *data.runs["C"], *data.window["C"]], share=0.05)
     y = draw.log_axis("C", heights, pixels=HIGH, gap=24)
     x, at = field("x", axis), field("at", y)
@@ -227,4 +227,4 @@ def _runs_panel(data: TimelineData, axis: Channel, room: draw.View) -> alt.Layer
         layer(lasting, mark("rule", "stem"), "from start to end", x=x, x2=field("end"), y=at),
         *layers_by(data.runs, "state", marks, tooltip=data.names, x=field("end", axis), y=at),
     ]
-    return room.panel(layers, HIGH)
+    return view.panel(layers, HIGH)

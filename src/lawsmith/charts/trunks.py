@@ -124,14 +124,14 @@ def _end_rows(curved: AnswerWithCurves, names: set[str]) -> pd.DataFrame:
 def trunks(curved: AnswerWithCurves, *, width: int = WIDE) -> alt.LayerChart:
     """Loss along runs against tokens, with branches of trunks and predicted ends of curves."""
     data = trunks_data(curved)
-    room = draw.view_of(width, legend=True)
+    view = draw.view_of(width, legend=True)
     ends, last = data.ends, data.branches.iloc[1::2].drop(columns="branch")
     losses = [*data.lines["loss"], *data.branches["loss"], *ends["low"], *ends["high"]]
-    y = draw.loss_axis(padded(losses), pixels=room.height)
+    y = draw.loss_axis(padded(losses), pixels=view.height)
     where = {
-        "x": room.log_x("D", [*data.lines["D"], *data.branches["D"], *ends["D"]]),
+        "x": view.log_x("D", [*data.lines["D"], *data.branches["D"], *ends["D"]]),
         "y": field("loss", y),
-        "color": draw.scale_color("N", data.lines["N"], beside=room.legend > 0),
+        "color": draw.scale_color("N", data.lines["N"], beside=view.legend > 0),
     }
     run, branch = ({"field": name, "type": "nominal"} for name in ("run", "branch"))
     names = {"N": "N", "D": "D"}
@@ -147,4 +147,4 @@ def trunks(curved: AnswerWithCurves, *, width: int = WIDE) -> alt.LayerChart:
     ]
     lines = [f"from {rests_on(curved.answer)}"]
     lines += [f"{plural(data.n_hidden, 'curve')} not shown"] if data.n_hidden else []
-    return room.chart(layers, f"Losses along runs: {curved.name}", lines)
+    return view.chart(layers, f"Losses along runs: {curved.name}", lines)
