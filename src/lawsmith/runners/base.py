@@ -75,9 +75,6 @@ class Status:
 class Runner(Protocol):
     """Where runs happen. Every method may be repeated after a crash at any point."""
 
-    @property
-    def name(self) -> str: ...
-
     def submit(self, jobs: Sequence[Job]) -> dict[str, str]:
         """Start the jobs and return their handles by name. A job that exists is not started again.
 

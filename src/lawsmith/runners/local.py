@@ -55,8 +55,6 @@ class LocalOptions(Table):
 class LocalRunner:
     """Runs one command per job. ``folder`` is the study's, the value of {study} in a command."""
 
-    name = "local"
-
     def __init__(self, options: LocalOptions, folder: Path) -> None:
         self.options, self.folder = options, folder
         self._children: list[subprocess.Popen[bytes]] = []  # kept only to reap them

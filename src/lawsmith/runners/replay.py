@@ -46,8 +46,6 @@ class ReplayOptions(Table):
 class ReplayRunner:
     """Takes losses from a table; its path may be relative to ``folder``, the study's."""
 
-    name = "replay"
-
     def __init__(self, options: ReplayOptions, folder: Path) -> None:
         self.options, self.folder = options, folder
         self.now = 0.0

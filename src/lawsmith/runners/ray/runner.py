@@ -63,8 +63,6 @@ class RayOptions(Table):
 class RayRunner:
     """Runs one command per job on a cluster. ``folder`` is the study's, the value of {study}."""
 
-    name = "ray"
-
     def __init__(self, options: RayOptions, folder: Path) -> None:
         self.options, self.folder = options, folder.resolve()
 

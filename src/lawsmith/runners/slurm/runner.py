@@ -68,8 +68,6 @@ class SlurmRunner:
              the runs' folders are on a disk that all nodes share.
     """
 
-    name = "slurm"
-
     def __init__(self, options: SlurmOptions, folder: Path) -> None:
         self.options, self.folder = options, folder.resolve()
         self.template = Template.read(self.folder / options.template)
