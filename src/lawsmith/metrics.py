@@ -69,12 +69,12 @@ def difference_percent(predicted: float, reference: float) -> float:
 
 def value_at(fraction: npt.ArrayLike, values: npt.ArrayLike, budgets: npt.ArrayLike) -> FloatArray:
     """(n,) the value after the last step within each budget (n,); NaN before the first step."""
-    spent, found = np.asarray(fraction, dtype=np.float64), np.asarray(values)
-    if spent.ndim != 1 or spent.shape != found.shape:
-        got = f"fractions and values of shapes {spent.shape} and {found.shape}"
+    spent, metric = np.asarray(fraction, dtype=np.float64), np.asarray(values)
+    if spent.ndim != 1 or spent.shape != metric.shape:
+        got = f"fractions and values of shapes {spent.shape} and {metric.shape}"
         raise LawsmithError("trace", got=got, want="one value a step")
     if not (np.diff(spent) >= 0.0).all():
         raise LawsmithError("trace", got="a spend that falls", want="fractions in ascending order")
     limits = np.atleast_1d(np.asarray(budgets, dtype=np.float64)) + _ROUNDING
     step = np.searchsorted(spent, limits, side="right")
-    return np.concatenate([[np.nan], found.astype(np.float64)])[step]
+    return np.concatenate([[np.nan], metric.astype(np.float64)])[step]

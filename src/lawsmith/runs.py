@@ -147,8 +147,8 @@ class Runs:
         n_rows = 1 + max(kept.max(initial=-1), self.index.max(initial=-1))
         place = np.full(n_rows, -1, dtype=np.int64)
         place[kept] = np.arange(len(kept))
-        found = self.take(place[self.index] >= 0)
-        return Runs(place[found.index], found.loss, found.state)
+        kept_runs = self.take(place[self.index] >= 0)
+        return Runs(place[kept_runs.index], kept_runs.loss, kept_runs.state)
 
     def append(self, other: Runs) -> Runs:
         """These runs, then those of ``other``."""

@@ -122,10 +122,10 @@ def into_study(file: Path, source: str, reading: ReadOptions, *, as_json: bool) 
     n_unfinished = sum(table.unfinished.values())
     counts = {"imported": len(done.events), "known": done.known, "unmatched": done.unmatched}
     if as_json:
-        more = {"not_finished": dict(table.unfinished), "columns": dict(table.found)}
+        more = {"not_finished": dict(table.unfinished), "columns": dict(table.names)}
         typer.echo(json.dumps({**counts, **more}, ensure_ascii=False))
         return
-    renamed = [f"{role} is '{name}'" for role, name in table.found.items() if role != name]
+    renamed = [f"{role} is '{name}'" for role, name in table.names.items() if role != name]
     if renamed:
         typer.echo(", ".join(renamed))
     typer.echo(

@@ -64,16 +64,16 @@ def _arch_of(config: Mapping[str, Any]) -> Arch:
     kind = str(config.get("model_type"))
     if kind not in FAMILIES:
         raise unknown("model_type", kind, FAMILIES)
-    found = dict(FAMILIES[kind])
+    values = dict(FAMILIES[kind])
     for key, names in _NAMES.items():
         value = next((config[name] for name in names if config.get(name) is not None), None)
         if value is not None:
-            found[key] = value
+            values[key] = value
     if kind == "gpt2":
-        found["positions"] = found.get("context", 1024)
-    if config.get("attention_bias") and found.get("biases", "none") == "none":
+        values["positions"] = values.get("context", 1024)
+    if config.get("attention_bias") and values.get("biases", "none") == "none":
         raise LawsmithError("attention_bias", got="true", want=f"none, as in other {kind} models")
-    missing = [key for key in ("layers", "width", "heads", "vocab") if key not in found]
+    missing = [key for key in ("layers", "width", "heads", "vocab") if key not in values]
     if missing:
         raise LawsmithError(_NAMES[missing[0]][0], got="nothing", want="a whole number above 0")
-    return Arch(**found)
+    return Arch(**values)

@@ -161,7 +161,7 @@ def count_study(study: Study) -> Counts:
 
 def differences(have: Counts, want: Counts) -> list[str]:
     """'909 runs, not 942' for every known count that differs."""
-    found = []
+    lines = []
     for name, label in LABELS.items():
         got, expected = getattr(have, name), getattr(want, name)
         # Counts are exact; a total of FLOPs is printed to three digits.
@@ -169,8 +169,8 @@ def differences(have: Counts, want: Counts) -> list[str]:
         if expected is None or (got is not None and abs(got - expected) <= close * expected):
             continue
         shown = [flops(x) if name == "C_total" and x else x for x in (got, expected)]
-        found.append(f"{shown[0] or 'no'} {label}, not {shown[1]}")
-    return found
+        lines.append(f"{shown[0] or 'no'} {label}, not {shown[1]}")
+    return lines
 
 
 def not_published(where: str, got: str, want: str) -> LawsmithError:
@@ -228,15 +228,15 @@ def _variant(table: Mapping[str, Any], facts: Mapping[str, Any]) -> Variant:
 
 def _values(table: Mapping[str, Any]) -> dict[str, Any]:
     """Values of the file as an entry keeps them: functions for their names, tuples for lists."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for key, value in table.items():
         if key in ("convert", "make", "prepare"):
-            found[key] = _FUNCTIONS[value]
+            values[key] = _FUNCTIONS[value]
         elif key in ("paper", "expected"):
-            found[key] = Counts(**_values(value))
+            values[key] = Counts(**_values(value))
         else:
-            found[key] = tuple(value) if isinstance(value, list) else value
-    return found
+            values[key] = tuple(value) if isinstance(value, list) else value
+    return values
 
 
 def _read_catalogue() -> dict[str, Entry]:

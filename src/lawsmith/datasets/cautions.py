@@ -77,12 +77,12 @@ def _scale_warnings(table: Mapping[str, AnyArray], columns: Mapping[str, str]) -
     N, D, C = (table.get(role) for role in ("N", "D", "C"))
     if N is None:
         return []
-    found = _small_size(N, columns["N"])
+    warnings = _small_size(N, columns["N"])
     if D is not None:
-        found += _few_tokens(N, D, columns)
+        warnings += _few_tokens(N, D, columns)
     if D is not None and C is not None and "D" in columns:
-        found += _not_6ND(C, N, D, columns["C"])
-    return found
+        warnings += _not_6ND(C, N, D, columns["C"])
+    return warnings
 
 
 def _small_size(N: FloatArray, column: str) -> list[Diagnostic]:

@@ -115,8 +115,8 @@ def factorize(column: pd.Series[Any]) -> tuple[IntArray, list[Any]]:
 def map_cells(column: pd.Series[Any], text: Callable[[Any], str]) -> list[str]:
     """``text`` of every cell, '' if missing; computed once for each distinct value."""
     codes, values = factorize(column)
-    found = [*map(text, values), ""]  # index −1 is missing
-    return [found[code] for code in codes.tolist()]
+    texts = [*map(text, values), ""]  # index −1 is missing
+    return [texts[code] for code in codes.tolist()]
 
 
 def texts(column: pd.Series[Any]) -> list[str]:

@@ -48,21 +48,21 @@ def plain(name: str) -> str:
 
 def without_prefixes(name: str, prefixes: tuple[str, ...] = _TRACKER) -> list[str]:
     """The name, then the name with one prefix less each time."""
-    found = [name]
+    names = [name]
     while (
         len(name) <= 500
-        and (parts := _PREFIX.fullmatch(found[-1])) is not None
+        and (parts := _PREFIX.fullmatch(names[-1])) is not None
         and plain(parts[1]) in prefixes
     ):
-        found.append(parts[2])
-    return found
+        names.append(parts[2])
+    return names
 
 
 def forms(name: str) -> list[str]:
     """All plain forms: config.optim.lr, optim.lr, lr; also what follows params_ and the like."""
-    found = [plain(one) for one in without_prefixes(name, (*_TRACKER, *_PREFIXES["groups"]))]
-    rest = [found[0].removeprefix(u) for u in _PREFIXES["underscored"] if found[0].startswith(u)]
-    return found if len(found) > 1 else [*found, *(word for word in rest if word)]
+    names = [plain(one) for one in without_prefixes(name, (*_TRACKER, *_PREFIXES["groups"]))]
+    rest = [names[0].removeprefix(u) for u in _PREFIXES["underscored"] if names[0].startswith(u)]
+    return names if len(names) > 1 else [*names, *(word for word in rest if word)]
 
 
 def short(name: str) -> str:
@@ -132,9 +132,9 @@ def header_unit(name: str, aliases: Collection[str]) -> float | None:
             return None
         if form in _COMPUTE_UNITS and "flops" in aliases:
             return _COMPUTE_UNITS[form]
-        found = _UNIT.fullmatch(form)
-        if found and found[1].strip("_ ") in aliases:
-            factor = _unit_factor(found[2])
+        parts = _UNIT.fullmatch(form)
+        if parts and parts[1].strip("_ ") in aliases:
+            factor = _unit_factor(parts[2])
             if factor is not None and factor >= 1e3:
                 return factor
     return None

@@ -94,8 +94,8 @@ def curves_from_frame(
         "lr": cells.rate,
     }
     for role in [role for role in readers if role in columns]:
-        table[role], found = readers[role](columns[role])
-        faults += found
+        table[role], bad = readers[role](columns[role])
+        faults += bad
     for row in frame.index.to_numpy()[codes < 0].tolist():
         faults.append(Fault(row, schema.roles["run"], "nothing", "the name of a run"))
     if not options.skip_bad_rows:
@@ -139,7 +139,7 @@ def _curves(
     carried: Mapping[str, AnyArray],
 ) -> tuple[list[Curve], list[str]]:
     """One curve per run, and notes on them."""
-    found, notes = [], []
+    curves, notes = [], []
     n_thinned = n_empty = n_decays = 0
     order = np.lexsort((table["D"], codes))
     starts = np.searchsorted(codes[order], np.arange(len(names) + 1))
@@ -158,7 +158,7 @@ def _curves(
         cell = {c: values[rows[0]] for c, values in carried.items()}
         read = {c: v if isinstance(v, str) else as_float(v) for c, v in cell.items()}
         hp = {c: v for c, v in read.items() if v is not None and v == v}
-        found.append(curve(name, kind, D, loss, lr, N=float(N[0]), hp=hp))
+        curves.append(curve(name, kind, D, loss, lr, N=float(N[0]), hp=hp))
         n_thinned += len(rows) > MOST_POINTS
     if n_thinned:
         what = plural(n_thinned, "curve")
@@ -168,4 +168,4 @@ def _curves(
     if n_decays:
         what = f"{plural(n_decays, 'run')} of both kinds"
         notes.append(f"{what}: the trunk is used, the decay after it is a run of the table of runs")
-    return found, notes
+    return curves, notes

@@ -113,9 +113,9 @@ def _dictionary(value: object) -> Mapping[Any, Any]:
         return {}
     for read in (read_json, ast.literal_eval):
         try:
-            found = read(value)
+            parsed = read(value)
         except (ValueError, SyntaxError, RecursionError, MemoryError, TypeError):
             continue
-        if isinstance(found, dict):
-            return found
+        if isinstance(parsed, dict):
+            return parsed
     return {}

@@ -142,8 +142,8 @@ def _aliases(role: str) -> tuple[str, ...]:
 
 def _full_name(name: str, names: Sequence[str]) -> str:
     """The column that ``name`` means: itself, or the only one that has it after a prefix."""
-    found = [other for other in names if column_names.without_prefixes(other)[-1] == name]
-    return found[0] if name not in names and len(found) == 1 else name
+    same = [other for other in names if column_names.without_prefixes(other)[-1] == name]
+    return same[0] if name not in names and len(same) == 1 else name
 
 
 def _known_axes(names: Sequence[str]) -> dict[str, str]:
@@ -178,15 +178,15 @@ def find_column(
         ranks = [("loss",), ALIASES[role], column_names.LESSER_LOSSES]
     wrong = "settings" if role == "loss" else "results"
     for known in ranks:
-        found = [name for name in names if may_be(role, name, known)]
+        candidates = [name for name in names if may_be(role, name, known)]
         # Of a setting and a result of one name, the loss is the result, N, D and C are settings.
-        found = [name for name in found if section(name) != wrong] or found
-        if len(found) > 1:
-            got = f"{len(found)} columns that may be {role} ({', '.join(found)})"
-            hint = f"say which: {option} {role}={quote(found[0])}"
+        candidates = [name for name in candidates if section(name) != wrong] or candidates
+        if len(candidates) > 1:
+            got = f"{len(candidates)} columns that may be {role} ({', '.join(candidates)})"
+            hint = f"say which: {option} {role}={quote(candidates[0])}"
             raise LawsmithError(source, got=got, want="one", hint=hint)
-        if found:
-            return found[0]
+        if candidates:
+            return candidates[0]
     return None
 
 

@@ -142,12 +142,12 @@ class SyntheticSurface:
 
 def _effect(name: str, values: AnyArray, effects: Effects) -> FloatArray:
     """(m,) e of each row's level."""
-    found, place = np.unique(values, return_inverse=True)
+    levels, place = np.unique(values, return_inverse=True)
     by_level: dict[str | float, float] = dict(effects.items())
-    for level in found.tolist():
+    for level in levels.tolist():
         if level not in by_level:
             raise unknown(f"level of {name}", str(level), map(str, by_level))
-    return np.array([by_level[level] for level in found.tolist()])[place]
+    return np.array([by_level[level] for level in levels.tolist()])[place]
 
 
 class Design(Protocol):

@@ -93,13 +93,13 @@ class FinishedRows:
     """Finished runs of a table, to be matched with the candidates of a live study.
 
     columns      N, D, loss and axes by the study's names; 'row' counts from 1
-    found        each of them → its name in the table
+    names        each of them → its name in the table
     unfinished   number of runs in each other state, which are left out
     metrics      by name, (k,) numbers of the runs, NaN where a run has none
     """
 
     columns: Mapping[str, AnyArray]
-    found: Mapping[str, str]
+    names: Mapping[str, str]
     unfinished: Mapping[str, int]
     metrics: Mapping[str, FloatArray] = field(default_factory=dict)
 
@@ -118,14 +118,14 @@ def read_finished_rows(
     if bad.any():
         where = f"{source}: row {kept.index[int(np.argmax(bad))]}, loss"
         raise LawsmithError(where, got="text", want="numbers")
-    found = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in given}}
+    used = {**schema.roles, **{axis: schema.axes[axis] for axis in axes if axis in given}}
     table: dict[str, AnyArray] = {"loss": loss, "row": kept.index.to_numpy(dtype=np.float64)}
-    for role, column in found.items():
+    for role, column in used.items():
         if role in roles.SCALES:
             table[role] = _scale(kept, schema, role)[0]
         elif role != "loss":
             table[role] = cells.axis(kept[column])[0]
-    return FinishedRows(table, found, log.unfinished)
+    return FinishedRows(table, used, log.unfinished)
 
 
 def _select_rows(
@@ -263,13 +263,13 @@ def _derive(
 
 def _metrics(frame: pd.DataFrame, options: ReadOptions, *, source: str) -> dict[str, FloatArray]:
     """The further columns that the user named; a cell that is not a number is refused."""
-    found = {}
+    values = {}
     for column in options.metrics:
         if column not in frame.columns:
             raise unknown(f"{source}: metric", column, list(frame.columns))
-        found[column], faults = cells.metric(frame[column])
+        values[column], faults = cells.metric(frame[column])
         cells.raise_first(faults, source=source)
-    return found
+    return values
 
 
 def _largest_losses(

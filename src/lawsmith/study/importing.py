@@ -48,12 +48,12 @@ def read_columns(
     rows = read_finished_rows(frame, options, (*axes, "model"), source=str(source))
     columns = {name: _plain(values) for name, values in rows.columns.items()}
     place = rows.columns["row"].astype(np.int64) - 1
-    named = _metric_columns(list(map(str, frame.columns)), metrics, set(rows.found.values()))
+    named = _metric_columns(list(map(str, frame.columns)), metrics, set(rows.names.values()))
     kept: dict[str, FloatArray] = {}
     for name, column in named.items():
         kept[name], faults = cells.metric(frame[column].iloc[place])
         cells.raise_first(faults, source=str(source))
-    return replace(rows, columns=columns, found={**rows.found, **named}, metrics=kept)
+    return replace(rows, columns=columns, names={**rows.names, **named}, metrics=kept)
 
 
 def _metric_columns(columns: list[str], asked: Sequence[str], used: set[str]) -> dict[str, str]:

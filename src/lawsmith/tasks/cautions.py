@@ -34,13 +34,13 @@ def warnings(
     level: float,
 ) -> list[Diagnostic]:
     """Every warning, each once."""
-    found = [few_runs(len(data)), at_chance(data, chance, members)]
-    found.append(missed(held_out, level, "run", "on this task"))
+    diagnostics = [few_runs(len(data)), at_chance(data, chance, members)]
+    diagnostics.append(missed(held_out, level, "run", "on this task"))
     for forecast in forecasts:
         label = forecast.target.label
-        found.append(extrapolation_decades(label, forecast.decades, FAR))
-        found.append(ways_disagree(forecast))
-    return each_once(found)
+        diagnostics.append(extrapolation_decades(label, forecast.decades, FAR))
+        diagnostics.append(ways_disagree(forecast))
+    return each_once(diagnostics)
 
 
 def at_chance(
@@ -92,10 +92,10 @@ OF_ACCURACY = Doubts(
 )
 
 
-def verdict(forecasts: Sequence[TaskForecast], found: Sequence[Diagnostic], level: float) -> str:
+def verdict(forecasts: Sequence[TaskForecast], warnings: Sequence[Diagnostic], level: float) -> str:
     """How far to trust the first forecast, and why."""
     if not forecasts:
         return ""
     points = number(100.0 * forecasts[0].half_width, 2)
     known = f"the accuracy there is known to ±{points} points at {percent(level)}"
-    return verdict_line(forecasts[0], known, found, OF_ACCURACY)
+    return verdict_line(forecasts[0], known, warnings, OF_ACCURACY)

@@ -126,10 +126,10 @@ def _held_out_runs(model: TaskModel, rest: ScoredRuns, level: float) -> HeldOutR
         return None
     data = rest.table(least=1)
     data = data.take(best_per_cell(data))
-    found = []
+    intervals = []
     for row in data.row.tolist():
         names = (name for name in data.scales.names if name != "C")
         sizes = {name: float(rest.grid.numbers(name)[row]) for name in names}
         target = Target(float(rest.grid.C[row]), sizes.get("N"), sizes.get("D"))
-        found.append(model.at(target).interval(level))
-    return HeldOutRuns(data.row, data.C, data.y, *np.array(found).T)
+        intervals.append(model.at(target).interval(level))
+    return HeldOutRuns(data.row, data.C, data.y, *np.array(intervals).T)

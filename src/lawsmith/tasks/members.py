@@ -122,7 +122,7 @@ def _join(u: FloatArray) -> tuple[FloatArray, FloatArray]:
 
 def fit_members(data: AccuracyTable, task: Task, ways: tuple[Way, ...], seed: int) -> list[Member]:
     """Every way, fitted to all runs and, if there are enough, to the upper ones."""
-    found = []
+    members = []
     for way in ways:
         rows = data if way == "two steps" else data.take(best_per_cell(data))
         rows = _thin(rows, way)
@@ -130,8 +130,8 @@ def fit_members(data: AccuracyTable, task: Task, ways: tuple[Way, ...], seed: in
         upper = np.argsort(_rank(rows, way), kind="stable")[: round(priors.UPPER * len(rows))]
         if len(upper) >= priors.LEAST_UPPER:
             windows["upper"] = rows.take(np.sort(upper))
-        found += [fit_member(way, name, part, task, seed) for name, part in windows.items()]
-    return found
+        members += [fit_member(way, name, part, task, seed) for name, part in windows.items()]
+    return members
 
 
 def fit_member(way: Way, window: str, data: AccuracyTable, task: Task, seed: int) -> Member:
@@ -186,8 +186,8 @@ def weigh(grid: Grid, runs: Runs, data: AccuracyTable, members: Sequence[Member]
     # If the upper window is too small below the cut, it has the score of all runs.
     each = np.array([score.get((m.way, m.window), score[m.way, "all"]) for m in members])
     each *= min(1.0, priors.EFFECTIVE_ROWS / len(rows))
-    found = np.exp(each - each.max())
-    return np.asarray(found / found.sum())
+    likelihood = np.exp(each - each.max())
+    return np.asarray(likelihood / likelihood.sum())
 
 
 def _cut(C: FloatArray) -> float:

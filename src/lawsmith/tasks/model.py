@@ -102,10 +102,10 @@ class TaskModel:
 
     def way_weights(self) -> dict[Way, float]:
         """How much each way counts."""
-        found: dict[Way, float] = {}
+        weights: dict[Way, float] = {}
         for member, weight in zip(self.members, self.weight.tolist(), strict=True):
-            found[member.way] = found.get(member.way, 0.0) + weight
-        return found
+            weights[member.way] = weights.get(member.way, 0.0) + weight
+        return weights
 
     def chance(self, level: float) -> Interval:
         """The floor of accuracy."""

@@ -32,55 +32,55 @@ def accuracy_text(value: float) -> str:
     return f"{100.0 * value:.1f}%"
 
 
-def headline(found: TaskAnswer, forecast: TaskForecast) -> str:
+def headline(answer: TaskAnswer, forecast: TaskForecast) -> str:
     """'71.3% at 1e23 FLOPs, 95% interval of one run [66.0%, 75.2%]'."""
     ends = interval(forecast.low, forecast.high, accuracy_text)
     at = f"{accuracy_text(forecast.value)} at {forecast.target.label}"
-    return f"{at}, {percent(found.level)} interval of one run {ends}"
+    return f"{at}, {percent(answer.level)} interval of one run {ends}"
 
 
 def lines(forecast: TaskForecast) -> list[Row]:
     """The accuracy, its mean over runs, the loss on the way, and what each way predicts."""
-    found = [
+    intervals = [
         ("accuracy of a run", forecast.value, forecast.low, forecast.high),
         ("mean over runs", forecast.value, forecast.mean_low, forecast.mean_high),
     ]
     if len(forecast.ways) > 1:
-        found += [(f"  {WAYS[way]}", *ends) for way, ends in forecast.ways.items()]
-    rows = [(what, accuracy_text(v), interval(a, b, accuracy_text)) for what, v, a, b in found]
+        intervals += [(f"  {WAYS[way]}", *ends) for way, ends in forecast.ways.items()]
+    rows = [(what, accuracy_text(v), interval(a, b, accuracy_text)) for what, v, a, b in intervals]
     if forecast.loss is not None:
         rows.append(("loss", *loss_cells(forecast.loss)))
     return rows
 
 
-def chance_text(found: TaskAnswer) -> str:
+def chance_text(answer: TaskAnswer) -> str:
     """The floor of accuracy, and whether it was given."""
-    ends = interval(found.chance.low, found.chance.high, accuracy_text)
-    if found.task.chance is None:
-        return f"Chance was not given: estimated as {accuracy_text(found.chance.centre)} {ends}"
-    small = f"small models score {accuracy_text(found.chance.centre)} {ends}"
-    return f"Chance {accuracy_text(found.task.chance)}, {small}"
+    ends = interval(answer.chance.low, answer.chance.high, accuracy_text)
+    if answer.task.chance is None:
+        return f"Chance was not given: estimated as {accuracy_text(answer.chance.centre)} {ends}"
+    small = f"small models score {accuracy_text(answer.chance.centre)} {ends}"
+    return f"Chance {accuracy_text(answer.task.chance)}, {small}"
 
 
-def _ways_text(found: TaskAnswer) -> str:
+def _ways_text(answer: TaskAnswer) -> str:
     """The weights of the ways."""
-    weights = found.model.way_weights()
+    weights = answer.model.way_weights()
     if len(weights) == 1:
         return "From scale alone: no loss was named (--via)"
-    if np.ptp(found.model.weight) < 1e-12:
+    if np.ptp(answer.model.weight) < 1e-12:
         return "Both ways count the same: there are too few runs to judge them by"
     shares = ", ".join(f"{WAYS[way]} {percent(w, 2)}" for way, w in weights.items())
     return f"Weights by how the largest runs are predicted from the others: {shares}"
 
 
-def held_out_text(found: TaskAnswer) -> str:
+def held_out_text(answer: TaskAnswer) -> str:
     """'8 of 9 held-out runs inside their 95% intervals, mean error 1.2 points'; '' without any."""
-    judged = found.held_out
+    judged = answer.held_out
     if judged is None:
         return ""
     inside = f"{int(judged.inside.sum())} of {plural(len(judged.rows), 'held-out run')}"
     error = f"mean error {100.0 * judged.mean_error:.1f} points"
-    return f"{inside} inside their {percent(found.level)} intervals, {error}"
+    return f"{inside} inside their {percent(answer.level)} intervals, {error}"
 
 
 def beyond(forecast: TaskForecast) -> str:
@@ -88,45 +88,45 @@ def beyond(forecast: TaskForecast) -> str:
     return distance(forecast.decades, " of compute")
 
 
-def remarks(found: TaskAnswer) -> list[str]:
+def remarks(answer: TaskAnswer) -> list[str]:
     """Sentences below the forecasts."""
-    sentences = [chance_text(found), _ways_text(found)]
-    if found.held_out is not None:
-        sentences.append(f"Held out: {held_out_text(found)}")
+    sentences = [chance_text(answer), _ways_text(answer)]
+    if answer.held_out is not None:
+        sentences.append(f"Held out: {held_out_text(answer)}")
     return sentences
 
 
-def listing(found: TaskAnswer) -> Digest:
+def listing(answer: TaskAnswer) -> Digest:
     """The verdict, a table for each target, what it rests on, warnings."""
     what, value, ends = HEADS
-    heads = (what, value, f"{percent(found.level)} {ends}")
+    heads = (what, value, f"{percent(answer.level)} {ends}")
     tables = [
-        Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in found.forecasts
+        Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in answer.forecasts
     ]
-    return digest_of(found, [*tables, "\n".join(f"{sentence}." for sentence in remarks(found))])
+    return digest_of(answer, [*tables, "\n".join(f"{sentence}." for sentence in remarks(answer))])
 
 
-def payload(found: TaskAnswer) -> Json:
+def payload(answer: TaskAnswer) -> Json:
     """The answer as plain values; ``answers`` are in the order of the targets."""
     names = ("row", "compute", "accuracy", "predicted", "low", "high")
-    judged = found.held_out
+    judged = answer.held_out
     kept_out = None
     if judged is not None:
         kept_out = judged_payload(judged, names, {"mean_error": judged.mean_error})
     return {
-        "metric": found.task.name,
-        "via": found.via or None,
+        "metric": answer.task.name,
+        "via": answer.via or None,
         "chance": {
-            "given": found.task.chance,
-            "estimated": found.task.chance is None,
-            "value": found.chance.centre,
-            "interval": [found.chance.low, found.chance.high],
+            "given": answer.task.chance,
+            "estimated": answer.task.chance is None,
+            "value": answer.chance.centre,
+            "interval": [answer.chance.low, answer.chance.high],
         },
-        "questions": found.task.questions or None,
-        "answers": [forecast_payload(f, found.level) for f in found.forecasts],
-        "weights": found.model.way_weights(),
+        "questions": answer.task.questions or None,
+        "answers": [forecast_payload(f, answer.level) for f in answer.forecasts],
+        "weights": answer.model.way_weights(),
         "held_out_runs": kept_out,
-        **shared_payload(found),
+        **shared_payload(answer),
     }
 
 
@@ -147,8 +147,8 @@ def forecast_payload(forecast: TaskForecast, level: float) -> Json:
     }
 
 
-def _ends(found: Interval) -> Json:
-    return {"value": found.centre, "low": found.low, "high": found.high}
+def _ends(interval: Interval) -> Json:
+    return {"value": interval.centre, "low": interval.low, "high": interval.high}
 
 
 def forecast_row(forecast: TaskForecast) -> Json:

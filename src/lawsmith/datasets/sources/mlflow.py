@@ -70,26 +70,26 @@ def read_runs(address: str, experiment: str, *, source: str, histories: bool) ->
         from mlflow import MlflowClient
 
         client = MlflowClient(tracking_uri=address)
-        found = {
+        by_name = {
             one.name: [
                 _run(client, run, histories=histories)
                 for run in _all(client.search_runs, experiment_ids=[one.experiment_id])
             ]
             for one in _all(client.search_experiments)
         }
-        full = {name: runs for name, runs in found.items() if runs or name == experiment}
-        named = found if experiment else full
+        full = {name: runs for name, runs in by_name.items() if runs or name == experiment}
+        named = by_name if experiment else full
         return only(named, experiment, "experiment", source) if full else []
 
 
 def _all(search: Callable[..., Any], **query: Any) -> list[Any]:
     """The results of all pages of a search."""
     page = search(**query)
-    found = list(page)
-    while page.token and len(found) < MOST_RUNS:
+    items = list(page)
+    while page.token and len(items) < MOST_RUNS:
         page = search(**query, page_token=page.token)
-        found += page
-    return found
+        items += page
+    return items
 
 
 def _run(client: Any, run: Any, *, histories: bool) -> TrackedRun:

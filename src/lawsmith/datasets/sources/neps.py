@@ -23,7 +23,9 @@ _WORDS |= {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
 def find(folder: Path) -> list[Path]:
     """The configuration files of a study's trials."""
     places = [folder / "configs", folder / "results", folder]
-    return next((found for p in places if (found := sorted(p.glob("config_*/config.yaml")))), [])
+    return next(
+        (entries for p in places if (entries := sorted(p.glob("config_*/config.yaml")))), []
+    )
 
 
 def read_folder(folder: Path) -> list[TrackedRun]:
@@ -49,15 +51,15 @@ def _read_trial(folder: Path) -> TrackedRun:
 def _flat(path: Path) -> dict[str, Any]:
     """The ``key: value`` lines of a file; nested and multi-line values are left out."""
     data = read_bytes(path, limit=MAX_BYTES)
-    found: dict[str, Any] = {}
+    entries: dict[str, Any] = {}
     for line in data[:MAX_BYTES].decode("utf-8", "replace").splitlines():
         key, colon, value = line.partition(":")
         if not colon or line[:1] in (" ", "\t", "#", "-", "?", "{", "[", "!", "%"):
             continue
         if value and not value.startswith(" "):
             continue  # a word with a colon is not a key
-        found[_unquoted(key.strip())] = _value(value.split(" #", 1)[0].strip())
-    return found
+        entries[_unquoted(key.strip())] = _value(value.split(" #", 1)[0].strip())
+    return entries
 
 
 def _value(word: str) -> Any:

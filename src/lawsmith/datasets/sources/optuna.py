@@ -30,8 +30,8 @@ def read_runs(place: str, name: str) -> list[TrackedRun]:
             address = place if "://" in place else f"sqlite:///{place}"
             storage = RDBStorage(address, skip_compatibility_check=True)
         names = {one: one for one in optuna.get_all_study_names(storage)}
-        found = only(names, name, "study", place)
-        study = optuna.load_study(study_name=found, storage=storage)
+        chosen = only(names, name, "study", place)
+        study = optuna.load_study(study_name=chosen, storage=storage)
         if [direction.name for direction in study.directions] != ["MINIMIZE"]:
             got = f"a study that does not minimise one value ({len(study.directions)} objectives)"
             raise LawsmithError(place, got=got, want="a study that minimises a loss")

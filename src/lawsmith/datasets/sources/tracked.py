@@ -155,15 +155,15 @@ def visible(values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: value for name, value in spread(values).items() if not name.startswith("_")}
 
 
-def only(found: Mapping[str, T], name: str, what: str, source: str) -> T:
+def only(parts: Mapping[str, T], name: str, what: str, source: str) -> T:
     """The named part of a source, or the only one; ``what`` says what a part is."""
-    if name and name not in found:
-        raise unknown(f"{source}: {what}", name, found)
-    if not name and len(found) != 1:
-        got = f"{len(found)} of them ({', '.join(list(found)[:8])})"
-        hint = f"say which: '{source}#{next(iter(found))}'" if found else None
+    if name and name not in parts:
+        raise unknown(f"{source}: {what}", name, parts)
+    if not name and len(parts) != 1:
+        got = f"{len(parts)} of them ({', '.join(list(parts)[:8])})"
+        hint = f"say which: '{source}#{next(iter(parts))}'" if parts else None
         raise LawsmithError(source, got=got, want=f"one {what}", hint=hint)
-    return found[name or next(iter(found))]
+    return parts[name or next(iter(parts))]
 
 
 @contextmanager

@@ -55,8 +55,8 @@ def _runs(project: str, *, histories: bool) -> Iterator[TrackedRun | None]:
 
     _reach(os.environ.get("WANDB_BASE_URL") or wandb.setup().settings.base_url)
     # Not lazy: a page then includes settings and results, without one request for each run.
-    found = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
-    for run in islice(found, MOST_RUNS):
+    pages = wandb.Api(timeout=TIMEOUT).runs(project, per_page=PAGE, lazy=False)
+    for run in islice(pages, MOST_RUNS):
         moments: list[Moment] = []
         for row in _rows(run) if histories else ():
             moments += [(name, row.get("_step"), value) for name, value in visible(row).items()]
@@ -196,11 +196,11 @@ def _records(data: bytes) -> Iterator[bytes]:
 
 def _values(items: Iterable[Any]) -> dict[str, Any]:
     """Key → value of the items of a record."""
-    found: dict[str, Any] = {}
+    values: dict[str, Any] = {}
     for item in items:
         key = "/".join(item.nested_key) or item.key
         try:
-            found[key] = read_json(getattr(item, "value_json", "") or "null")
+            values[key] = read_json(getattr(item, "value_json", "") or "null")
         except ValueError:
             continue
-    return found
+    return values
