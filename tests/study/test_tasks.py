@@ -120,7 +120,7 @@ def test_an_exported_study_imported_by_another_gives_the_same_accuracies(
     other = small_study(tmp_path / "other", FRONTIER, ("[law]", METRIC))
     other.begin()
     past = read_columns(table, list(other.spec.axes), {}, where=None, metrics=["arc"])
-    assert {past.found["arc"], past.found["other"]} == {"metrics.arc", "metrics.other"}
+    assert {past.names["arc"], past.names["other"]} == {"metrics.arc", "metrics.other"}
     import_runs(other, past, source="runs.csv")
     before, after = (s.history(s.journal.ledger) for s in (played, other))
     order = [np.lexsort((h.runs.loss, h.runs.index)) for h in (before, after)]

@@ -23,9 +23,8 @@ _WORDS |= {".nan": float("nan"), ".inf": float("inf"), "-.inf": float("-inf")}
 def find(folder: Path) -> list[Path]:
     """The configuration files of a study's trials."""
     places = [folder / "configs", folder / "results", folder]
-    return next(
-        (entries for p in places if (entries := sorted(p.glob("config_*/config.yaml")))), []
-    )
+    trials = (sorted(place.glob("config_*/config.yaml")) for place in places)
+    return next(filter(None, trials), [])
 
 
 def read_folder(folder: Path) -> list[TrackedRun]:
