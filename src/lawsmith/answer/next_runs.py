@@ -78,7 +78,7 @@ def next_runs(surface: Surface, C: float, n: int, *, level: float = 0.95) -> tup
 
 def _candidates(surface: Surface, C: float) -> tuple[dict[str, FloatArray], Points]:
     """Scales of runs that cost C, with the D/N that were run, and their points at the best λ."""
-    given = surface.given_at(C)
+    given = surface.with_best_experts(C)
     line = {k: np.asarray(v) for k, v in surface.line(C, N_RATIOS, given).items()}
     if surface.scale_names == ("N", "D") and len(line["N"]) > 1:
         ratio, (low, high) = np.log(line["D"] / line["N"]), surface.frame.ratio

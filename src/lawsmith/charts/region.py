@@ -102,7 +102,7 @@ def _log_loss(surface: Surface, forecast: Forecast, at: Mapping[str, FloatArray]
     q = len(next(iter(at.values())))
     given = dict(forecast.target.hp)
     if not forecast.target.sized:
-        given = surface.given_at(forecast.compute, given)
+        given = surface.with_best_experts(forecast.compute, given)
     scales = {name: np.full(q, forecast.scales[name].centre) for name in surface.scale_names}
     if "N" in at:
         product = scales["N"] * scales["D"]

@@ -68,7 +68,7 @@ def _fit_from(name: str, trend: Trend, kernel: Kernel, data: Observed, few: Obse
 
 
 def _with_trunks_of(data: Observed, few: Observed) -> Observed:
-    """All rows, with what some of them showed about trunks: odd ones would count in full again."""
+    """All rows, with the shares and weights of trunks that were fitted to some of them."""
     if data.trunks is None or few.trunks is None:
         return data
     known = dict(zip(few.trunks.of_row.tolist(), few.trunks.tau.tolist(), strict=True))
@@ -96,10 +96,10 @@ def _target(member: Member) -> FloatArray:
 
 
 def _with_common(member: Member, trunks: RowTrunks) -> Member:
-    """How much of the noise trunks have in common, and how odd each is; eta with the noise then.
+    """The common share of the noise of trunks, their weights, and eta with the noise that results.
 
-    Either the noise of a run stays, or that part of it which is not common. The first alone would
-    not leave a place where what is common is small because all noise is.
+    Each share is tried with the noise of a run unchanged, and with its independent part unchanged.
+    The first alone cannot leave a place where the common part is small because all noise is small.
     """
     kernel, data, target = member.kernel, member.data, _target(member)
     F = member.rows.F
@@ -132,7 +132,7 @@ def _with_common(member: Member, trunks: RowTrunks) -> Member:
     for i in np.unique(trunks.of_row[trunks.of_row >= 0]).tolist():
         mine = np.flatnonzero(trunks.of_row == i)
         old, u = tau[mine[0]], own[mine]
-        # The mean square of what is common, in units of its prior; E[u]² and its variance.
+        # The mean square of the common noise, in units of its prior: E[u]² and its variance.
         square = (u @ alpha[mine]) ** 2 - u @ K_inverse[np.ix_(mine, mine)] @ u
         tau[mine] = (TAIL_DF + 1.0) / (TAIL_DF + square / old**2 + 1.0 / old)
     return replace(member, eta=eta, data=replace(data, trunks=replace(trunks, tau=tau)))

@@ -1,4 +1,4 @@
-"""Learning a prior from studies: what the runs of each say about its numbers.
+"""Learning a prior from studies: the evidence of each study's runs about its numbers.
 
 Notation
     number j   as in :mod:`lawsmith.surface.prior`: broad mean m₀ and SD s₀, in units of its own
@@ -48,7 +48,7 @@ PEAK_SD = 0.5
 
 @dataclass(frozen=True, eq=False)
 class Part:
-    """What one member of a surface says about the numbers; see the module's notation.
+    """The evidence of one member of a surface about the numbers; see the module's notation.
 
     names   for each parameter the numbers that it is about, its own first
     weight  of the member among those of its form
@@ -67,7 +67,7 @@ Moments = dict[str, tuple[float, float, float]]  # number → 1, mean and mean s
 
 
 def evidence(surface: Surface) -> Evidence:
-    """What a surface that was fitted with the broad prior says about its numbers."""
+    """The evidence of a surface that was fitted with the broad prior."""
     log_C = reference_compute(surface.frame)
     x = 0.0 if log_C is None else log_C - LOG_C0
     forms = [member.trend.form for member in surface.members]
@@ -77,7 +77,7 @@ def evidence(surface: Surface) -> Evidence:
         share = weight / float(whole[member.trend.form])
         z, cov = member.theta_posterior()
         names_of_theta = _theta_names(member)
-        k = len(names_of_theta)  # what further axes do is particular to a study
+        k = len(names_of_theta)  # without further axes, which are particular to a study
         parts.append(Part(names_of_theta, *_likelihood(z[:k], _inverse(cov[:k, :k])), share, x))
         z, precision, kept = _eta_posterior(member)
         names = [name for name, ok in zip(_eta_names(member), kept, strict=True) if ok]
@@ -130,7 +130,7 @@ def _eta_names(member: Member) -> tuple[tuple[str, ...], ...]:
 
 
 def moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float]) -> Moments:
-    """What the numbers of a study are, given centres and spreads."""
+    """The numbers of a study, given centres and spreads."""
     sums: dict[str, FloatArray] = {}
     for part in parts:
         own = [names[0] for names in part.names]
@@ -149,7 +149,7 @@ def moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float])
 
 
 def moments_given(parts: Evidence, prior: Prior) -> Moments:
-    """For each number (1, mean, mean square) in a study like those that a prior was learnt from."""
+    """`moments` of a study, if it is like those that a prior was learnt from."""
     names = dict.fromkeys(n for part in parts for own in part.names for n in own)
     known = {name: prior[name] for name in names}
     centre = {name: (known[name].mean - BROAD[name].mean) / BROAD[name].sd for name in names}
@@ -158,18 +158,19 @@ def moments_given(parts: Evidence, prior: Prior) -> Moments:
 
 
 def learn_from_surfaces(studies: Mapping[Lesson, Surface], prior: Prior = PUBLIC) -> Prior:
-    """A prior for a further study of the family of ``studies``: surfaces with the broad prior.
+    """A prior for a further study of the family of ``studies`` (surfaces with the broad prior).
 
-    A number has the correlation r with those of the others. The best value of a hyperparameter
-    carries over as a value, not as a place in what was tried.
+    A number has the correlation r with those of the other studies. The best value of a
+    hyperparameter carries over as a value, not as a place in the tried range.
     """
-    found = [moments_given(evidence(surface), prior) for surface in studies.values()]
-    numbers = dict(prior.numbers)
-    for name in dict.fromkeys(name for moments_of in found for name in moments_of):
+    each = [moments_given(evidence(surface), prior) for surface in studies.values()]
+    numbers, peaks = dict(prior.numbers), dict(prior.peaks)
+    for name in dict.fromkeys(name for study in each for name in study):
         if not name.endswith(".centre"):
-            moments_of = np.array([study[name] for study in found if name in study])
-            numbers[name] = _in_family(name, prior[name], moments_of)
-    peaks = {**prior.peaks, **{k: v for s in studies.values() for k, v in _peaks_of(s).items()}}
+            earlier = np.array([study[name] for study in each if name in study])
+            numbers[name] = _in_family(name, prior[name], earlier)
+    for surface in studies.values():
+        peaks.update(_peaks_of(surface))
     return replace(prior, numbers=numbers, learnt_from=(*prior.learnt_from, *studies), peaks=peaks)
 
 
@@ -192,20 +193,19 @@ def _peaks_of(surface: Surface) -> dict[str, Peak]:
     sizes = reference_sizes(surface.frame)
     if sizes is None:
         return {}
-    found = {}
+    peaks = {}
     for j, axis in enumerate(surface.frame.numeric):
         bottoms = np.array([_bottom(member, j) for member in surface.members])
         mean = float(surface.weight @ bottoms[:, 0])
         variance = float(surface.weight @ (bottoms[:, 1] ** 2 + (bottoms[:, 0] - mean) ** 2))
         if axis.kind == "log" and axis.is_inside(mean):
-            found[axis.name] = Peak(
-                axis.middle + mean, float(np.hypot(PEAK_SD, variance**0.5)), *sizes
-            )
-    return found
+            sd = float(np.hypot(PEAK_SD, variance**0.5))
+            peaks[axis.name] = Peak(axis.middle + mean, sd, *sizes)
+    return peaks
 
 
 def _bottom(member: Member, column: int) -> tuple[float, float]:
-    """Mean and SD of where a bowl's bottom is at the reference."""
-    i = member.trend.n_law + column * (2 + 2 * member.trend.s) + 1
+    """Mean and SD of the bottom of a bowl at the reference."""
+    i = member.trend.start_of_bowl(column) + 1
     sd = float(np.sqrt(max(member.theta_posterior()[1][i, i], 0.0))) * float(member.trend.sd[i])
     return float(member.theta[i]), sd

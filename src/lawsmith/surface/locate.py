@@ -1,16 +1,15 @@
-"""Where the best loss is: N*, D*, D/N and λ* with intervals, and what is within 0.5 % of it.
+"""The place of the best loss: N*, D*, D/N and λ* with intervals, and the range within 0.5 % of it.
 
 Notation and shapes
     line    q points of one cost, from few to many parameters; one point where N and D are given
     places  for each member the q points of the line, each at that member's best λ
-    score   (m, q) what a place is chosen by: the member's mean log loss there, plus one SD, so that
-            a place does not win because little is known of it, plus a prior on D/N
+    score   (m, q) criterion for a place: the member's mean log loss, plus one SD, so that no place
+            wins because it is uncertain, plus a prior on D/N
     draw    theta and the residual along the line, jointly, from a member's posterior; the place of
             its least loss is a draw of N* and D*, the bottoms of its bowls there are draws of λ*
 
-Optima lie between the points that are looked at: a parabola through the least one and its two
-neighbours has its bottom there. Centres are those of the members' scores, averaged by weight. An
-interval always holds its centre.
+An optimum lies at the bottom of the parabola through the least point and its two neighbours.
+Centres come from the weighted mean of the members' scores. An interval always contains its centre.
 """
 
 from __future__ import annotations
@@ -31,25 +30,25 @@ from lawsmith.surface.mixture import DF, model_share
 if TYPE_CHECKING:
     from lawsmith.surface.surface import Given, Surface
 
-NEAR = 0.005  # of the best loss: what counts as as good
+NEAR = 0.005  # of the best loss: losses this close count as equally good
 N_DRAWS = 400  # ends of 95 % intervals then err by 7 % of the half-width
-N_VALUES = 81  # of a hyperparameter that are looked at for what is near the best
-N_EXPERTS = 17  # values of the experts that are looked at: up to 64, some three for each doubling
-BEYOND = 0.7  # how far beyond tried values and fitted optima one looks: a factor of 2, for a log λ
+N_VALUES = 81  # of a hyperparameter that are tried for the range near the best
+N_EXPERTS = 17  # values of experts that are tried: up to 64, about three for each doubling
+BEYOND = 0.7  # how far beyond tried values and fitted optima λ is searched: a factor of 2 for logs
 # Log loss per squared e-fold of D/N beyond those of the data: a fifth of what curves of one compute
-# usually bend by (`curve` in `prior` is per squared e-fold of the root of D/N). Enough to end a
-# curve that is flat for want of data, and too little to hide an optimum that the runs point to.
+# usually bend by (`curve` in `prior` is per squared e-fold of the root of D/N). This ends a curve
+# that is flat because there are no data, and is too little to hide an optimum that runs show.
 RATIO_PRIOR = 0.001
-# Where one line of N and D was run alone: SD of ln D/N of the best about it, and how far from it
-# costs little. The SD is by judgement (95 % within a factor of 5); an e-fold costs 0.005 where
-# curves bend as usual (five times RATIO_PRIOR), which is NEAR.
+# If only one line of N and D was run: SD of ln D/N of the best about it, and the distance from it
+# that costs little. The SD is by judgement (95 % within a factor of 5). If curves bend as usual (five
+# times RATIO_PRIOR), an e-fold costs 0.005, which is NEAR.
 LINE_SD, LINE_NEAR = 0.8, 1.0
 
 
 class Range(NamedTuple):
     """A centre, the ends of its interval, and the least and largest value within 0.5 % of the best.
 
-    ``near_low`` and ``near_high`` are what one decides by: values between them cost little.
+    Decisions may use ``near_low`` and ``near_high``: values between them cost little.
     """
 
     centre: float
@@ -66,7 +65,7 @@ Where = tuple[dict[str, Range], dict[str, Range], dict[str, str], tuple[str, ...
 def locate(
     surface: Surface, line: Mapping[str, AnyArray], places: list[Points], hp: Given, level: float
 ) -> Where:
-    """Where the least loss on ``line`` is; what ``hp`` gives is as given."""
+    """The place of the least loss on ``line``; values in ``hp`` stay as given."""
     curve = surface.weight @ score(surface, line, places)
     pick, bottoms = _drawn(surface, places, _ratio_prior(surface, line), seed=0)
     scales = {
@@ -76,32 +75,32 @@ def locate(
     best = int(np.argmin(curve))
     at = [place.take(np.array([best])) for place in places]
     edge = ["N"] if len(curve) > 1 and best in (0, len(curve) - 1) else []
-    found: dict[str, Range] = {}
+    best_hp: dict[str, Range] = {}
     for drawn, axis in zip(bottoms.T, surface.frame.numeric, strict=True):
         if axis.name in hp:
-            found[axis.name] = Range(*[float(hp[axis.name])] * 5)
+            best_hp[axis.name] = Range(*[float(hp[axis.name])] * 5)
             continue
-        found[axis.name], ended = _of_hyperparameter(surface, at, axis, drawn, level)
+        best_hp[axis.name], ended = _of_hyperparameter(surface, at, axis, drawn, level)
         edge += [axis.name] if ended else []
     for axis in surface.frame.experts:
         if axis.name not in hp:
             values, rows = expert_values(axis), np.zeros(N_EXPERTS, dtype=np.int64)
             moved = [surface.frame.moved(place.take(rows), axis, values) for place in at]
-            found[axis.name], ended = best_experts(surface, axis, moved, level)
+            best_hp[axis.name], ended = best_experts(surface, axis, moved, level)
             edge += [axis.name] if ended else []
-    return scales, found, _levels(surface, at), tuple(edge)
+    return scales, best_hp, _levels(surface, at), tuple(edge)
 
 
 def about_line(scales: Mapping[str, Range], level: float) -> dict[str, Range]:
-    """Scales where only one line of N and D was run: a prior says how far off it the best is."""
+    """Scales if only one line of N and D was run: the distance of the best from it is a prior's."""
     half = LINE_SD * float(ndtri(0.5 + level / 2))
-    found = {}
+    ranges = {}
     for name, r in scales.items():
         # At one compute, ln N and ln D change by half as much as ln D/N.
         share = 1.0 if name == "D/N" else 0.5
         ends = r.centre * np.exp(share * np.array([-half, half, -LINE_NEAR, LINE_NEAR]))
-        found[name] = Range(r.centre, *ends.tolist())
-    return found
+        ranges[name] = Range(r.centre, *ends.tolist())
+    return ranges
 
 
 def best_experts(
@@ -115,18 +114,18 @@ def best_experts(
     pick = _drawn(surface, places, np.zeros(N_EXPERTS), seed=1)[0]
     at = partial(_at_index, values)
     u = _best_range(at, surface.weight @ _mean_plus_sd_of_each(surface, places), at(pick), level)
-    found = Range(*map(axis.value, u))
-    dense = found.centre <= 1.0 + 1e-9  # no model has fewer experts than one
-    return found, not (axis.is_inside(u.centre) or dense)
+    best = Range(*map(axis.value, u))
+    dense = best.centre <= 1.0 + 1e-9  # no model has fewer experts than one
+    return best, not (axis.is_inside(u.centre) or dense)
 
 
 def expert_values(axis: Axis) -> FloatArray:
-    """(N_EXPERTS,) coordinates of the experts that are looked at."""
+    """(N_EXPERTS,) coordinates of the experts that are tried."""
     return np.linspace(axis.low, axis.high, N_EXPERTS)
 
 
 def score(surface: Surface, line: Mapping[str, AnyArray], places: list[Points]) -> FloatArray:
-    """(m, q) what members choose a place on a line by; see the module's notation."""
+    """(m, q) the criterion for a place on a line; see the module's notation."""
     return _mean_plus_sd_of_each(surface, places) + _ratio_prior(surface, line)
 
 
@@ -137,13 +136,13 @@ def _mean_plus_sd_of_each(surface: Surface, places: list[Points]) -> FloatArray:
 
 
 def mean_plus_sd(member: Member, at: Points) -> FloatArray:
-    """(q,) mean log loss plus one SD: what little is known of does not win for that."""
+    """(q,) mean log loss plus one SD, so that no point wins because it is uncertain."""
     mean, sd = member.mean_and_sd(at)
     return np.asarray(mean + np.sqrt(model_share(len(member.data))) * sd)
 
 
 def _ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
-    """(q,) log loss that a prior adds where D/N is beyond those of the data."""
+    """(q,) log loss that a prior adds beyond the D/N of the data."""
     ratio = _with_ratio(line).get("D/N")
     if ratio is None:
         return np.zeros(len(next(iter(line.values()))))
@@ -155,7 +154,7 @@ def _ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
 def _drawn(
     surface: Surface, places: list[Points], prior: FloatArray, *, seed: int
 ) -> tuple[FloatArray, FloatArray]:
-    """`draw_optima` of all members, of each as many as its weight says."""
+    """`draw_optima` of all members, as many from each as its weight."""
     rng = np.random.default_rng(seed)
     counts = np.maximum(np.round(N_DRAWS * surface.weight), 1).astype(int).tolist()
     each = zip(surface.members, places, counts, strict=True)
@@ -170,14 +169,14 @@ def draw_optima(
     """(n,) where on the line, as an index, each draw is best, and (n, h) its bottoms of bowls."""
     mean, cov = member.theta_and_residual(at)
     tail = np.sqrt(DF / rng.chisquare(DF, size=(n, 1)))
-    # `model_share` was learnt from losses; of where the best is, hold-outs tell nothing.
+    # Without `model_share`, which was learnt from losses: hold-outs do not show places of optima.
     drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(cov).T)
     p = member.trend.p
     theta = member.trend.mean + member.trend.sd * np.clip(drawn[:, :p], -6.0, 6.0)
     laws = np.stack([member.trend.law(one, at.S) for one in theta])
     loss = laws + drawn[:, p:] + prior
     pick = vertex(loss)
-    # What the residual adds to a bowl moves its bottom away from the trend's.
+    # The residual moves the bottom of a bowl away from the trend's.
     moved = at.U - member.trend.centres(member.theta, at.S)
     bottoms = np.empty((n, member.trend.h))
     for i, j in enumerate(np.argmin(loss, axis=1)):
@@ -218,7 +217,7 @@ def _with_ratio(line: Mapping[str, AnyArray]) -> dict[str, FloatArray]:
 def _best_range(
     at: Callable[[FloatArray], FloatArray], curve: FloatArray, drawn: FloatArray, level: float
 ) -> Range:
-    """Where a curve of losses (q,) is least.
+    """The place where a curve of losses (q,) is least.
 
     at      values at indices between the points of the curve
     drawn   (n,) values at which draws of the curve are least
@@ -238,7 +237,7 @@ def _best_range(
 def _of_hyperparameter(
     surface: Surface, at: list[Points], axis: Axis, drawn: FloatArray, level: float
 ) -> tuple[Range, bool]:
-    """λ* at the best point of the line, and whether it is at the end of what was tried.
+    """λ* at the best point of the line, and whether it is at the end of the tried range.
 
     drawn   (n,) coordinates of bottoms of its bowl
     """

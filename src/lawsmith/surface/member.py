@@ -206,7 +206,7 @@ class Member:
         return z, np.eye(len(z)) - V.T @ V
 
     def left_out(self) -> FloatArray:
-        """(k,) how far each row's y lies from what the other rows predict."""
+        """(k,) y of each row minus the prediction of the other rows."""
         return np.asarray(self.alpha / np.diag(inverse(self.L)))
 
     def log_predictive(self, rows: IntArray, given: IntArray) -> float:

@@ -3,12 +3,12 @@
 A number is a parameter of a trend (:mod:`lawsmith.surface.trend`) or of the residual and the noise
 (:mod:`lawsmith.surface.process`):
 
-    E, E_C, E_1             share of the irreducible loss in the loss at the reference, in laws of N
+    E, E_C, E_1             share of the irreducible loss in the loss at the reference: in laws of N
                             and D, of C, and of N or D alone
     term_N, _D, _C, _1      share of each reducible term there
     exponent_N, _D, _C, _1  how fast each term falls; joint is k of 'joined'
     curve, ratio, …_drift   parabola at each compute: bend, best √(D/N), their drifts with ln C
-    early, early_rate       what runs that are too short or small lose
+    early, early_rate       excess loss of runs that are too short or small
     bowl.height, .centre    of a hyperparameter's bowl: bend; bottom at the reference, in widths
     bowl.drift_*, .fade_*   how the bottom and the log of the bend move with ln N, ln D or ln C
     effect                  of a category
@@ -35,7 +35,10 @@ from lawsmith.surface.frame import Frame
 
 
 class Number(NamedTuple):
-    """Of one number: its median if ``log`` (then its log is normal) or mean, and its SD."""
+    """The prior of one number: its centre and SD.
+
+    A ``log`` number is positive. Its centre is the median, and its log is normal with that SD.
+    """
 
     centre: float
     sd: float
@@ -43,11 +46,11 @@ class Number(NamedTuple):
 
     @property
     def mean(self) -> float:
-        """Of the log, for a positive number."""
+        """The mean; for a log number, of the log."""
         return self.pair()[0]
 
     def pair(self, unit: float = 1.0) -> tuple[float, float]:
-        """Mean and SD; a positive number is ``unit`` times as large."""
+        """Mean and SD, of the log for a log number; ``unit`` multiplies a log number."""
         return (float(np.log(self.centre * unit)) if self.log else self.centre), self.sd
 
 
@@ -109,10 +112,10 @@ def known_name(name: str) -> str:
     return known_as(name, NAMES)
 
 
-# An average law: reducible over irreducible loss at C₀, and how fast it falls for an e-fold of C.
+# An average law: reducible over irreducible loss at C₀, and its rate of decrease per e-fold of C.
 REDUCIBLE, FALL = 0.5, 0.13
-EARLY_FALL = 0.5  # of the log of `early`, for an e-fold of C: its rate
-LOG_C0 = float(np.log(1e20))  # the middle of public studies, from which slopes count
+EARLY_FALL = 0.5  # decrease of the log of `early` per e-fold of C
+LOG_C0 = float(np.log(1e20))  # the middle of public studies, where slopes start
 
 
 def reference_compute(frame: Frame) -> float | None:
@@ -178,7 +181,7 @@ def reducible(away: float) -> float:
 
 
 def share_shift(name: str, away: float) -> float:
-    """By how much the log of a share of the loss moves with the reference, by an average law."""
+    """The change of the log of a share of the loss with the reference, by an average law."""
     if name == "early":
         return -EARLY_FALL * away
     if name not in SHARES:
@@ -188,7 +191,7 @@ def share_shift(name: str, away: float) -> float:
 
 
 def share_spread(name: str, away: float) -> float:
-    """How much wider the spread of E is there: that of reducible over irreducible loss stays."""
+    """Factor on the spread of E there; the spread of reducible over irreducible loss is constant."""
     return reducible(away) / reducible(0.0) if name in SHARES and name[0] == "E" else 1.0
 
 
@@ -240,10 +243,10 @@ PUBLIC = Prior(
 # How much studies of one family share: the correlation of shares of the loss, and of all others.
 FAMILY: dict[str, float] = _LEARNT["family"]
 
-# Mean and SD of what further scale axes do, by kind; not learnt, for few studies have them.
-# Of experts the gain, and how it moves with ln N and ln experts: e times the experts are worth
-# between nothing and as much as parameters, and nearly the same throughout a study. Of repeated
-# tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.
+# Mean and SD of the effects of further scale axes, by kind; not learnt, because few studies have any.
+# For experts: the gain, and its slopes with ln N and ln experts. e times the experts are worth
+# between nothing and as much as e times the parameters, and nearly the same throughout a study.
+# For repeated tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.
 _EPOCHS = ((float(np.log(15.0)), 1.0),)
 FURTHER_PRIORS: dict[str, tuple[tuple[float, float], ...]] = {
     "experts": ((0.3, 0.4), (0.0, 0.05), (0.0, 0.03)),

@@ -1,9 +1,9 @@
 """Surface: the posterior of log loss at any N, D and λ, from every run of a study.
 
-Notation as in the modules below it. A surface is a mixture of members (forms of the trend, fitted
-to all rows or to the upper ones). Members are weighed by how well they predict the top of the data
-from what lies below it. At a target each is Student's t, with a variance that grows beyond the data
-(:mod:`lawsmith.surface.mixture`); centres and intervals are quantiles of the mixture, so a centre
+Notation as in the modules below it. A surface is a mixture of members: forms of the trend, fitted
+to all rows or to the upper ones. Members are weighed by how well they predict the top of the data
+from the rows below it. At a target each is Student's t, with a variance that grows beyond the data
+(:mod:`lawsmith.surface.mixture`). Centres and intervals are quantiles of the mixture, so a centre
 lies inside its interval.
 
     at(N, D)   noise-free loss of the best λ at N and D;  at(N, D, λ) of that λ
@@ -39,14 +39,14 @@ from lawsmith.surface.member import Member
 from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
 from lawsmith.threads import one_thread
 
-RATIO_REACH = 2.5  # how far beyond the D/N of the data one looks, in e-folds
-N_RATIOS, FEW_RATIOS = 121, 31  # of D/N on a line; where the loss is wanted and not where it is
-# A run is odd if its log loss is lower than the others predict by FAR_BELOW and its weight is below
-# SMALL_WEIGHT. No run of the tables of docs/truth.md is.
+RATIO_REACH = 2.5  # e-folds beyond the D/N of the data that a line reaches
+N_RATIOS, FEW_RATIOS = 121, 31  # values of D/N on a line; few if only the loss is wanted
+# A run is odd if its log loss is FAR_BELOW or more below the prediction of the others, and its weight
+# is below SMALL_WEIGHT. No run in the tables of docs/truth.md is odd.
 FAR_BELOW, SMALL_WEIGHT = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
-HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # that λ is moved by in search of its best, then by half
+HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # steps in the search for the best λ, then half of them
 
 
 class OddRun(NamedTuple):
@@ -59,10 +59,10 @@ class OddRun(NamedTuple):
 
 @dataclass(frozen=True)
 class Estimate:
-    """The loss at a target, and where it is found.
+    """The loss at a target, and the best run there.
 
-    loss               the noise-free loss: as likely higher as lower
-    low, high          interval of that
+    loss               median of the noise-free loss
+    low, high          its interval
     run_low, run_high  interval of the loss of one further run, tuned as well
     decades            of compute beyond the largest run, below 0 inside the data
     scales             N, D and D/N of the best run; single values where the target gives them
@@ -90,7 +90,7 @@ class Surface:
     frame: Frame
     members: tuple[Member, ...]
     weight: FloatArray
-    # What was asked before: every chart is drawn at two widths, in a report and in a file.
+    # Results are kept: every chart is drawn at two widths, in a report and in a file.
     _best: dict[tuple[object, ...], Estimate] = field(default_factory=dict, init=False, repr=False)
     _mixtures: dict[tuple[float, int], Mixture] = field(
         default_factory=dict, init=False, repr=False
@@ -112,7 +112,7 @@ class Surface:
         if missing:
             raise LawsmithError("at", got=", ".join(scales) or "nothing", want=", ".join(missing))
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
-        return self._answer(line, hp, level)
+        return self._estimate(line, hp, level)
 
     @one_thread()
     def best(self, C: float, *, level: float = 0.95, hp: Given = NO_HP) -> Estimate:
@@ -123,18 +123,22 @@ class Surface:
         return self._best[key]
 
     def _find_best(self, C: float, hp: Given, level: float) -> Estimate:
-        paid, edge = self._best_paid(C, hp, level)
-        given = {**hp, **{name: found.centre for name, found in paid.items()}}
-        found = self._answer(self.line(C, hp=given), given, level)
-        scales = about_line(found.scales, level) if self.frame.collinear else found.scales
-        ends = (*found.at_edge, *edge)
-        return replace(found, scales=scales, hp={**found.hp, **paid}, at_edge=ends)
+        experts, edge = self._best_experts(C, hp, level)
+        given = {**hp, **{name: best.centre for name, best in experts.items()}}
+        estimate = self._estimate(self.line(C, hp=given), given, level)
+        scales = estimate.scales
+        if self.frame.collinear:
+            scales = about_line(scales, level)
+        ends = (*estimate.at_edge, *edge)
+        return replace(estimate, scales=scales, hp={**estimate.hp, **experts}, at_edge=ends)
 
-    def _best_paid(self, C: float, hp: Given, level: float) -> tuple[dict[str, Range], list[str]]:
-        """The best experts at one compute, and whether they are at the end of what was tried.
+    def _best_experts(
+        self, C: float, hp: Given, level: float
+    ) -> tuple[dict[str, Range], list[str]]:
+        """The best experts at one compute, and their name if they are at the end of what was tried.
 
-        Only where runs are paid for them: a compute then buys either those or parameters, so they
-        are looked for along runs of one cost, each at its best N, D and λ.
+        Only if experts have a price. A compute then buys either experts or parameters, so the best
+        experts are searched along runs of one cost, each at its best N, D and λ.
         """
         ranges, edge = {}, []
         for axis in self.frame.experts:
@@ -152,15 +156,15 @@ class Surface:
             edge += [axis.name] if ended else []
         return ranges, edge
 
-    def given_at(self, C: float, hp: Given = NO_HP) -> dict[str, float | str]:
-        """``hp``, and the best experts where runs are paid for them and they are not given."""
-        paid = self._best_paid(C, hp, 0.95)[0]
-        return {**hp, **{name: found.centre for name, found in paid.items()}}
+    def with_best_experts(self, C: float, hp: Given = NO_HP) -> dict[str, float | str]:
+        """``hp``, and the best experts at C if these have a price and are not given."""
+        experts = self._best_experts(C, hp, 0.95)[0]
+        return {**hp, **{name: best.centre for name, best in experts.items()}}
 
     @one_thread()
     def along(self, C: float, n_ratios: int = N_RATIOS) -> tuple[dict[str, AnyArray], list[Points]]:
-        """Scales of points that cost C, and for each member these points at its best λ."""
-        given = self.given_at(C)
+        """Scales of points that cost C, and for each member the points at its best λ."""
+        given = self.with_best_experts(C)
         line = self.line(C, n_ratios, given)
         return line, self.places(line, given)
 
@@ -173,32 +177,33 @@ class Surface:
 
     @one_thread()
     def odd_runs(self) -> list[OddRun]:
-        """Runs far below what the others predict, whose weight is small; cheapest first."""
+        """Runs of small weight that lie far below the prediction of the others; cheapest first."""
         member = self.heaviest
         off = member.left_out()
         odd = (member.w < SMALL_WEIGHT) & (off < -FAR_BELOW)
-        odd &= member.data.first >= 0  # what is inferred is no run
+        odd &= member.data.first >= 0  # an inferred row is no run
         rows = np.flatnonzero(odd)
         C = np.exp(member.data.points.c[rows] + self.frame.log_top)
         y = member.data.y[rows]
-        found = zip(C.tolist(), np.exp(y).tolist(), np.exp(y - off[rows]).tolist(), strict=True)
-        return sorted(OddRun(*one) for one in found)
+        expected = np.exp(y - off[rows])
+        runs = zip(C.tolist(), np.exp(y).tolist(), expected.tolist(), strict=True)
+        return sorted(OddRun(*run) for run in runs)
 
     @one_thread()
     def mixture_at(self, scales: Mapping[str, float], hp: Given = NO_HP) -> Mixture:
-        """Of log loss at those scales and the best λ that is not given."""
+        """The prediction at those scales, at the best λ where it is not given."""
         line = {name: np.array([scales[name]]) for name in self.frame.names}
         return self.mixture(self.places(line, hp))
 
     def mixture_of(self, grid: Grid, row: int) -> Mixture:
-        """Of the log loss of a row of a grid if it were tuned: at its scales and the best λ."""
+        """The prediction for a row of a grid if it were tuned: at its scales and the best λ."""
         scales = {name: float(grid.numbers(name)[row]) for name in self.frame.names}
         further = {axis.name: float(grid.numbers(axis.name)[row]) for axis in self.frame.further}
         return self.mixture_at(scales, further)
 
     @one_thread()
     def mixture_best(self, C: float, n_ratios: int = N_RATIOS) -> Mixture:
-        """Of the best log loss at C, over so many D/N."""
+        """The prediction of the best loss at C, over ``n_ratios`` values of D/N."""
         key = (C, n_ratios)
         if key not in self._mixtures:
             self._mixtures[key] = self.mixture(self.best_of(*self.along(C, n_ratios)))
@@ -237,7 +242,7 @@ class Surface:
         return np.asarray(rng.permutation(np.concatenate(drawn)))
 
     def _joint(self, member: Member, at: Points) -> tuple[FloatArray, FloatArray]:
-        """A member's mean and scale matrix; what lies beyond the data errs together."""
+        """A member's mean and scale matrix; errors due to the distance beyond the data are one."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
         share = model_share(member.n_independent)
@@ -245,7 +250,7 @@ class Surface:
         return mean, share * cov + np.outer(more, more)
 
     def mixture(self, places: list[Points]) -> Mixture:
-        """Of log loss at one point, which each member may have at another λ (or N)."""
+        """The prediction at one point, which may differ in λ (or N) between members."""
         parts = np.empty((7, len(self.members)))
         for j, (member, at) in enumerate(zip(self.members, places, strict=True)):
             mean, cov = member.mean_and_cov(at)
@@ -256,10 +261,10 @@ class Surface:
         return Mixture(self._weight_at(places), *parts)
 
     def _weight_at(self, places: list[Points]) -> FloatArray:
-        """(m,) what members count at a point.
+        """(m,) weights of the members at a point.
 
-        A member that rests on the largest runs says little below them: for each e-fold of compute
-        below its rows it counts less by a factor of e, unless all members are that far away.
+        A member that rests on the largest runs is no guide far below them. For each e-fold of
+        compute below its rows, its weight falls by a factor of e relative to the nearest member.
         """
         lowest = [member.data.points.c.min() for member in self.members]
         below = np.maximum(np.array(lowest) - [at.c[0] for at in places], 0.0)
@@ -267,9 +272,9 @@ class Surface:
         return np.asarray(weight / weight.sum())
 
     def line(self, C: float, n_ratios: int = N_RATIOS, hp: Given = NO_HP) -> dict[str, AnyArray]:
-        """Scales of points that cost C: many D/N where there are N and D, else the one.
+        """Scales of points that cost C: over D/N if there are N and D, else one point.
 
-        hp   values of the further axes that runs are paid for
+        hp   values of the further axes that have a price
         """
         frame = self.frame
         for axis in frame.further:
@@ -303,23 +308,23 @@ class Surface:
             at = frame.moved(at, axis, bottoms[axis])
         for axis in (axis for axis in frame.experts if axis.name not in hp):
             tried = [frame.moved(at, axis, u) for u in expert_values(axis).tolist()]
-            # Not `mean_plus_sd`: more experts help, so they have no bottom, and few would win only
-            # because little is known of many.
+            # Not `mean_plus_sd`: more experts always help, and few would win only because many are
+            # uncertain.
             at = _least(member, tried, Member.mean)
         swept = [a for a in (*frame.categorical, *frame.numeric) if a.name not in hp]
         for step in (1.0, 0.5):
             for axis in swept:
-                looked = self._looked_at(at, axis, step, bottoms)
-                at = _least(member, [frame.moved(at, axis, u) for u in looked])
+                candidates = self._candidates(at, axis, step, bottoms)
+                at = _least(member, [frame.moved(at, axis, u) for u in candidates])
         return at
 
-    def _looked_at(
+    def _candidates(
         self, at: Points, axis: Axis, step: float, bottoms: Mapping[Axis, FloatArray]
     ) -> list[float | FloatArray]:
-        """Coordinates of an axis that points are tried at: every level of a category; of a λ as far
-        as BEYOND what was tried or the bowl's bottom, and what was tried.
+        """Coordinates of an axis to try: every level of a category; for a λ, steps from the present
+        value up to BEYOND the tried range or the bowl's bottom, and points of the tried range.
 
-        The bottom drifts with scale, so far beyond the data it lies beyond what was tried.
+        The bottom drifts with scale, so far beyond the data it may lie outside the tried range.
         """
         if axis.levels:
             return [float(level) for level in range(len(axis.levels))]
@@ -335,8 +340,8 @@ class Surface:
         best = [np.argmin(s) for s in score(self, line, places)]
         return [at.take(np.array([i])) for at, i in zip(places, best, strict=True)]
 
-    def _answer(self, line: Mapping[str, AnyArray], hp: Given, level: float) -> Estimate:
-        """The least loss on a line of points, and where it is."""
+    def _estimate(self, line: Mapping[str, AnyArray], hp: Given, level: float) -> Estimate:
+        """The least loss on a line of points, and its place."""
         places = self.places(line, hp)
         numbers = self.mixture(self.best_of(line, places)).interval(level)
         decades = float(places[0].c[0] / np.log(10.0))
@@ -346,11 +351,11 @@ class Surface:
 def _least(
     member: Member,
     tried: list[Points],
-    judge: Callable[[Member, Points], FloatArray] = mean_plus_sd,
+    score_of: Callable[[Member, Points], FloatArray] = mean_plus_sd,
 ) -> Points:
-    """Of several sets of points, the best of each row, as ``judge`` says."""
+    """Among several sets of points, the one of least score in each row."""
     every = stack(tried)
-    scores = judge(member, every).reshape(len(tried), -1)
+    scores = score_of(member, every).reshape(len(tried), -1)
     n = scores.shape[1]
     return every.take(np.argmin(scores, axis=0) * n + np.arange(n))
 

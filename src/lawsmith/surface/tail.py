@@ -1,4 +1,4 @@
-"""The upper tail of losses, compressed: how far a poor run is above the best says little.
+"""Compression of the upper tail of losses: the exact loss of a poor run carries little information.
 
 Notation as in :mod:`lawsmith.surface.data`.
 """
@@ -10,17 +10,17 @@ import numpy as np
 from lawsmith.arrays import BoolArray, FloatArray
 
 WIDTH = 0.05  # log loss above the best at no larger scale that is taken at face value
-DIVERGED = 3.0  # widths above that best, at least, for a run without a loss
-MANY_CELLS = 1500  # rows are binned above, for each cell is compared with each other one
+DIVERGED = 3.0  # a run without a loss counts as at least so many widths above that best
+MANY_CELLS = 1500  # with more cells rows are binned, since each pair of cells is compared
 
 
 def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatArray, FloatArray]:
     """(k,) log losses with the upper tail compressed, and the variance (k,) due to that.
 
     A well-tuned run with no smaller N and no smaller D is no worse, so the least loss among runs of
-    no larger scale bounds what a run could have reached. A loss more than WIDTH above that bound
-    only says that the run is poor: the excess is compressed to at most WIDTH more, and its weight
-    falls with it.
+    no larger scale bounds the loss that a run could have reached. A loss more than WIDTH above that
+    bound only shows that the run is poor. So the excess is compressed to at most WIDTH more, and
+    its weight falls with it.
     """
     return _squeezed(y, np.minimum(y, _least_below(S, y)), diverged)
 
@@ -28,7 +28,7 @@ def compress(S: FloatArray, y: FloatArray, diverged: BoolArray) -> tuple[FloatAr
 def compress_last(
     S: FloatArray, y: FloatArray, diverged: BoolArray
 ) -> tuple[FloatArray, FloatArray]:
-    """(1,) what `compress` makes of the last row, from one look at those before it."""
+    """(1,) the result of `compress` for the last row, without work on the rows before it."""
     least = y[(S[-1] >= S).all(axis=1)].min(keepdims=True)
     return _squeezed(y[-1:], least, diverged[-1:])
 

@@ -5,7 +5,7 @@ Notation and shapes (S, U, G as in :mod:`lawsmith.surface.frame`)
     law    'early+joined'  ln(E + ((A·e^(−αn))^(1/k) + (B·e^(−βd))^(1/k))^k)
            'early+iso'     ln(E + A·e^(−αw)) + q·e^(q₁w)·(r − r₀ − r₁w)², a parabola at each compute
            'early+power'   ln(E + A·e^(−αx)), one scale axis
-           each plus t·e^(−δw), what runs that are too short or small lose early
+           each plus t·e^(−δw), the excess loss of runs that are too short or small
     further scales   experts act as parameters: n becomes n + v·(g + g₁·n + g₂·v), v = ln experts,
            centred. Repeated tokens are worth less: after e^t epochs d becomes
            d − t + ln(1 + R·(1 − e^(−(e^t − 1)/R))) (Muennighoff et al. 2023)
@@ -61,7 +61,7 @@ class Trend:
             share, more = bowl(self._of_bowl(theta, j), u, at.S[:, : self.s])
             total = total + share
             columns = [*columns, *more]
-        total = total + at.G @ theta[self._end_of_bowls :][: self.g]
+        total = total + at.G @ theta[self.start_of_bowl(self.h) :][: self.g]
         more = [self._slope(theta, acting, j) * by for j, by in moves]
         return total, np.stack([*columns, *at.G.T, *more], axis=1)
 
@@ -72,12 +72,12 @@ class Trend:
     def _acting(
         self, theta: FloatArray, S: FloatArray
     ) -> tuple[FloatArray, list[tuple[int, FloatArray]]]:
-        """(q, s) scales as the law sees them; for each parameter of further axes the column that it
-        moves, and by how much (q,)."""
+        """(q, s) scales with the effect of further axes; for each parameter of these the column
+        that it moves, and the derivative (q,)."""
         if not self.further:
             return S, []
         acting, moves = S[:, : self.s].copy(), []
-        start = self._end_of_bowls + self.g
+        start = self.start_of_bowl(self.h) + self.g
         for v, kind in zip(S[:, self.s :].T, self.further, strict=True):
             stop = start + len(FURTHER_PRIORS[kind])
             j, shift, slopes = shift_of(kind, theta[start:stop], v, S[:, : self.s])
@@ -110,7 +110,7 @@ class Trend:
         return here - np.min([self.law(theta, S + r * step) for r in RATIOS], axis=0)
 
     def centres(self, theta: FloatArray, S: FloatArray) -> FloatArray:
-        """(q, h) where the bowls have their bottoms."""
+        """(q, h) the bottoms of the bowls."""
         out = np.empty((len(S), self.h))
         for j in range(self.h):
             part = self._of_bowl(theta, j)
@@ -123,18 +123,16 @@ class Trend:
         """Of the jth bowl: the places in theta of its centre's parameters (1 + s,), curvatures b
         (q,), and derivatives (q, 1 + s) of the centre by those parameters."""
         S = S[:, : self.s]
-        start = self.n_law + j * (2 + 2 * self.s)
-        places = np.arange(start + 1, start + 2 + self.s)
+        places = self.start_of_bowl(j) + np.arange(1, 2 + self.s)
         return places, bend(self._of_bowl(theta, j), S), np.column_stack([np.ones(len(S)), S])
 
     def _of_bowl(self, theta: FloatArray, j: int) -> FloatArray:
         """The parameters of the jth bowl."""
-        size = 2 + 2 * self.s
-        return theta[self.n_law + j * size :][:size]
+        return theta[self.start_of_bowl(j) : self.start_of_bowl(j + 1)]
 
-    @property
-    def _end_of_bowls(self) -> int:
-        return self.n_law + self.h * (2 + 2 * self.s)
+    def start_of_bowl(self, j: int) -> int:
+        """The place in theta where the jth bowl begins; that after the last bowl for j = h."""
+        return self.n_law + j * (2 + 2 * self.s)
 
 
 def joined(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]:
@@ -173,7 +171,7 @@ def iso(theta: FloatArray, S: FloatArray) -> tuple[FloatArray, list[FloatArray]]
 
 
 class TrendForm(NamedTuple):
-    """A form: what it is without the early loss, and its numbers in a prior, in theta's order."""
+    """A form: its law without the early loss, and its numbers in a prior, in theta's order."""
 
     value: Callable[[FloatArray, FloatArray], tuple[FloatArray, list[FloatArray]]]
     numbers: tuple[str, ...]
