@@ -64,9 +64,10 @@ def family_shares(families: Sequence[Sequence[Evidence]], prior: Prior) -> dict[
         for name in found[0]:
             told = np.array([table[name] for table in found if name in table])
             spread = prior[name].sd / BROAD[name].sd
-            variance = told[:, 2] - told[:, 1] ** 2
+            mean, square = told.T
+            variance = square - mean**2
             if len(told) > 2 and np.sqrt(variance.mean()) < TOLD * spread:
-                ratio = (told[:, 1].var(ddof=1) + variance.mean()) / spread**2
+                ratio = (mean.var(ddof=1) + variance.mean()) / spread**2
                 within["shares" if name in SHARES else "others"].append(float(ratio))
                 print(f"{name:16s} within {ratio:.2f} of the variance of studies")
     return {kind: float(np.clip(1.0 - np.median(v), 0.0, 0.95)) for kind, v in within.items()}

@@ -55,7 +55,7 @@ def population(studies: Mapping[str, Evidence]) -> Prior:
 
 def _centre_and_spread(told: FloatArray, before: float) -> tuple[float, float, float]:
     """μ and τ in units of s₀, and the number of studies."""
-    _, mean, square = told.T
+    mean, square = told.T
     n = len(mean)
     centre = float(mean.sum() / before**2) / (n / before**2 + 1.0)
     squares = float((square - 2 * centre * mean + centre**2).sum())

@@ -24,10 +24,11 @@ from lawsmith.surface.tail import compress
 
 @dataclass(frozen=True, eq=False)
 class Inferred:
-    """r rows whose log loss was not observed but follows from something else, such as a trunk.
+    """r rows whose log loss was not observed but inferred from something else, such as a trunk.
 
     y       (r,) log loss; cov (r, r) covariance of its errors, which need not be independent
-    trunk   (r,) the trunk of each, -1 for none; of_runs (n,) the same of the runs beside them
+    trunk   (r,) the trunk of each row, -1 for none
+    of_runs (n,) the trunk of each run of the study, -1 for none
     """
 
     scales: Mapping[str, AnyArray]
@@ -106,10 +107,10 @@ def observe(
 ) -> Observed:
     """The rows of a table of runs, then the inferred rows.
 
-    scales    columns among N, D, C; C beside N and D only says what a run costs
-    hp, kinds columns of hyperparameters and their kinds; a kind not said is 'log' for positive
-              numbers, 'linear' for other numbers, 'categorical' for text
-    diverged  (n,) runs without a loss; a loss that is not finite is taken as diverged too
+    scales    columns among N, D, C; C beside N and D is only the cost of a run
+    hp, kinds columns of hyperparameters and their kinds; by default 'log' for positive numbers,
+              'linear' for other numbers, 'categorical' for text
+    diverged  (n,) runs without a loss; a loss that is not finite counts as diverged too
     frame     how values become coordinates; by default that of these rows
     """
     hp = dict(hp or {})

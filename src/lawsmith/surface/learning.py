@@ -63,7 +63,7 @@ class Part:
 
 
 Evidence = tuple[Part, ...]  # of one study
-Moments = dict[str, tuple[float, float, float]]  # number → 1, mean and mean square, in units of s₀
+Moments = dict[str, tuple[float, float]]  # number → mean and mean square, in units of s₀
 
 
 def evidence(surface: Surface) -> Evidence:
@@ -145,7 +145,7 @@ def moments(parts: Evidence, centre: dict[str, float], spread: dict[str, float])
             for name in names:
                 one = part.weight * np.array([1.0, z[j], z[j] ** 2 + variance[j] / wide[j] ** 2])
                 sums[name] = sums.get(name, 0.0) + one
-    return {name: (1.0, *(total[1:] / total[0]).tolist()) for name, total in sums.items()}
+    return {name: (v[1] / v[0], v[2] / v[0]) for name, v in sums.items()}
 
 
 def moments_given(parts: Evidence, prior: Prior) -> Moments:
@@ -175,13 +175,13 @@ def learn_from_surfaces(studies: Mapping[Lesson, Surface], prior: Prior = PUBLIC
 
 
 def _in_family(name: str, number: Number, earlier: FloatArray) -> Number:
-    """A number given those (1, mean, mean square) of earlier studies of the family."""
+    """A number given the `Moments` (k, 2) of k earlier studies of the family."""
     r = FAMILY["shares" if name in SHARES else "others"]
     unit = BROAD[name]
     centre, spread = (number.mean - unit.mean) / unit.sd, number.sd / unit.sd
-    k, mean = len(earlier), earlier[:, 1]
+    k, (mean, square) = len(earlier), earlier.T
     gain = k * r / (k * r + 1.0 - r)
-    unsure = float((earlier[:, 2] - mean**2).mean()) / k
+    unsure = float((square - mean**2).mean()) / k
     variance = spread**2 * ((1.0 - r) * (1.0 + gain / k)) + gain**2 * unsure
     moved = unit.mean + unit.sd * (centre + gain * (float(mean.mean()) - centre))
     value = float(np.exp(moved)) if unit.log else moved

@@ -40,8 +40,8 @@ BEYOND = 0.7  # how far beyond tried values and fitted optima λ is searched: a 
 # that is flat because there are no data, and is too little to hide an optimum that runs show.
 RATIO_PRIOR = 0.001
 # If only one line of N and D was run: SD of ln D/N of the best about it, and the distance from it
-# that costs little. The SD is by judgement (95 % within a factor of 5). If curves bend as usual (five
-# times RATIO_PRIOR), an e-fold costs 0.005, which is NEAR.
+# that costs little. The SD is by judgement (95 % within a factor of 5). An e-fold costs NEAR, if
+# curves bend as usual (five times RATIO_PRIOR).
 LINE_SD, LINE_NEAR = 0.8, 1.0
 
 

@@ -191,7 +191,7 @@ def share_shift(name: str, away: float) -> float:
 
 
 def share_spread(name: str, away: float) -> float:
-    """Factor on the spread of E there; the spread of reducible over irreducible loss is constant."""
+    """Factor on the spread of E there; that of reducible over irreducible loss is constant."""
     return reducible(away) / reducible(0.0) if name in SHARES and name[0] == "E" else 1.0
 
 
@@ -243,7 +243,7 @@ PUBLIC = Prior(
 # How much studies of one family share: the correlation of shares of the loss, and of all others.
 FAMILY: dict[str, float] = _LEARNT["family"]
 
-# Mean and SD of the effects of further scale axes, by kind; not learnt, because few studies have any.
+# Mean and SD of the effects of further scale axes, by kind; not learnt, since few studies have any.
 # For experts: the gain, and its slopes with ln N and ln experts. e times the experts are worth
 # between nothing and as much as e times the parameters, and nearly the same throughout a study.
 # For repeated tokens ln R: 15 epochs (Muennighoff et al. 2023), within a factor of e.

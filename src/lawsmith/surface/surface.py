@@ -41,8 +41,8 @@ from lawsmith.threads import one_thread
 
 RATIO_REACH = 2.5  # e-folds beyond the D/N of the data that a line reaches
 N_RATIOS, FEW_RATIOS = 121, 31  # values of D/N on a line; few if only the loss is wanted
-# A run is odd if its log loss is FAR_BELOW or more below the prediction of the others, and its weight
-# is below SMALL_WEIGHT. No run in the tables of docs/truth.md is odd.
+# A run is odd if its log loss is FAR_BELOW under the prediction of the others, with a weight below
+# SMALL_WEIGHT. No run in the tables of docs/truth.md is odd.
 FAR_BELOW, SMALL_WEIGHT = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
