@@ -79,7 +79,7 @@ def _with_trunks_of(data: Observed, few: Observed) -> Observed:
 def _round(member: Member, steps: int) -> Member:
     """eta given theta, weights given both, theta given all."""
     member = replace(member, anchor=member.theta)
-    member = replace(member, eta=fit_eta(member, steps))
+    member = member.with_same_theta(eta=fit_eta(member, steps))
     if member.data.trunks is not None:
         member = _with_common(member, member.data.trunks)
     kernel, eta, data = member.kernel, member.eta, member.data
@@ -135,7 +135,8 @@ def _with_common(member: Member, trunks: RowTrunks) -> Member:
         # The mean square of the common noise, in units of its prior: E[u]² and its variance.
         square = (u @ alpha[mine]) ** 2 - u @ K_inverse[np.ix_(mine, mine)] @ u
         tau[mine] = (TAIL_DF + 1.0) / (TAIL_DF + square / old**2 + 1.0 / old)
-    return replace(member, eta=eta, data=replace(data, trunks=replace(trunks, tau=tau)))
+    rows = replace(data, trunks=replace(trunks, tau=tau))
+    return member.with_same_theta(eta=eta, data=rows)
 
 
 def first_theta(trend: Trend, data: Observed) -> FloatArray:

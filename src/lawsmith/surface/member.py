@@ -7,8 +7,9 @@ covariance F Fᵀ + residual. :mod:`lawsmith.surface.fit_member` fits it.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
+from typing import Any
 
 import numpy as np
 from scipy.special import stdtrit
@@ -80,6 +81,12 @@ class Member:
         shift = J @ (self.trend.mean - self.theta)
         e = np.sqrt(0.1 * np.minimum(self.trend.height(self.anchor, at), 0.5))
         return Linearised(at, value, shift, J * self.trend.sd, e)
+
+    def with_same_theta(self, **changes: Any) -> Member:
+        """This member with another eta or other trunks; its rows need not be linearised again."""
+        member = replace(self, **changes)
+        member.__dict__["rows"] = self.rows
+        return member
 
     def residual_cov(self, a: Linearised, b: Linearised) -> FloatArray:
         """(a, b) prior covariances of the residual."""

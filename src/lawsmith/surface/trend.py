@@ -102,12 +102,13 @@ class Trend:
 
     def _off_ratio(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q,) log loss that another D/N would save at the same compute."""
-        here = self.law(theta, S)
         if self.s != 2:
             return np.zeros(len(S))
         step = np.zeros(S.shape[1])
         step[:2] = -1.0, 1.0
-        return here - np.min([self.law(theta, S + r * step) for r in RATIOS], axis=0)
+        others = (S + RATIOS[:, None, None] * step).reshape(-1, S.shape[1])
+        best = self.law(theta, others).reshape(len(RATIOS), len(S)).min(axis=0)
+        return np.asarray(self.law(theta, S) - best)
 
     def centres(self, theta: FloatArray, S: FloatArray) -> FloatArray:
         """(q, h) the bottoms of the bowls."""
