@@ -199,7 +199,7 @@ def test_the_page_of_the_architecture_tells_how_large_each_part_is():
         ("charts/draw.py", "from lawsmith.charts import Chart"),
         ("charts/law.py", "from . import answer"),
         ("report/cards/figures.py", "from lawsmith.report.page import write_report"),
-        ("report/cards/figures.py", "from lawsmith.report.cards.answer import TITLE"),
+        ("report/cards/figures.py", "from lawsmith.report.cards.answer import answer"),
         ("report/cards/record.py", "from lawsmith.report.cards import CARDS"),
         ("report/live/board.py", "from lawsmith.report.live.watch import Watch"),
         ("report/page.py", "from lawsmith.report.live.board import Board"),
