@@ -10,8 +10,8 @@ import numpy as np
 
 from lawsmith.analysis.analyse import above_observed, predict, predict_runs
 from lawsmith.analysis.fitting import fit_frontier, split
-from lawsmith.analysis.payload import Json, prediction_payload, prediction_row
 from lawsmith.analysis.records import Analysis, Comparison, Cut, FitOptions, Prediction
+from lawsmith.analysis.text import Json, prediction_payload, prediction_row
 from lawsmith.answer.make import answer
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.arrays import saturating

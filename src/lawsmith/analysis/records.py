@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
-from lawsmith.analysis import payload, text
+from lawsmith.analysis import text
 from lawsmith.answer.records import HeldOutRuns
 from lawsmith.answer.records import Target as Target
 from lawsmith.datasets.records import Study, frame_of
@@ -155,11 +155,11 @@ class Analysis:
 
     def to_frame(self) -> Frame:
         """One row per target: the law's loss with its intervals, N, D and D/N."""
-        return frame_of(payload.prediction_row(p) for p in self.predictions)
+        return frame_of(text.prediction_row(p) for p in self.predictions)
 
     def to_dict(self) -> dict[str, Any]:
         """The analysis as plain values, as ``--json`` prints it."""
-        return payload.payload(self)
+        return text.payload(self)
 
     def _repr_html_(self) -> str:
         return text.listing(self).html()

@@ -9,7 +9,7 @@ from typing import Any
 
 from lawsmith import __version__
 from lawsmith.analysis import Comparison, Cut, Moved
-from lawsmith.analysis.payload import law_payload, prediction_payload, score_payload
+from lawsmith.analysis.text import law_payload, prediction_payload, score_payload
 from lawsmith.analysis.text import parts as law_parts
 from lawsmith.answer import HeldOutRuns
 from lawsmith.answer.batch import OVERHEAD, CriticalBatch
