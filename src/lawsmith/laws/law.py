@@ -237,18 +237,18 @@ class _FormulaForm(Form):
         }
         return np.log(self.predict(columns, **values))
 
+    @saturating
     def value(self, phi: FloatArray, x: FloatArray) -> FloatArray:
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            return np.asarray(np.real(self._log_loss(phi, x)), dtype=float)
+        return np.asarray(np.real(self._log_loss(phi, x)), dtype=float)
 
+    @saturating
     def value_and_jac(self, phi: FloatArray, x: FloatArray) -> tuple[FloatArray, FloatArray]:
         f = self.value(phi, x)
         jac = np.empty((f.shape[0], phi.shape[1], f.shape[1]))
-        with np.errstate(invalid="ignore", divide="ignore", over="ignore"):
-            for k in range(phi.shape[1]):
-                nudged = phi.astype(complex)
-                nudged[:, k] += 1e-30j
-                jac[:, k] = np.imag(self._log_loss(nudged, x)) / 1e-30
+        for k in range(phi.shape[1]):
+            nudged = phi.astype(complex)
+            nudged[:, k] += 1e-30j
+            jac[:, k] = np.imag(self._log_loss(nudged, x)) / 1e-30
         return f, jac
 
 

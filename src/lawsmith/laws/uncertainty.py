@@ -111,8 +111,7 @@ class Uncertainty:
     def _param(self, j: int, param: Param, level: float) -> Interval:
         half = self.quantile(level) * float(np.sqrt(self.cov[j, j]))
         ends = _holding(self.point[j], self.phi[j], half)
-        with np.errstate(over="ignore"):  # an infinite end is not identified below
-            centre, low, high = (float(param.to_natural(v)) for v in ends)
+        centre, low, high = (float(param.to_natural(v)) for v in ends)
         if half > 0.0 and param.additive:
             low, high = min(low, self.lowest), min(high, self.lowest)
         is_known = not self._on_an_edge(param) and identified(param, low, high)
