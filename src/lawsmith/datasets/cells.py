@@ -22,7 +22,8 @@ from lawsmith.plausible import LOSS, RATE, SCALE, SETTING, SIGNED_LOSS, Bounds
 if TYPE_CHECKING:
     import pandas as pd
 
-    Reader = Callable[[pd.Series[Any]], tuple[FloatArray, list["Fault"]]]
+    Read = tuple[FloatArray, list["Fault"]]  # the values of a column, and its bad cells
+    Reader = Callable[[pd.Series[Any]], Read]
 
 _NUMERIC = "biuf"
 
@@ -50,7 +51,7 @@ def number_rows(frame: pd.DataFrame, *, source: str) -> pd.DataFrame:
     return frame
 
 
-def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
+def positive(column: pd.Series[Any], unit: float = 1.0) -> Read:
     """N, D or C: a finite number above 0 in every row.
 
     ``unit`` is what the column counts in, such as 1e6; a unit in the cell itself (125M) wins.
@@ -58,9 +59,7 @@ def positive(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, lis
     return _checked(column, SCALE, unit=unit)
 
 
-def loss(
-    column: pd.Series[Any], *, diverged_above: float = math.inf, signed: bool = False
-) -> tuple[FloatArray, list[Fault]]:
+def loss(column: pd.Series[Any], *, diverged_above: float = math.inf, signed: bool = False) -> Read:
     """A loss above 0; a ``signed`` one, such as one relative to a baseline, may be negative.
 
     It is missing, infinite or above ``diverged_above`` if the run diverged.
@@ -75,17 +74,17 @@ def loss(
     return values, [replace(f, want=hint) if f.want == bounds.want else f for f in faults]
 
 
-def optional(column: pd.Series[Any], unit: float = 1.0) -> tuple[FloatArray, list[Fault]]:
+def optional(column: pd.Series[Any], unit: float = 1.0) -> Read:
     """A number above 0, or blank."""
     return _checked(column, SCALE, np.isnan, unit=unit)
 
 
-def rate(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+def rate(column: pd.Series[Any]) -> Read:
     """A learning rate from 0 up, or blank."""
     return _checked(column, RATE, np.isnan)
 
 
-def metric(column: pd.Series[Any]) -> tuple[FloatArray, list[Fault]]:
+def metric(column: pd.Series[Any]) -> Read:
     """A further metric of a run, such as an accuracy; blank if it was not measured."""
     return _checked(column, SETTING, lambda x: ~np.isfinite(x))
 
@@ -155,7 +154,7 @@ def _checked(
     *,
     unit: float = 1.0,
     read: Callable[[object], float | None] = as_amount,
-) -> tuple[FloatArray, list[Fault]]:
+) -> Read:
     """The column as float64, and its faults: text, and numbers outside ``bounds``.
 
     allowed   numbers that are not faults although outside, such as NaN for a missing one

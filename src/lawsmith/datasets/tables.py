@@ -234,9 +234,7 @@ def _values(
     return table, faults, replace(schema, axes={**schema.axes, **extra.axes}), extra
 
 
-def _scale(
-    frame: pd.DataFrame, schema: roles.Schema, role: str
-) -> tuple[FloatArray, list[cells.Fault]]:
+def _scale(frame: pd.DataFrame, schema: roles.Schema, role: str) -> cells.Read:
     """N, D or C in units of one."""
     return cells.positive(frame[schema.roles[role]], schema.units.get(role, 1.0))
 

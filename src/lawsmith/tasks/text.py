@@ -21,7 +21,6 @@ from lawsmith.laws.uncertainty import Interval
 if TYPE_CHECKING:
     from lawsmith.tasks.records import TaskAnswer, TaskForecast
 
-HEADS = ("", "value", "interval")
 WAYS = {"two steps": "by way of the loss", "direct": "from scale alone"}
 NUMBERS = ("value", "low", "high", "mean_low", "mean_high", "decades")  # of a forecast
 Row = tuple[str, str, str]
@@ -98,8 +97,7 @@ def remarks(answer: TaskAnswer) -> list[str]:
 
 def listing(answer: TaskAnswer) -> Digest:
     """The verdict, a table for each target, what it rests on, warnings."""
-    what, value, ends = HEADS
-    heads = (what, value, f"{percent(answer.level)} {ends}")
+    heads = ("", "value", f"{percent(answer.level)} interval")
     tables = [
         Columns(f"{one.target.label}, {beyond(one)}", heads, lines(one)) for one in answer.forecasts
     ]
