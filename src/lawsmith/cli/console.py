@@ -115,11 +115,11 @@ def facts(known: Mapping[str, object]) -> None:
         stdout().print(line)
 
 
-def paths(found: Sequence[object], title: str = "") -> None:
+def paths(files: Sequence[object], title: str = "") -> None:
     """Print one path per line, unbroken, to be copied; the title only if there are paths."""
-    if title and found:
+    if title and files:
         heading(title)
-    for path in found:
+    for path in files:
         stdout().print(f"{INDENT}{path}", soft_wrap=True)
 
 
@@ -143,7 +143,7 @@ def table(
     """
     if title:
         heading(title)
-    made = Table(
+    grid = Table(
         box=SIMPLE_HEAD,
         show_edge=False,
         pad_edge=False,
@@ -151,14 +151,14 @@ def table(
         header_style="bold",
     )
     for name, kind in zip_longest(heads, align[: len(heads)], fillvalue="r"):
-        made.add_column(name, justify="right" if kind == "r" else "left", no_wrap=kind != "w")
+        grid.add_column(name, justify="right" if kind == "r" else "left", no_wrap=kind != "w")
     for row in rows:
-        made.add_row(*row)
+        grid.add_row(*row)
     console = stdout()
     if "w" not in align:
         console.width = 10 * MAX_WIDTH
     with console.capture() as made_text:
-        console.print(Padding(made, (0, 0, 0, len(INDENT)), expand=False), crop=False)
+        console.print(Padding(grid, (0, 0, 0, len(INDENT)), expand=False), crop=False)
     lines = made_text.get().split("\n")
     console.file.write("\n".join(line.rstrip() for line in lines))
 

@@ -39,7 +39,7 @@ def payload(counts: Count, D: float | None) -> dict[str, Any]:
     training["without_attention"] = 6.0 * counts.matrices
     training["6N"] = 6.0 * counts.active
     training["6N_without_embeddings"] = 6.0 * counts.active_without_embeddings
-    made: dict[str, Any] = {
+    payload: dict[str, Any] = {
         "arch": asdict(counts.arch),
         "N": {
             "total": counts.total,
@@ -55,8 +55,8 @@ def payload(counts: Count, D: float | None) -> dict[str, Any]:
         },
     }
     if D is not None:
-        made |= {"tokens": D, "training_flops": {k: v * D for k, v in training.items()}}
-    return made
+        payload |= {"tokens": D, "training_flops": {k: v * D for k, v in training.items()}}
+    return payload
 
 
 def show_count(counts: Count, D: float | None) -> None:

@@ -79,12 +79,12 @@ def fetch(request: FetchRequest) -> None:
     for known in [entry(name) for name in request.names or datasets.names()]:
         if known.synthetic or known.bundled:
             if request.names:
-                made = "made by" if known.synthetic else "part of"
-                out.stderr().print(f"{known.name} is {made} lawsmith, there is nothing to fetch")
+                origin = "made by" if known.synthetic else "part of"
+                out.stderr().print(f"{known.name} is {origin} lawsmith, there is nothing to fetch")
         elif request.names or present(known) or all(source.url for source in known.sources):
             with out.downloads() as progress:
-                found = datasets.locate(known, progress=progress)
-            out.paths(found)
+                files = datasets.locate(known, progress=progress)
+            out.paths(files)
 
 
 def _runs(entry: Entry) -> str:
@@ -98,9 +98,9 @@ def _runs(entry: Entry) -> str:
 
 def state(entry: Entry) -> str:
     """Where the study is: built in, here, cached, absent (it can be fetched), or by hand."""
-    found = [_place(entry, source)[0] for source in entry.sources] or ["built in"]
-    missing = [state for state in ("by hand", "absent") if state in found]
-    return missing[0] if missing else ", ".join(dict.fromkeys(found))
+    states = [_place(entry, source)[0] for source in entry.sources] or ["built in"]
+    missing = [state for state in ("by hand", "absent") if state in states]
+    return missing[0] if missing else ", ".join(dict.fromkeys(states))
 
 
 def _place(entry: Entry, source: Source) -> tuple[str, str]:
@@ -120,8 +120,8 @@ def _show_counts(entry: Entry, name: str) -> None:
     """Show the counts of the table here, or of the published one, beside the paper's."""
     here = present(entry)
     published = entry.variants[name.partition(":")[2]].expected
-    found = datasets.count_study(datasets.load(name)) if here else published
-    columns = {"here" if here else "published": found, "paper": entry.paper or Counts()}
+    counts = datasets.count_study(datasets.load(name)) if here else published
+    columns = {"here" if here else "published": counts, "paper": entry.paper or Counts()}
     shown = {title: counts for title, counts in columns.items() if counts != Counts()}
     if not shown:
         return

@@ -197,13 +197,13 @@ def _with_comparison(result: FitResult, targets: tuple[Target, ...], prior: Prio
 
 def _warnings(result: FitResult) -> tuple[Diagnostic, ...]:
     """Warnings about laws, and targets at which two intervals do not overlap."""
-    found = list(result.analysis.warnings) if result.analysis is not None else []
-    found += [w for one in result.compared for w in one.warnings if w not in found]
+    warnings = list(result.analysis.warnings) if result.analysis is not None else []
+    warnings += [w for one in result.compared for w in one.warnings if w not in warnings]
     for label, claims in result.claims().items():
         known = {name: loss for name, loss in claims.items() if not np.isnan(loss.low)}
         warning = laws_disagree(label, known, result.request.level)
-        found += [] if warning is None else [warning]
-    return tuple(found)
+        warnings += [] if warning is None else [warning]
+    return tuple(warnings)
 
 
 def _law(

@@ -32,16 +32,16 @@ _PARTS = re.compile(r",(?!\d{3}(?:\D|$))")  # not between the digits of 1,300,00
 def reading(request: TableRequest) -> ReadOptions:
     """How to read a table of runs."""
     named = columns(request.columns or ())
-    found = ReadOptions(
+    options = ReadOptions(
         columns=with_loss(named, getattr(request, "loss", None), "--loss"),
         ignore=tuple(names(request.ignore, "--ignore")) if request.ignore else (),
         where=request.where,
         skip_bad_rows=request.skip_bad_rows,
     )
     if not isinstance(request, StudyRequest):
-        return found
+        return options
     return replace(
-        found,
+        options,
         drop_largest_loss=request.drop_largest_loss,
         diverged_above=math.inf if request.diverged_above is None else request.diverged_above,
         compute=request.compute,
@@ -109,10 +109,10 @@ def with_tasks(reading: ReadOptions, tasks: Sequence[Task], via: str | None) -> 
 
 def names(texts: Iterable[str], option: str) -> list[str]:
     """'a,b' and 'c' → ['a', 'b', 'c']."""
-    found = [name.strip() for text in texts for name in text.split(",")]
-    if not all(found) or len(set(found)) < len(found):
-        raise LawsmithError(option, got=repr(",".join(found)), want="distinct names of columns")
-    return found
+    listed = [name.strip() for text in texts for name in text.split(",")]
+    if not all(listed) or len(set(listed)) < len(listed):
+        raise LawsmithError(option, got=repr(",".join(listed)), want="distinct names of columns")
+    return listed
 
 
 def tasks(request: AnswerRequest) -> tuple[Task, ...]:
@@ -162,13 +162,13 @@ def _questions(text: str) -> int:
 def curve_options(request: AnswerRequest) -> CurveOptions | None:
     """How to read --curves; None without it."""
     kind, texts = request.curve_kind, request.curve_columns or ()
-    found = pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
+    columns = pairs(texts, "--curve-columns", "NAME=COLUMN such as run=name,D=tokens")
     if request.curves is None:
-        for option, value in (("--curve-kind", kind), ("--curve-columns", found)):
+        for option, value in (("--curve-kind", kind), ("--curve-columns", columns)):
             if value:
                 raise LawsmithError(option, got="no curves", want="--curves FILE beside it")
         return None
-    return CurveOptions(columns=found, kind=kind, skip_bad_rows=request.skip_bad_rows)
+    return CurveOptions(columns=columns, kind=kind, skip_bad_rows=request.skip_bad_rows)
 
 
 def fixed(texts: Iterable[str], law: Law) -> dict[str, float]:
@@ -204,9 +204,9 @@ def compute_rule(study: Study) -> str | None:
 
 def law_for(study: Study, law: Law | None) -> Law:
     """The law, by default the study's usual one; the study must have its inputs."""
-    found = law or get_law(law_of(study))
-    check_inputs(study, found)
-    return found
+    chosen = law or get_law(law_of(study))
+    check_inputs(study, chosen)
+    return chosen
 
 
 def law_of(study: Study) -> str:
@@ -295,12 +295,12 @@ def _at(text: str, known: Collection[str]) -> Target:
 
 def pairs(texts: Iterable[str], option: str, want: str) -> dict[str, str]:
     """'a=1,b=2' and 'c=3' → {'a': '1', 'b': '2', 'c': '3'}, of any option."""
-    found: dict[str, str] = {}
+    values: dict[str, str] = {}
     for part in (part for text in texts for part in _PARTS.split(text)):
         name, equals, value = (piece.strip() for piece in part.partition("="))
         if not (name and equals and value):
             raise LawsmithError(option, got=repr(part), want=want)
-        if name in found:
+        if name in values:
             raise LawsmithError(option, got=f"{name} twice", want="each name once")
-        found[name] = value
-    return found
+        values[name] = value
+    return values

@@ -73,16 +73,16 @@ def reader(place: str) -> Callable[[str], Any]:
 
 def _at(place: str) -> Callable[..., Any]:
     module, _, name = place.partition(":")
-    found: Callable[..., Any] = attrgetter(name)(import_module(module))
-    return found
+    function: Callable[..., Any] = attrgetter(name)(import_module(module))
+    return function
 
 
 def option(
     panel: str | None, metavar: str | None, text: str, *names: str, default: Any = None, **more: Any
 ) -> Any:
     """An option in a panel of the help; its name is the field's if none is given."""
-    made = typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
-    return field(default=default, metadata={"typer": made})
+    info = typer.Option(*names, metavar=metavar, help=text, rich_help_panel=panel, **more)
+    return field(default=default, metadata={"typer": info})
 
 
 def flag(panel: str | None, text: str, name: str = "") -> Any:
@@ -92,8 +92,8 @@ def flag(panel: str | None, text: str, name: str = "") -> Any:
 
 def argument(metavar: str, text: str, default: Any = MISSING, *, show_default: bool = False) -> Any:
     """A positional argument."""
-    made = typer.Argument(metavar=metavar, show_default=show_default, help=text)
-    return field(default=default, metadata={"typer": made})
+    info = typer.Argument(metavar=metavar, show_default=show_default, help=text)
+    return field(default=default, metadata={"typer": info})
 
 
 @dataclass(frozen=True, kw_only=True)
@@ -157,8 +157,8 @@ def command(request: type[Request]) -> Callable[..., None]:
         info.parser = info.parser or READERS.get(hint)
         kind: Any = Annotated[hint, info]
         default = Parameter.empty if one.default is MISSING else one.default
-        made = Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
-        parameters.append(made)
+        parameter = Parameter(one.name, Parameter.KEYWORD_ONLY, default=default, annotation=kind)
+        parameters.append(parameter)
     run.__doc__ = request.__doc__
     run.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
     run.__annotations__ = {one.name: one.annotation for one in parameters}

@@ -140,8 +140,8 @@ def replay_runs(
     replay_options.check_ran(len(steps), stop, task)
     settings = setup.settings(task, stop, wanted)
     trace = Trace(task, policy.name, request.seed, settings, tuple(steps))
-    found = answers_of(task, [step.candidate for step in steps], wanted)
-    return Replayed(trace, stopped_by(trace, stop, found, interrupted=interrupted), found)
+    answers = answers_of(task, [step.candidate for step in steps], wanted)
+    return Replayed(trace, stopped_by(trace, stop, answers, interrupted=interrupted), answers)
 
 
 def _targets(setup: Setup, study: Study) -> tuple[tuple[Target, ...], list[float]]:
@@ -225,14 +225,14 @@ def described_bars() -> Progress:
 
 def collect(steps: Iterable[Step], report: Callable[[Step], None]) -> tuple[list[Step], bool]:
     """(the steps, whether Ctrl-C cut them short)."""
-    found: list[Step] = []
+    kept: list[Step] = []
     try:
         for step in steps:
-            found.append(step)
+            kept.append(step)
             report(step)
     except KeyboardInterrupt:
-        return found, True
-    return found, False
+        return kept, True
+    return kept, False
 
 
 def share_done(step: Step, task: Task, stop: Stop) -> float:
@@ -251,8 +251,8 @@ def show_replay(replayed: Replayed, drawn: views.Drawn, written: Sequence[Path])
     show_head(replayed)
     views.show_reading(replayed.study)
     if replayed.answers is not None:
-        found = listing(replayed.answers.chosen)
-        out.show(Digest("", [found, *whole_pool(replayed.answers)]))
+        answer = listing(replayed.answers.chosen)
+        out.show(Digest("", [answer, *whole_pool(replayed.answers)]))
     show_laws(replayed)
     show_budgets(replayed)
     out.show(Digest("", as_notes(replayed.study.notes)))
@@ -324,8 +324,8 @@ def _value(fit: LawFit | Scores, name: str) -> str:
     return padded(value) if log is None else f"{padded(value)} (ln {padded(log)})"
 
 
-def _loss(reference: float, found: Scores, label: str) -> str:
-    off = found.extrapolation[label]
+def _loss(reference: float, law: Scores, label: str) -> str:
+    off = law.extrapolation[label]
     return f"{formatted(reference * (1 + off / 100), '.4f')} ({signed(off)})"
 
 
@@ -338,10 +338,10 @@ def show_budgets(replayed: Replayed) -> None:
     rows = []
     for budget, step in at_budgets(replayed):
         shares = ([step.envelope_mixed] if mixed else []) + [step.envelope_observed]
-        found = [NONE if share is None else f"{100 * share:.0f}%" for share in shares]
+        recovered = [NONE if share is None else f"{100 * share:.0f}%" for share in shares]
         laws = [scores(step, fit) for fit in fits if label]
         off = [NONE if law is None else signed(law.extrapolation[str(label)]) for law in laws]
-        rows.append((percent(budget), str(step.iteration), *found, *off))
+        rows.append((percent(budget), str(step.iteration), *recovered, *off))
     if not rows:
         return
     and_loss = "" if label is None else f", and loss at {label} against the whole pool's law"

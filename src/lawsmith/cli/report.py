@@ -61,8 +61,8 @@ def make_source(request: ReportRequest) -> Source:
             with out.working("reading the study and working out its answer"):
                 study = open_study(path)
                 ledger = study.read()
-                found = find_all(study, ledger, Memory())
-                return live_source(study, ledger, found, study_record(study, (request.command,)))
+                findings = find_all(study, ledger, Memory())
+                return live_source(study, ledger, findings, study_record(study, (request.command,)))
     return _of_table(request, tasks)
 
 
@@ -107,9 +107,9 @@ def _of_table(request: ReportRequest, tasks: Sequence[Task]) -> Source:
         "compute": reading.compute,
     }
     files = files_of([Path(request.curves)] if request.curves else [])
-    made = record((request.command,), settings, (*study_files(request.table), *files))
+    about = record((request.command,), settings, (*study_files(request.table), *files))
     with out.working("fitting and drawing"):
-        source = table_source(study, options, targets, made, along)
+        source = table_source(study, options, targets, about, along)
         if not tasks:
             return source
         answers = answer_tasks(
@@ -207,5 +207,5 @@ def record(
     commands: tuple[str, ...], settings: Mapping[str, object], files: Sequence[File]
 ) -> Record:
     """A record, with the present time."""
-    made = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
-    return Record(commands, settings, tuple(files), made)
+    now = datetime.now(UTC).strftime("%Y-%m-%d %H:%M UTC")
+    return Record(commands, settings, tuple(files), now)

@@ -34,9 +34,9 @@ def find_pages() -> dict[str, Path]:
     """Pages by name: those of the installed package, else those of the repository."""
     package = Path(__file__).parents[1]
     for folder in (package / "pages", package.parents[1] / "docs"):
-        found = sorted(folder.glob("*.md")) if folder.is_dir() else []
-        if found:
-            return {path.stem: path for path in found}
+        pages = sorted(folder.glob("*.md")) if folder.is_dir() else []
+        if pages:
+            return {path.stem: path for path in pages}
     return {}
 
 

@@ -48,9 +48,9 @@ def draw_fit(folder: Path, result: FitResult) -> Drawn:
     from lawsmith.charts.trunks import answer_with_curves
 
     study, answer, along = result.study, result.answer, result.along
-    made = None if answer is None else answer_with_runs(answer, study)
+    answered = None if answer is None else answer_with_runs(answer, study)
     curved = None if answer is None or along is None else answer_with_curves(answer, study, along)
-    return _drawn(write_all, folder, made, result.analysis, curved=curved)
+    return _drawn(write_all, folder, answered, result.analysis, curved=curved)
 
 
 def draw_tasks(folder: Path, study: Study, answers: Sequence[TaskAnswer]) -> Drawn:
