@@ -136,10 +136,10 @@ def expected(points: Sequence[Point]) -> list[tuple[float, float, list[float]]]:
         draws.setdefault(point.draw, []).append(point)
     medians = []
     for share in SHARES:
-        # The last share is the end of the study, which rarely spends its whole budget.
-        first = -1 if share == SHARES[-1] else 0
-        reached = [[p for p in draw if p.share >= share - 1e-9 or first] for draw in draws.values()]
-        at = [draw[first] for draw in reached if draw]
+        reached = [[p for p in draw if p.share >= share - 1e-9] for draw in draws.values()]
+        at = [draw[0] for draw in reached if draw]
+        if share == SHARES[-1]:  # the end of the study, which rarely spends its whole budget
+            at = [draw[-1] for draw in draws.values()]
         if at:
             widths = np.array([point.half_width for point in at])
             known = np.where(np.isnan(widths), np.inf, widths)
