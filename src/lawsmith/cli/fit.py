@@ -1,4 +1,4 @@
-"""What `lawsmith fit` works out: read the runs, answer, describe them by a law."""
+"""The result of `lawsmith fit`: read the runs, answer, describe them by a law."""
 
 from __future__ import annotations
 
