@@ -52,7 +52,7 @@ def test_without_branches_a_decay_takes_off_what_the_prior_says():
     fit = fit_gain(
         none, np.empty(0), np.empty(0), np.empty((0, 0)), Centre(20.0, 24.0, np.log(0.1))
     )
-    told = fit.foretell(at, np.array([1.1]), np.array([[1e-6]]), np.empty((1, 0)))
+    told = fit.predict(at, np.array([1.1]), np.array([[1e-6]]), np.empty((1, 0)))
     a2 = float(np.exp(2.0 * fit.eta[0]) + np.exp(2.0 * fit.eta[3]))
     assert told.mean == pytest.approx([1.1 - GAIN])
     expected = MARGIN**2 * (GAIN_SD**2 + BY_SIZE_SD**2 + a2 + 1e-6)  # one e-fold of D from there
@@ -67,7 +67,7 @@ def test_a_target_is_conditioned_on_the_branches_as_a_joint_normal_is():
     at = rows.take(np.array([0, 4]))
     y = 1.0 - draw(rows, rng)
     fit = fit_gain(rows, y, np.ones(9), T[:9, :9], Centre.of(rows))
-    told = fit.foretell(at, np.array([0.9, 0.8]), T[9:, 9:], T[9:, :9])
+    told = fit.predict(at, np.array([0.9, 0.8]), T[9:, 9:], T[9:, :9])
     whole = rows.join(at)
     X, mean, sd = fit.centre.X(whole), BETA, BETA_SD
     scale = np.array([1.0 / fit.tau[i] for i in whole.trunk.tolist()])
@@ -97,7 +97,7 @@ def test_one_odd_run_does_not_move_what_is_said_of_its_trunk():
     bad[12] += 0.03
     at, zero = rows.take(np.array([13])), np.zeros((30, 30))
     told = [
-        fit_gain(rows, v, np.ones(30), zero, Centre.of(rows)).foretell(
+        fit_gain(rows, v, np.ones(30), zero, Centre.of(rows)).predict(
             at, np.ones(1), np.zeros((1, 1)), np.zeros((1, 30))
         )
         for v in (y, bad)
@@ -117,7 +117,7 @@ def test_intervals_hold_on_trunks_without_branches(heavy):
         fit = fit_gain(
             rows.take(known), -d[known], np.zeros(40), np.zeros((40, 40)), Centre.of(rows)
         )
-        told = fit.foretell(rows.take(new[:1]), np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40)))
+        told = fit.predict(rows.take(new[:1]), np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40)))
         half = student.ppf(0.975, told.df[0]) * np.sqrt(told.cov[0, 0] + told.noise[0])
         inside.append(abs(-d[new[0]] - told.mean[0]) <= half)
         widths.append(half)
@@ -145,13 +145,13 @@ def test_a_gain_that_grows_with_the_rate_is_told_for_a_rate_that_no_branch_has()
     some = rows.take(known)
     fit = fit_gain(some, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(some))
     q = len(at)
-    told = fit.foretell(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
+    told = fit.predict(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
     truth = np.delete(d, known)
     assert -told.mean == pytest.approx(truth, abs=0.004)
     # Without the rate, the trunks that were left out look like the others.
     blind = Rows(some.trunk, some.log_N, some.log_D, some.share)
     fit = fit_gain(blind, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(blind))
-    wide = fit.foretell(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
+    wide = fit.predict(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
     assert np.median(wide.cov.diagonal()) > 20.0 * np.median(told.cov.diagonal())
 
 
@@ -164,7 +164,7 @@ def test_small_trunks_that_scatter_more_do_not_widen_what_is_said_of_large_ones(
         d = draw(rows, rng, a=1e-4) + 5e-4 * np.exp(-slope * c) * rng.standard_normal(40)
         fit = fit_gain(rows, -d, np.zeros(40), np.zeros((40, 40)), Centre.of(rows))
         at = Rows(np.array([99]), *(v[-1:] for v in (rows.log_N, rows.log_D, rows.share)))
-        told.append(fit.foretell(at, np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40))))
+        told.append(fit.predict(at, np.zeros(1), np.zeros((1, 1)), np.zeros((1, 40))))
     assert np.sqrt(told[1].noise) == pytest.approx([5e-4], rel=0.6)
     assert told[1].cov[0, 0] < 6.0 * told[0].cov[0, 0]
 
@@ -181,7 +181,7 @@ def test_a_gain_that_bends_is_followed_and_is_less_known_beyond():
     near = rows.take(np.array([0, 2, 5]))
     far = Rows(near.trunk[:1], near.log_N[:1], near.log_D[-1:] + 2.3, near.share[:1])
     inside, beyond = (
-        fit.foretell(r, np.zeros(len(r)), np.zeros((len(r),) * 2), np.zeros((len(r), 48)))
+        fit.predict(r, np.zeros(len(r)), np.zeros((len(r),) * 2), np.zeros((len(r), 48)))
         for r in (near, far)
     )
     assert -inside.mean == pytest.approx(d[[0, 2, 5]], abs=1e-3)

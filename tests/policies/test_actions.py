@@ -52,7 +52,7 @@ def test_a_decay_is_worth_its_loss_at_the_price_of_it_and_of_its_missing_trunk()
     assert found.choice.values["FLOPs with its trunk"] == 1.0
 
 
-def test_a_trunk_alone_is_chosen_once_its_curve_foretells_its_decay_well():
+def test_a_trunk_alone_is_chosen_once_its_curve_predicts_its_decay_well():
     policy, trunk, decay = (
         frontier([0.0, 0.0, 0.0, 0.2]),
         [0.0, 1.0, 1.0, 8.0],

@@ -1,4 +1,4 @@
-"""Losses along runs: what trunks and unfinished runs say of losses that nobody has seen yet.
+"""Losses along runs: predictions from trunks and unfinished runs.
 
 model = fit_curves(along, grid, runs, wanted=[7e9], level=0.95)
 model.trunks.end(0, 140e9, 0.95)      # the loss of a decay from trunk 0 that ends at 140B tokens

@@ -1,4 +1,4 @@
-"""Ends of scheduled runs that are still to come, by a law of the rate's path that proves itself.
+"""The ends of unfinished scheduled runs, by a law of the learning rate's path that is tested first.
 
 A law (:mod:`lawsmith.curves.schedule`) is fitted to all curves of one N. Before it is used,
 finished runs of the study are cut at the share of their tokens that the unfinished run has reached,

@@ -19,10 +19,9 @@ Notation and shapes
              c = ln(ND) minus that of the largest, and 0 beyond it
     eta      (6,) ln a, ln ℓ, ln σ, ln b, γ_a, γ_σ, with normal priors
 
-The gain is of log loss, and linear in its inputs. A learning rate moves it several times: what a
-decay takes off is the noise of a high rate. It is fitted by expectation-maximisation over τ
-and w; ν is averaged over. A target's y has mean, covariance and degrees of freedom, given all
-branches.
+The gain is of log loss, and linear in its inputs. The learning rate matters most: a decay removes
+the noise of a high rate. The fit is an expectation-maximisation over τ and w, and averages over ν.
+Given all branches, the y of targets has a mean, a covariance and degrees of freedom.
 """
 
 from __future__ import annotations
@@ -60,9 +59,9 @@ MARGIN = 1.1
 
 @dataclass(frozen=True, eq=False)
 class Rows:
-    """Branches or targets; see the module's notation. ``share`` of a run that is decay.
+    """Branches or targets; see the module's notation. ``share`` of a run is decay.
 
-    hp   (n, h) coordinates of hyperparameters; (0, 0) where they are not known: the usual ones
+    hp   (n, h) coordinates of hyperparameters; (0, 0) if unknown, for average ones
     """
 
     trunk: IntArray
@@ -94,7 +93,7 @@ BETA_SD = np.array([GAIN_SD, BY_SIZE_SD, BY_SIZE_SD, BY_SHARE_SD])
 
 @dataclass(frozen=True)
 class Centre:
-    """Where X has its origin; ``hp`` (h,) of the hyperparameters' coordinates.
+    """The origin of X; ``hp`` (h,) is that of the hyperparameters' coordinates.
 
     top   ln(ND) of the largest branch
     """
@@ -136,8 +135,8 @@ class Centre:
 
 
 @dataclass(frozen=True, eq=False)
-class Foretold:
-    """Log loss after the decay at q targets: Student's t with scale² on the diagonal of ``cov``.
+class AnnealedLoss:
+    """The log loss after a decay at q targets: Student's t, scale² is the diagonal of ``cov``.
 
     noise   (q,) variance of one further branch
     df      (q,) degrees of freedom: more where the trunk has branches
@@ -208,14 +207,14 @@ class Gain:
         return np.asarray(self.d - self.centre.X(self.rows) @ self.centre.beta[0])
 
     @property
-    def usual(self) -> float:
-        """The gain amid the branches, of a trunk like the others."""
+    def typical(self) -> float:
+        """The gain of an average trunk at the middle of the branches."""
         N, D, share = self.centre.log_N, self.centre.log_D, np.exp(self.centre.log_share)
         at = Rows(np.array([-1]), *(np.array([v]) for v in (N, D, share)))
         more = self.shared_cov(at, self.rows) @ self.factor[1] if len(self.rows) else np.zeros(1)
         return float((self.centre.X(at) @ self.centre.beta[0] + more)[0])
 
-    def foretell(self, at: Rows, t: FloatArray, T: FloatArray, cross: FloatArray) -> Foretold:
+    def predict(self, at: Rows, t: FloatArray, T: FloatArray, cross: FloatArray) -> AnnealedLoss:
         """Annealed loss at targets: t (q,) of their trunks, T (q, q), cross (q, n) with the rows.
 
         y = t + error − gain. Errors of t at a branch and at a target of one trunk go together.
@@ -229,11 +228,11 @@ class Gain:
             cov = cov - both @ solve(L, both.T)
         known = {i: effective_df(self.chance, self.rows.trunk == i) for i in set(at.trunk.tolist())}
         df = np.array([known[i] for i in at.trunk.tolist()])
-        return Foretold(mean, 0.5 * MARGIN**2 * (cov + cov.T), self.noise(at), df)
+        return AnnealedLoss(mean, 0.5 * MARGIN**2 * (cov + cov.T), self.noise(at), df)
 
 
 def effective_df(chance: FloatArray, branches: BoolArray) -> float:
-    """Degrees of freedom with the 95 % interval of the mixture over ν, of a trunk's branches."""
+    """Degrees of freedom that give the 95 % interval of the mixture over ν, by its branches."""
     dfs = DFS + branches.sum()
 
     def excess(q: float) -> float:
@@ -244,7 +243,7 @@ def effective_df(chance: FloatArray, branches: BoolArray) -> float:
 
 
 def fit_gain(rows: Rows, y: FloatArray, t: FloatArray, T: FloatArray, centre: Centre) -> Gain:
-    """The gain of branches; of none, what the priors say."""
+    """The gain learnt from branches; without any, that of the priors."""
     chance = np.full(len(DFS), 1.0 / len(DFS))
     fit = Gain(rows, centre, t - y, T, ETA, {}, np.ones(len(rows)), chance)
     if not len(rows):

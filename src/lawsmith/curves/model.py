@@ -1,4 +1,4 @@
-"""Everything that the curves of a study say: of trunks, of unfinished runs, and for the surface."""
+"""All predictions from the curves of a study: of trunks, of unfinished runs, for the surface."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from lawsmith.curves.records import Along, CurveFinding, End
 from lawsmith.curves.trunks import (
     Trunks,
     fit_trunks,
+    inferred_points,
     normal_cov,
-    speaking_points,
     usable,
 )
 from lawsmith.grid import Grid
@@ -24,8 +24,8 @@ from lawsmith.trajectory import Curve
 
 NEAR_N = 0.005  # of N: how far it may be rounded
 NEAR_D = 0.01
-SPEAKING = 30  # trunks whose losses join the surface, at most
-SHOWN = 60  # trunks whose predicted end is told, at most
+MAX_TRUNKS = 30  # trunks whose losses join the surface, at most
+MAX_SHOWN = 60  # trunks whose predicted end is listed, at most
 
 
 @dataclass(frozen=True, eq=False)
@@ -43,14 +43,14 @@ class CurveModel:
     notes: tuple[str, ...]
 
     def trunks_of(self, N: float, hp: Mapping[str, float | str]) -> list[int]:
-        """Trunks of that size and those hyperparameters, as far as they are known."""
+        """The trunks of a size and hyperparameters; unknown hyperparameters of a trunk match."""
         sizes = {
             i: fitted.curve for i, fitted in self.trunks.fits.items() if _agree(fitted.curve, hp)
         }
         return nearest_size(sizes, N)
 
     def ends_of(self, N: float, D: float, hp: Mapping[str, float | str]) -> list[End]:
-        """Unfinished scheduled runs that end at that size and those tokens."""
+        """The predicted ends of unfinished scheduled runs of a size, at their tokens."""
         curves = {c.run: c for c in self.known.curves}
         return [
             end
@@ -62,12 +62,12 @@ class CurveModel:
 
     def finding(self, level: float) -> CurveFinding:
         gain, rows = self.trunks.gain, self.trunks.branches
-        shown = list(self.trunks.fits)[:SHOWN]
+        shown = list(self.trunks.fits)[:MAX_SHOWN]
         trunk_ends = (self.trunks.end(i, self.last_annealed(i), level) for i in shown)
         return CurveFinding(
             n_trunks=len(np.unique(rows.trunk)),
             n_branches=len(rows),
-            gain=gain.usual,
+            gain=gain.typical,
             noise=float(np.exp(gain.eta[2])),
             share=self.trunks.share,
             n_rows=len(self.inferred),
@@ -76,25 +76,25 @@ class CurveModel:
         )
 
     def last_annealed(self, trunk: int) -> float:
-        """Tokens of a run that leaves the trunk at its last loss."""
+        """Tokens at the end of a decay that leaves the trunk at its last loss."""
         return self.trunks.fits[trunk].curve.reached / (1.0 - self.trunks.share)
 
 
 def nearest_size(curves: Mapping[int, Curve], N: float) -> list[int]:
-    """Those whose N is the nearest to ``N``, of those that are the same but for rounding."""
+    """The curves whose N is nearest to ``N``, among those that equal it up to rounding."""
     off = {i: abs(float(np.log(c.N / N))) for i, c in curves.items() if _same_size(c.N, N)}
     least = min(off.values(), default=np.inf)
     return [i for i, step in off.items() if step <= least + 1e-9]
 
 
 def _same_size(a: float, b: float) -> bool:
-    """Whether two N are one but for rounding: 543M is 543,482,880, and 543,900,000 is not."""
+    """Whether two N are equal up to rounding: 543M is 543,482,880, but not 543,900,000."""
     step = abs(float(np.log(a / b)))
     return step < 1e-6 or (step < NEAR_N and (_rounds_to(a, b) or _rounds_to(b, a)))
 
 
 def _rounds_to(exact: float, short: float) -> bool:
-    """Whether the one, with as many digits as the other has, is the other."""
+    """Whether ``exact`` becomes ``short`` when it is rounded to the digits of that."""
     digits = next(k for k in range(1, 18) if float(f"{short:.{k}g}") == short)
     return float(f"{exact:.{digits}g}") == short
 
@@ -115,20 +115,20 @@ def _agree(curve: Curve, hp: Mapping[str, float | str]) -> bool:
 def fit_curves(
     known: Along, grid: Grid, runs: Runs, wanted: Sequence[float], level: float
 ) -> CurveModel:
-    """What curves say beside ``runs``, in whose order ``known`` is.
+    """The predictions from curves, beside ``runs``; ``known`` has the order of these.
 
-    wanted   sizes N that a loss is wanted at
+    wanted   sizes N at which a loss is wanted
     """
     curves = known.curves
     able = {i: c for i, c in enumerate(curves) if usable(c)}
     asked = {i for N in wanted for i in nearest_size(able, N)}
-    speaking = _spread([i for i in able if _complete(able[i], grid)], able)
+    used = _spread([i for i in able if _complete(able[i], grid)], able)
     N, D = grid.N[runs.index], grid.D[runs.index]
-    trunks = fit_trunks(known, N, D, runs.loss, sorted(asked | set(speaking)))
+    trunks = fit_trunks(known, N, D, runs.loss, sorted(asked | set(used)))
     ends, (y, cov), notes = scheduled_ends(curves, level)
     least_D = float(D[np.isfinite(runs.loss)].min())
     parts = [
-        _of_trunks(trunks, set(speaking), least_D, grid),
+        _of_trunks(trunks, set(used), least_D, grid),
         _of_ends(curves, ends, y, cov, grid),
         _of_finished(known, grid),
     ]
@@ -137,9 +137,9 @@ def fit_curves(
 
 
 def _spread(trunks: list[int], curves: Mapping[int, Curve]) -> list[int]:
-    """Some of many, even in N."""
+    """At most MAX_TRUNKS of these trunks, spread evenly over N."""
     trunks = sorted(trunks, key=lambda i: (curves[i].N, i))
-    return [trunks[i] for i in evenly_spaced(len(trunks), SPEAKING).tolist()]
+    return [trunks[i] for i in evenly_spaced(len(trunks), MAX_TRUNKS).tolist()]
 
 
 def _names(grid: Grid) -> list[str]:
@@ -147,15 +147,15 @@ def _names(grid: Grid) -> list[str]:
 
 
 def _complete(curve: Curve, grid: Grid) -> bool:
-    """Whether the surface can have a row of this curve."""
+    """Whether the curve has all that a row of the surface needs."""
     return bool(np.isfinite(curve.N)) and all(name in curve.hp for name in _names(grid))
 
 
-def _of_trunks(trunks: Trunks, speaking: set[int], least_D: float, grid: Grid) -> Inferred:
-    of, D = speaking_points(trunks, least_D)
-    kept = np.isin(of, sorted(speaking))
+def _of_trunks(trunks: Trunks, used: set[int], least_D: float, grid: Grid) -> Inferred:
+    of, D = inferred_points(trunks, least_D)
+    kept = np.isin(of, sorted(used))
     of, D = of[kept], D[kept]
-    annealed = trunks.foretell(of, D)
+    annealed = trunks.predict(of, D)
     curves = [trunks.fits[i].curve for i in of.tolist()]
     return _inferred(curves, (D, annealed.mean, normal_cov(annealed)), of, grid)
 

@@ -1,4 +1,4 @@
-"""What is known along runs, and what a study's answer says of it."""
+"""Records: losses along runs beside a study, predicted ends, what an answer used of curves."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ class Along:
 
     curves   each with its N and its hyperparameters, as far as they are known
     parent   (k,) for each run of the study the curve that it was branched from, -1 for none
-    at       (k,) tokens at the branch point, NaN where nobody says
+    at       (k,) tokens at the branch point, NaN if unknown
     own      (k,) the curve of the run itself, -1 for none
     notes    one sentence each, for people
     """
@@ -26,7 +26,7 @@ class Along:
     notes: tuple[str, ...] = ()
 
     def of(self, kept: BoolArray) -> Along:
-        """The same for some of the runs."""
+        """The same for the runs that ``kept`` (k,) selects."""
         at = (self.parent[kept], self.at[kept], self.own[kept])
         return replace(self, parent=at[0], at=at[1], own=at[2])
 
@@ -58,7 +58,7 @@ class CurveFinding:
     n_trunks, n_branches   that the gain of a decay was learnt from
     gain       log loss that a decay takes off at the middle of the branches
     noise      SD of log loss of one further branch
-    share      of a run that is decay, where a target does not say
+    share      of a run that is decay, unless a target gives it
     n_rows     losses that were inferred for the surface
     ends       predicted ends of trunks and of unfinished runs
     notes      what was not used, and why

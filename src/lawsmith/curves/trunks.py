@@ -1,8 +1,7 @@
 """The trunks of a study together: annealed losses that follow from them, with joint errors.
 
-Notation as in :mod:`lawsmith.curves.gain`. b = D·(1 − share) is where a run of D tokens leaves its
-trunk. Where a branch does not say its branch point, its share is that of the others; where none
-does, it is USUAL_SHARE.
+Notation as in :mod:`lawsmith.curves.gain`. A run of D tokens leaves its trunk at b = D·(1 − share).
+A branch without a branch point has the median share of the others, or USUAL_SHARE if none has one.
 """
 
 from __future__ import annotations
@@ -14,14 +13,14 @@ import numpy as np
 from scipy.special import stdtrit
 
 from lawsmith.arrays import BoolArray, FloatArray, IntArray, evenly_spaced
-from lawsmith.curves.gain import Centre, Foretold, Gain, Rows, fit_gain
+from lawsmith.curves.gain import AnnealedLoss, Centre, Gain, Rows, fit_gain
 from lawsmith.curves.records import Along, End
 from lawsmith.curves.trunk import LEAST_POINTS, TrunkCurve, fit_trunk
 from lawsmith.trajectory import Curve
 
 MOST_TRUNKS, MOST_BRANCHES = 60, 240  # that a gain is learnt from
 N_ROWS = 6  # losses that are inferred of a trunk, at most
-AWAY = 1.25  # factor of D from the branches of a trunk within which the trunk itself is silent
+AWAY = 1.25  # factor of D about a trunk's branches within which it infers no loss
 USUAL_SHARE = 0.1  # of a run that is decay
 SMALL = 1e-9
 
@@ -30,7 +29,7 @@ SMALL = 1e-9
 class Trunks:
     """Smoothed trunks by index of their curve, and the gain of a decay; make it with `fit_trunks`.
 
-    share    of decay that a target is taken to have
+    share    of decay that a target is assumed to have
     hp       (c, h) coordinates of the hyperparameters of all curves
     """
 
@@ -44,31 +43,31 @@ class Trunks:
         """Runs that were branched from trunks, of which the gain was learnt."""
         return self.gain.rows
 
-    def away(self, trunk: int, D: FloatArray) -> BoolArray:
-        """(q,) which runs of D tokens lie away from the branches that the trunk has already."""
+    def away_from_branches(self, trunk: int, D: FloatArray) -> BoolArray:
+        """(q,) whether runs of D tokens lie away from the branches that the trunk has."""
         own = np.exp(self.branches.log_D[self.branches.trunk == trunk])
         if not len(own):
             return np.ones(len(D), dtype=np.bool_)
         return np.asarray((own.min() / AWAY > D) | (own.max() * AWAY < D))
 
-    def foretell(self, trunk: IntArray, D: FloatArray) -> Foretold:
-        """Annealed log loss of runs of D tokens on these trunks, jointly."""
+    def predict(self, trunk: IntArray, D: FloatArray) -> AnnealedLoss:
+        """The annealed log losses of runs of D tokens on these trunks, jointly."""
         log_N = np.log([self.fits[i].curve.N for i in trunk.tolist()])
         at = Rows(trunk, log_N, np.log(D), np.full(len(D), self.share), self.hp[trunk])
         # Of the branches only those on the same trunks have errors in common with the targets.
         near = np.flatnonzero(np.isin(self.branches.trunk, trunk))
         n = len(near)
-        t, T = along(self.fits, self.branches.take(near).join(at))
+        t, T = at_branch_points(self.fits, self.branches.take(near).join(at))
         cross = np.zeros((len(D), len(self.branches)))
         cross[:, near] = T[n:, :n]
-        return self.gain.foretell(at, t[n:], T[n:, n:], cross)
+        return self.gain.predict(at, t[n:], T[n:, n:], cross)
 
     def end(
         self, trunk: int, D: float, level: float, *, more: tuple[float, float] = (0.0, 0.0)
     ) -> End:
         """The loss after a decay that ends at D; ``more``: log loss to add, and its variance."""
         curve = self.fits[trunk].curve
-        annealed = self.foretell(np.array([trunk]), np.array([D]))
+        annealed = self.predict(np.array([trunk]), np.array([D]))
         mean, df = float(annealed.mean[0]) + more[0], float(annealed.df[0])
         scale2 = float(annealed.cov[0, 0]) + more[1] / float(as_normal(annealed.df)[0]) ** 2
         return end_of(curve, D, mean, scale2, float(annealed.noise[0]), df, level)
@@ -93,13 +92,13 @@ def fit_trunks(
 ) -> Trunks:
     """The gain of the branches among k runs: N, D and loss (k,) of each, NaN without a loss.
 
-    wanted   trunks that something will be asked of, beside those that have branches
+    wanted   trunks to smooth besides those that have branches
     """
     curves = known.curves
     able = np.array([usable(c) for c in curves], dtype=np.bool_)
     ok = (known.parent >= 0) & np.isfinite(loss) & able[np.maximum(known.parent, 0)]
     found = np.flatnonzero(ok)
-    found = found[_few(known.parent[found], D[found])]
+    found = found[_spread_branches(known.parent[found], D[found])]
     parent, at = known.parent[found], known.at[found]
     given = np.isfinite(at) & (at < (1.0 - SMALL) * D[found])
     usual = float(np.median(1.0 - at[given] / D[found][given])) if given.any() else USUAL_SHARE
@@ -108,15 +107,17 @@ def fit_trunks(
     rows = Rows(parent, np.log(N[found]), np.log(D[found]), share, hp[parent])
     chosen = sorted({*parent.tolist(), *(i for i in wanted if able[i])})
     fits = {i: fit_trunk(curves[i]) for i in chosen}
-    t, T = along(fits, rows)
+    t, T = at_branch_points(fits, rows)
     centre = _centre(rows, [curves[i] for i in chosen])
     gain = fit_gain(rows, np.log(loss[found]), t, T, centre)
     return Trunks(fits, gain, usual, hp)
 
 
 def coordinates(curves: Sequence[Curve]) -> FloatArray:
-    """(c, h) hyperparameters that are numbers and vary among trunks: logs where all are positive,
-    else in units of their SD. Where a curve does not tell its own, it has the mean."""
+    """(c, h) numeric hyperparameters that vary among trunks, an unknown value as their mean.
+
+    Logs if all are positive, else in units of their SD.
+    """
     names = sorted({name for c in curves for name in c.hp})
     columns = []
     for name in names:
@@ -132,8 +133,8 @@ def coordinates(curves: Sequence[Curve]) -> FloatArray:
     return np.stack(columns, axis=1) if columns else np.empty((len(curves), 0))
 
 
-def _few(parent: IntArray, D: FloatArray) -> IntArray:
-    """Which branches to use where there are many: of up to MOST_TRUNKS trunks, spread over D."""
+def _spread_branches(parent: IntArray, D: FloatArray) -> IntArray:
+    """Which of many branches to use: of up to MOST_TRUNKS trunks, spread over D."""
     trunks = np.unique(parent)
     trunks = trunks[evenly_spaced(len(trunks), MOST_TRUNKS)]
     each = max(MOST_BRANCHES // max(len(trunks), 1), 1)
@@ -146,7 +147,7 @@ def _few(parent: IntArray, D: FloatArray) -> IntArray:
 
 
 def _centre(rows: Rows, trunks: Sequence[Curve]) -> Centre:
-    """Where the gain's inputs have their origin: amid the branches, or the trunks without any."""
+    """The origin of the gain's inputs: the middle of the branches, or of the trunks without any."""
     if len(rows):
         return Centre.of(rows)
     logs = np.array([[np.log(c.N), np.log(c.reached)] for c in trunks] or [[0.0, 0.0]])
@@ -154,7 +155,7 @@ def _centre(rows: Rows, trunks: Sequence[Curve]) -> Centre:
     return Centre(log_N, log_D, float(np.log(USUAL_SHARE)))
 
 
-def along(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, FloatArray]:
+def at_branch_points(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, FloatArray]:
     """t (n,) and T (n, n): log loss of each row's trunk at its branch point."""
     t, T = np.zeros(len(rows)), np.zeros((len(rows), len(rows)))
     b = np.exp(rows.log_D) * (1.0 - rows.share)
@@ -166,10 +167,10 @@ def along(fits: Mapping[int, TrunkCurve], rows: Rows) -> tuple[FloatArray, Float
     return t, T
 
 
-def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArray]:
-    """Where trunks say something that no branch of theirs does: trunk (r,) and D (r,).
+def inferred_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArray]:
+    """Where losses are inferred from trunks, away from their branches: trunk (r,) and D (r,).
 
-    least_D   of the runs: what lies below says nothing of larger ones
+    least_D   of the runs; losses below it would tell nothing about larger runs
     """
     of, at = [], []
     for i, fitted in trunks.fits.items():
@@ -178,14 +179,14 @@ def speaking_points(trunks: Trunks, least_D: float) -> tuple[IntArray, FloatArra
         if low > last:
             continue
         D = np.geomspace(low, last, N_ROWS)
-        D = D[trunks.away(i, D)]
+        D = D[trunks.away_from_branches(i, D)]
         of += [i] * len(D)
         at += D.tolist()
     return np.array(of, dtype=np.int64), np.array(at)
 
 
-def normal_cov(annealed: Foretold) -> FloatArray:
-    """(q, q) of a normal distribution in place of Student's t."""
+def normal_cov(annealed: AnnealedLoss) -> FloatArray:
+    """(q, q) covariance of a normal distribution in place of Student's t."""
     wider = as_normal(annealed.df)
     return np.asarray(annealed.cov * np.outer(wider, wider))
 

@@ -1,4 +1,4 @@
-"""What a line of the journal may say: the events, their keys, and how a line is read and written.
+"""The events of a journal: their kinds and keys, and how a line is read, checked and written.
 
     {"event": "asked", "trial": "t0001", "time": "…", "by": "run", "config": {…}, "cost": 6e15}
 

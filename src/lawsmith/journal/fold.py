@@ -1,4 +1,4 @@
-"""What the journal adds up to: every trial with its stage, the spend, what is left alone.
+"""The state of a study as a fold over its journal: trials with their stages, spend, exclusions.
 
     asked ─▶ submitted ─▶ running ─▶ finished | diverged | failed | quarantined | cancelled
       ▲           └─ retried ─┘

@@ -86,9 +86,9 @@ class Journal:
         *whole, rest = file.read().split(b"\n")
         self._take(whole)
         # A last line without its end is torn, unless it is all there: an editor may leave it so.
-        said = bool(rest.strip(BLANK))
-        self.torn = said and parse(rest) is None
-        if said and not self.torn:
+        has_text = bool(rest.strip(BLANK))
+        self.torn = has_text and parse(rest) is None
+        if has_text and not self.torn:
             self._take([rest])
             self._offset -= 1
 

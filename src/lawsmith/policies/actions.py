@@ -52,11 +52,11 @@ NEAR = 0.003  # of the loss: so close above the envelope, the scatter of runs ma
 
 @dataclass(frozen=True, eq=False)
 class TrunkCosts:
-    """How the loss of each row can be had now; see the module's notation.
+    """What the loss of each row costs now; see the module's notation.
 
     free     (m,) rows for which something can be begun at once
     by_curve (m,) v: the variance of a loss that is predicted from a trunk, infinite where unknown
-    hints    what the curves of trunks say by now
+    hints    losses that curves predict
     """
 
     trunk: FloatArray
@@ -152,7 +152,7 @@ def _of_trunk(weighed: Weighed, costs: TrunkCosts, row: int, score: float, gain:
 class Rest:
     """A run under way: its row, the FLOPs that its loss still costs, and its predicted end.
 
-    mean, scale, df   Student's t of the log loss after its decay, as its curve foretells it
+    mean, scale, df   Student's t of the log loss after its decay, as its curve predicts it
     """
 
     row: int

@@ -80,7 +80,7 @@ class ModelSpec(BaseModel):
 
 
 class CostSpec(Table):
-    """What a run costs beyond its own compute being known."""
+    """Whether runs share trunks that the trainer keeps by itself."""
 
     trunk: bool = False
     decay: Annotated[float, Field(gt=0, lt=1)] = 0.2
@@ -124,7 +124,7 @@ class BudgetSpec(Table):
 
 
 class LawSpec(Table):
-    """Which law is sought, where it is to be trusted, and how far."""
+    """The law, the targets of its prediction, and when the study may stop."""
 
     name: str = "LC"
     targets: list[Positive] = Field(default_factory=list)
@@ -173,7 +173,7 @@ class RunnerSpec(BaseModel):
 
 
 class ResultsSpec(Table):
-    """Where a run leaves its loss, and when that loss is none."""
+    """Where a run leaves its loss, and which losses count as diverged."""
 
     kind: ResultKind = "json"
     file: InsidePath | None = None
@@ -194,7 +194,7 @@ class ResultsSpec(Table):
 
 
 class FailuresSpec(Table):
-    """What is done about runs that fail."""
+    """What happens to runs that fail."""
 
     retries: Annotated[int, Field(ge=0, le=100)] = 2
     backoff: Seconds = 60.0

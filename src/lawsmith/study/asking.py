@@ -1,4 +1,4 @@
-"""What to do next: the runs that the policy wants, as far as the budget goes, and trunks to stop.
+"""What to do next: the runs that the policy wants within the budget, and the runs to stop.
 
 A prefix of a trunk is believed only where branches have shown what a decay takes off
 (`TrunkCurves.trusted`), that of a run with a schedule of its own where the ends of finished runs
@@ -48,7 +48,7 @@ LOOKS = {"trunk": 4, "run": 8}  # at how many points of its way a run is judged
 
 
 class PolicyInput(NamedTuple):
-    """What a policy sees of a study: rows of its grid, these as a grid, their runs, FLOPs left."""
+    """The input of a policy: rows of the study's grid, these as a grid, their runs, FLOPs left."""
 
     rows: IntArray
     pool: Grid
@@ -110,7 +110,7 @@ def _actions(study: LiveStudy, ledger: Ledger, n: int, by: str) -> Asking:
 def _trials(
     study: LiveStudy, row: int, action: Action, stems: Mapping[Cell, Stem], names: Iterator[str]
 ) -> Asking:
-    """The trials of an action: what is missing of the trunk, and the branch if it is one."""
+    """The trials of an action: the missing part of the trunk, and the branch of a decay."""
     config = dict(study.candidates.configs[row])
     D = float(config["D"])
     a_token = float(study.grid.C[row]) / D
@@ -134,7 +134,7 @@ def _trials(
 def _asked(
     config: dict[str, Any], cost: float, choice: Choice, about: Mapping[str, Any] | None = None
 ) -> dict[str, Any]:
-    """What stands on record of a run that is asked for; ``about`` is of a trunk or a branch."""
+    """The keys of the event that asks for a run; ``about`` has those of a trunk or a branch."""
     why = {"why": choice.why, "values": rounded(choice.values)}
     return {"config": config, "cost": cost, **(about or {}), **why}
 
@@ -152,16 +152,16 @@ def _policy_input(study: LiveStudy, ledger: Ledger) -> PolicyInput:
 
 
 def _frontier(study: LiveStudy, pool: Grid) -> Frontier:
-    """The policy of a study with trunks; its file can have no other."""
+    """The policy of a study whose runs may be stopped."""
     policy = study.policy(pool)
     assert isinstance(policy, Frontier)
     return policy
 
 
 def _considered(pool: IntArray, asked: IntArray) -> IntArray:
-    """Rows that a policy is asked about: all of the pool, or of many those with a run and others.
+    """The rows that a policy weighs: all, or if there are many, those with a run and some others.
 
-    Which others is a fixed draw, so that the same study has the same ones.
+    The others are a fixed draw, so the same study always has the same ones.
     """
     if len(pool) <= MOST_CANDIDATES:
         return pool
@@ -232,9 +232,9 @@ def _judge_trunk(
     if index is None or row is None or curves.trunks is None:
         return False, {}
     D = float(study.grid.D[row])
-    foretold = curves.trunks.foretell(np.array([index]), np.array([D]))
-    mean, df = float(foretold.mean[0]), float(foretold.df[0])
-    scale = float(np.sqrt(foretold.cov[0, 0] + foretold.noise[0]))
+    predicted = curves.trunks.predict(np.array([index]), np.array([D]))
+    mean, df = float(predicted.mean[0]), float(predicted.df[0])
+    scale = float(np.sqrt(predicted.cov[0, 0] + predicted.noise[0]))
     rows, pool, runs, left = _policy_input(study, ledger)
     rest = _rest(study, rows, trial, row, (mean, scale, df))
     others = runs.take((runs.index != rest.row) | (runs.state != State.PENDING.value))

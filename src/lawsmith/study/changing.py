@@ -1,4 +1,4 @@
-"""Changes by hand to a study: candidates excluded, results taken back, trials cancelled."""
+"""Changes by hand: exclude candidates, take results back, retry and cancel trials."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from lawsmith.study.outcomes import events_of, with_trained
 
 
 def exclude(study: LiveStudy, where: str, *, because: str) -> int:
-    """Leave the candidates alone where an expression holds; how many there are."""
+    """Exclude the candidates for which an expression holds; return how many there are."""
     n = int(np.sum(covered({"where": where}, study.grid)))
     if n == 0:
         got = f"{where!r}, which covers none of {len(study.grid)} candidates"
@@ -26,7 +26,7 @@ def exclude(study: LiveStudy, where: str, *, because: str) -> int:
 
 
 def take_back(study: LiveStudy, names: Sequence[str], *, because: str) -> list[Event]:
-    """Quarantine the results of trials: they stay on record and are not used."""
+    """Quarantine the results of trials: they stay in the journal and are not used."""
 
     def decide(ledger: Ledger) -> list[Event]:
         events: list[Event] = []
@@ -42,9 +42,9 @@ def take_back(study: LiveStudy, names: Sequence[str], *, because: str) -> list[E
 
 
 def retry_failed(study: LiveStudy) -> list[Event]:
-    """Have failed trials tried once more; those that ran out of memory would again.
+    """Try failed trials once more, except those that ran out of memory.
 
-    What was to go on from one of them, and was called off with it, waits for it again.
+    A trial that was cancelled because its parent failed waits for the parent again.
     """
 
     def decide(ledger: Ledger) -> list[Event]:
@@ -62,16 +62,16 @@ def retry_failed(study: LiveStudy) -> list[Event]:
 
 
 def cancel(study: LiveStudy, runner: Runner | None, names: Sequence[str]) -> list[Event]:
-    """Stop trials: the wish goes on record first, so that any driver sees to it if this dies.
+    """Stop trials. The request is recorded first, so a driver completes it if this process dies.
 
     A run that ended before it could be stopped keeps its result.
     """
-    wished = study.journal.update(lambda ledger: _wishes(ledger, names))
+    requested = study.journal.update(lambda ledger: _cancellations(ledger, names))
     ledger = study.journal.ledger
-    mine = [t for e in wished if (t := ledger.trials[e["trial"]]).by == "run" and t.handle]
+    mine = [t for e in requested if (t := ledger.trials[e["trial"]]).by == "run" and t.handle]
     found: list[Event] = [
         make(Kind.CANCELLED, e["trial"])
-        for e in wished
+        for e in requested
         if e["trial"] not in {trial.name for trial in mine}
     ]
     if mine and runner is not None:
@@ -86,7 +86,7 @@ def cancel(study: LiveStudy, runner: Runner | None, names: Sequence[str]) -> lis
     return study.journal.update(lambda ledger: [e for e in found if ledger.trials[e["trial"]].open])
 
 
-def _wishes(ledger: Ledger, names: Sequence[str]) -> list[Event]:
+def _cancellations(ledger: Ledger, names: Sequence[str]) -> list[Event]:
     trials = _named(ledger, names)
     for trial in trials:
         if not trial.open:

@@ -15,8 +15,8 @@ from lawsmith.study.trunks import along_of, roots_of
 def rows_of(study: LiveStudy, ledger: Ledger) -> list[dict[str, Any]]:
     """One row a trial, in the order of the record; loss is NaN where it diverged.
 
-    With trunks, each row says its kind, the trunk it rests on and where it left it. A decay that a
-    run passed on its way is a row of its own. Metrics are columns: metrics.arc_easy.
+    With trunks, each row has its kind, its trunk and its branch point. A decay that a run passed is
+    a row of its own. Metrics are columns: metrics.arc_easy.
     """
     rows, roots = [], roots_of(ledger)
     trunks = any(trial.kind != "run" for trial in ledger.trials.values())

@@ -1,9 +1,9 @@
 """The ledger on the grid: trials as the `Runs` a policy reads, and the candidates left to choose.
 
-A run that matches no candidate (the study file was changed since) is paid and not fitted;
-`History.unmatched` counts them. A trunk is no run: while it is under way, and where it diverged or
-failed, it stands for the candidate that it was begun for. A run that passed ends of decays on its
-way has a result at each that is a candidate.
+A run that matches no candidate (the study file has changed) counts in the spend but is not fitted;
+`History.unmatched` counts such runs. A trunk is no run: while it is under way, or after it diverged
+or failed, it stands for the candidate that it was started for. A run that passed ends of decays has
+a result at each of them that is a candidate.
 """
 
 from __future__ import annotations
@@ -35,11 +35,11 @@ _NO_TRUNK = (Stage.FAILED, Stage.CANCELLED)
 
 @dataclass(frozen=True, eq=False)
 class History:
-    """What was run and what may be.
+    """The runs of a study, and the candidates left.
 
     runs      on the whole grid: those that ended, in the order they did, then those pending
     names     of the trial of each run
-    excluded  (m,) candidates that are left alone
+    excluded  (m,) candidates that are excluded
     pool      rows a policy sees: candidates not excluded, and those with a run
     paid      rows whose runs the study pays for, each of which leaves a trunk
     metrics   further numbers of runs by name, in their order; NaN where a run has none
@@ -111,7 +111,7 @@ def _metrics(entries: list[Entry]) -> dict[str, FloatArray]:
 
 
 def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entry]:
-    """A trial at its candidate, and what it passed on its way at theirs."""
+    """The entry of a trial, and those of the decays that it passed."""
     found = []
     for tokens, loss, number in trial.passed:
         if abs(tokens - trial.D) <= tolerance * trial.D:
@@ -124,7 +124,7 @@ def _of_run(trial: Trial, candidates: Candidates, tolerance: float) -> list[Entr
 
 
 def _of_trunk(trial: Trial, candidates: Candidates, spec: StudySpec) -> list[Entry]:
-    """A trunk without a branch, at the candidate it is for; a finished one is no run."""
+    """The entry of a trunk without a branch; a finished one has none."""
     row = row_of_trunk(trial, candidates, spec.trunks.decay)
     return [] if row is None or trial.stage is Stage.FINISHED else [_entry(trial, row)]
 
@@ -150,7 +150,7 @@ def row_near(candidates: Candidates, config: Config, tokens: float, tolerance: f
 
 
 def state_of(trial: Trial) -> State:
-    """What a trial is to a policy."""
+    """The state of a trial as a policy sees it."""
     return _STATES.get(trial.stage, State.PENDING)
 
 

@@ -37,9 +37,9 @@ MAX_FAILURES = 5  # trials in a row that failed for good, before a person should
 
 @dataclass
 class Driver:
-    """Drives one study; all it knows is in the journal, what it keeps only saves time.
+    """Drives one study. All state is in the journal; what is kept here only saves time.
 
-    stop   whether the answer is good enough to ask for no more runs
+    stop   whether the answer is known well enough to stop asking for runs
     """
 
     study: LiveStudy
@@ -70,7 +70,7 @@ class Driver:
             done += asked
 
     def _give_up(self, events: list[Event]) -> None:
-        """Stop before a trainer that always fails has used the whole budget up."""
+        """Stop before a trainer that always fails has spent the whole budget."""
         for event in events:
             if event["event"] == Kind.FAILED and event["reason"] in CRASHES:
                 self._failures += 1
@@ -133,7 +133,7 @@ class Driver:
         return self._record(stops(self.study, self.ledger, list(dict.fromkeys(due))))
 
     def _call_off(self) -> list[Event]:
-        """Close trials that were never started and are no longer wanted."""
+        """Cancel trials that were not started and are no longer wanted."""
         excluded = excluded_rows(self.ledger.excluded, self.study.grid)
         found: list[Event] = []
         for trial in self._mine(Stage.ASKED, Stage.WAITING, Stage.CANCELLING):
@@ -148,7 +148,7 @@ class Driver:
         return self._record(found)
 
     def _ready(self, trial: Trial) -> bool:
-        """Whether what the trial goes on from is there."""
+        """Whether the checkpoint that the trial starts from exists."""
         return ready(self.ledger, trial, self.study.spec.results.tolerance)
 
     def _submit(self) -> list[Event]:

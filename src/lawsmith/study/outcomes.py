@@ -1,4 +1,4 @@
-"""What became of a job, as events: the rules for results, failures and retries in one place.
+"""The events that the end of a job leads to: all rules for results, failures and retries.
 
 a result in place            finished, diverged, or quarantined if it contradicts its config
 out of memory                failed, and its memory class excluded
@@ -66,7 +66,7 @@ def events_of(spec: StudySpec, trial: Trial, job: Job, status: Status) -> tuple[
 
 
 def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
-    """What a run told on its way, once each.
+    """New events of a run's progress lines.
 
     Losses are thinned to about a hundred a run: each a hundredth of D after the last. Checkpoints
     and ends of decays are all kept.
@@ -92,10 +92,10 @@ def progress_events(trial: Trial, steps: Sequence[Progress]) -> list[Event]:
 
 
 def with_trained(event: Event, trial: Trial, job: Job) -> Event:
-    """The event that ends an attempt, with the tokens it trained as far as it told them.
+    """The event that ends an attempt, with the tokens it trained if its progress lines show them.
 
-    A finished run trained up to its end, whatever its last line says; where that is all there is to
-    say, nothing is added.
+    A finished run trained up to its end, whatever its last line says. Nothing is added if that is
+    what its D says already.
     """
     steps = read_all_progress(job.folder)
     finished = event["event"] == Kind.FINISHED
@@ -119,7 +119,7 @@ def orphaned(trial: Trial, parent: Trial) -> Event:
 
 
 def of_result(result: Result) -> tuple[Kind, dict[str, Any]] | None:
-    """What is put on record of a result; None where there is none."""
+    """The event kind and values of a result; None without one."""
     match result.kind:
         case ResultKind.LOSS:
             more = {"metrics": dict(result.metrics)} if result.metrics else {}
@@ -134,7 +134,7 @@ def of_result(result: Result) -> tuple[Kind, dict[str, Any]] | None:
 def _of_ending(
     spec: StudySpec, trial: Trial, job: Job, status: Status, detail: str
 ) -> tuple[Kind, dict[str, Any]]:
-    """What is put on record of a job that left no result; ``detail`` says why it is none."""
+    """The event kind and values of a job that left no result; ``detail`` says why."""
     ending = None if status.phase is Phase.LOST else status.ending or Ending.FAILED
     if ending is Ending.CANCELLED:
         return Kind.CANCELLED, {"detail": status.detail}
@@ -162,7 +162,7 @@ def _of_ending(
 
 
 def _exclusion(spec: StudySpec, trial: Trial) -> Event:
-    """The memory class of a configuration: what shares these values would not fit either."""
+    """Exclude the memory class: candidates that share these values would not fit either."""
     keys = spec.failures.memory_class or [key for key in trial.config if key != "D"]
     match = {key: trial.config[key] for key in keys if key in trial.config}
     return make(Kind.EXCLUDED, trial.name, match=match, reason="out_of_memory")

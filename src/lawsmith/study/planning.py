@@ -1,7 +1,7 @@
-"""A study looked over before it is paid for: what its file amounts to, and what to expect of it.
+"""Look at a study before it spends anything: what its file means, and what to expect of it.
 
-`check` reads the file: candidates, what the budget buys, what is odd. `plan` plays the study
-through on surfaces drawn from a prior over its own grid.
+`check` shows candidates, what the budget buys, and warnings. `plan` simulates the study on surfaces
+drawn from a prior over its own grid.
 
 The prior is wide: Chinchilla's law with its parameters drawn anew, a bowl for every numeric axis
 with its optimum somewhere inside the axis and drifting with scale, an excess for every category,

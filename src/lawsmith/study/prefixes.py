@@ -1,4 +1,4 @@
-"""Runs under way with a schedule of their own: how they end, by how finished ones went on."""
+"""The ends of runs under way, predicted from finished runs at the same share of their way."""
 
 from __future__ import annotations
 
@@ -36,10 +36,7 @@ class PredictedEnd:
 
     @property
     def trusted(self) -> bool:
-        """Whether the ends of finished runs are predicted as well as claimed, and they are alike.
-
-        The run's hyperparameters must lie among those of the finished ones.
-        """
+        """Whether the model has proven itself on finished runs with hyperparameters about these."""
         return bool(self.model.covers(self.at)[0]) and self.model.proven
 
     @property
@@ -57,7 +54,7 @@ class Finished(NamedTuple):
 
 
 def predict_end(study: LiveStudy, ledger: Ledger, trial: Trial) -> PredictedEnd | None:
-    """How a run ends by its losses so far; None with too few finished runs to learn from."""
+    """The end of a run from its losses so far; None with too few finished runs."""
     row = study.candidates.row_of(trial.config)
     if row is None or trial.report is None or not trial.D > 0.0:
         return None

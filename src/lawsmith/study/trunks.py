@@ -1,8 +1,8 @@
-"""Trunks of a live study: where their checkpoints are, what they cost, and what their curves say.
+"""Trunks of a live study: their checkpoints, their prices, and the predictions of their curves.
 
 Notation
-    cell   the trials alike in everything but D: one trunk, which may be several trials, each the
-           extension of one before
+    cell   the trials that differ in D alone: one trunk, which may be several trials, each the
+           extension of an earlier one
     b      = (1 − δ)·D, in whole tokens: where a decay that ends at D leaves the trunk
     point  a checkpoint: its tokens, and the trial that left it
 """
@@ -28,10 +28,10 @@ from lawsmith.study.live import LiveStudy
 from lawsmith.surrogates.base import Hints
 from lawsmith.trajectory import Curve, curve
 
-MOST_HINTS = 3  # rows of a trunk that its curve speaks of: more would say the same again
+MOST_HINTS = 3  # rows of a trunk that its curve predicts: more would repeat them
 NO_HINTS = Hints(np.arange(0), np.zeros(0), np.zeros(0), np.zeros(0))
-# Branches, on so many trunks, from which it is known what a decay takes off: the fewest of which a
-# spread can be told, and more than one trunk's own luck.
+# Branches and trunks that are needed to predict the gain of a decay: the fewest that show a spread,
+# on more than one trunk.
 LEAST_BRANCHES, LEAST_TRUNKS = 3, 2
 
 Cell = tuple[tuple[str, float | str], ...]
@@ -39,7 +39,7 @@ Cell = tuple[tuple[str, float | str], ...]
 
 @dataclass(frozen=True)
 class Stem:
-    """The trunk of a cell, and whether a part of it is under way.
+    """The trunk of a cell, and whether a trial of it is under way.
 
     points   its checkpoints: tokens, and the trial that left it
     """
@@ -49,7 +49,7 @@ class Stem:
 
 
 def cell_of(config: Config) -> Cell:
-    """What tells trunks apart."""
+    """The cell of a configuration: all but D."""
     return tuple(
         (name, value if isinstance(value, str) else float(value))
         for name, value in sorted(config.items())
@@ -63,13 +63,13 @@ def branch_point(D: float, decay: float) -> int:
 
 
 def _points_of(trial: Trial) -> set[float]:
-    """Tokens of the checkpoints of a trunk. A finished one has left all that it was told to."""
+    """Tokens of the checkpoints of a trunk. A finished one has left all of ``save_at``."""
     ends = {*trial.save_at, trial.D} if trial.stage is Stage.FINISHED else set[float]()
     return {*trial.saved, *ends}
 
 
 def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
-    """The trunks by cell. Those made by hand are where lawsmith cannot reach, and the reverse."""
+    """The trunks by cell. lawsmith cannot reach checkpoints made by hand, and the reverse."""
     found: dict[Cell, Stem] = {}
     for trial in ledger.trials.values():
         if trial.kind != "trunk" or trial.by != by or trial.stage is Stage.QUARANTINED:
@@ -81,7 +81,7 @@ def stems_of(ledger: Ledger, by: str) -> dict[Cell, Stem]:
 
 
 def ready(ledger: Ledger, trial: Trial, tolerance: float) -> bool:
-    """Whether the checkpoint that a trial goes on from is there."""
+    """Whether the checkpoint that a trial starts from exists."""
     if not trial.parent:
         return True
     near, points = tolerance * trial.start, _points_of(ledger.trials[trial.parent])
@@ -90,7 +90,7 @@ def ready(ledger: Ledger, trial: Trial, tolerance: float) -> bool:
 
 @dataclass(frozen=True, eq=False)
 class TrunkCurves:
-    """What curves of trunks say of a study.
+    """The curves of a study's trunks, and the model fitted to them.
 
     along     the curves beside the runs
     cells     of the curves
@@ -103,7 +103,7 @@ class TrunkCurves:
 
     @property
     def trusted(self) -> bool:
-        """Whether enough branches have shown what a decay takes off."""
+        """Whether enough branches have ended to predict the gain of a decay."""
         if self.trunks is None:
             return False
         parents = self.trunks.branches.trunk
@@ -137,12 +137,12 @@ def along_of(study: LiveStudy, ledger: Ledger) -> Along:
 
 
 def _plausible(D: float, loss: float) -> bool:
-    """Whether a journal that was edited by hand can still mean it."""
+    """Whether a run can have this loss there; a journal may have been edited by hand."""
     return bool(SCALE.contains(D) and LOSS.contains(loss))
 
 
 def roots_of(ledger: Ledger) -> dict[str, str]:
-    """The trunk that each trial rests on in the end: itself where it has no parent."""
+    """The first trial that each trial descends from: itself without a parent."""
     roots: dict[str, str] = {}
     for name, trial in ledger.trials.items():
         roots[name] = roots[trial.parent] if trial.parent else name
@@ -157,7 +157,7 @@ def _curve(root: Trial, losses: Sequence[tuple[float, float]], axes: Sequence[st
 
 
 def trunk_curves(study: LiveStudy, ledger: Ledger) -> TrunkCurves:
-    """The curves of a ledger, and what they say with the branches that have ended."""
+    """The curves of a ledger, and the model fitted to them and the branches that have ended."""
     along = along_of(study, ledger)
     able = [i for i, one in enumerate(along.curves) if usable(one)]
     cells = tuple(cell_of(ledger.trials[one.run].config) for one in along.curves)
@@ -189,7 +189,7 @@ def start_of(
 def trunk_costs(
     study: LiveStudy, ledger: Ledger, rows: IntArray, curves: TrunkCurves, by: str
 ) -> TrunkCosts:
-    """How the losses of some rows of the study's grid can be had now."""
+    """What the losses of some rows of the study's grid cost now."""
     stems = stems_of(ledger, by)
     trunk, free = np.zeros(len(rows)), np.ones(len(rows), dtype=np.bool_)
     tail = np.zeros(len(rows))
@@ -207,9 +207,9 @@ def trunk_costs(
 
 
 def _by_curve(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> FloatArray:
-    """(m,) variance of the log loss after a decay that is predicted from a trunk yet to be trained.
+    """(m,) variance of the log loss after a decay, predicted from a trunk yet to be trained.
 
-    Infinite before branches have shown what a decay takes off.
+    Infinite before enough branches have ended.
     """
     if not curves.trusted or curves.trunks is None:
         return np.full(len(rows), np.inf)
@@ -220,12 +220,12 @@ def _by_curve(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> FloatArr
     nowhere = np.full(n, -1, dtype=np.int64)  # a trunk of which nothing is known
     at = Rows(nowhere, np.log(distinct[:, 0]), np.log(distinct[:, 1]), np.full(n, share))
     nothing = np.zeros((n, len(curves.trunks.branches)))
-    foretold = curves.trunks.gain.foretell(at, np.zeros(n), np.zeros((n, n)), nothing)
-    return np.asarray(np.diag(normal_cov(foretold))[which.ravel()])
+    predicted = curves.trunks.gain.predict(at, np.zeros(n), np.zeros((n, n)), nothing)
+    return np.asarray(np.diag(normal_cov(predicted))[which.ravel()])
 
 
 def _hints_of(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> Hints:
-    """What trunks say of rows on them that no branch is near, a few of each trunk."""
+    """Losses that curves predict for rows without a branch nearby, a few of each trunk."""
     if curves.trunks is None:
         return NO_HINTS
     cells: dict[Cell, list[int]] = {}
@@ -240,9 +240,9 @@ def _hints_of(study: LiveStudy, rows: IntArray, curves: TrunkCurves) -> Hints:
     if not at:
         return NO_HINTS
     trunk, places = np.array(of, dtype=np.int64), np.array(at, dtype=np.int64)
-    foretold = curves.trunks.foretell(trunk, study.grid.D[rows[places]])
-    alike = np.array([float((trunk == k).sum()) for k in of])
-    return Hints(places, foretold.mean, np.diag(normal_cov(foretold)).copy(), alike)
+    predicted = curves.trunks.predict(trunk, study.grid.D[rows[places]])
+    n_sharing = np.array([float((trunk == k).sum()) for k in of])
+    return Hints(places, predicted.mean, np.diag(normal_cov(predicted)).copy(), n_sharing)
 
 
 def _unseen(
@@ -254,7 +254,8 @@ def _unseen(
     last = one.reached * (1.0 + study.spec.results.tolerance)
     D = study.grid.D[rows[np.array(cell, dtype=np.int64)]]
     b = np.array([branch_point(float(d), decay) for d in D])
-    found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & curves.trunks.away(trunk, D))
+    far = curves.trunks.away_from_branches(trunk, D)
+    found = np.flatnonzero((2.0 * one.D[0] <= b) & (b <= last) & far)
     return [cell[k] for k in found[evenly_spaced(len(found), MOST_HINTS)].tolist()]
 
 
