@@ -48,8 +48,8 @@ def answer(
                inferred. Not used together with ``along``
     """
     held = np.empty(0, dtype=np.int64) if held_out is None else held_out
-    open_runs = ~np.isin(runs.index, held)
-    kept = runs.finished & open_runs  # pending runs must not narrow an interval
+    not_held = ~np.isin(runs.index, held)
+    kept = runs.finished & not_held  # pending runs must not narrow an interval
     used = runs.take(kept)
     done = used.of(State.DONE)
     if len(done) < LEAST_RUNS:
@@ -61,15 +61,15 @@ def answer(
             sizes = [float(target.N) for target in targets if target.N is not None]
             sizes += np.unique(grid.N[held]).tolist()
             model = fit_curves(along.of(kept), grid, used, sizes, level)
-        some = used if along is not None else thin(grid, used)
+        fitted = used if along is not None else thin(grid, used)
         inferred = None if model is None else model.inferred
-        surface = fit_surface(*_candidates(grid, some, held), prior, inferred=inferred)
+        surface = fit_surface(*_candidates(grid, fitted, held), prior, inferred=inferred)
         related = None
         if others and along is None:
-            pending = open_runs & (runs.state == State.PENDING.value)
+            pending = not_held & (runs.state == State.PENDING.value)
             both = (kept & _spread_over(grid, runs.index, MOST_BESIDE)) | pending
-            beside = {name: values[both] for name, values in others.items()}
-            related, rows = relate(surface, grid, runs.take(both), beside)
+            other_losses = {name: values[both] for name, values in others.items()}
+            related, rows = relate(surface, grid, runs.take(both), other_losses)
             if rows is not None:
                 pool, known = _candidates(grid, runs.take(both), held)
                 surface = fit_surface(pool, known, prior, inferred=rows)
@@ -80,8 +80,8 @@ def answer(
     loss = used.config_loss(len(grid))
     warned = cautions.warnings(forecasts, judged, grid, loss, len(done), level)
     warned += [cautions.odd_run(run) for run in surface.odd_runs()]
-    if len(some) < len(used):
-        warned.append(cautions.thinned(len(some), len(used)))
+    if len(fitted) < len(used):
+        warned.append(cautions.thinned(len(fitted), len(used)))
     return Answer(
         study=study,
         level=level,
