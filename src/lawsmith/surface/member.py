@@ -76,10 +76,16 @@ class Member:
     eta: FloatArray
     w: FloatArray
 
-    def linearised(self, at: Points) -> Linearised:
+    def linearised(self, at: Points, *, as_best: bool = False) -> Linearised:
+        """The trend at points; ``as_best`` takes each for the best of its compute, without e.
+
+        Where the best lies is found so. The error of heights is about runs that lie above the
+        best: it must not move the best to where there are no runs.
+        """
         value, J = self.trend.value_and_jac(self.theta, at)
         shift = J @ (self.trend.mean - self.theta)
-        e = np.sqrt(0.1 * np.minimum(self.trend.height(self.anchor, at), 0.5))
+        height = np.zeros(len(at)) if as_best else self.trend.height(self.anchor, at)
+        e = np.sqrt(0.1 * np.minimum(height, 0.5))
         return Linearised(at, value, shift, J * self.trend.sd, e)
 
     def with_same_theta(self, **changes: Any) -> Member:
@@ -171,9 +177,9 @@ class Member:
         variance = self.prior_variance(there) - (whiten(self.L, cross.T) ** 2).sum(axis=0)
         return there.mean + cross @ self.alpha, np.sqrt(np.maximum(variance, 0.0))
 
-    def mean_and_cov(self, at: Points) -> tuple[FloatArray, FloatArray]:
-        """(q,) posterior mean and (q, q) covariance of log loss."""
-        there = self.linearised(at)
+    def mean_and_cov(self, at: Points, *, as_best: bool = False) -> tuple[FloatArray, FloatArray]:
+        """(q,) posterior mean and (q, q) covariance of log loss; ``as_best`` as in `linearised`."""
+        there = self.linearised(at, as_best=as_best)
         cross = self.prior_cov(there, self.rows)
         V = whiten(self.L, cross.T)
         return there.mean + cross @ self.alpha, self.prior_cov(there, there) - V.T @ V
@@ -190,8 +196,11 @@ class Member:
         return np.asarray(noise * np.sqrt(1.0 + (TAIL**2 - 1.0) * self.data.trunks.common))
 
     def theta_and_residual(self, at: Points) -> tuple[FloatArray, FloatArray]:
-        """Posterior mean (p + q,) and covariance of (z, residual at points), jointly."""
-        there, p = self.linearised(at), self.trend.p
+        """Posterior mean (p + q,) and covariance of (z, residual at points), jointly.
+
+        The residual is that of points that are the best of their compute.
+        """
+        there, p = self.linearised(at, as_best=True), self.trend.p
         cross = np.concatenate([self.rows.F.T, self.residual_cov(there, self.rows)])
         prior = np.zeros((len(cross), len(cross)))
         prior[:p, :p] = np.eye(p)

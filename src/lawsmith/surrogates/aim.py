@@ -82,7 +82,8 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     line, along = surface.along(C, FEW_RATIOS)
     curve = surface.weight @ score(surface, line, along)
     best = int(np.argmin(curve))
-    covs = [member.mean_and_cov(at)[1] for member, at in zip(surface.members, along, strict=True)]
+    each = zip(surface.members, along, strict=True)
+    covs = [member.mean_and_cov(at, as_best=True)[1] for member, at in each]
     cov = stretch * np.tensordot(surface.weight, np.stack(covs), axes=1)
     spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
     chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
