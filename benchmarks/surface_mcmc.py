@@ -97,7 +97,7 @@ def main() -> None:
     parser.add_argument("tables", nargs="+")
     parser.add_argument("--cut", type=float, default=3.0)
     parser.add_argument("--steps", type=int, default=600)
-    parser.add_argument("--members", nargs="*", default=["joined/10", "iso/10"])
+    parser.add_argument("--members", nargs="*", default=["early+joined/10", "early+iso/10"])
     options = parser.parse_args()
     for name in options.tables:
         study = tables()[name].load()

@@ -198,7 +198,7 @@ def fit_eta(member: Member, steps: int) -> FloatArray:
 
     bounds = member.kernel.bounds()
     begin = np.clip(member.eta, *np.array(bounds).T)
-    found = minimize(
+    result = minimize(
         negative,
         begin,
         jac=True,
@@ -206,7 +206,7 @@ def fit_eta(member: Member, steps: int) -> FloatArray:
         bounds=bounds,
         options={"maxiter": steps, "ftol": 1e-7},
     )
-    return np.asarray(found.x, dtype=np.float64)
+    return np.asarray(result.x, dtype=np.float64)
 
 
 def _negative(member: Member, eta: FloatArray) -> tuple[float, FloatArray]:

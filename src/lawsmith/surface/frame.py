@@ -195,13 +195,13 @@ class Frame:
         """The hyperparameters (q,) of points by name, as `points` takes them."""
         coordinates = [*zip(self.numeric, at.U.T, strict=True)]
         coordinates += zip(self.further, at.S[:, self.s :].T, strict=True)
-        found = {axis.name: np.array([axis.value(u) for u in us]) for axis, us in coordinates}
+        hp = {axis.name: np.array([axis.value(u) for u in us]) for axis, us in coordinates}
         start = 0
         for axis in self.categorical:
             stop = start + len(axis.levels)
-            found[axis.name] = np.array(axis.levels)[np.argmax(at.G[:, start:stop], axis=1)]
+            hp[axis.name] = np.array(axis.levels)[np.argmax(at.G[:, start:stop], axis=1)]
             start = stop
-        return found
+        return hp
 
 
 def frame_of(

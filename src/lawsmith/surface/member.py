@@ -167,22 +167,22 @@ class Member:
 
     def mean(self, at: Points) -> FloatArray:
         """(q,) posterior mean of log loss."""
-        there = self.linearised(at)
-        return np.asarray(there.mean + self.prior_cov(there, self.rows) @ self.alpha)
+        new = self.linearised(at)
+        return np.asarray(new.mean + self.prior_cov(new, self.rows) @ self.alpha)
 
     def mean_and_sd(self, at: Points) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and SD of log loss."""
-        there = self.linearised(at)
-        cross = self.prior_cov(there, self.rows)
-        variance = self.prior_variance(there) - (whiten(self.L, cross.T) ** 2).sum(axis=0)
-        return there.mean + cross @ self.alpha, np.sqrt(np.maximum(variance, 0.0))
+        new = self.linearised(at)
+        cross = self.prior_cov(new, self.rows)
+        variance = self.prior_variance(new) - (whiten(self.L, cross.T) ** 2).sum(axis=0)
+        return new.mean + cross @ self.alpha, np.sqrt(np.maximum(variance, 0.0))
 
     def mean_and_cov(self, at: Points, *, as_best: bool = False) -> tuple[FloatArray, FloatArray]:
         """(q,) posterior mean and (q, q) covariance of log loss; ``as_best`` as in `linearised`."""
-        there = self.linearised(at, as_best=as_best)
-        cross = self.prior_cov(there, self.rows)
+        new = self.linearised(at, as_best=as_best)
+        cross = self.prior_cov(new, self.rows)
         V = whiten(self.L, cross.T)
-        return there.mean + cross @ self.alpha, self.prior_cov(there, there) - V.T @ V
+        return new.mean + cross @ self.alpha, self.prior_cov(new, new) - V.T @ V
 
     def run_noise(self, at: Points) -> FloatArray:
         """(q,) SD of the noise of one further run.
@@ -200,11 +200,11 @@ class Member:
 
         The residual is that of points that are the best of their compute.
         """
-        there, p = self.linearised(at, as_best=True), self.trend.p
-        cross = np.concatenate([self.rows.F.T, self.residual_cov(there, self.rows)])
+        new, p = self.linearised(at, as_best=True), self.trend.p
+        cross = np.concatenate([self.rows.F.T, self.residual_cov(new, self.rows)])
         prior = np.zeros((len(cross), len(cross)))
         prior[:p, :p] = np.eye(p)
-        prior[p:, p:] = self.residual_cov(there, there)
+        prior[p:, p:] = self.residual_cov(new, new)
         V = whiten(self.L, cross.T)
         return cross @ self.alpha, prior - V.T @ V
 

@@ -120,11 +120,11 @@ def _covariance_with(
 ) -> tuple[FloatArray, FloatArray, FloatArray]:
     """Posterior covariance (q, m) of places with every row, their variance (q,) and mean (q,)."""
     member, prior, factor, k = part.member, part.prior, part.factor, part.factor.k
-    there = member.linearised(places)
-    V = factor.whitened(member.prior_cov(there, prior.take(factor.rows[:k])).T)
-    covariance = member.prior_cov(there, prior) - V.T @ factor.V[:k]
-    variance = np.maximum(member.prior_variance(there) - (V**2).sum(axis=0), 1e-12)
-    return covariance, variance, there.mean + V.T @ factor.u[:k]
+    new = member.linearised(places)
+    V = factor.whitened(member.prior_cov(new, prior.take(factor.rows[:k])).T)
+    covariance = member.prior_cov(new, prior) - V.T @ factor.V[:k]
+    variance = np.maximum(member.prior_variance(new) - (V**2).sum(axis=0), 1e-12)
+    return covariance, variance, new.mean + V.T @ factor.u[:k]
 
 
 def _tuning(part: MemberOnGrid, places: Points, chance: FloatArray) -> tuple[FloatArray, float]:
