@@ -49,7 +49,7 @@ def table_warnings(
 
 def _loss_warnings(schema: Schema) -> Iterator[Diagnostic]:
     """Another column may be the intended loss, or the loss is a training loss."""
-    column, other = schema.roles["loss"], schema.passed
+    column, other = schema.roles["loss"], schema.other_loss
     if other is not None:
         text = f"The loss is {column!r}, not {other!r}. If it should be: --loss {quote(other)}."
         yield Diagnostic("another_loss", text, {"taken": column, "other": other})

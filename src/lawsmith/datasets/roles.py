@@ -13,7 +13,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from difflib import get_close_matches
 from shlex import quote
 from typing import TYPE_CHECKING, Any
@@ -43,24 +43,24 @@ MAX_LETTERS = 120  # of a run's name, which is shown in a cell of a table
 class Schema:
     """What the columns of a table are.
 
-    roles      N, D, C, loss → its column, for those that the table has
-    axes       axis → its column
-    guessed    whether the axes were found by name: those that do not vary are dropped
-    runs       columns that may hold the names of the runs, the best first
-    units      role → what the column counts in, if not 1
-    by_header  roles whose unit only the header tells
-    passed     a validation loss that was passed over for the column 'loss'
-    ignored    columns that the user ignores
+    roles       N, D, C, loss → its column, for those that the table has
+    axes        axis → its column
+    guessed     whether the axes were found by name: those that do not vary are dropped
+    runs        columns that may hold the names of the runs, the best first
+    units       role → what the column counts in, if not 1
+    by_header   roles whose unit is only in the header
+    other_loss  a validation loss beside the column 'loss', which is used
+    ignored     columns that the user ignores
     """
 
     roles: Mapping[str, str]
     axes: Mapping[str, str]
     guessed: bool
-    runs: tuple[str, ...] = ()
-    units: Mapping[str, float] = field(default_factory=dict)
-    by_header: tuple[str, ...] = ()
-    passed: str | None = None
-    ignored: tuple[str, ...] = ()
+    runs: tuple[str, ...]
+    units: Mapping[str, float]
+    by_header: tuple[str, ...]
+    other_loss: str | None
+    ignored: tuple[str, ...]
 
 
 def resolve(
@@ -98,16 +98,11 @@ def resolve(
         axes = _known_axes([n for n in names if n not in (*ignored, *found.values())])
     runs = (given[RUN],) if RUN in given else _run_columns(names, {*found.values(), *axes.values()})
     units = {role: unit for role, (_, unit) in split.items() if unit is not None}
-    in_header = {
-        role: unit
-        for role, name in found.items()
-        if role in SCALES and role not in (name, *units)
-        if (unit := column_names.header_unit(name, _aliases(role))) is not None
-    }
-    passed = None
+    in_header = _header_units({role: c for role, c in found.items() if role not in units})
+    other_loss = None
     if "loss" not in given and plain(found.get("loss", "")) == "loss":
         others = (n for n in names if n != found["loss"] and is_one_of(n, ALIASES["loss"]))
-        passed = next(others, None)
+        other_loss = next(others, None)
     return Schema(
         roles=found,
         axes=axes,
@@ -115,9 +110,16 @@ def resolve(
         runs=runs,
         units={**in_header, **units},
         by_header=tuple(in_header),
-        passed=passed,
+        other_loss=other_loss,
         ignored=tuple(ignored),
     )
+
+
+def _header_units(columns: Mapping[str, str]) -> dict[str, float]:
+    """Role → the unit in its header, for N, D and C that have one."""
+    scales = {role: name for role, name in columns.items() if role in SCALES and role != name}
+    units = {r: column_names.header_unit(name, _aliases(r)) for r, name in scales.items()}
+    return {role: unit for role, unit in units.items() if unit is not None}
 
 
 def check_headers(
