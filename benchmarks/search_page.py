@@ -143,14 +143,12 @@ def bars(known: Known) -> str:
 
 
 def write(known: Known, path: Path) -> None:
-    """Put the tables into the page, between their marks."""
+    """Put the tables into the page, between their marks; of rivals only if all of them ran."""
     real, drawn = told(known, TABLES), told(known, DRAWN)
-    parts = {
-        "bars": bars(known),
-        "tables": by_table(known),
-        "methods": by_method(known, real),
-        "drawn": by_method(known, drawn) if drawn else "",
-    }
+    parts = {"bars": bars(known), "tables": by_table(known)}
+    if {key.split("|")[1] for key in known} >= {*METHODS}:
+        parts["methods"] = by_method(known, real)
+        parts["drawn"] = by_method(known, drawn) if drawn else ""
     text = path.read_text(encoding="utf-8")
     for name, made in parts.items():
         pattern = rf"(<!-- made: {name} -->\n).*?(\n<!-- end -->)"
