@@ -39,10 +39,8 @@ ROUNDS = 12
 MOST_OFF = 2.0
 NEAR = 1.25  # factor of tokens before a point over which losses are smoothed
 LEAST_NEAR = 4  # losses there; with fewer they are interpolated
-EARLY, LATE = (
-    1.001,
-    1.02,
-)  # how far from a point the first loss may be after, the last one before it
+# By which factor of tokens the first loss may come after a point, and the last one before it.
+EARLY, LATE = 1.001, 1.02
 
 
 def smoothed(curve: Sequence[tuple[float, float]], tokens: float) -> float:
