@@ -172,7 +172,7 @@ def points_intervals(fit: LawFit, of, rng, with_bootstraps) -> Iterator[tuple[st
     dof = fit.n_points - fit.law.n_params
     variance = float((squares.residuals**2).sum() / dof)
     plain = Uncertainty(fit.law, squares.phi, covariance(squares, variance), dof, 0.0, "", "")
-    chosen = law_uncertainty(fit, rng)
+    chosen = law_uncertainty(fit)
     assert chosen is not None
     yield "lawsmith", student(chosen, of)
     yield "least squares, t", student(plain, of)

@@ -76,16 +76,7 @@ def test_sizes_of_a_compute_cost_that_compute(answers, kind):
             assert f.scales["D/N"].centre == pytest.approx(D / N, rel=1e-9)
 
 
-# Without noise and with one D for each N the law is taken for known as it nears its floor.
-NARROWS = pytest.mark.xfail(strict=True, reason="narrower in per cent near the floor of the law")
-WIDENING = [
-    pytest.param(kind, marks=NARROWS) if kind == "one D for each N" else kind
-    for kind in KINDS
-    if kind not in SIZED
-]
-
-
-@pytest.mark.parametrize("kind", WIDENING)
+@pytest.mark.parametrize("kind", [kind for kind in KINDS if kind not in SIZED])
 def test_an_interval_widens_with_the_distance(answers, kind):
     beyond = [f for f in each(answers, kind) if not f.target.sized and f.decades > 0.0]
     widths = [math.log(f.high / f.low) for f in beyond]

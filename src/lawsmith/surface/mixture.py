@@ -8,7 +8,8 @@ Each member's log loss at a target is Student's t with DF degrees of freedom abo
 v      variance of the member's posterior
 n      rows that the member rests on; those of one trunk count for less (`Member.n_independent`)
 h      e-folds of C beyond the runs, in compute or in N or D alone (`Frame.beyond`; 0 inside)
-slope  how fast log loss falls there, per e-fold of C, by that member's trend
+slope  how fast log loss falls on the way there from the runs, per e-fold of C, by that member's
+       trend: slope·h is the predicted fall, so its error never shrinks with the distance
 a, σ   SDs of that member's residual and of the noise of a run at the top of the data
 
 The numbers were learnt from hold-outs of public studies: `benchmarks/holdout.py`,

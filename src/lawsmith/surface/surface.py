@@ -46,6 +46,7 @@ N_RATIOS, FEW_RATIOS = 121, 31  # values of D/N on a line; few if only the loss 
 FAR_BELOW, SMALL_WEIGHT = 0.05, 0.3
 Given = Mapping[str, float | str]  # hyperparameters and further scales by name
 NO_HP: Given = MappingProxyType({})
+LEAST_BACK = 0.1  # e-folds of C over which a slope is taken at least
 HP_STEPS = (-1.0, -0.5, 0.0, 0.5, 1.0)  # steps in the search for the best λ, then half of them
 
 
@@ -362,11 +363,11 @@ def _least(
 
 def distance(member: Member, at: Points) -> tuple[FloatArray, FloatArray, FloatArray]:
     """(q,) slope, residual SD and e-folds beyond the data, as a `Mixture` has them."""
-    s = member.trend.s
-    step = np.zeros(at.S.shape[1])
-    step[:s] = 0.05 / max(s, 1)
-    law = member.trend.law
-    slope = (law(member.theta, at.S - step) - law(member.theta, at.S + step)) / 0.1
+    h, s = member.data.frame.beyond(at), member.trend.s
+    back = np.maximum(h, LEAST_BACK)
+    edge = at.S.copy()
+    edge[:, :s] -= back[:, None] / s
+    slope = (member.trend.law(member.theta, edge) - member.trend.law(member.theta, at.S)) / back
     a = member.kernel.amplitude(member.eta, at.c)
     more = member.data.frame.n_stepwise * STEP**2
-    return np.abs(slope), np.sqrt(a**2 + more), member.data.frame.beyond(at)
+    return np.abs(slope), np.sqrt(a**2 + more), h
