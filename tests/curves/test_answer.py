@@ -130,11 +130,18 @@ def test_the_best_learning_rate_is_told_from_trunks_with_others():
 def test_a_trunk_with_a_poor_rate_does_not_answer_for_the_best_one():
     N = float(SIZES[4])
     tuned, given = asked_of_rates(
-        (6e-3,), [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 6e-3})]
+        (2e-3,), [target(N, 1e11), Target(6.0 * N * 1e11, N, 1e11, {"lr": 2e-3})]
     )
     assert tuned.source == ""
     assert tuned.low <= annealed(N, 1e11) <= tuned.high
     assert given.source == "t4-0"
+
+
+def test_a_trunk_at_a_rate_that_no_branch_has_tried_says_less():
+    N = float(SIZES[4])
+    asked = [Target(6.0 * N * 1e11, N, 1e11, {"lr": rate}) for rate in (2e-3, 6e-3)]
+    near, far = (asked_of_rates((t.hp["lr"],), [t])[0] for t in asked)
+    assert far.half_width > 3.0 * near.half_width
 
 
 def test_without_curves_an_answer_says_nothing_of_them():

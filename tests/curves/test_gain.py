@@ -18,6 +18,7 @@ from lawsmith.curves.gain import (
     GAIN,
     GAIN_SD,
     MARGIN,
+    UNTRIED,
     Centre,
     Rows,
     _slopes,
@@ -153,6 +154,29 @@ def test_a_gain_that_grows_with_the_rate_is_told_for_a_rate_that_no_branch_has()
     fit = fit_gain(blind, -d[known], np.zeros(n), np.zeros((n, n)), Centre.of(blind))
     wide = fit.predict(at, np.zeros(q), np.zeros((q, q)), np.zeros((q, n)))
     assert np.median(wide.cov.diagonal()) > 20.0 * np.median(told.cov.diagonal())
+
+
+def test_what_a_decay_gains_is_less_known_at_a_rate_beyond_those_of_all_branches():
+    rng = np.random.default_rng(9)
+    plain = rows_of(12, 4)
+    v = np.tile(np.log([1e-3, 2e-3, 4e-3]), 4)[plain.trunk][:, None]
+    rows = Rows(plain.trunk, plain.log_N, plain.log_D, plain.share, v)
+    fit = fit_gain(rows, -draw(rows, rng), np.zeros(48), np.zeros((48, 48)), Centre.of(rows))
+
+    def variance(*rates: float) -> list[float]:
+        """Of three decays of one new trunk, at these rates, beside what the branches explain."""
+        hp = np.log(rates)[:, None]
+        at = Rows(np.full(3, 99), np.full(3, 20.0), np.full(3, 24.5), np.full(3, 0.1), hp)
+        told = fit.predict(at, np.zeros(3), np.zeros((3, 3)), np.zeros((3, 48)))
+        both = fit.prior_cov(at, rows)
+        known = fit.prior_cov(at, at) - both @ np.linalg.solve(
+            fit.prior_cov(rows, rows) + np.diag(fit.noise(rows) / fit.w), both.T
+        )
+        return ((told.cov / MARGIN**2 - known) / UNTRIED**2).diagonal().tolist()
+
+    assert variance(1e-3, 3e-3, 4e-3) == pytest.approx([0.0] * 3, abs=1e-6)
+    ends = [np.log(2.0) ** 2, np.log(2.0) ** 2, np.log(4.0) ** 2]
+    assert variance(5e-4, 8e-3, 16e-3) == pytest.approx(ends, rel=1e-6)
 
 
 def test_small_trunks_that_scatter_more_do_not_widen_what_is_said_of_large_ones():

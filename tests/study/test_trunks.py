@@ -405,6 +405,19 @@ def test_a_trunk_is_not_stopped_where_the_study_says_so_or_its_loss_is_good(tmp_
     assert judged(good, with_hopeless_trunk(good), 2.9e-3) == []
 
 
+def test_a_trunk_at_a_rate_that_no_branch_has_tried_is_not_stopped(tmp_path: Path):
+    study = trunk_study(tmp_path, *WITH_HOPELESS)
+    for _ in range(8):
+        play_one(study)
+    assert trunk_curves(study, study.read()).trusted
+    untried = str(ask_hopeless(study, "b", 1.6e9)[0]["trial"])
+    assert judged(study, untried, HOPELESS) == []
+    for D in (4e8, 8e8):
+        ended = told_by_toy(ask_hopeless(study, "a", D))
+        study.journal.update(lambda _, told=ended: told)
+    assert stops(study, study.read(), [untried]) != []
+
+
 def test_no_prefix_is_trusted_before_branches_have_shown_what_a_decay_takes_off(tmp_path: Path):
     study = trunk_study(tmp_path, *WITH_HOPELESS)
     play_one(study)

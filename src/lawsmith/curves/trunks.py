@@ -50,6 +50,11 @@ class Trunks:
             return np.ones(len(D), dtype=np.bool_)
         return np.asarray((own.min() / AWAY > D) | (own.max() * AWAY < D))
 
+    def tried(self, trunk: int) -> bool:
+        """Whether the hyperparameters of a trunk lie among those of trunks with branches."""
+        at = Rows(np.array([trunk]), *np.zeros((3, 1)), self.hp[[trunk]])
+        return not self.gain.centre.untried(at, self.branches).any()
+
     def predict(self, trunk: IntArray, D: FloatArray) -> AnnealedLoss:
         """The annealed log losses of runs of D tokens on these trunks, jointly."""
         log_N = np.log([self.fits[i].curve.N for i in trunk.tolist()])

@@ -226,10 +226,14 @@ def _runs_may_be_stopped(study: LiveStudy, ledger: Ledger) -> bool:
 def _judge_trunk(
     study: LiveStudy, ledger: Ledger, curves: TrunkCurves, trial: Trial
 ) -> tuple[bool, dict[str, float]]:
-    """Whether a trunk is to be stopped, and why; its curve may say nothing yet."""
+    """Whether a trunk is to be stopped, and why.
+
+    Its curve may say nothing yet. What a decay gains at a rate that no branch has tried is not known
+    well enough.
+    """
     index = curves.index(roots_of(ledger)[trial.name])
     row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
-    if index is None or row is None or curves.trunks is None:
+    if index is None or row is None or curves.trunks is None or not curves.trunks.tried(index):
         return False, {}
     D = float(study.grid.D[row])
     predicted = curves.trunks.predict(np.array([index]), np.array([D]))
