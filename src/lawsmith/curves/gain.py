@@ -132,13 +132,12 @@ class Centre:
             more += [v, v**2, v * steps[0], v * steps[1]]
         return np.stack([np.ones(len(rows)), *steps, *more], axis=1)
 
-    def untried(self, at: Rows, known: Rows) -> FloatArray:
-        """(q,) how far the hyperparameters of targets lie outside those of known branches."""
-        if not (self.hp and at.hp.size and known.hp.size):
-            return np.zeros(len(at))
-        low, high = known.hp.min(axis=0), known.hp.max(axis=0)
-        outside = np.maximum(np.maximum(low - at.hp, at.hp - high), 0.0)
-        return np.asarray(np.sqrt((outside**2).sum(axis=1)))
+    def untried(self, hp: FloatArray, known: FloatArray) -> FloatArray:
+        """(q,) how far hyperparameters lie outside those that are known of branches."""
+        if not (self.hp and known.size):
+            return np.zeros(len(hp))
+        outside = np.maximum(known.min(axis=0) - hp, hp - known.max(axis=0))
+        return np.asarray(np.sqrt((np.maximum(outside, 0.0) ** 2).sum(axis=1)))
 
     @property
     def beta(self) -> tuple[FloatArray, FloatArray]:
@@ -206,7 +205,9 @@ class Gain:
 
     def untried_cov(self, at: Rows) -> FloatArray:
         """(q, q) covariance of o."""
-        off = UNTRIED * self.centre.untried(at, self.rows)
+        if not at.hp.size:
+            return np.zeros((len(at), len(at)))
+        off = UNTRIED * self.centre.untried(at.hp, self.rows.hp)
         return np.where(at.trunk[:, None] == at.trunk, np.outer(off, off), 0.0)
 
     def noise(self, at: Rows) -> FloatArray:

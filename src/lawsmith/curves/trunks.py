@@ -52,8 +52,7 @@ class Trunks:
 
     def tried(self, trunk: int) -> bool:
         """Whether the hyperparameters of a trunk lie among those of trunks with branches."""
-        at = Rows(np.array([trunk]), *np.zeros((3, 1)), self.hp[[trunk]])
-        return not self.gain.centre.untried(at, self.branches).any()
+        return not self.gain.centre.untried(self.hp[[trunk]], self.branches.hp).any()
 
     def predict(self, trunk: IntArray, D: FloatArray) -> AnnealedLoss:
         """The annealed log losses of runs of D tokens on these trunks, jointly."""

@@ -228,8 +228,8 @@ def _judge_trunk(
 ) -> tuple[bool, dict[str, float]]:
     """Whether a trunk is to be stopped, and why.
 
-    Its curve may say nothing yet. What a decay gains at a rate that no branch has tried is not known
-    well enough.
+    Its curve may say nothing yet, and what a decay gains is not known well enough at a rate that no
+    branch has tried.
     """
     index = curves.index(roots_of(ledger)[trial.name])
     row = row_of_trunk(trial, study.candidates, study.spec.trunks.decay)
