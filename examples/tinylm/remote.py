@@ -9,35 +9,47 @@ import json
 import os
 import socket
 import sys
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
-from typing import IO, Any
+from typing import Any
+
+Message = Mapping[str, Any]
 
 
-def request() -> dict[str, Any]:
-    """What the server is asked to train."""
+def trial_config() -> dict[str, Any]:
+    """lawsmith's config of the trial."""
     file = os.environ.get("LAWSMITH_CONFIG")
-    config = json.loads(Path(file).read_text()) if file else {}
-    return {"arguments": sys.argv[1:], "config": config}
+    return json.loads(Path(file).read_text()) if file else {}
 
 
-def follow(messages: IO[str]) -> int:
+def exchange(arguments: Sequence[str], config: Mapping[str, Any]) -> Iterator[Message]:
+    """Ask the server to train; what it tells until the training has ended."""
+    with socket.socket(socket.AF_UNIX) as connection:
+        connection.connect(os.environ.get("TINYLM_SERVER", "server.socket"))
+        wanted = {"arguments": list(arguments), "config": config}
+        connection.sendall(json.dumps(wanted).encode() + b"\n")
+        with connection.makefile("r", encoding="utf-8") as messages:
+            yield from map(json.loads, messages)
+    raise ConnectionError("the server is gone")
+
+
+def follow(messages: Iterable[Message]) -> int:
     """Write down what the server tells until the trial has ended; the exit code."""
     with open(os.environ.get("LAWSMITH_PROGRESS", os.devnull), "a", encoding="utf-8") as progress:
-        for line in messages:
-            message = json.loads(line)
-            if "tell" in message:
-                progress.write(json.dumps(message["tell"]) + "\n")
-                progress.flush()
-            elif "row" in message:
-                return finish(message["row"])
-            else:
-                print(f"tinylm: {message['error']}", file=sys.stderr)
-                return 2
-    print("tinylm: the server is gone", file=sys.stderr)
+        for message in messages:
+            if "tell" not in message:
+                return finish(message)
+            progress.write(json.dumps(message["tell"]) + "\n")
+            progress.flush()
     return 1
 
 
-def finish(row: dict[str, Any]) -> int:
+def finish(message: Message) -> int:
+    """Write the result that the server tells, or its error; the exit code."""
+    if "error" in message:
+        print(f"tinylm: {message['error']}", file=sys.stderr)
+        return 2
+    row = message["row"]
     print(json.dumps(row))
     result = os.environ.get("LAWSMITH_RESULT")
     if result:
@@ -48,18 +60,15 @@ def finish(row: dict[str, Any]) -> int:
     return 0
 
 
-def main() -> int:
-    address = os.environ.get("TINYLM_SERVER", "server.socket")
-    with socket.socket(socket.AF_UNIX) as connection:
-        try:
-            connection.connect(address)
-        except OSError as error:
-            print(f"tinylm: no server at {address}: {error.strerror}", file=sys.stderr)
-            return 1
-        connection.sendall(json.dumps(request()).encode() + b"\n")
-        with connection.makefile("r", encoding="utf-8") as messages:
-            return follow(messages)
+def command(trial: Callable[[], int]) -> int:
+    """The exit code of a trial, also where there is no server."""
+    try:
+        return trial()
+    except OSError as error:
+        address = os.environ.get("TINYLM_SERVER", "server.socket")
+        print(f"tinylm: no server at {address}: {error.strerror or error}", file=sys.stderr)
+        return 1
 
 
 if __name__ == "__main__":
-    sys.exit(main())
+    sys.exit(command(lambda: follow(exchange(sys.argv[1:], trial_config()))))

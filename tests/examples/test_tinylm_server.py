@@ -66,6 +66,24 @@ def test_runs_and_branches_are_those_of_the_command(server: Server, monkeypatch,
     assert sum(len(spares) for spares in server.spares.values()) == 1
 
 
+def test_runs_that_share_a_trunk_are_whole_runs(server: Server, monkeypatch, tmp_path: Path):
+    shared = ("--trunks", tmp_path / "trunks", "--budgets", "2048,4096,6144")
+    n_done = 0
+    for tokens in (4096, 2048, 6144):
+        losses = []
+        for words in (("train.py",), ("shared.py", *shared)):
+            monkeypatch.setenv("LAWSMITH_RESULT", str(tmp_path / "result.json"))
+            assert command(monkeypatch, *words, *flat(RUN | {"--tokens": tokens})) == 0
+            losses.append(json.loads((tmp_path / "result.json").read_text())["loss"])
+        assert losses[0] == losses[1]
+        n_done += 1 if tokens == 2048 else 2  # the checkpoint of 2048 is there already
+        wait_for(lambda n_done=n_done: server.n_done == n_done)
+    (trunk,) = (tmp_path / "trunks").iterdir()
+    kept = sorted(path.name for path in trunk.glob("*.pt"))
+    assert kept == ["tokens-1638.pt", "tokens-3277.pt", "tokens-4915.pt"]
+    assert command(monkeypatch, "shared.py", *shared, *flat(RUN | {"--tokens": 2**30})) == 2
+
+
 def test_a_trial_that_cannot_be_trained_ends_with_one_line(server: Server, monkeypatch, capfd):
     assert command(monkeypatch, "remote.py", *flat(RUN | {"--tokens": 2**30})) == 2
     assert "budget of 1073741824 tokens" in capfd.readouterr().err
