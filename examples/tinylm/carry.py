@@ -98,9 +98,13 @@ def _main() -> None:
     parser.add_argument("source", type=Path)
     parser.add_argument("out", type=Path)
     parser.add_argument("--grid", choices=GRIDS, default="wsd", help="what will be trained")
+    parser.add_argument("--seeds", type=int, nargs="+", help="of the grid; all without it")
     args = parser.parse_args()
     if args.step == "pack":
-        pack(args.source, args.out, GRIDS[args.grid]())
+        plans = [p for p in GRIDS[args.grid]() if not args.seeds or p.seed in args.seeds]
+        if not plans:
+            raise TinylmError(f"--seeds: the grid {args.grid} has none of them")
+        pack(args.source, args.out, plans)
     else:
         unpack(args.source, args.out)
 
