@@ -344,7 +344,7 @@ def with_hopeless_trunk(study: LiveStudy) -> str:
 
     What a decay takes off depends on the rate, so two branches at that rate have ended.
     """
-    for _ in range(4):
+    for _ in range(8):
         play_one(study)
     for D in (4e8, 8e8):
         ended = told_by_toy(ask_hopeless(study, "a", D))

@@ -17,7 +17,7 @@ from lawsmith.surface.frame import Frame, Points
 from lawsmith.surface.locate import vertex
 from lawsmith.surface.member import Linearised, Member
 from lawsmith.surface.mixture import DF, t_mixture_quantile
-from lawsmith.surface.process import kernel_of, matern
+from lawsmith.surface.process import kernel_of, matern, misfit_of
 from lawsmith.surface.tail import compress, compress_last
 from lawsmith.surface.trend import Trend, trend
 
@@ -206,3 +206,24 @@ def test_a_members_theta_is_its_posterior_mean_and_its_sd_that_of_the_covariance
         again, sd = member.mean_and_sd(at)
         np.testing.assert_allclose(again, mean)
         np.testing.assert_allclose(sd**2, np.diag(cov), atol=1e-12)
+
+
+def test_the_height_of_a_run_is_what_its_hyperparameters_and_its_ratio_cost():
+    shape = trend("early+iso", frame(), 3.0)
+    theta, at = shape.mean.copy(), points(np.random.default_rng(3), 40)
+    at = replace(at, S=0.5 * at.S)  # so that the best ratio lies among those that are tried
+    w, r = at.S.sum(axis=1), 0.5 * (at.S[:, 1] - at.S[:, 0])
+    curve, r0, r1, fade = np.exp(theta[3]), *theta[4:7]
+    of_ratio = curve * np.exp(fade * w) * (r - r0 - r1 * w) ** 2
+    b, c, drift, growth = theta[9], theta[10], theta[11:13], theta[13:15]
+    of_bowl = np.exp(b + at.S @ growth) * (at.U[:, 0] - c - at.S @ drift) ** 2
+    # The ratio is found on a grid of steps of 0.25, so it is missed by 0.125 at most.
+    height = shape.height(theta, at)
+    assert (height <= of_ratio + of_bowl + 1e-12).all()
+    assert height == pytest.approx(of_ratio + of_bowl, abs=1.1 * 0.125**2 * curve)
+
+
+def test_the_misfit_is_the_root_of_the_height_near_the_best_and_a_share_of_it_far_above():
+    assert misfit_of(np.array([0.0, 1e-6])) == pytest.approx([0.0, np.sqrt(1e-7)], rel=1e-4)
+    far = misfit_of(np.array([0.5, 1.0, 30.0]))
+    assert far == pytest.approx([np.sqrt(1.05), np.sqrt(4.1), np.sqrt(4.1)])

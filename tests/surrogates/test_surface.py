@@ -388,9 +388,10 @@ def test_a_category_that_no_run_has_had_is_uncertain_and_worth_a_run():
     assert_defined(posterior, grid)
     sgd = grid.column("opt") == "sgd"
     assert posterior.sd[sgd].mean() > 2.0 * posterior.sd[~sgd].mean()
-    one = np.flatnonzero(sgd)[:3]
+    one = np.flatnonzero(sgd)[::12]
+    assert len(one) == 3
     told = model.fit(grid, done([*adam, *one], [*loss[adam], *loss[one]]))
-    rest = np.flatnonzero(sgd)[3:]
+    rest = np.setdiff1d(np.flatnonzero(sgd), one)
     off = np.abs(posterior.mean - np.log(loss))[rest].mean()
     assert np.abs(told.mean - np.log(loss))[rest].mean() < 0.5 * off
 
@@ -450,6 +451,24 @@ def test_poor_runs_do_not_set_the_scale():
     unseen = rest[30:]
     error = np.abs(ours - np.log(loss))[unseen].mean()
     assert error < 0.5 * np.abs(plain - np.log(loss))[unseen].mean()
+
+
+def test_the_loss_of_a_run_that_is_expected_to_be_poor_counts_as_that_of_a_poor_run_does():
+    """Its variance is what compression gives a run of that height."""
+    grid = make_grid()
+    rows = np.random.default_rng(2).permutation(len(grid))[:40]
+    loss = make_loss(grid, np.random.default_rng(3))
+    _, posterior, state = one_member(grid, Runs.from_losses(rows, loss[rows]))
+    part = state.parts[0]
+    height = part.member.trend.height(part.member.anchor, part.prior.at)
+    assert (height > 0.2).any()
+    extra = posterior.run_variance - posterior.sd**2 - part.noise
+    extra -= 2.0 * np.asarray(posterior.mistuned) ** 2
+    for row in (int(np.argmax(height)), int(np.argmin(np.abs(height - 0.1)))):
+        y = np.array([0.0, height[row]])
+        told = compress(np.zeros((2, 2)), y, np.zeros(2, dtype=np.bool_))[1]
+        assert extra[row] == pytest.approx(told[1])
+    assert extra[height < 0.05] == pytest.approx(0.0, abs=1e-12)
 
 
 def replicated(rng, *, rows, sigma, n_runs=3):

@@ -21,6 +21,7 @@ from lawsmith.surface.process import (
     Kernel,
     cholesky,
     inverse,
+    misfit_of,
     row_noise,
     solve,
     trunk_cov,
@@ -85,8 +86,7 @@ class Member:
         value, J = self.trend.value_and_jac(self.theta, at)
         shift = J @ (self.trend.mean - self.theta)
         height = np.zeros(len(at)) if as_best else self.trend.height(self.anchor, at)
-        e = np.sqrt(0.1 * np.minimum(height, 0.5))
-        return Linearised(at, value, shift, J * self.trend.sd, e)
+        return Linearised(at, value, shift, J * self.trend.sd, misfit_of(height))
 
     def with_same_theta(self, **changes: Any) -> Member:
         """This member with another eta or other trunks; its rows need not be linearised again."""

@@ -38,9 +38,13 @@ def _squeezed(
 ) -> tuple[FloatArray, FloatArray]:
     """`compress` of rows that could have reached ``bound``."""
     excess = np.where(diverged, np.maximum(y - bound, DIVERGED * WIDTH), y - bound)
-    beyond = np.maximum(excess - WIDTH, 0.0)
-    soft = np.minimum(excess, WIDTH) + WIDTH * np.tanh(beyond / WIDTH)
-    return np.asarray(bound + soft), np.asarray(beyond**2)
+    soft = np.minimum(excess, WIDTH) + WIDTH * np.tanh(np.maximum(excess - WIDTH, 0.0) / WIDTH)
+    return np.asarray(bound + soft), variance_of(excess)
+
+
+def variance_of(excess: FloatArray) -> FloatArray:
+    """(k,) what compression adds to the variance of log losses that are so far above the best."""
+    return np.asarray(np.maximum(excess - WIDTH, 0.0) ** 2)
 
 
 def _least_below(S: FloatArray, y: FloatArray) -> FloatArray:

@@ -38,12 +38,15 @@ class MemberOnGrid:
 
     prior    what the member expects of every row before any run
     noise    (m,) variance of one run
+    poor     (m,) what compression is expected to add to it (:mod:`lawsmith.surface.tail`): the loss
+             of a poor run tells little
     factor   of the runs; its targets are log losses minus the prior's mean
     """
 
     member: Member
     prior: Linearised
     noise: FloatArray
+    poor: FloatArray
     factor: Factor
 
     @property

@@ -85,6 +85,7 @@ class Posterior:
     aim         compute → `Aim` at that compute; None if the surrogate cannot look beyond its grid
     mistuned    (m,) expected excess of a row over its best λ, because that λ is not known; not
                 part of ``sd``
+    poor        (m,) variance that is expected to be added to the loss of a run because it is poor
     with_hints  hints → the posterior given them as well; None if the surrogate takes none
     """
 
@@ -96,6 +97,7 @@ class Posterior:
     noise: FloatArray | float = 0.0
     aim: Callable[[float], Aim] | None = field(default=None, repr=False)
     mistuned: FloatArray | float = 0.0
+    poor: FloatArray | float = 0.0
     with_hints: Callable[[Hints], Posterior] | None = field(default=None, repr=False)
 
     @property
@@ -110,7 +112,7 @@ class Posterior:
         A run at the expected c lies b·(u − c)² above its bowl's bottom. This has the variance
         2·(b·Var c)², which a surface that is linear in c does not include.
         """
-        spread = self.sd**2 + np.asarray(self.noise) ** 2
+        spread = self.sd**2 + np.asarray(self.noise) ** 2 + np.asarray(self.poor)
         return np.asarray(spread + 2.0 * np.asarray(self.mistuned) ** 2)
 
     def expected(self, row: int) -> dict[str, float]:

@@ -30,7 +30,7 @@ from lawsmith.surface.locate import root
 from lawsmith.surface.member import Member
 from lawsmith.surface.prior import PUBLIC, Prior
 from lawsmith.surface.surface import Surface
-from lawsmith.surface.tail import compress_last
+from lawsmith.surface.tail import compress_last, variance_of
 from lawsmith.surrogates.aim import (
     MemberOnGrid,
     Places,
@@ -165,7 +165,8 @@ def _on_grid(
     """
     prior = member.linearised(at)
     factor = factor_of(member, prior, index[data.first], data.y, noise)
-    return MemberOnGrid(member, prior, member.run_noise(at) ** 2, factor)
+    poor = variance_of(member.trend.height(member.anchor, at))
+    return MemberOnGrid(member, prior, member.run_noise(at) ** 2, poor, factor)
 
 
 def _extend(state: FittedSurface, finished: Runs) -> None:
@@ -203,7 +204,7 @@ def _posterior(
     means = np.stack([part.mean for part in parts])
     for row in pending.tolist():
         for part, y in zip(parts, means[:, row], strict=True):
-            part.add_run(row, y, part.noise[row])
+            part.add_run(row, y, part.noise[row] + part.poor[row])
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([part.factor.variance() for part in parts])
@@ -215,6 +216,7 @@ def _posterior(
         scale="log",
         best=float(np.log(done.min())) if len(done) else np.inf,
         noise=np.sqrt(weight @ np.stack([part.noise for part in parts])),
+        poor=weight @ np.stack([part.poor for part in parts]),
         mistuned=state.stretch * (weight @ np.stack([mistuned(part) for part in parts])),
         sampler=_sampler(state, parts, means),
         aim=lambda C: aim_at(state.places_at(C), state.stretch, weight, parts, apart),
