@@ -32,6 +32,10 @@ RESIDUAL, RESIDUAL_SPREAD = 0.003, 1.0
 RESIDUAL_SLOPE, RESIDUAL_SLOPE_SD = 0.3, 0.3
 NOISE, NOISE_SPREAD = 0.001, 1.0
 NOISE_SLOPE_SD = 0.01
+# Factor on the SD of the step beyond the end. Ends of tinylm-wsd, from half of the trunk and from
+# four fifths of it, lay inside 84 and 89 % of 95 % intervals without it, 88 and 92 % with it. 1.8
+# holds 88 and 93 %: what is left are trunks that learn something late and suddenly.
+WIDER = 1.4
 
 
 @dataclass(frozen=True, eq=False)
@@ -57,7 +61,7 @@ class TrunkCurve:
             more, spread = self.beyond.posterior({"D": np.append(D[far], end)}, {})
             mean[far] += more[:-1] - more[-1]
             step = spread[:-1, :-1] + spread[-1, -1] - spread[:-1, -1:] - spread[-1:, :-1]
-            cov[np.ix_(far, far)] += step
+            cov[np.ix_(far, far)] += WIDER**2 * step
         return mean, cov
 
 
