@@ -8,7 +8,8 @@ Real tables. The pool of a table is its runs below a tenth of its largest comput
 runs of the pool until a share of the pool's compute is spent. The surface of those runs then
 predicts the best loss of the held-out cells on the frontier, as in `holdout.py`. The prior of
 the surface is learnt from the other studies. Beside it: the same from all runs of the pool, and
-L(C) fitted to the frontier of all of them.
+L(C) fitted to the frontier of all of them. Methods choose runs for the best loss at the largest
+held-out compute, so it is also told how far that is from the one by all runs of the pool.
 
 Drawn studies have a known law. Their pool is all their runs, and what is predicted is the true best
 loss at a hundred times the largest compute. They are judged twice: with the prior that ships with
@@ -186,6 +187,7 @@ def scored(on: Subject, rows: np.ndarray) -> Record:
         held.append(low <= true <= high)
         half.append(50.0 * (high - low))
     return {
+        "best": 100.0 * surface.mixture_best(on.target).quantile(0.5, run=False),
         "error": float(np.mean(errors)),
         "held": float(np.mean(held)),
         "half": float(np.median(half)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from pathlib import Path
 
 import numpy as np
@@ -13,6 +13,7 @@ from lawsmith_paper.methods.compare import holm, paired_p, ranks
 from lawsmith_paper.studies.drawn import SHAPES
 
 Known = dict[str, Record]
+Errors = Callable[[str, str, float], np.ndarray]  # table, method, budget → (seeds,)
 OURS = "frontier"
 DRAWN = tuple(f"drawn-{shape}" for shape in SHAPES)
 
@@ -32,6 +33,21 @@ def values(known: Known, name: str, method: str, budget: float, field: str) -> n
     share = "1" if method == "all" else f"{budget:g}"
     keys = (f"{name}|{method}|{seed}|{share}" for seed in range(seeds_of(known)))
     return np.array([known.get(key, {}).get(field, np.nan) for key in keys], dtype=np.float64)
+
+
+def of_truth(known: Known) -> Errors:
+    """How far answers are from held-out losses, or from the true best loss."""
+    return lambda name, method, budget: values(known, name, method, budget, "error")
+
+
+def of_pool(known: Known) -> Errors:
+    """How far the best loss at the target compute is from the one by all runs of the pool."""
+
+    def errors(name: str, method: str, budget: float) -> np.ndarray:
+        whole = values(known, name, "all", 1.0, "best")
+        return np.abs(values(known, name, method, budget, "best") - whole)
+
+    return errors
 
 
 def told(known: Known, names: Iterable[str]) -> list[str]:
@@ -57,34 +73,34 @@ def by_table(known: Known) -> str:
     return table(head, body)
 
 
-def by_method(known: Known, names: list[str]) -> str:
-    """Mean error, coverage and rank of every method; p of the paired tests against ours."""
+def by_method(known: Known, names: list[str], errors: Errors) -> str:
+    """Median error, coverage and rank of every method; p of the paired tests against ours."""
     body = []
     for method in METHODS:
         row = [f"**{method}**" if method == OURS else method]
         for budget in BUDGETS:
-            off = [np.nanmean(values(known, n, method, budget, "error")) for n in names]
+            off = [np.nanmean(errors(n, method, budget)) for n in names]
             held = [np.nanmean(values(known, n, method, budget, "held")) for n in names]
             row.append(
                 f"{np.nanmedian(off):.2f} / {100 * np.nanmean(held):.0f} / "
-                f"{mean_rank(known, names, method, budget):.1f}"
+                f"{mean_rank(names, method, budget, errors):.1f}"
             )
-        worse, better = certain(known, names, method)
+        worse, better = certain(names, method, errors)
         row.append("" if method == OURS else f"{better} / {worse}")
         body.append(row)
     head = ["", *(f"{100 * b:g} %" for b in BUDGETS), "ours better / worse"]
     return table(head, body)
 
 
-def mean_rank(known: Known, names: list[str], method: str, budget: float) -> float:
+def mean_rank(names: list[str], method: str, budget: float, errors: Errors) -> float:
     places = []
     for name in names:
-        grid = np.stack([values(known, name, m, budget, "error") for m in METHODS])
+        grid = np.stack([errors(name, m, budget) for m in METHODS])
         places.append(ranks(grid)[list(METHODS).index(method)].mean())
     return float(np.mean(places))
 
 
-def certain(known: Known, names: list[str], method: str) -> tuple[int, int]:
+def certain(names: list[str], method: str, errors: Errors) -> tuple[int, int]:
     """On how many tables and budgets the method is certainly better and worse than ours.
 
     Wilcoxon's test over seeds, Holm's correction over the tables of a budget, 5 %: of more than
@@ -92,9 +108,7 @@ def certain(known: Known, names: list[str], method: str) -> tuple[int, int]:
     """
     worse = better = 0
     for budget in BUDGETS if method != OURS else ():
-        pairs = [
-            [values(known, name, m, budget, "error") for m in (OURS, method)] for name in names
-        ]
+        pairs = [[errors(name, m, budget) for m in (OURS, method)] for name in names]
         sure = holm(np.array([paired_p(a, b) for a, b in pairs])) < 0.05
         above = np.array([np.nanmedian(a) > np.nanmedian(b) for a, b in pairs])
         worse, better = worse + int((sure & above).sum()), better + int((sure & ~above).sum())
@@ -147,8 +161,9 @@ def write(known: Known, path: Path) -> None:
     real, drawn = told(known, TABLES), told(known, DRAWN)
     parts = {"bars": bars(known), "tables": by_table(known)}
     if {key.split("|")[1] for key in known} >= {*METHODS}:
-        parts["methods"] = by_method(known, real)
-        parts["drawn"] = by_method(known, drawn) if drawn else ""
+        parts["methods"] = by_method(known, real, of_truth(known))
+        parts["pool"] = by_method(known, real, of_pool(known))
+        parts["drawn"] = by_method(known, drawn, of_truth(known)) if drawn else ""
     text = path.read_text(encoding="utf-8")
     for name, made in parts.items():
         pattern = rf"(<!-- made: {name} -->\n).*?(\n<!-- end -->)"
