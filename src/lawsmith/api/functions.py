@@ -56,7 +56,7 @@ def fit(
     >>> found = lawsmith.fit("tinylm", targets=1e16)
     >>> found
     Answer of tinylm, from 1739 runs, up to 1.69e15 FLOPs
-      1.19... at 1e16 FLOPs, 95% interval [1.16..., 1.2...]
+      1.18... at 1e16 FLOPs, 95% interval [1.16..., 1.2...]
       Firm: 1e16 FLOPs is 0.8 decades beyond the largest run, and the loss there is known to ...
     >>> found.forecasts[0].low < found.forecasts[0].loss < found.forecasts[0].high
     True
