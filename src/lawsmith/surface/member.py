@@ -41,14 +41,20 @@ class Linearised:
 
     value    (q,) the trend at theta
     shift    (q,) J(prior mean − theta)
-    F, e     (q, p) and (q,) as in `lawsmith.surface.process`
+    F        (q, p) as in `lawsmith.surface.process`
+    height   (q,) `Trend.height`
     """
 
     at: Points
     value: FloatArray
     shift: FloatArray
     F: FloatArray
-    e: FloatArray
+    height: FloatArray
+
+    @cached_property
+    def e(self) -> FloatArray:
+        """(q,) as in `lawsmith.surface.process`."""
+        return misfit_of(self.height)
 
     @property
     def mean(self) -> FloatArray:
@@ -56,7 +62,7 @@ class Linearised:
         return self.value + self.shift
 
     def take(self, rows: IntArray | BoolArray) -> Linearised:
-        parts = (self.value, self.shift, self.F, self.e)
+        parts = (self.value, self.shift, self.F, self.height)
         return Linearised(self.at.take(rows), *(part[rows] for part in parts))
 
 
@@ -86,7 +92,7 @@ class Member:
         value, J = self.trend.value_and_jac(self.theta, at)
         shift = J @ (self.trend.mean - self.theta)
         height = np.zeros(len(at)) if as_best else self.trend.height(self.anchor, at)
-        return Linearised(at, value, shift, J * self.trend.sd, misfit_of(height))
+        return Linearised(at, value, shift, J * self.trend.sd, height)
 
     def with_same_theta(self, **changes: Any) -> Member:
         """This member with another eta or other trunks; its rows need not be linearised again."""

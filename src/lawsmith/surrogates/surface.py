@@ -165,8 +165,8 @@ def _on_grid(
     """
     prior = member.linearised(at)
     factor = factor_of(member, prior, index[data.first], data.y, noise)
-    poor = variance_of(member.trend.height(member.anchor, at))
-    return MemberOnGrid(member, prior, member.run_noise(at) ** 2, poor, factor)
+    of_run = member.run_noise(at) ** 2
+    return MemberOnGrid(member, prior, of_run, variance_of(prior.height), factor)
 
 
 def _extend(state: FittedSurface, finished: Runs) -> None:
