@@ -18,7 +18,7 @@ from pathlib import Path
 
 from remote import command, exchange, finish
 
-DECAY_SHARE = 0.2
+DECAY_SHARE = 0.2  # as in trunk.py, which imports torch; this command does not wait for that
 LOOK_SECONDS = 0.1  # between two looks for a checkpoint that another run will leave
 
 

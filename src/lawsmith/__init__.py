@@ -3,7 +3,7 @@
 >>> import lawsmith
 >>> lawsmith.fit("tinylm", targets=1e16)
 Answer of tinylm, from 1739 runs, up to 1.69e15 FLOPs
-  1.19... at 1e16 FLOPs, 95% interval [1.16..., 1.2...]
+  1.18... at 1e16 FLOPs, 95% interval [1.16..., 1.2...]
   Firm: ...
 
 The names below are the public ones, and they are all of them: everything else may change without

@@ -20,9 +20,9 @@ cells at Cmax/3, /8 and /30, predicted from all runs below, and at Cmax/3 from r
 their compute. Every study counted once, and was predicted with a prior (`PUBLIC`) that was learnt
 without it. The most likely values were MODEL 0.52, FEW 26, DRIFT 0.025, SPREAD 0.09, RUN_NOISE
 0.59. The forms and windows of `lawsmith.surface.fit`, the prior, share(n) and DF were compared on
-the same hold-outs, so a new study will do worse: the values below give scales a tenth larger. On
-19 tables of eight further studies (docs/truth.md) larger ones still would be more likely, on those
-above smaller ones, both by little.
+the same hold-outs, so a new study will do worse: the values below give scales about a tenth larger.
+On 19 tables of eight further studies (docs/truth.md) still larger scales would be more likely, on
+the tables above smaller ones, both by little.
 
 share(n) is 1 before any run, when a member is its prior, and falls to MODEL. With many rows trend
 and residual can each explain what the other does, so a member's own variance is too large. A single
