@@ -13,6 +13,7 @@ from tests.conftest import extra
 extra("optuna")
 
 from lawsmith.integrations.optuna.claims import Claim, Claims, Rules, claim_row  # noqa: E402
+from lawsmith.runs import State  # noqa: E402
 
 N_ROWS = 3
 
@@ -92,8 +93,8 @@ def key(
 
 
 def mind(log: list[Claims], own: Claim | None) -> tuple[object, ...]:
-    if len(log) == 1:
-        return 1, first_free(log[0])
+    if log and own is None:
+        return len(log), first_free(log[-1]), all(claim.confirmed for claim in log[-1].values())
     if len(log) > 2 and own is not None:
         rivals = tuple((n, log[-1][n].confirmed) for n in sorted(same_row(own.row, log[-1])))
         return len(log), rivals
@@ -185,6 +186,38 @@ def test_who_waits_for_whom(number, rival, n_pauses):
     board = Lonely({1: rival})
     assert claim_row(board, number, stubborn(pauses)) == 1
     assert board.own == [Claim(0), None, Claim(1), Claim(1, confirmed=True)]
+    assert len(pauses) == n_pauses
+
+
+class Watched(Lonely):
+    """A board on which the others change their mind at the second look."""
+
+    def __init__(self, before: Claims, after: Claims) -> None:
+        super().__init__(before)
+        self.after, self.n_reads = after, 0
+
+    def read(self) -> Claims:
+        self.n_reads += 1
+        return self.others if self.n_reads == 1 else self.after
+
+
+@pytest.mark.parametrize(
+    ("others", "then", "row", "n_pauses"),
+    [
+        (Claim(0), {}, 0, 1),
+        (Claim(0), {1: Claim(0, confirmed=True)}, None, 1),
+        (Claim(0), {1: Claim(0)}, None, 4),
+        (Claim(0, confirmed=True), {}, None, 0),
+        (Claim(0, state=State.FAILED), {}, None, 0),
+    ],
+    ids=["withdrawn", "confirmed then", "dead", "confirmed", "failed"],
+)
+def test_who_finds_no_row_waits_for_claims_that_may_be_withdrawn(others, then, row, n_pauses):
+    pauses: list[int] = []
+    rules = Rules(
+        lambda claims: None if claims else 0, same_row, pause=lambda: pauses.append(1), looks=4
+    )
+    assert claim_row(Watched({1: others}, then), 2, rules) == row
     assert len(pauses) == n_pauses
 
 

@@ -166,7 +166,10 @@ def test_the_budget_is_kept_by_threads_that_ask_at_once():
     study.optimize(sampler.objective(loss), n_jobs=6)
     rows = rows_of(study)
     assert len(rows) == len(set(rows))
-    assert 0.8 * budget < GRID.C[rows].sum() <= budget * (1 + 1e-9)
+    left = budget - GRID.C[rows].sum()
+    assert left >= -1e-9 * budget
+    # Which rows were taken depends on who asked first; that nothing more can be paid does not.
+    assert np.delete(GRID.C, rows).min() > left
 
 
 def test_a_trial_put_in_the_queue_takes_its_row_and_one_that_ran_is_not_run_again():

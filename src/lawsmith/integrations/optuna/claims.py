@@ -8,6 +8,9 @@ lower number waits until the higher has stepped back or turned out to have been 
     choose ─▶ write ─▶ read ─ no rival ─────────────▶ confirmed: the row is ours
        ▲                 └── rivals ─┬─ all later and unconfirmed ─▶ wait, read again
        └───────── withdraw ◀─────────┘ else
+
+A trial that finds no row waits likewise until every claim is confirmed: one that is withdrawn
+leaves its row and its price to others.
 """
 
 from __future__ import annotations
@@ -55,7 +58,7 @@ class Rules:
     choose   a row, given the others' claims; None if there is none to have
     rivals   numbers of the claims that a row cannot stand beside
     pause    between two looks at the board while waiting
-    looks    how often to look before going elsewhere: a rival may have died
+    looks    how often to look before going on without a rival: it may have died
     """
 
     choose: Callable[[Claims], int | None]
@@ -66,15 +69,31 @@ class Rules:
 
 def claim_row(board: ClaimBoard, number: int, rules: Rules) -> int | None:
     """The row that is now this trial's own; None, with no claim left, if there is none to have."""
+    waited = 0
     while True:
-        row = rules.choose(board.read())
+        claims = board.read()
+        row = rules.choose(claims)
         if row is None:
-            return None
+            # A claim that is not confirmed may be withdrawn and leave its row, or its price, to us.
+            if waited == rules.looks or all(map(_settled, claims.values())):
+                return None
+            waited += 1
+            rules.pause()
+            continue
         board.write(Claim(row))
         if _stands(board, number, row, rules):
             board.write(Claim(row, confirmed=True))
             return row
         board.write(None)
+
+
+def settled(claims: Claims) -> Claims:
+    """The claims that will not be withdrawn."""
+    return {number: claim for number, claim in claims.items() if _settled(claim)}
+
+
+def _settled(claim: Claim) -> bool:
+    return claim.confirmed or claim.state is not State.PENDING
 
 
 def _stands(board: ClaimBoard, number: int, row: int, rules: Rules) -> bool:

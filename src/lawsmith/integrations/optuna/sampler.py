@@ -23,7 +23,7 @@ from optuna.trial import FrozenTrial, Trial, TrialState
 
 from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row
+from lawsmith.integrations.optuna.claims import Claims, Rules, claim_row, settled
 from lawsmith.integrations.optuna.trials import (
     DIVERGED,
     OVER,
@@ -168,7 +168,7 @@ class LawsmithSampler(optuna.samplers.BaseSampler):  # type: ignore[misc]
         values: Sequence[float] | None,
     ) -> None:
         """Stop this worker if no row is left."""
-        claims = claims_of(study.get_trials(deepcopy=False), self.diverged_above)
+        claims = settled(claims_of(study.get_trials(deepcopy=False), self.diverged_above))
         # This trial's own failure is not stored yet: it may be tried again.
         if state is not TrialState.FAIL and not self._choice.open_rows(claims).any():
             _stop(study)
