@@ -114,13 +114,22 @@ def test_what_trunks_have_in_common_is_learnt_from_their_runs(shared):
         assert np.median(wider) < 1.15
 
 
-def test_rows_that_are_inferred_make_no_window():
-    """Eight runs lie within a factor of ten of the largest; with 24 inferred rows there are 32."""
-    more = {"N": np.geomspace(3e8, 1e9, 24), "D": np.geomspace(2e10, 4e10, 24)}
-    y, none = np.log(loss(**more)), np.full(24, -1)
-    rows = Inferred(more, {}, y, 1e-6 * np.eye(24), none, np.full(len(N), -1))
-    surface = fit({"N": N, "D": D}, runs(), inferred=rows)
-    assert {member.name.split("/")[1] for member in surface.members} == {"all"}
+@pytest.mark.parametrize(
+    ("n_lengths", "n_upper", "n_inferred", "upper"),
+    [(4, 9, 24, False), (6, 13, 24, True), (6, 13, 4, False)],
+    ids=["9 runs and 24 rows", "13 runs and 24 rows", "13 runs and 4 rows"],
+)
+def test_half_of_what_a_window_needs_may_be_inferred(n_lengths, n_upper, n_inferred, upper):
+    """A window reaches a factor of ten below the largest run, and needs 20 rows."""
+    N = np.repeat(np.geomspace(1e8, 1.2e9, 5), n_lengths)
+    D = np.tile(np.geomspace(4e9, 4e10, n_lengths), 5)
+    assert (0.1 * (N * D).max() < N * D).sum() == n_upper
+    more = {"N": np.geomspace(3e8, 1e9, n_inferred), "D": np.geomspace(2e10, 4e10, n_inferred)}
+    y, none = np.log(loss(**more)), np.full(n_inferred, -1)
+    rows = Inferred(more, {}, y, 1e-6 * np.eye(n_inferred), none, np.full(len(N), -1))
+    noisy = loss(N, D) * np.exp(1e-3 * np.random.default_rng(0).standard_normal(len(N)))
+    members = fit({"N": N, "D": D}, noisy, inferred=rows).members
+    assert upper == any(member.name.endswith("/10") for member in members)
 
 
 def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():

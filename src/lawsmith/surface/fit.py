@@ -36,7 +36,7 @@ FIRST_ROWS = 5_000
 FORMS = ("early+joined", "early+iso")
 LINE_FORMS = ("early+power",)  # for one scale axis
 WINDOW = 10.0  # the factor of C below the top that the upper window reaches
-LEAST_UPPER = 20  # rows in that window, at least: about twice the numbers of a law
+LEAST_UPPER = 20  # rows in that window, half of them runs: about twice the numbers of a law
 TOP = np.log(4.0)  # members are weighed by the runs within this factor of the largest C
 # Probability that a study is unlike those that a prior was learnt from: one in sixteen, by the rule
 # of succession, after fourteen that were not.
@@ -189,14 +189,15 @@ def shares(members: list[Member], beside: list[Member]) -> FloatArray:
 def _windows(data: Observed) -> dict[str, BoolArray]:
     """Which rows are in each window; all of the data first.
 
-    With fewer sizes in a window than a law has numbers, the fit would repeat the prior. Inferred
-    rows do not count here: a member of the upper window would rest on few runs.
+    With fewer sizes in a window than a law has numbers, the fit would repeat the prior. Half of the
+    rows that a window needs may be inferred, but a member that rests on hardly any run would take
+    nearly all the weight.
     """
     windows, upper = {"all": np.ones(len(data), dtype=np.bool_)}, _upper(data)
-    run = data.first >= 0
-    n_sizes = len(np.unique(data.points.S[upper & run].round(6), axis=0))
+    n, n_runs = upper.sum(), (upper & (data.first >= 0)).sum()
+    n_sizes = len(np.unique(data.points.S[upper].round(6), axis=0))
     enough = n_sizes >= max(len(TREND_FORMS[form].numbers) for form in _forms_of(data))
-    if enough and LEAST_UPPER <= (upper & run).sum() < 0.9 * run.sum():
+    if enough and n_runs >= LEAST_UPPER / 2 and LEAST_UPPER <= n < 0.9 * len(data):
         windows[f"{WINDOW:g}"] = upper
     return windows
 
