@@ -35,7 +35,7 @@ WSD_TOP = {
     (256, 5): -6.5,
 }
 WSD_LARGE, WSD_LARGE_LRS = (384, 6), tuple(2.0**k for k in (-10.5, -9.5, -8.5, -7.5))
-LIVE_SEEDS = (3, 4, 5, 6)
+LIVE_SEEDS = (3, 4, 5, 6, 7)
 
 
 def dense_plans() -> list[Plan]:
