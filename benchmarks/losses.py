@@ -62,7 +62,7 @@ def gadre() -> Iterator[tuple[str, Case]]:
                 continue
             table = part[["N", "D"]].assign(known=part[known], wanted=part[wanted])
             rows = table[test]
-            targets = [Target(6 * n * d, n, d) for n, d in zip(rows["N"], rows["D"], strict=True)]
+            targets = [Target(6.0 * n * d, n, d) for n, d in zip(rows["N"], rows["D"], strict=True)]
             case = (table[~test], hidden[~test], targets, rows["wanted"].to_numpy())
             yield f"{how}: {corpus}, {known} to {wanted}", case
 

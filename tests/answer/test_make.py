@@ -66,6 +66,16 @@ def sweep():
     return tables.study(tables.sweep(), "sweep")
 
 
+def test_a_target_may_be_of_whole_numbers_that_no_array_holds():
+    """Python's own whole numbers have no largest one; those of numpy end at 9.2e18."""
+    made = tables.study(tables.sweep())
+    whole, plain = (
+        answer(made.grid, made.runs, [Target(C), Target(6 * N * N, N=N, D=N)]).forecasts
+        for C, N in ((10**22, 10**11), (1e22, 1e11))
+    )
+    assert [f.loss for f in whole] == [f.loss for f in plain]
+
+
 def test_a_target_is_called_by_what_it_gives():
     assert Target(1.5e23).label == "1.5e23 FLOPs"
     assert Target(6e21, 1e9, 1e12).label == "N = 1B, D = 1T"

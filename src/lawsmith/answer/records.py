@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, ClassVar, Protocol
@@ -64,7 +65,7 @@ class Target:
     def sizes(self) -> dict[str, float]:
         """C, N and D by name, those that are known."""
         sizes = {"C": self.C, "N": self.N, "D": self.D}
-        return {name: v for name, v in sizes.items() if v is not None and np.isfinite(v)}
+        return {name: v for name, v in sizes.items() if v is not None and math.isfinite(v)}
 
     def scales(self, names: Sequence[str]) -> dict[str, float]:
         """The scales of those names; an error if it does not give one of them."""
