@@ -25,9 +25,9 @@ from __future__ import annotations
 import argparse
 import json
 import statistics
-import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import partial
 from itertools import product
 from pathlib import Path
 from typing import Any, Protocol
@@ -35,24 +35,22 @@ from typing import Any, Protocol
 import numpy as np
 import pandas as pd
 from scipy.special import stdtr
-from trunks import RUN, SHARES, STUDY, Truth
+from trunks import LONGEST, STUDY, Truth, judge_sizes, opened, play, show
 
-from lawsmith.answer import Target, answer
 from lawsmith.curves.prefix import DF, Prefixes
 from lawsmith.datasets.catalogue import FOLDER
-from lawsmith.errors import LawsmithError
 from lawsmith.grid import Grid
-from lawsmith.journal import Journal, Kind, Ledger, make
+from lawsmith.journal import Kind, make
 from lawsmith.policies.actions import HOPELESS
 from lawsmith.runs import State
-from lawsmith.study import LiveStudy, open_study
-from lawsmith.study.asking import looks, propose, stops
+from lawsmith.study import LiveStudy
+from lawsmith.study.asking import looks, stops
 from lawsmith.study.prefixes import STOPPED, points_of
 
 WAYS = {"finish": "[policy]\nstop = false\n", "stop": "[policy]\nstop = true\n"}
 RATES = "lr = [2.5e-4, 5e-4, 1e-3, 2e-3, 4e-3, 8e-3, 1.6e-2]"
 N_REPORTS = 60
-LONGEST, N_SEEDS = 2**26, 3
+N_SEEDS = 3
 NEAR, POOR = 0.003, 0.1  # log loss above the best
 FINISHED = (10, 14, 20, 40, 80)
 WIDTHS = {104448: 48, 212992: 64, 430080: 96, 917504: 128, 1966080: 192, 4194304: 256}
@@ -148,34 +146,7 @@ class Tinylm:
         return float(self.row(config).loss)
 
     def judge(self, study: LiveStudy) -> dict[str, float]:
-        history = study.history(study.journal.ledger)
-        targets = [Target(6.0 * N * LONGEST, float(N), float(LONGEST)) for N in self.held.index]
-        try:
-            pool = study.pool(history.pool)
-            found = answer(pool, history.pool_runs, targets, study="", level=0.95).forecasts
-        except LawsmithError:
-            return {}
-        low, high, loss = (np.array([getattr(f, k) for f in found]) for k in RUN)
-        return {
-            "error": float(np.median(np.abs(np.log(loss / self.held)))),
-            "width": float(np.median(0.5 * np.log(high / low))),
-            "holds": float(np.mean((low <= self.held) & (self.held <= high))),
-        }
-
-
-def play(study: LiveStudy, world: World) -> Iterator[dict[str, float]]:
-    """The answer after each share of the budget."""
-    ledger, shares = study.journal.ledger, list(SHARES)
-    while shares:
-        found = propose(study, ledger, 1)
-        for event in found:
-            ledger.add(event)
-            run_one(study, world, event)
-        share = ledger.spend / study.budget
-        passed = [s for s in shares if share >= s - 1e-9]
-        if passed or not found:
-            yield {"share": share, "n": len(ledger.trials), **world.judge(study)}
-        shares = [s for s in shares if s not in passed] if found else []
+        return judge_sizes(study, self.held)
 
 
 def run_one(study: LiveStudy, world: World, event: Mapping[str, Any]) -> None:
@@ -267,20 +238,16 @@ def main() -> None:
     for draw in range(request.first, request.first + request.draws):
         world: World = Cosine.draw(draw) if request.on == "drawn" else Tinylm(draw)
         for way in request.ways:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / "study.toml"
-                file.write_text(world.text + WAYS[way])
-                study = open_study(file)
-                study.journal = Journal(study.layout.journal, Ledger())
+            with opened(world.text + WAYS[way]) as study:
                 if isinstance(world, Tinylm):
                     leave_out(study, world)
-                points = list(play(study, world))
+                points = list(play(study, partial(run_one, study, world), world.judge))
             ends = stopped(study, world)
             record = {"draw": draw, "way": way, "points": points, "stopped": ends}
             records.append({**record, "budget": study.budget})
             print(draw, way, json.dumps(points[-1]), json.dumps(ends), flush=True)
             request.out.write_text(json.dumps(records, indent=1))
-    show(records, request.ways)
+    show_stops(records, request.ways)
 
 
 def leave_out(study: LiveStudy, world: Tinylm) -> None:
@@ -290,17 +257,10 @@ def leave_out(study: LiveStudy, world: Tinylm) -> None:
             study.journal.ledger.add(make(Kind.EXCLUDED, match=dict(config), reason="no run"))
 
 
-def show(records: list[dict[str, Any]], ways: list[str]) -> None:
+def show_stops(records: list[dict[str, Any]], ways: list[str]) -> None:
     for way in ways:
         own = [one for one in records if one["way"] == way]
-        for s in SHARES:
-            points = [one["points"] for one in own]
-            at = [next((p for p in ps if p["share"] >= s - 1e-9), ps[-1]) for ps in points]
-            at = [p for p in at if "width" in p]
-            if at:
-                medians = {k: statistics.median(p[k] for p in at) for k in ("n", "error", "width")}
-                holds = statistics.mean(p["holds"] for p in at)
-                print(way, s, {k: round(v, 5) for k, v in medians.items()}, round(holds, 2))
+        show(way, [one["points"] for one in own])
         ends = [(e, one["budget"]) for one in own for e in one["stopped"]]
         if ends:
             above = [e["above"] for e, _ in ends]

@@ -25,8 +25,10 @@ import argparse
 import json
 import statistics
 import tempfile
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
+from contextlib import contextmanager
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 from typing import Any, Protocol
 
@@ -267,20 +269,35 @@ class Truth:
         return float(self.annealed(N, D, lr) * np.exp(off + noise))
 
 
-def play(study: LiveStudy, truth: World, way: str) -> Iterator[dict[str, float]]:
-    """The answer after each share of the budget."""
+def play(
+    study: LiveStudy,
+    run: Callable[[Mapping[str, Any]], None],
+    judge: Callable[[LiveStudy], dict[str, float]],
+) -> Iterator[dict[str, float]]:
+    """The answer after each share of the budget; ``run`` records what an asked run comes to."""
     ledger, shares = study.journal.ledger, list(SHARES)
     while shares:
         found = propose(study, ledger, 1)
         for event in found:
             ledger.add(event)
         for event in found:
-            run_one(study, truth, event, shared=way != "whole")
+            run(event)
         share = ledger.spend / study.budget
         passed = [s for s in shares if share >= s - 1e-9]
         if passed or not found:
-            yield point(study, truth, share)
+            yield {"share": share, "n": len(ledger.trials), **judge(study)}
         shares = [s for s in shares if s not in passed] if found else []
+
+
+@contextmanager
+def opened(text: str) -> Iterator[LiveStudy]:
+    """A study file as a live study whose journal is in memory."""
+    with tempfile.TemporaryDirectory() as folder:
+        file = Path(folder) / "study.toml"
+        file.write_text(text)
+        study = open_study(file)
+        study.journal = Journal(study.layout.journal, Ledger())
+        yield study
 
 
 def run_one(study: LiveStudy, truth: World, event: Mapping[str, Any], *, shared: bool) -> None:
@@ -331,10 +348,6 @@ def stopped(study: LiveStudy, truth: World) -> list[dict[str, float]]:
     return found
 
 
-def point(study: LiveStudy, truth: World, share: float) -> dict[str, float]:
-    return {"share": share, "n": len(study.journal.ledger.trials), **truth.judge(study)}
-
-
 def trained(ledger: Ledger) -> float:
     """FLOPs that were trained; of runs under way what they told."""
     total = 0.0
@@ -364,6 +377,17 @@ def judge_live(file: Path) -> Iterator[dict[str, float]]:
         yield {"share": share, "n": len(ledger.trials), **judge_sizes(study, held)}
 
 
+def show(way: str, own: list[list[dict[str, float]]]) -> None:
+    """Medians over draws of the answer after each share of the budget."""
+    for s in SHARES:
+        at = [next((p for p in points if p["share"] >= s - 1e-9), points[-1]) for points in own]
+        at = [p for p in at if "width" in p]
+        if at:
+            medians = {k: statistics.median(p[k] for p in at) for k in ("n", "error", "width")}
+            holds = statistics.mean(p["holds"] for p in at)
+            print(way, s, {k: round(v, 5) for k, v in medians.items()}, round(holds, 2))
+
+
 def main() -> None:
     parser = argparse.ArgumentParser(description=(__doc__ or "").splitlines()[0])
     parser.add_argument("--draws", type=int, default=8)
@@ -385,25 +409,15 @@ def main() -> None:
     for draw in range(told.first, told.first + told.draws):
         world: World = Truth.draw(draw) if told.on == "drawn" else Bundled(draw)
         for way in told.ways:
-            with tempfile.TemporaryDirectory() as folder:
-                file = Path(folder) / "study.toml"
-                file.write_text(world.text + WAYS[way])
-                study = open_study(file)
-                study.journal = Journal(study.layout.journal, Ledger())
-                points = list(play(study, world, way))
+            with opened(world.text + WAYS[way]) as study:
+                run = partial(run_one, study, world, shared=way != "whole")
+                points = list(play(study, run, world.judge))
             ended = stopped(study, world)
             found.append({"draw": draw, "way": way, "points": points, "stopped": ended})
             print(draw, way, json.dumps(points[-1]), json.dumps(ended), flush=True)
             told.out.write_text(json.dumps(found, indent=1))
     for way in told.ways:
-        own = [one["points"] for one in found if one["way"] == way]
-        for s in SHARES:
-            at = [next((p for p in ps if p["share"] >= s - 1e-9), ps[-1]) for ps in own]
-            at = [p for p in at if "width" in p]
-            if at:
-                medians = {k: statistics.median(p[k] for p in at) for k in ("n", "error", "width")}
-                holds = statistics.mean(p["holds"] for p in at)
-                print(way, s, {k: round(v, 5) for k, v in medians.items()}, round(holds, 2))
+        show(way, [one["points"] for one in found if one["way"] == way])
 
 
 if __name__ == "__main__":
