@@ -113,6 +113,12 @@ def test_a_checkup_adds_the_dense_grid_up(tmp_path: Path):
     assert any("does not use lr, opt" in line for line in found.warnings)
 
 
+def trainer(folder: Path, text: str) -> Path:
+    file = folder / "train.py"
+    file.write_text(text)
+    return file
+
+
 def test_a_checkup_warns_of_what_is_odd(tmp_path: Path):
     def warnings(folder: str, *changes: tuple[str, str]) -> str:
         return " ".join(check(small_study(tmp_path / folder, *changes)).warnings)
@@ -122,6 +128,9 @@ def test_a_checkup_warns_of_what_is_odd(tmp_path: Path):
     assert "no target" in warnings("c", ("targets = [1e21]", ""))
     ratio = ("values = [1e8, 4e8, 1.6e9]", "per_param = [20]")
     assert "chinchilla" in warnings("d", ratio, ("[law]", '[law]\nname = "chinchilla"'))
+    script = "import os; print(os.environ['LAWSMITH_CONFIG'])"
+    assert "does not use" not in warnings("f", ('"/bin/sh"', f'"{trainer(tmp_path, script)}"'))
+    assert "does not use" in warnings("g", ('"/bin/sh"', f'"{trainer(tmp_path, "import os")}"'))
     assert "is not found" in warnings("e", ('"/bin/sh"', '"no-such-program"'))
 
 

@@ -32,6 +32,8 @@ from lawsmith.study.jobs import values_of
 from lawsmith.study.live import LiveStudy
 from lawsmith.study.trunks import branch_point
 
+SCRIPT_BYTES = 1_000_000  # larger files are no scripts
+
 
 @runtime_checkable
 class Previews(Protocol):
@@ -131,13 +133,21 @@ def _fixed_ratio(study: LiveStudy) -> bool:
 
 
 def _unused(study: LiveStudy, command: Sequence[str]) -> list[str]:
-    """Axes that the command does not name; the trainer may read them from $LAWSMITH_CONFIG."""
+    """Axes that the command does not name, unless a file in it names $LAWSMITH_CONFIG."""
     text = str(study.spec.runner.options.get("command"))
     unused = [name for name in study.spec.axes if f"{{{name}}}" not in text]
-    if not unused:
+    if not unused or any(_reads_config(study.layout.folder / word) for word in command):
         return []
     names = ", ".join(unused)
     return [f"the command does not use {names}: does the trainer read $LAWSMITH_CONFIG?"]
+
+
+def _reads_config(file: Path) -> bool:
+    try:
+        script = file.is_file() and file.stat().st_size < SCRIPT_BYTES
+        return script and b"LAWSMITH_CONFIG" in file.read_bytes()
+    except (OSError, ValueError):  # no path at all, most likely
+        return False
 
 
 def _not_found(command: Sequence[str], folder: Path) -> list[str]:
