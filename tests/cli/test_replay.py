@@ -46,7 +46,7 @@ def test_it_says_what_was_replayed_what_was_found_and_what_it_took(lawsmith, swe
         "1e21 FLOPs, 1.2 decades of compute beyond the largest run",
         "The same from all runs of the pool",
         "Held out: 1 of 1 held-out best run inside",
-        "Held out, by the whole pool: 1 of 1 held-out best run inside",
+        "The whole pool's predictions: 1 of 1 held-out best run inside",
         "Envelope recovered, and loss at 1e21 against the whole pool's law",
     ):
         assert words in result.text

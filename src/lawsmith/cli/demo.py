@@ -112,7 +112,7 @@ def show_demo(result: Demo, folder: Path) -> None:
     commands = [f"fit {table} --target 1e16", f"replay {STUDY} --budget 5%", "fit YOUR-RUNS.csv"]
     out.paths([f"lawsmith {command}" for command in commands], "Next")
     out.heading("What matters")
-    seen = f"Of the runs that it never saw: {held_out_text(chosen)}."
+    seen = f"Its predictions of larger runs: {held_out_text(chosen)}."
     lines = (_forecast(result), seen, _search(result))
     out.facts({f"{i}.": line for i, line in enumerate(lines, start=1)})
     out.paths([page], "The report: open it in a browser, it needs no network")

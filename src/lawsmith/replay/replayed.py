@@ -171,7 +171,7 @@ def whole_pool(answers: Answers) -> list[Part]:
     heads = ("", "these runs", level, "whole pool", level, "difference")
     parts: list[Part] = [Columns("The same from all runs of the pool", heads, rows)]
     if answers.pool.held_out is not None:
-        parts.append(f"Held out, by the whole pool: {held_out_text(answers.pool)}.")
+        parts.append(f"The whole pool's predictions: {held_out_text(answers.pool)}.")
     return parts
 
 
