@@ -52,8 +52,7 @@ run methods --out DIR` and `python paper/docs/pages.py DIR`;
 [search.md](../../docs/search.md) says how the policy works and what follows from these tables,
 [methods-studies.csv](methods-studies.csv) has every study for itself: one row for each study,
 metric and method, with the mean and SD over seeds at each budget. Code {code}; {finished} of
-{planned} trials were finished
-when this was written, {seeds} seeds.
+{planned} trials were finished when this was written, {seeds} seeds.
 """,
 }
 PAGES = {("scalebench",): "scalebench", ("methods",): METHODS}

@@ -36,6 +36,14 @@ def test_lines_come_back_and_only_an_end_makes_a_job_finished(tmp_path):
     assert not store.finished(job(seed=1))
 
 
+def test_a_setting_that_json_reads_back_as_another_type_is_the_same_job(tmp_path):
+    store = Store(tmp_path)
+    told, listed = (Job("replay", {"values": of(["answer"])}, "d") for of in (tuple, list))
+    write(store, told, 2)
+    assert [line["i"] for line in store.read(told).lines] == [0, 1]
+    assert store.read(listed) == store.read(told)
+
+
 @pytest.mark.parametrize("cut", [1, 3, 9, 12])
 def test_a_torn_file_is_cut_back_to_whole_lines_and_goes_on(tmp_path, cut):
     store = Store(tmp_path)

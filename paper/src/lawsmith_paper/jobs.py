@@ -58,8 +58,8 @@ class Job:
         return hashlib.sha256(text.encode()).hexdigest()[:24]
 
     def header(self) -> Json:
-        """What stands at the head of the job's file."""
-        return {
+        """What stands at the head of the job's file, as it is read back: a tuple as a list."""
+        head = {
             "key": self.key,
             "kind": self.kind,
             "settings": dict(self.settings),
@@ -67,6 +67,8 @@ class Job:
             "version": lawsmith.__version__,
             "code": code_version(self.kind),
         }
+        read_back: Json = json.loads(json.dumps(head, allow_nan=False))
+        return read_back
 
 
 @cache

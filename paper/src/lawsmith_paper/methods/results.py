@@ -53,7 +53,7 @@ METRICS = (
     Metric(
         "envelope_observed", "% of the envelope, run", ("envelope_observed",), -1.0, 100.0, digits=0
     ),
-    Metric("answer_error", "% off the loss that the answer predicts", ("answer_error",)),
+    Metric("answer_error", "error of the answer, %", ("answer_error",)),
     Metric(
         "answer_held", "% of the answer's intervals that hold", ("answer_held",), -1.0, 100.0, 0
     ),

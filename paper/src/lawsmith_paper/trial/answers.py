@@ -42,12 +42,14 @@ class Question:
     compute: float | None = None
 
     def judged(self, task: Task, rows: Sequence[int]) -> Json | None:
-        """How right the surface of these runs of the pool is; None where there is no surface.
+        """How right the surface of these runs of the pool is; None without one, or without losses.
 
         error   median of |ln predicted − ln true|, in %
         held    share of the 95 % intervals that hold what is true
         score   mean interval score of log loss, in %: width + 40 times what a loss is outside by
         """
+        if not len(self.loss):
+            return None  # no held-out cell is on the frontier
         try:
             surface = fit_surface(task.pool, Runs.from_losses(rows, task.loss[list(rows)]))
             mixtures = self._mixtures(surface)
