@@ -217,7 +217,8 @@ def _main() -> None:
                 continue
             found.append(compare(stop, row, ends))
             print(json.dumps(found[-1]))
-    print(*summarise(found), sep="\n", file=sys.stderr)
+    if found:
+        print(*summarise(found), sep="\n", file=sys.stderr)
 
 
 if __name__ == "__main__":
