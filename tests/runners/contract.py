@@ -56,9 +56,14 @@ def submitted(runner: Runner, jobs: Sequence[Job]) -> list[Job]:
 
 
 def until(
-    runner: Runner, jobs: Sequence[Job], done: Callable[[Status], bool], what: str
+    runner: Runner,
+    jobs: Sequence[Job],
+    done: Callable[[Status], bool],
+    what: str,
+    *,
+    pause: float = 0.2,
 ) -> list[Status]:
-    """The statuses, once ``done`` is true of each."""
+    """The statuses, once ``done`` is true of each; ``pause`` in seconds between two looks."""
     deadline = time.monotonic() + PATIENCE
     while True:
         found = runner.poll(jobs)
@@ -66,7 +71,7 @@ def until(
         if all(map(done, statuses)):
             return statuses
         assert time.monotonic() < deadline, f"never {what}: {statuses}"
-        time.sleep(0.2)
+        time.sleep(pause)
 
 
 def until_ended(runner: Runner, jobs: Sequence[Job]) -> list[Status]:
