@@ -21,8 +21,7 @@ from lawsmith.answer.records import Forecast
 from lawsmith.arrays import FloatArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface import Surface
-from lawsmith.surface.axes import Axis
-from lawsmith.surface.prior import known_name
+from lawsmith.surface.axes import Axis, known_name
 
 OVERHEAD = 0.2  # as in Zhang et al.
 N_BATCHES, N_DRAWS = 25, 400  # batches from the smallest to the largest; draws of the surface
@@ -72,7 +71,7 @@ def critical_batch(surface: Surface, N: float, D: float, *, level: float = 0.95)
             "critical batch", got=got, want="a batch size that varies at given N and D", hint=hint
         )
     axis = axes[0]
-    batches = np.exp(np.linspace(*axis.tried, N_BATCHES) + axis.middle)
+    batches = np.array([axis.value(u) for u in np.linspace(*axis.tried, N_BATCHES).tolist()])
     drawn = _draws(surface, axis, batches, N, D)
     at, longer = drawn[:, :N_BATCHES], drawn[:, N_BATCHES:]
     crossings = np.array([_crossing(*pair) for pair in zip(at, longer, strict=True)])

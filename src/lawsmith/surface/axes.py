@@ -11,6 +11,7 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 
 import numpy as np
+from scipy.special import expit, logit
 
 from lawsmith.arrays import AnyArray, FloatArray
 
@@ -23,6 +24,12 @@ FURTHER: dict[str, tuple[str, ...]] = {
     "unique_tokens": ("unique_tokens", "n_unique_tokens", "unique_d"),
     "epochs": ("epochs", "n_epochs", "num_epochs"),
 }
+# Hyperparameters whose optima and bends in e-folds carry over between studies.
+KNOWN: dict[str, tuple[str, ...]] = {
+    "lr": ("lr", "learning_rate", "peak_lr", "max_lr"),
+    "batch": ("bs", "batch", "batch_size", "bsz", "gbsz", "batch_tokens", "global_batch_size"),
+}
+NUMERIC = ("log", "share", "linear")  # kinds of numeric hyperparameters
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
 # Runs cost a power of experts if it is above PRICED and ln C follows it to within PRICE_SD. A
 # smaller power is taken as rounding in the table's count of FLOPs.
@@ -31,12 +38,13 @@ PRICED, PRICE_SD = 0.05, 0.05
 
 @dataclass(frozen=True)
 class Axis:
-    """A hyperparameter: kind 'log', 'linear' or 'categorical', and how it is centred.
+    """A hyperparameter: kind 'log', 'share', 'linear' or 'categorical', and how it is centred.
 
-    ``middle`` and ``width`` are in the units of the coordinate (logs, for a log axis). After
-    centring, ``low`` and ``high`` are the range of all candidates, ``tried`` that of the runs. A
-    further scale axis has a kind of `FURTHER`. The cost of a run is proportional to its power
-    ``price``: 1 if twice the experts cost twice as much.
+    A coordinate is raw/``width`` − ``middle``. Raw is the log of a value, the log of its odds for a
+    share (0.9, 0.95 and 0.99, such as momentum), or the value itself. Then ``low`` and ``high`` are
+    the range of all candidates, ``tried`` that of the runs, and ``limits`` what is possible: no
+    weight decay is negative. A further scale axis has a kind of `FURTHER`. The cost of a run is
+    proportional to its power ``price``: 1 if twice the experts cost twice as much.
     """
 
     name: str
@@ -48,6 +56,7 @@ class Axis:
     levels: tuple[str, ...] = ()
     price: float = 0.0
     tried: tuple[float, float] = (0.0, 0.0)
+    limits: tuple[float, float] = (-np.inf, np.inf)
 
     @property
     def span(self) -> float:
@@ -58,22 +67,39 @@ class Axis:
         """Whether runs were made on both sides of a coordinate."""
         return self.tried[0] < u < self.tried[1]
 
+    def possible(self, u: FloatArray) -> FloatArray:
+        """Coordinates, moved to the nearest one that is possible."""
+        return np.clip(u, *self.limits)
+
     def coordinate(self, values: AnyArray) -> FloatArray:
-        raw = np.asarray(values, dtype=np.float64)
-        raw = np.log(raw) if self.kind in LOGS else raw / self.width
-        return np.asarray(raw - self.middle)
+        return np.asarray(_raw(self.kind, values) / self.width - self.middle)
 
     def value(self, u: float) -> float:
         if self.kind == "unique_tokens":
             return np.inf  # enough, so that nothing is repeated
-        raw = u + self.middle
-        return float(np.exp(raw)) if self.kind in LOGS else float(raw * self.width)
+        raw = (u + self.middle) * self.width
+        if self.kind == "share":
+            return float(expit(raw))
+        return float(np.exp(raw)) if self.kind in LOGS else float(raw)
+
+
+def _raw(kind: str, values: AnyArray) -> FloatArray:
+    """The log of values, the log of their odds, or the values."""
+    numbers = np.asarray(values, dtype=np.float64)
+    if kind == "share":
+        return np.asarray(logit(numbers))
+    return np.log(numbers) if kind in LOGS else numbers
 
 
 def known_as(column: str, names: Mapping[str, Collection[str]]) -> str:
     """The key under which the name of a column is listed; '' if it is not."""
     plain = column.lower().replace("-", "_").replace(" ", "_")
     return next((known for known, usual in names.items() if plain in usual), "")
+
+
+def known_name(column: str) -> str:
+    """The name of a hyperparameter that carries over between studies; '' for any other."""
+    return known_as(column, KNOWN)
 
 
 def further_axis(name: str, values: AnyArray, logs: Mapping[str, FloatArray]) -> Axis | None:
@@ -144,19 +170,32 @@ def axis_of(name: str, values: AnyArray, kind: str) -> Axis | None:
         kind = "categorical" if text else "log" if bool((values > 0).all()) else "linear"
     if kind == "categorical":
         return Axis(name, kind, levels=tuple(np.unique(values.astype(str)).tolist()))
-    raw = np.asarray(values, dtype=np.float64)
-    # A linear axis is stretched over two units, about what a log axis spans in a study.
-    width = 1.0 if kind == "log" else float(np.ptp(raw)) / 2.0
-    u = np.log(raw) if kind == "log" else raw / width
-    low, high = range_of(u)
+    numbers = np.asarray(values, dtype=np.float64)
+    in_e_folds = kind == "log" and bool(known_name(name) or known_as(name, FURTHER))
+    if kind == "log" and not in_e_folds and 0.5 < numbers.max() < 1.0:
+        kind = "share"
+    raw = _raw(kind, numbers)
+    # Over at most two units, about what the learning rate spans in a study in e-folds: an axis of
+    # many e-folds is flatter. Values that are no logs have no unit of their own.
+    half = float(np.ptp(raw)) / 2.0
+    width = 1.0 if in_e_folds else half if kind == "linear" else max(half, 1.0)
+    low, high = range_of(raw / width)
     middle = 0.5 * (low + high)
     ends = (low - middle, high - middle)
-    return Axis(name, kind, middle, width, *ends, tried=ends)
+    axis = Axis(name, kind, middle, width, *ends, tried=ends)
+    return axis if in_e_folds else replace(axis, limits=_limits(axis, numbers))
+
+
+def _limits(axis: Axis, values: FloatArray) -> tuple[float, float]:
+    """No value is below 0 if none was tried there, and none above 1 if 1 is the largest."""
+    least = axis.coordinate(np.zeros(1)).item() if axis.kind == "linear" else -np.inf
+    most = axis.coordinate(np.ones(1)).item() if values.max() == 1.0 else np.inf
+    return (least if values.min() >= 0.0 else -np.inf, most)
 
 
 def with_tried(axis: Axis, values: AnyArray) -> Axis:
     """The axis of all candidates, with the range of the values that were tried."""
-    if axis.kind not in ("log", "linear", "experts"):
+    if axis.kind not in (*NUMERIC, "experts"):
         return axis
     return replace(axis, tried=range_of(axis.coordinate(values)))
 

@@ -5,7 +5,8 @@ Notation and shapes
     S   (q, s + f) logs of the scale axes minus those of a reference: (N, D), or one of N, D, C;
         then one column for each of f further scales: ln experts, centred, or −ln epochs (0 for
         fresh data)
-    U   (q, h) numeric hyperparameters: logs, or values stretched to a width of 2, centred
+    U   (q, h) numeric hyperparameters, centred: logs of those that carry over between studies,
+        others as in `lawsmith.surface.axes`, stretched to a width of 2
     G   (q, g) one 0/1 column for each level of each categorical hyperparameter
     c   (q,)   ln C minus ln C of the largest run (ln N or ln D where there is no C); 0 at the top
 
@@ -27,6 +28,7 @@ from lawsmith.arrays import AnyArray, BoolArray, FloatArray, IntArray
 from lawsmith.errors import LawsmithError
 from lawsmith.surface.axes import (
     FURTHER,
+    NUMERIC,
     Axis,
     axis_of,
     further_axis,
@@ -97,7 +99,7 @@ class Frame:
 
     @property
     def numeric(self) -> tuple[Axis, ...]:
-        return tuple(a for a in self.axes if a.kind in ("log", "linear"))
+        return tuple(a for a in self.axes if a.kind in NUMERIC)
 
     @property
     def further(self) -> tuple[Axis, ...]:
@@ -264,7 +266,7 @@ def _axes_of(
             continue
         if axis.kind in ("unique_tokens", "epochs"):
             kept += [axis] if axis.low < axis.high else []
-        elif axis.kind not in ("log", "linear") or not is_recipe(axis.coordinate(values), columns):
+        elif axis.kind not in NUMERIC or not is_recipe(axis.coordinate(values), columns):
             kept.append(axis)
         elif not is_linear(axis.coordinate(values), columns):
             n_stepwise += 1

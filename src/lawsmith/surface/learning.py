@@ -18,6 +18,7 @@ from dataclasses import dataclass, replace
 import numpy as np
 
 from lawsmith.arrays import BoolArray, FloatArray
+from lawsmith.surface.axes import known_name
 from lawsmith.surface.fit_member import curvature
 from lawsmith.surface.member import Member
 from lawsmith.surface.prior import (
@@ -30,7 +31,6 @@ from lawsmith.surface.prior import (
     Number,
     Peak,
     Prior,
-    known_name,
     reference_compute,
     reference_sizes,
     share_shift,
@@ -189,7 +189,7 @@ def _in_family(name: str, number: Number, earlier: FloatArray) -> Number:
 
 
 def _peaks_of(surface: Surface) -> dict[str, Peak]:
-    """The best value of each hyperparameter on a log axis, at the study's reference."""
+    """The best value of each hyperparameter but linear ones, at the study's reference."""
     sizes = reference_sizes(surface.frame)
     if sizes is None:
         return {}
@@ -198,9 +198,9 @@ def _peaks_of(surface: Surface) -> dict[str, Peak]:
         bottoms = np.array([_bottom(member, j) for member in surface.members])
         mean = float(surface.weight @ bottoms[:, 0])
         variance = float(surface.weight @ (bottoms[:, 1] ** 2 + (bottoms[:, 0] - mean) ** 2))
-        if axis.kind == "log" and axis.is_inside(mean):
-            sd = float(np.hypot(PEAK_SD, variance**0.5))
-            peaks[axis.name] = Peak(axis.middle + mean, sd, *sizes)
+        if axis.kind != "linear" and axis.is_inside(mean):
+            sd = float(np.hypot(PEAK_SD, axis.width * variance**0.5))
+            peaks[axis.name] = Peak((axis.middle + mean) * axis.width, sd, *sizes)
     return peaks
 
 

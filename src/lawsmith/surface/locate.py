@@ -244,10 +244,11 @@ def _of_hyperparameter(
     frame = surface.frame
     j, rows = frame.numeric.index(axis), np.zeros(N_VALUES, dtype=np.int64)
     ends = [axis.low, axis.high, *(float(place.U[0, j]) for place in at)]
-    grid = np.linspace(min(ends) - BEYOND, max(ends) + BEYOND, N_VALUES)
+    reach = axis.possible(np.array([min(ends) - BEYOND, max(ends) + BEYOND]))
+    grid = np.linspace(*reach, N_VALUES)
     places = [frame.moved(place.take(rows), axis, grid) for place in at]
     curve = surface.weight @ _mean_plus_sd_of_each(surface, places)
-    u = _best_range(partial(_at_index, grid), curve, drawn, level)
+    u = _best_range(partial(_at_index, grid), curve, axis.possible(drawn), level)
     return Range(*map(axis.value, u)), not axis.is_inside(u.centre)
 
 

@@ -30,7 +30,7 @@ from typing import NamedTuple
 
 import numpy as np
 
-from lawsmith.surface.axes import Axis, known_as
+from lawsmith.surface.axes import Axis, known_name
 from lawsmith.surface.frame import Frame
 
 
@@ -55,9 +55,12 @@ class Number(NamedTuple):
 
 
 class Peak(NamedTuple):
-    """The best value of a hyperparameter in an earlier study: its log, SD, and ln N and ln D."""
+    """The best value of a hyperparameter in an earlier study, and the ln N and ln D it was best at.
 
-    log_value: float
+    raw, sd   its log, or the log of its odds for a share, and the SD of that
+    """
+
+    raw: float
     sd: float
     log_N: float
     log_D: float
@@ -101,17 +104,6 @@ class Prior:
         return self[own if own in self.numbers else f"{known_name(name)}.{what}"]
 
 
-NAMES = {
-    "lr": {"lr", "learning_rate", "peak_lr", "max_lr"},
-    "batch": {"bs", "batch", "batch_size", "bsz", "gbsz", "batch_tokens", "global_batch_size"},
-}
-
-
-def known_name(name: str) -> str:
-    """The name of a hyperparameter in a prior; '' for an unknown one."""
-    return known_as(name, NAMES)
-
-
 # An average law: reducible over irreducible loss at C₀, and its rate of decrease per e-fold of C.
 REDUCIBLE, FALL = 0.5, 0.13
 EARLY_FALL = 0.5  # decrease of the log of `early` per e-fold of C
@@ -146,7 +138,7 @@ def local(prior: Prior, frame: Frame) -> Prior:
     moved = replace(prior, numbers=numbers)
     sizes = reference_sizes(frame)
     for axis in frame.numeric:
-        if sizes is not None and axis.name in prior.peaks and axis.kind == "log":
+        if sizes is not None and axis.name in prior.peaks and axis.kind != "linear":
             numbers[f"{axis.name}:centre"] = _centre(moved, axis, sizes)
     return moved
 
@@ -156,10 +148,12 @@ def _centre(prior: Prior, axis: Axis, sizes: tuple[float, float]) -> Number:
     peak, span = prior.peaks[axis.name], axis.span
     drifts = [prior.bowl(axis.name, f"drift_{scale}") for scale in "ND"]
     steps = [sizes[0] - peak.log_N, sizes[1] - peak.log_D]
-    before = peak.log_value + sum(d.mean * step for d, step in zip(drifts, steps, strict=True))
-    variance = peak.sd**2 + sum((d.sd * step) ** 2 for d, step in zip(drifts, steps, strict=True))
+    before = peak.raw / axis.width - axis.middle
+    before += sum(d.mean * step for d, step in zip(drifts, steps, strict=True))
+    variance = (peak.sd / axis.width) ** 2
+    variance += sum((d.sd * step) ** 2 for d, step in zip(drifts, steps, strict=True))
     about = prior.bowl(axis.name, "centre")
-    centres = np.array([about.mean, (before - axis.middle) / span])
+    centres = np.array([about.mean, before / span])
     weight = np.array([about.sd**-2, span**2 / variance])
     return Number(float(weight @ centres / weight.sum()), float(weight.sum() ** -0.5), log=False)
 

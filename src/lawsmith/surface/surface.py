@@ -306,7 +306,7 @@ class Surface:
         at = frame.points(scales, base)
         bottoms = dict(zip(frame.numeric, member.trend.centres(member.theta, at.S).T, strict=True))
         for axis in (axis for axis in frame.numeric if axis.name not in hp):
-            at = frame.moved(at, axis, bottoms[axis])
+            at = frame.moved(at, axis, axis.possible(bottoms[axis]))
         for axis in (axis for axis in frame.experts if axis.name not in hp):
             tried = [frame.moved(at, axis, u) for u in expert_values(axis).tolist()]
             # Not `mean_plus_sd`: more experts always help, and few would win only because many are
@@ -331,7 +331,7 @@ class Surface:
             return [float(level) for level in range(len(axis.levels))]
         u, bottom = at.U[:, self.frame.numeric.index(axis)], bottoms[axis]
         low, high = np.minimum(axis.low, bottom) - BEYOND, np.maximum(axis.high, bottom) + BEYOND
-        moved = [np.clip(u + k * step, low, high) for k in HP_STEPS]
+        moved = [axis.possible(np.clip(u + k * step, low, high)) for k in HP_STEPS]
         return [*moved, axis.low, 0.0, axis.high]
 
     def best_of(self, line: Mapping[str, AnyArray], places: list[Points]) -> list[Points]:
