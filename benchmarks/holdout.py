@@ -20,6 +20,7 @@ truth. The bet is one run of tinylm at nine times the compute of its grid.
 
 A folder of one's own: its tables played no part in lawsmith, so they are judged with the prior that
 ships. Files whose names begin alike up to a dot are one study: xlstm.2048.csv, xlstm.8192.csv.
+The tables in the folder $LAWSMITH_FURTHER are treated as those at hand: they teach each other.
 
 Errors, half-widths and interval scores are of log loss, in per cent.
 """
@@ -131,7 +132,10 @@ NOT_LEARNT_FROM = ("parallel", "sparsity", "porian-hp:beta2", "lr_bsz")
 
 
 def tables() -> dict[str, Table]:
-    return {table.name: table for table in TABLES}
+    """The tables above, and those in the folder $LAWSMITH_FURTHER."""
+    further = os.environ.get("LAWSMITH_FURTHER")
+    found = {table.name: table for table in TABLES}
+    return found | tables_in(Path(further)) if further else found
 
 
 def tables_in(folder: Path) -> dict[str, Table]:

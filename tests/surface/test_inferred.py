@@ -132,24 +132,6 @@ def test_half_of_what_a_window_needs_may_be_inferred(n_lengths, n_upper, n_infer
     assert upper == any(member.name.endswith("/10") for member in members)
 
 
-def test_runs_of_one_trunk_count_as_what_they_say_of_their_mean():
-    """The precision of a mean by generalised least squares, in units of that of one run."""
-    own = np.repeat(0.002 * np.random.default_rng(3).standard_normal(5), 4)
-    trunk = np.repeat(np.arange(5), 4)
-    empty = {"N": np.empty(0), "D": np.empty(0)}
-    shared = Inferred(empty, {}, np.empty(0), np.empty((0, 0)), np.arange(0), trunk)
-    for member in fit({"N": N, "D": D}, runs() * np.exp(own), inferred=shared).members:
-        k, eta = len(member.data), member.eta.copy()
-        eta[-1] = 0.0  # the same in all rows, as the closed form has it
-        trunks = replace(member.data.trunks, tau=np.ones(k))
-        member = replace(member, eta=eta, w=np.ones(k), data=replace(member.data, trunks=trunks))
-        common = np.exp(2.0 * eta[-2]) * trunks.common
-        K = common * (trunks.of_row[:, None] == trunks.of_row) + np.diag(member.noise)
-        precision = float(np.linalg.solve(K, np.ones(len(K))).sum())
-        assert member.n_independent == pytest.approx(precision * K[0, 0])
-        assert 5.0 < member.n_independent < len(member.data)
-
-
 def test_runs_on_one_line_and_rows_off_it_tell_N_and_D_apart():
     sizes = np.geomspace(1e8, 1e9, 8)
     line = {"N": sizes, "D": 20.0 * sizes}

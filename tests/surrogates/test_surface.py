@@ -13,6 +13,7 @@ from lawsmith.surface.data import Observed
 from lawsmith.surface.frame import Points
 from lawsmith.surface.member import Member
 from lawsmith.surface.tail import compress
+from lawsmith.surrogates.aim import TAILS
 from lawsmith.surrogates.base import Aim, Posterior
 from lawsmith.surrogates.gp import GP
 from lawsmith.surrogates.surface import REFITS, FittedSurface, SurfaceModel
@@ -113,7 +114,7 @@ def test_runs_taken_in_one_by_one_give_the_members_conditioned_at_once():
     means = np.stack([mean for mean, _ in parts])
     inner = np.stack([np.diag(cov) for _, cov in parts])
     mean = weight @ means
-    variance = state.stretch * (weight @ inner) + weight @ (means - mean) ** 2
+    variance = TAILS * (weight @ inner) + weight @ (means - mean) ** 2
     np.testing.assert_allclose(posterior.mean, mean, atol=1e-8)
     np.testing.assert_allclose(posterior.sd**2, variance, rtol=1e-6, atol=1e-8)
 
@@ -181,11 +182,11 @@ def test_what_a_run_takes_off_the_variance_of_the_answer_is_covariance_squared(k
         before = aim_of(posterior)
         after(state, row, 0)
         now = aim_of(model.fit(grid, runs))
-        # The model's own variance of a run; the stretch is a factor of what is known, not of noise.
-        of_run = posterior.sd[row] ** 2 / state.stretch + state.parts[0].noise[row]
-        off = before.covariance[:, row] ** 2 / state.stretch / of_run
+        # The model's own variance of a run; TAILS is a factor of what is known, not of noise.
+        of_run = posterior.sd[row] ** 2 / TAILS + state.parts[0].noise[row]
+        off = before.covariance[:, row] ** 2 / TAILS / of_run
         np.testing.assert_allclose(before.variance - now.variance, off, rtol=1e-5, atol=1e-10)
-        lost = before.tuning[row] / state.stretch / of_run
+        lost = before.tuning[row] / TAILS / of_run
         assert before.regret - now.regret == pytest.approx(lost, rel=1e-5, abs=1e-10)
         # Knowing more of one place never makes another less certain.
         assert (now.variance <= before.variance).all()
@@ -197,7 +198,7 @@ def test_the_gain_is_what_one_run_takes_off_the_sd_and_the_regret_where_it_tells
     state.parts[0].noise[:] = 1.0  # a run that tells nearly nothing: the first order is exact
     posterior = model.fit(grid, runs)
     before = aim_of(posterior)
-    gain = before.gain(posterior.sd**2 / state.stretch + 1.0) / state.stretch
+    gain = before.gain(posterior.sd**2 / TAILS + 1.0) / TAILS
     for row in np.setdiff1d(np.arange(len(grid)), runs.index)[::6].tolist():
         model, _, state = one_member(grid, runs)
         state.parts[0].noise[:] = 1.0
@@ -220,7 +221,7 @@ def test_covariance_with_the_answer_is_that_of_joint_draws():
         here = state.parts[j].prior.at.take(np.array([row]))
         both = Points(*(np.concatenate([getattr(p, f) for p in (here, there)]) for f in "SUGc"))
         mean, cov = member.mean_and_cov(both)
-        drawn.append(rng.multivariate_normal(mean, state.stretch * cov, size=counts[j]))
+        drawn.append(rng.multivariate_normal(mean, TAILS * cov, size=counts[j]))
     found = np.cov(np.concatenate(drawn).T)
     sd = np.sqrt(found[0, 0] * found[1, 1])
     assert aim.covariance[place, row] == pytest.approx(found[0, 1], abs=0.03 * sd)

@@ -38,9 +38,9 @@ LINE_FORMS = ("early+power",)  # for one scale axis
 WINDOW = 10.0  # the factor of C below the top that the upper window reaches
 LEAST_UPPER = 20  # rows in that window, half of them runs: about twice the numbers of a law
 TOP = np.log(4.0)  # members are weighed by the runs within this factor of the largest C
-# Probability that a study is unlike those that a prior was learnt from: one in sixteen, by the rule
-# of succession, after fourteen that were not.
-UNLIKE = 1.0 / 16.0
+# Probability that a study is unlike those that a prior was learnt from: two in 28, by the rule of
+# succession, after 26 of which one was (language models of proteins).
+UNLIKE = 2.0 / 28.0
 NEGLIGIBLE = 0.01  # of the largest weight: members with less are dropped, for speed
 
 

@@ -118,9 +118,8 @@ def _theta_names(member: Member) -> tuple[tuple[str, ...], ...]:
     names: list[tuple[str, ...]] = [(n, *ALSO.get(n, ())) for n in own]
     parts = bowl_numbers(frame)
     for axis in frame.numeric:
-        known = known_name(axis.name)
-        owners = (known, "bowl") if known else ("bowl",)
-        names += [tuple(f"{owner}.{part}" for owner in owners) for part in parts]
+        owner = known_name(axis.name) or "bowl"
+        names += [(f"{owner}.{part}",) for part in parts]
     return (*names, *[("effect",)] * member.trend.g)
 
 

@@ -25,7 +25,7 @@ from lawsmith.arrays import AnyArray, FloatArray
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.frame import Points
 from lawsmith.surface.member import Member
-from lawsmith.surface.mixture import DF, model_share
+from lawsmith.surface.mixture import DF
 
 if TYPE_CHECKING:
     from lawsmith.surface.surface import Given, Surface
@@ -138,7 +138,7 @@ def _mean_plus_sd_of_each(surface: Surface, places: list[Points]) -> FloatArray:
 def mean_plus_sd(member: Member, at: Points) -> FloatArray:
     """(q,) mean log loss plus one SD, so that no point wins because it is uncertain."""
     mean, sd = member.mean_and_sd(at)
-    return np.asarray(mean + np.sqrt(model_share(len(member.data))) * sd)
+    return mean + sd
 
 
 def _ratio_prior(surface: Surface, line: Mapping[str, AnyArray]) -> FloatArray:
@@ -169,7 +169,6 @@ def draw_optima(
     """(n,) where on the line, as an index, each draw is best, and (n, h) its bottoms of bowls."""
     mean, cov = member.theta_and_residual(at)
     tail = np.sqrt(DF / rng.chisquare(DF, size=(n, 1)))
-    # Without `model_share`, which was learnt from losses: hold-outs do not show places of optima.
     drawn = mean + tail * (rng.standard_normal((n, len(mean))) @ root(cov).T)
     p = member.trend.p
     theta = member.trend.mean + member.trend.sd * np.clip(drawn[:, :p], -6.0, 6.0)

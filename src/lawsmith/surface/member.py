@@ -24,7 +24,6 @@ from lawsmith.surface.process import (
     misfit_of,
     row_noise,
     solve,
-    trunk_cov,
     whiten,
     with_trunks,
 )
@@ -127,22 +126,6 @@ class Member:
     def noise(self) -> FloatArray:
         """(k,) variance of each row's y about the surface, compression included."""
         return row_noise(self.kernel, self.eta, self.data, self.w) + self.data.extra
-
-    @cached_property
-    def n_independent(self) -> float:
-        """How many independent rows the member rests on.
-
-        m rows of one trunk with correlation r tell as much as m/(1 + (m − 1)·r) independent ones.
-        """
-        trunks, shared = self.data.trunks, trunk_cov(self.kernel, self.eta, self.data)
-        if trunks is None or shared is None or self.data.cov is None:
-            return float(len(self.data))
-        own = np.diag(shared)
-        correlation = own / (own + np.diag(self.data.cov) + self.noise)
-        of_row = trunks.of_row + 1  # 0 for rows of no trunk
-        m, r = np.bincount(of_row), np.bincount(of_row, weights=correlation)
-        n = m / (1.0 + np.maximum(m - 1.0, 0.0) * r / np.maximum(m, 1.0))
-        return float(m[0] + n[1:].sum())
 
     @cached_property
     def fixed_cov(self) -> FloatArray:

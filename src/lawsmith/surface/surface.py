@@ -36,7 +36,7 @@ from lawsmith.surface.locate import (
     score,
 )
 from lawsmith.surface.member import Member
-from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2, model_share
+from lawsmith.surface.mixture import DF, STEP, Mixture, beyond2
 from lawsmith.threads import one_thread
 
 RATIO_REACH = 2.5  # e-folds beyond the D/N of the data that a line reaches
@@ -246,19 +246,17 @@ class Surface:
         """A member's mean and scale matrix; errors due to the distance beyond the data are one."""
         mean, cov = member.mean_and_cov(at)
         slope, a, h = distance(member, at)
-        share = model_share(member.n_independent)
         more = np.sqrt(beyond2(slope, a, h))
-        return mean, share * cov + np.outer(more, more)
+        return mean, cov + np.outer(more, more)
 
     def mixture(self, places: list[Points]) -> Mixture:
         """The prediction at one point, which may differ in λ (or N) between members."""
-        parts = np.empty((7, len(self.members)))
+        parts = np.empty((6, len(self.members)))
         for j, (member, at) in enumerate(zip(self.members, places, strict=True)):
             mean, cov = member.mean_and_cov(at)
             slope, a, h = distance(member, at)
             noise = member.run_noise(at)[0] ** 2
-            n = member.n_independent
-            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0], n
+            parts[:, j] = mean[0], max(cov[0, 0], 1e-12), noise, slope[0], a[0], h[0]
         return Mixture(self._weight_at(places), *parts)
 
     def _weight_at(self, places: list[Points]) -> FloatArray:

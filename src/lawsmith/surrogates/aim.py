@@ -19,17 +19,13 @@ from lawsmith.arrays import FloatArray, IntArray
 from lawsmith.surface.frame import Points
 from lawsmith.surface.locate import score
 from lawsmith.surface.member import Linearised, Member
-from lawsmith.surface.mixture import DF, model_share
+from lawsmith.surface.mixture import DF
 from lawsmith.surface.surface import FEW_RATIOS, Surface
 from lawsmith.surrogates.base import Aim
 from lawsmith.surrogates.gp.factor import Factor
 
 N_PLACES = 5  # of a line's FEW_RATIOS points: a gain costs as much as it has places
-
-
-def stretch(n: int) -> float:
-    """The factor on the variance of a member fitted to n runs; see `surface.mixture`."""
-    return model_share(n) * DF / (DF - 2.0)
+TAILS = DF / (DF - 2.0)  # variance of Student's t, in units of its scale²
 
 
 @dataclass(frozen=True, eq=False)
@@ -77,7 +73,7 @@ class Places(NamedTuple):
     chance: FloatArray
 
 
-def likely_places(surface: Surface, C: float, stretch: float) -> Places:
+def likely_places(surface: Surface, C: float) -> Places:
     """The points of cost C that are most likely to be the best, each at its best λ.
 
     The probability of a point is proportional to that of beating the point with the best score.
@@ -87,7 +83,7 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     best = int(np.argmin(curve))
     each = zip(surface.members, along, strict=True)
     covs = [member.mean_and_cov(at, as_best=True)[1] for member, at in each]
-    cov = stretch * np.tensordot(surface.weight, np.stack(covs), axes=1)
+    cov = TAILS * np.tensordot(surface.weight, np.stack(covs), axes=1)
     spread = np.diag(cov) + cov[best, best] - 2.0 * cov[best]
     chance = ndtr(-(curve - curve[best]) / np.sqrt(np.maximum(spread, 1e-12)))
     likely = np.sort(np.argsort(-chance, kind="stable")[:N_PLACES])
@@ -95,9 +91,7 @@ def likely_places(surface: Surface, C: float, stretch: float) -> Places:
     return Places([at.take(likely) for at in along], share)
 
 
-def aim_at(
-    places: Places, stretch: float, weight: FloatArray, parts: list[MemberOnGrid], apart: FloatArray
-) -> Aim:
+def aim_at(places: Places, weight: FloatArray, parts: list[MemberOnGrid], apart: FloatArray) -> Aim:
     """How the rows relate to some places.
 
     Members that disagree about a place and about a row make the two covary.
@@ -108,13 +102,13 @@ def aim_at(
     cov, var, mean = (np.stack(v) for v in zip(*(_covariance_with(*b) for b in both), strict=True))
     tuning, regret = zip(*(_tuning(*b, places.chance) for b in both), strict=True)
     off = mean - weight @ mean
-    covariance = stretch * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
+    covariance = TAILS * np.tensordot(weight, cov, axes=1) + (weight[:, None] * off).T @ apart
     return Aim(
         covariance=covariance,
-        variance=stretch * (weight @ var) + weight @ off**2,
+        variance=TAILS * (weight @ var) + weight @ off**2,
         chance=places.chance,
-        tuning=stretch**2 * (weight @ np.stack(tuning)),
-        regret=float(stretch * (weight @ np.array(regret))),
+        tuning=TAILS**2 * (weight @ np.stack(tuning)),
+        regret=float(TAILS * (weight @ np.array(regret))),
     )
 
 

@@ -32,13 +32,13 @@ from lawsmith.surface.prior import PUBLIC, Prior
 from lawsmith.surface.surface import Surface
 from lawsmith.surface.tail import compress_last, variance_of
 from lawsmith.surrogates.aim import (
+    TAILS,
     MemberOnGrid,
     Places,
     aim_at,
     factor_of,
     likely_places,
     mistuned,
-    stretch,
 )
 from lawsmith.surrogates.base import Hints, Posterior, Refits, Sampler, check_logs
 from lawsmith.threads import one_thread
@@ -67,14 +67,9 @@ class FittedSurface:
     runs: Runs
     places: dict[float, Places] = field(default_factory=dict)
 
-    @property
-    def stretch(self) -> float:
-        """The factor on a member's variance; the same between two fits."""
-        return stretch(len(self.fitted))
-
     def places_at(self, C: float) -> Places:
         if C not in self.places:
-            self.places[C] = likely_places(self.surface, C, self.stretch)
+            self.places[C] = likely_places(self.surface, C)
         return self.places[C]
 
 
@@ -208,7 +203,7 @@ def _posterior(
     mean = weight @ means
     apart = means - mean
     inner = weight @ np.stack([part.factor.variance() for part in parts])
-    variance = state.stretch * inner + weight @ apart**2
+    variance = TAILS * inner + weight @ apart**2
     done = finished.of(State.DONE).loss
     return Posterior(
         mean=mean,
@@ -217,9 +212,9 @@ def _posterior(
         best=float(np.log(done.min())) if len(done) else np.inf,
         noise=np.sqrt(weight @ np.stack([part.noise for part in parts])),
         poor=weight @ np.stack([part.poor for part in parts]),
-        mistuned=state.stretch * (weight @ np.stack([mistuned(part) for part in parts])),
+        mistuned=TAILS * (weight @ np.stack([mistuned(part) for part in parts])),
         sampler=_sampler(state, parts, means),
-        aim=lambda C: aim_at(state.places_at(C), state.stretch, weight, parts, apart),
+        aim=lambda C: aim_at(state.places_at(C), weight, parts, apart),
         with_hints=lambda hints: _posterior(state, finished, pending, hints),
     )
 
@@ -232,7 +227,7 @@ def _sampler(state: FittedSurface, parts: list[MemberOnGrid], means: FloatArray)
         drawn = []
         for part, mean, count in zip(parts, means, counts, strict=True):
             V, prior = part.factor.V[: part.factor.k, rows], part.prior.take(rows)
-            cov = state.stretch * (part.member.prior_cov(prior, prior) - V.T @ V)
+            cov = TAILS * (part.member.prior_cov(prior, prior) - V.T @ V)
             normal = rng.standard_normal((count, len(rows)))
             drawn.append(mean[rows] + normal @ root(cov).T)
         return np.asarray(rng.permutation(np.concatenate(drawn)))
