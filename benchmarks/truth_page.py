@@ -13,6 +13,7 @@ from drawn_truth import error_ratio, optima, told
 from holdout import (
     METHODS,
     SIZES,
+    TABLES,
     Found,
     Record,
     by_file,
@@ -20,7 +21,6 @@ from holdout import (
     judged,
     pooled,
     scores,
-    tables,
 )
 
 from lawsmith import charts
@@ -90,6 +90,25 @@ def by_cut(parts: Parts, cuts: Iterable[str]) -> str:
     return "\n\n".join(blocks)
 
 
+def of_further(known: dict[str, Record], cuts: Iterable[str]) -> str:
+    """A row for each cut and method, by study."""
+    body = []
+    for cut in cuts:
+        for method in SHOWN:
+            found = list(judged(known, cut, method).values())
+            if found:
+                n = f"{len(found)} of {len(by_study(found))}"
+                values = cells(pooled(by_study(found)))
+                body.append([f"C ≥ Cmax/{cut}", n, NAMES[method], *values])
+    return rows(["held out", "tables of studies", *HEAD], body)
+
+
+def at_hand(known: dict[str, Record], *, further: bool = False) -> dict[str, Record]:
+    """The records of the tables in `TABLES`, or of those that are not."""
+    names = {table.name for table in TABLES}
+    return {key: r for key, r in known.items() if (key.split("|")[0] in names) != further}
+
+
 def of_drawn(parts: Parts) -> str:
     methods = [method for method in SHOWN if told(parts["drawn"], method)]
     body = [[NAMES[m], *cells(scores(told(parts["drawn"], m)))] for m in methods]
@@ -135,8 +154,10 @@ def worst(parts: Parts, cuts: Iterable[str]) -> str:
 
 def write(parts: Parts, cuts: Iterable[str], page: Path) -> None:
     """Replace what stands between the marks of the page."""
-    cuts = list(cuts)
-    made = {
+    cuts, further = list(cuts), at_hand(parts["tables"], further=True)
+    parts = parts | {name: at_hand(parts[name]) for name in ("tables", "sizes")}
+    made = {"further": of_further(further, cuts)} if further else {}
+    made |= {
         "cuts": by_cut(parts, cuts),
         "sizes": by_size(parts),
         "drawn": of_drawn(parts),
@@ -159,6 +180,7 @@ def replace_blocks(page: Path, made: Mapping[str, str]) -> None:
 
 def draw(parts: Parts, path: Path) -> None:
     """Left: held-out losses beside what was predicted. Right: coverage against half-width."""
+    parts = parts | {"tables": at_hand(parts["tables"])}
     charts.write(
         themed(alt.hconcat(_misses(parts), _coverage(parts), spacing=40), LIGHT),
         path.parent,
@@ -193,7 +215,7 @@ def _misses(parts: Parts) -> alt.LayerChart:
 def misses(known: dict[str, Record]) -> list[Record]:
     """One row for each held-out frontier cell, in per cent of loss about its prediction."""
     found = []
-    for name in tables():
+    for name in (table.name for table in TABLES):
         records = [known.get(f"{name}|{cut}|surface", {"rows": []}) for cut in ("8", "3")]
         rows_ = next((r["rows"] for r in records if any(x["frontier"] for x in r["rows"])), [])
         for row in (row for row in rows_ if row["frontier"]):

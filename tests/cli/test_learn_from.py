@@ -55,7 +55,7 @@ def test_fit_learns_from_earlier_studies(fit_json, folder):
 
 def test_the_terminal_says_what_was_learnt_from(lawsmith, folder):
     found = lawsmith("fit", folder / "new.csv", *AT, "--learn-from", folder / "last.csv")
-    assert "Learnt from: 14 public studies and" in found.text
+    assert "Learnt from: 26 public studies and" in found.text
     assert "last.csv (80 runs)" in found.text.replace("\n", "")
 
 

@@ -10,10 +10,11 @@ import numpy as np
 import pytest
 
 from lawsmith.surface import BROAD, PUBLIC, Lesson, Surface, fit, learn_from_surfaces
+from lawsmith.surface.axes import known_name
 from lawsmith.surface.data import observe
 from lawsmith.surface.fit import UNLIKE, fit_observed, shares
 from lawsmith.surface.learning import Evidence, evidence
-from lawsmith.surface.prior import Number, Prior, known_name, local, reducible, share_shift
+from lawsmith.surface.prior import Number, Prior, local, reducible, share_shift
 
 SPEC = spec_from_file_location(
     "population", Path(__file__).parents[2] / "benchmarks" / "population.py"
@@ -146,7 +147,7 @@ def test_the_best_learning_rate_carries_over_as_a_value() -> None:
     y = np.log(t["loss"]) + 0.02 * (np.log(lr) + 7.5) ** 2
     before = fit({"N": t["N"], "D": t["D"]}, np.exp(y), hp={"lr": lr}, prior=BROAD)
     prior = learn_from_surfaces({Lesson("before", 120): before})
-    assert prior.peaks["lr"].log_value == pytest.approx(-7.5, abs=0.4)
+    assert prior.peaks["lr"].raw == pytest.approx(-7.5, abs=0.4)
     # The next study tries other values: the place in what is tried is another one.
     other = np.exp(rng.uniform(-8.0, -6.0, 120))
     new = observe({"N": t["N"], "D": t["D"]}, t["loss"], hp={"lr": other})
@@ -175,7 +176,7 @@ def test_hyperparameters_are_known_by_their_usual_names() -> None:
     assert known_name("Learning-Rate") == known_name("lr") == "lr"
     assert known_name("global_batch_size") == known_name("bs") == "batch"
     assert known_name("dropout") == ""
-    assert PUBLIC["lr.drift_N"].mean < -0.3  # larger models want smaller rates
+    assert PUBLIC["lr.drift_N"].mean < -0.2  # larger models want smaller rates
     assert isinstance(PUBLIC["lr.height"], Number)
 
 

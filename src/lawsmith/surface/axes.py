@@ -31,6 +31,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 }
 NUMERIC = ("log", "share", "linear")  # kinds of numeric hyperparameters
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
+BEYOND = 0.7  # in logs, or of half the range of values that are no logs: see `Axis.beyond`
 # Runs cost a power of experts if it is above PRICED and ln C follows it to within PRICE_SD. A
 # smaller power is taken as rounding in the table's count of FLOPs.
 PRICED, PRICE_SD = 0.05, 0.05
@@ -66,6 +67,12 @@ class Axis:
     def is_inside(self, u: float) -> bool:
         """Whether runs were made on both sides of a coordinate."""
         return self.tried[0] < u < self.tried[1]
+
+    @property
+    def beyond(self) -> float:
+        """How far beyond tried values and fitted optima λ is sought: a factor of 2, or of 2 in the
+        odds of a share; a third of the range for values that are no logs."""
+        return BEYOND if self.kind == "linear" else BEYOND / self.width
 
     def possible(self, u: FloatArray) -> FloatArray:
         """Coordinates, moved to the nearest one that is possible."""

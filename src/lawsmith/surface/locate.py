@@ -34,7 +34,6 @@ NEAR = 0.005  # of the best loss: losses this close count as equally good
 N_DRAWS = 400  # ends of 95 % intervals then err by 7 % of the half-width
 N_VALUES = 81  # of a hyperparameter that are tried for the range near the best
 N_EXPERTS = 17  # values of experts that are tried: up to 64, about three for each doubling
-BEYOND = 0.7  # how far beyond tried values and fitted optima λ is searched: a factor of 2 for logs
 # Log loss per squared e-fold of D/N beyond those of the data: a fifth of what curves of one compute
 # usually bend by (`curve` in `prior` is per squared e-fold of the root of D/N). This ends a curve
 # that is flat because there are no data, and is too little to hide an optimum that runs show.
@@ -43,6 +42,8 @@ RATIO_PRIOR = 0.001
 # that costs little. The SD is by judgement (95 % within a factor of 5). An e-fold costs NEAR, if
 # curves bend as usual (five times RATIO_PRIOR).
 LINE_SD, LINE_NEAR = 0.8, 1.0
+# Draws of λ* may lie this many times as far again: an axis that runs say nothing of has no bottom.
+FURTHER_DRAWN = 2.0
 
 
 class Range(NamedTuple):
@@ -243,11 +244,13 @@ def _of_hyperparameter(
     frame = surface.frame
     j, rows = frame.numeric.index(axis), np.zeros(N_VALUES, dtype=np.int64)
     ends = [axis.low, axis.high, *(float(place.U[0, j]) for place in at)]
-    reach = axis.possible(np.array([min(ends) - BEYOND, max(ends) + BEYOND]))
-    grid = np.linspace(*reach, N_VALUES)
+    low, high = min(ends) - axis.beyond, max(ends) + axis.beyond
+    grid = axis.possible(np.linspace(low, high, N_VALUES))
     places = [frame.moved(place.take(rows), axis, grid) for place in at]
     curve = surface.weight @ _mean_plus_sd_of_each(surface, places)
-    u = _best_range(partial(_at_index, grid), curve, axis.possible(drawn), level)
+    more = FURTHER_DRAWN * axis.beyond
+    drawn = axis.possible(np.clip(drawn, low - more, high + more))
+    u = _best_range(partial(_at_index, grid), curve, drawn, level)
     return Range(*map(axis.value, u)), not axis.is_inside(u.centre)
 
 

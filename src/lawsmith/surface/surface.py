@@ -25,7 +25,6 @@ from lawsmith.grid import Grid
 from lawsmith.surface.axes import Axis
 from lawsmith.surface.frame import Frame, Points, stack
 from lawsmith.surface.locate import (
-    BEYOND,
     Range,
     about_line,
     best_experts,
@@ -321,14 +320,16 @@ class Surface:
         self, at: Points, axis: Axis, step: float, bottoms: Mapping[Axis, FloatArray]
     ) -> list[float | FloatArray]:
         """Coordinates of an axis to try: every level of a category; for a λ, steps from the present
-        value up to BEYOND the tried range or the bowl's bottom, and points of the tried range.
+        value, as far beyond the tried range or the bowl's bottom as `Axis.beyond` says, and points
+        of the tried range.
 
         The bottom drifts with scale, so far beyond the data it may lie outside the tried range.
         """
         if axis.levels:
             return [float(level) for level in range(len(axis.levels))]
         u, bottom = at.U[:, self.frame.numeric.index(axis)], bottoms[axis]
-        low, high = np.minimum(axis.low, bottom) - BEYOND, np.maximum(axis.high, bottom) + BEYOND
+        low = np.minimum(axis.low, bottom) - axis.beyond
+        high = np.maximum(axis.high, bottom) + axis.beyond
         moved = [axis.possible(np.clip(u + k * step, low, high)) for k in HP_STEPS]
         return [*moved, axis.low, 0.0, axis.high]
 
