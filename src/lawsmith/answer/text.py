@@ -101,7 +101,7 @@ def rests_on(answer: AnyAnswer) -> str:
 
 
 def learnt_text(answer: Answer) -> str:
-    """'14 public studies and last.csv (91 runs)'; '' if the prior was learnt from no study."""
+    """'26 public studies and last.csv (91 runs)'; '' if the prior was learnt from no study."""
     studies = [f"{len(answer.public)} public studies"] if answer.public else []
     studies += [f"{one.study} ({plural(one.n_runs, 'run')})" for one in answer.learnt_from]
     return " and ".join([", ".join(studies[:-1]), studies[-1]] if len(studies) > 1 else studies)
