@@ -16,9 +16,9 @@ Held out were frontier cells at Cmax/3, /8 and /30, predicted from all runs belo
 from runs worth 1 % of their compute. Every study counted once, and was predicted with a prior that
 was learnt without it.
 
-v and σ² have no factors. Until 0.2 they had, learnt from the 12 studies that the forms and windows
-of `lawsmith.surface.fit` had been chosen on: 0.62 (more for few rows) and 0.7. On 11 studies that
-came later factors of 1.7 and 2.6 are the most likely, on all together the likelihood is nearly flat
+v and σ² have no factors. Once they had, learnt from the 12 studies that the forms and windows of
+`lawsmith.surface.fit` were chosen on: 0.62 (more for few rows) and 0.7. On 11 studies that came
+later factors of 1.7 and 2.6 are the most likely. On all together the log likelihood is nearly flat
 (0.1 in 72 between 1 and the best), and 1 needs no number.
 STEP is learnt from two studies whose hyperparameters follow scale in steps: Gadre's, and four
 tables of xLSTM's isoFLOP runs (docs/truth.md). Of 0.12, 0.08, 0.05, 0.03 and 0.01 the last two make
