@@ -31,6 +31,7 @@ KNOWN: dict[str, tuple[str, ...]] = {
 }
 NUMERIC = ("log", "share", "linear")  # kinds of numeric hyperparameters
 LOGS = ("log", "experts", "epochs")  # kinds whose coordinate is a log
+LEAST_SHARE = 1e-9  # nearer to 0 or 1 there is no difference
 BEYOND = 0.7  # in logs, or of half the range of values that are no logs: see `Axis.beyond`
 # Runs cost a power of experts if it is above PRICED and ln C follows it to within PRICE_SD. A
 # smaller power is taken as rounding in the table's count of FLOPs.
@@ -94,7 +95,7 @@ def _raw(kind: str, values: AnyArray) -> FloatArray:
     """The log of values, the log of their odds, or the values."""
     numbers = np.asarray(values, dtype=np.float64)
     if kind == "share":
-        return np.asarray(logit(numbers))
+        return np.asarray(logit(np.clip(numbers, LEAST_SHARE, 1.0 - LEAST_SHARE)))
     return np.log(numbers) if kind in LOGS else numbers
 
 
