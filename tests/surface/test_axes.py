@@ -5,6 +5,7 @@ from __future__ import annotations
 import numpy as np
 import pytest
 
+from lawsmith.errors import LawsmithError
 from lawsmith.surface import fit
 from lawsmith.surface.axes import Axis, axis_of
 
@@ -65,6 +66,22 @@ def test_what_was_never_below_0_or_above_1_stays_there() -> None:
     assert share.value(share.possible(np.array([9.0]))[0]) == pytest.approx(1.0)
     temperature = made("temperature", -1.0, 0.0, 1.5)
     assert temperature.possible(np.array([-9.0, 9.0])).tolist() == [-9.0, 9.0]
+
+
+def test_values_that_no_run_can_have_are_refused() -> None:
+    scales, loss, hp = one_at_a_time(0)
+    surface = fit(scales, loss, hp=hp)
+    for name, value, want in (
+        ("warmup", -3.0, "a number above 0"),
+        ("beta2", 1.5, "a number from 0 to 1"),
+        ("decay", float("nan"), "a finite number"),
+        ("decay", "little", "a finite number"),
+    ):
+        with pytest.raises(LawsmithError, match=f"^{name}: got .*, want {want}"):
+            surface.at(N=1e9, D=1e10, hp={name: value})
+        with pytest.raises(LawsmithError, match=want):
+            surface.best(1e20, hp={name: value})
+    assert surface.at(N=1e9, D=1e10, hp={"beta2": 1.0}).loss > 0.0
 
 
 def one_at_a_time(seed: int) -> tuple[dict, np.ndarray, dict]:

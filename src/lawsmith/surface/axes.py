@@ -14,6 +14,7 @@ import numpy as np
 from scipy.special import expit, logit
 
 from lawsmith.arrays import AnyArray, FloatArray
+from lawsmith.errors import LawsmithError
 
 # A λ whose SD at given scales is below this share of its SD is a recipe: three quarters of its
 # variance follow the scales, so its own effect can hardly be separated from theirs.
@@ -74,6 +75,20 @@ class Axis:
         """How far beyond tried values and fitted optima λ is sought: a factor of 2, or of 2 in the
         odds of a share; a third of the range for values that are no logs."""
         return BEYOND if self.kind == "linear" else BEYOND / self.width
+
+    def check(self, value: float | str) -> None:
+        """Refuse a value that has no coordinate."""
+        if self.kind == "categorical":
+            ok, want = not isinstance(value, str) or value in self.levels, ", ".join(self.levels)
+        elif self.kind == "share":
+            ok, want = not isinstance(value, str) and 0.0 <= value <= 1.0, "a number from 0 to 1"
+        elif self.kind == "linear":
+            ok, want = not isinstance(value, str) and bool(np.isfinite(value)), "a finite number"
+        else:
+            ok, want = not isinstance(value, str) and 0.0 < value < np.inf, "a number above 0"
+        if not ok:
+            got = repr(value) if isinstance(value, str) else f"{value:g}"
+            raise LawsmithError(self.name, got=got, want=want)
 
     def possible(self, u: FloatArray) -> FloatArray:
         """Coordinates, moved to the nearest one that is possible."""

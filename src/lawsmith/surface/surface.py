@@ -112,6 +112,7 @@ class Surface:
         if missing:
             raise LawsmithError("at", got=", ".join(scales) or "nothing", want=", ".join(missing))
         line = {name: np.array([scales[name]], dtype=np.float64) for name in self.frame.names}
+        self._check(hp)
         return self._estimate(line, hp, level)
 
     @one_thread()
@@ -119,8 +120,14 @@ class Surface:
         """The loss of the best run that costs C, over the λ that is not given."""
         key = (C, level, *sorted(hp.items()))
         if key not in self._best:
+            self._check(hp)
             self._best[key] = self._find_best(C, hp, level)
         return self._best[key]
+
+    def _check(self, hp: Given) -> None:
+        """Refuse hyperparameters that no run can have."""
+        for axis in (axis for axis in self.frame.axes if axis.name in hp):
+            axis.check(hp[axis.name])
 
     def _find_best(self, C: float, hp: Given, level: float) -> Estimate:
         experts, edge = self._best_experts(C, hp, level)
