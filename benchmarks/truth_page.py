@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
+from itertools import product
 from pathlib import Path
 
 import altair as alt
@@ -138,9 +139,10 @@ def of_drawn(parts: Parts) -> str:
 
 def of_bet(parts: Parts) -> str:
     body = []
-    for key, record in parts["bet"].items():
-        source, _, method = key.split("|")
-        if method not in SHOWN:
+    sources = dict.fromkeys(key.split("|")[0] for key in parts["bet"])
+    for source, method in product(sources, SHOWN):
+        record = parts["bet"].get(f"{source}|bet|{method}")
+        if record is None:
             continue
         low, high = record["intervals"]["0.95"]
         off = 100 * (record["loss"] / record["true"] - 1)
