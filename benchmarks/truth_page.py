@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import product
 from pathlib import Path
 
@@ -91,35 +91,37 @@ def by_cut(parts: Parts, cuts: Iterable[str]) -> str:
     return "\n\n".join(blocks)
 
 
+def by_method(known: dict[str, Record], cuts: Iterable[str]) -> Iterator[tuple[list[str], Found]]:
+    """For each cut and method the first cells of a row, and the scores of every table."""
+    for cut, method in product(cuts, SHOWN):
+        found = list(judged(known, cut, method).values())
+        if found:
+            yield [f"C ≥ Cmax/{cut}", str(len(found)), NAMES[method]], found
+
+
 def of_further(known: dict[str, Record], cuts: Iterable[str]) -> str:
-    """A row for each cut and method, by study."""
-    body = []
-    for cut in cuts:
-        for method in SHOWN:
-            found = list(judged(known, cut, method).values())
-            if found:
-                n = f"{len(found)} of {len(by_study(found))}"
-                values = cells(pooled(by_study(found)))
-                body.append([f"C ≥ Cmax/{cut}", n, NAMES[method], *values])
-    return rows(["held out", "tables of studies", *HEAD], body)
+    """Every study counted once."""
+    rows_ = by_method(known, cuts)
+    return rows(
+        ["held out", "tables", *HEAD],
+        [[*first, *cells(pooled(by_study(found)))] for first, found in rows_],
+    )
 
 
 def of_all(known: dict[str, Record], cuts: Iterable[str]) -> str:
-    """A row for each cut and method, every table counted once."""
+    """Every table counted once."""
     body = []
-    for cut in cuts:
-        for method in SHOWN:
-            found = list(judged(known, cut, method).values())
-            often = f"{np.mean([values['c95'] >= 0.9 for _, values in found]):.0%}"
-            shown = cells(pooled(found))
-            body.append([f"C ≥ Cmax/{cut}", str(len(found)), NAMES[method], *shown, often])
+    for first, found in by_method(known, cuts):
+        often = f"{np.mean([values['c95'] >= 0.9 for _, values in found]):.0%}"
+        body.append([*first, *cells(pooled(found)), often])
     return rows(["held out", "tables", *HEAD, "of them hold ≥ 90 %"], body)
 
 
-def at_hand(known: dict[str, Record], *, further: bool = False) -> dict[str, Record]:
-    """The records of the tables in `TABLES`, or of those that are not."""
+def split_known(known: dict[str, Record]) -> tuple[dict[str, Record], dict[str, Record]]:
+    """The records of the tables in `TABLES`, and those of further ones."""
     names = {table.name for table in TABLES}
-    return {key: r for key, r in known.items() if (key.split("|")[0] in names) != further}
+    at_hand = {key: record for key, record in known.items() if key.split("|")[0] in names}
+    return at_hand, {key: record for key, record in known.items() if key not in at_hand}
 
 
 def of_drawn(parts: Parts) -> str:
@@ -168,9 +170,9 @@ def worst(parts: Parts, cuts: Iterable[str]) -> str:
 
 def write(parts: Parts, cuts: Iterable[str], page: Path) -> None:
     """Replace what stands between the marks of the page."""
-    cuts, further = list(cuts), at_hand(parts["tables"], further=True)
-    every = parts["tables"]
-    parts = parts | {name: at_hand(parts[name]) for name in ("tables", "sizes")}
+    cuts, every = list(cuts), parts["tables"]
+    at_hand, further = split_known(every)
+    parts = parts | {"tables": at_hand, "sizes": split_known(parts["sizes"])[0]}
     made = {}
     if further:
         made = {"further": of_further(further, cuts), "all": of_all(every, cuts)}
@@ -197,7 +199,7 @@ def replace_blocks(page: Path, made: Mapping[str, str]) -> None:
 
 def draw(parts: Parts, path: Path) -> None:
     """Left: held-out losses beside what was predicted. Right: coverage against half-width."""
-    parts = parts | {"tables": at_hand(parts["tables"])}
+    parts = parts | {"tables": split_known(parts["tables"])[0]}
     charts.write(
         themed(alt.hconcat(_misses(parts), _coverage(parts), spacing=40), LIGHT),
         path.parent,

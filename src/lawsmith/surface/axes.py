@@ -78,16 +78,18 @@ class Axis:
 
     def check(self, value: float | str) -> None:
         """Refuse a value that has no coordinate."""
+        text = isinstance(value, str)
+        number = np.nan if text else float(value)
         if self.kind == "categorical":
-            ok, want = not isinstance(value, str) or value in self.levels, ", ".join(self.levels)
+            ok, want = not text or value in self.levels, ", ".join(self.levels)
         elif self.kind == "share":
-            ok, want = not isinstance(value, str) and 0.0 <= value <= 1.0, "a number from 0 to 1"
+            ok, want = 0.0 <= number <= 1.0, "a number from 0 to 1"
         elif self.kind == "linear":
-            ok, want = not isinstance(value, str) and bool(np.isfinite(value)), "a finite number"
+            ok, want = bool(np.isfinite(number)), "a finite number"
         else:
-            ok, want = not isinstance(value, str) and 0.0 < value < np.inf, "a number above 0"
+            ok, want = 0.0 < number < np.inf, "a number above 0"
         if not ok:
-            got = repr(value) if isinstance(value, str) else f"{value:g}"
+            got = repr(value) if text else f"{number:g}"
             raise LawsmithError(self.name, got=got, want=want)
 
     def possible(self, u: FloatArray) -> FloatArray:

@@ -5,8 +5,7 @@ Notation and shapes
     S   (q, s + f) logs of the scale axes minus those of a reference: (N, D), or one of N, D, C;
         then one column for each of f further scales: ln experts, centred, or −ln epochs (0 for
         fresh data)
-    U   (q, h) numeric hyperparameters, centred: logs of those that carry over between studies,
-        others as in `lawsmith.surface.axes`, stretched to a width of 2
+    U   (q, h) numeric hyperparameters, in the units of `lawsmith.surface.axes.Axis`
     G   (q, g) one 0/1 column for each level of each categorical hyperparameter
     c   (q,)   ln C minus ln C of the largest run (ln N or ln D where there is no C); 0 at the top
 
